@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from datetime import time
 from decimal import Decimal
 from typing import Any
@@ -584,3 +585,95 @@ def test_missing_levels_of_chosen_columns() -> None:
         bn.encode(frame, missing_level="crime")
     with pytest.raises(ValueError, match=r"'crime' has a level .* already"):
         bn.encode(data, missing_level=["crime"])
+
+
+# Codes at the ends of their types
+
+
+def _wide_frame(levels: int, wide: str) -> pd.DataFrame:
+    """Rows with a column of so many levels, called ``wide``, another of two, and two more."""
+    rng, n = np.random.default_rng(levels), levels + 40
+    codes = np.concatenate([np.arange(levels), rng.integers(levels, size=n - levels)])
+    frame = pd.DataFrame({"a": rng.choice(list("uvw"), n), "b": rng.choice(list("xy"), n)})
+    frame["number"] = rng.normal(size=n)
+    other = "y" if wide == "wide" else "wide"
+    return frame.assign(**{other: rng.choice(list("pq"), n), wide: [f"l{code:05}" for code in codes]})
+
+
+def _answers(learner: str, frame: pd.DataFrame, **settings: Any) -> list[Any]:
+    """Posteriors of rows, some of them incomplete, and what joint distributions fill in and draw."""
+    x = bn.bnc(learner, "y", frame, **settings)  # type: ignore[arg-type]
+    rows = pd.concat([frame.head(30), frame.tail(30)], ignore_index=True).drop(columns="y")
+    holes = rows.mask(np.random.default_rng(0).random(rows.shape) < 0.3)
+    found: list[Any] = [bn.predict(x, data, prob=True) for data in (rows, holes)]
+    found += [bn.explain(x, rows.iloc[-1])["log_odds"]]
+    if not x.no_joint:
+        found += [bn.impute(x, holes), bn.impute(x, holes.assign(y=None)), bn.sample(x, 50, rng=0)]
+    return found
+
+
+CODED: dict[str, dict[str, Any]] = {
+    "nb": {"smooth": 1, "discretize": "quantile"},
+    "tan_cl": {"ess": 1, "discretize": "quantile"},
+    "kdb_mi": {"backoff": True, "loo_weights": True, "discretize": "quantile"},
+    "hc": {"m": 1, "discretize": "quantile"},
+    "aode": {"smooth": 1, "discretize": "quantile"},
+    "ande": {"smooth": 1, "discretize": "quantile"},
+    "spode": {"smooth": 1, "discretize": "averaged"},
+    "anb": {"smooth": 1, "numbers": "gaussian", "dag_args": {"parents": {"b": ["a"]}}},
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("wide", ["wide", "y"])
+@pytest.mark.parametrize("levels", range(126, 131))
+@pytest.mark.parametrize("learner", CODED)
+def test_results_do_not_depend_on_the_type_of_codes(
+    learner: str, levels: int, wide: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = _wide_frame(levels, wide)
+    narrow = _answers(learner, frame, **CODED[learner])
+    _use_wide_codes(monkeypatch)
+    for found, expected in zip(narrow, _answers(learner, frame, **CODED[learner]), strict=True):
+        assert_equal(found, expected)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("levels", range(32_766, 32_771))
+@pytest.mark.parametrize("learner", ["nb", "tan_cl"])
+def test_results_do_not_depend_on_the_type_of_many_codes(
+    learner: str, levels: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = _wide_frame(levels, "wide")
+    narrow = _answers(learner, frame, **CODED[learner])
+    _use_wide_codes(monkeypatch)
+    for found, expected in zip(narrow, _answers(learner, frame, **CODED[learner]), strict=True):
+        assert_equal(found, expected)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("levels", [126, 128, 130])
+def test_the_default_recipe_accepts_any_number_of_levels(levels: int) -> None:
+    frame = _wide_frame(levels, "wide")
+    posteriors = bn.predict(bn.bnc(class_var="y", dataset=frame), frame, prob=True)
+    assert posteriors.to_numpy().sum(axis=1) == pytest.approx(1)
+
+
+def test_a_column_may_have_more_than_125_cut_points() -> None:
+    rng, n = np.random.default_rng(0), 6_000
+    x = rng.random(n)
+    frame = pd.DataFrame({"x": x, "y": np.where(np.sin(150 * np.pi * x) > 0, "a", "b")})
+    model = bn.bnc("nb", "y", frame, smooth=1, discretize="averaged_mdlp")
+    assert int(bn.preparation(model).cut_points["intervals"].iloc[0].split("-")[-1]) > 126
+    assert bn.accuracy(bn.predict(model, frame), frame["y"]) > 0.95
+
+
+def _use_wide_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, module in list(sys.modules.items()):
+        if name.startswith("bnclassify") and hasattr(module, "code_type"):
+            monkeypatch.setattr(module, "code_type", lambda bound: np.dtype(np.int64))
+
+
+def assert_equal(found: Any, expected: Any) -> None:
+    check = pd.testing.assert_series_equal if isinstance(found, pd.Series) else pd.testing.assert_frame_equal
+    check(found, expected, check_categorical=False)

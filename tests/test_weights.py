@@ -412,3 +412,33 @@ def test_weights_that_are_normalized_are_recognized(
             warnings.simplefilter("always")
             bn.BIC(bn.lp(bn.nb("class", data), data, smooth=1), data)
         assert any("BIC treats weights as frequencies" in str(w.message) for w in caught) == normalized
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-100, 1e12, 1e100, 1e300, None])
+def test_weights_of_any_size_are_accepted(size: float | None) -> None:
+    """The posteriors are numbers that sum to 1, without warnings of NumPy; None is a mixture of sizes."""
+    rng = np.random.default_rng(0)
+    cars = bn.load_car().sample(300, random_state=0)
+    weights = 10 ** rng.uniform(-300, 300, len(cars)) if size is None else np.full(len(cars), size)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        data = bn.encode(cars, weights=weights)
+        settings: list[dict[str, Any]] = [{"backoff": True}, {"smooth": 1, "wanbia": True}]
+        settings += [{"smooth": 1, "manb_prior": 0.5}, {"smooth": 1, "awnb_trees": 2, "rng": 0}]
+        for how in settings:
+            posteriors = bn.predict(bn.lp(bn.nb("class", data), data, **how), cars, prob=True)
+            assert posteriors.to_numpy().sum(axis=1) == pytest.approx(1)
+        bn.lp(bn.tan_cl("class", data, score="bic"), data, smooth=1)
+        assert len(bn.stratified_folds(cars["class"], 2, rng=0)) == len(cars)
+        numbers = bn.encode(bn.load_pima().dropna().head(len(cars)), weights=weights[: len(cars)])
+        assert bn.bnc("nb", "diabetes", numbers, smooth=1, discretize="mdlp").fitted
+
+
+@pytest.mark.parametrize("learner", ["nb", "kdb_mi"])
+def test_weighted_rows_with_a_class_of_integers_get_the_default_recipe(learner: Any) -> None:
+    cars = bn.load_car()
+    cars["class"] = (cars["class"] == "acc").astype(int)
+    plain = bn.bnc(learner, "class", cars)
+    model = bn.bnc(learner, "class", bn.encode(cars, weights=np.ones(len(cars))))
+    expected, found = (bn.predict(x, cars, prob=True) for x in (plain, model))
+    pd.testing.assert_frame_equal(found, expected)

@@ -68,8 +68,8 @@ class AWNB(Method):
 
 
 def _bootstrap(data: Dataset, trees: int, share: float, rng: np.random.Generator) -> Iterator[Rows]:
-    """Draw a sample of rows with replacement for each tree, one at a time."""
-    n_rows = max(1, int(data.size * share))
+    """Draw a sample of rows with replacement for each tree, one at a time; weights are probabilities."""
+    n_rows = max(1, int(len(data) * share))
     shares = None if data.weights is None else data.weights / data.size
     for _ in range(trees):
         if shares is None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.arrays import Array
+from ..base.arrays import Array, code_type
 from ..base.calls import guided
 from ..base.checks import Optional, Seed, Whole, check_rng
 from ..frames.encoding import check_frame
@@ -97,7 +97,8 @@ def impute(
     names = model.variables if model.class_var in table.columns else model.features
     data = encode_for(model, table, names, "frame")
     placed, feature_codes = model._place(data)
-    codes = np.vstack([feature_codes, np.full((1, len(table)), -1, dtype=feature_codes.dtype)])
+    no_class = np.full((1, len(table)), -1, dtype=code_type(len(levels[model.class_var])))
+    codes = np.vstack([feature_codes, no_class])
     if len(names) > len(model.features):
         codes[-1] = match(data, names[-1:], (levels[names[-1]],))[0]
     completed = placed._complete(codes, generator)

@@ -124,7 +124,8 @@ def draw_parts(
     codes: NDArray[Any], levels: Iterable[Any], weights: Array | None, k: int, rng: np.random.Generator
 ) -> list[tuple[Rows, Array | None]]:
     """Draw stratified folds: the rows that each tests and, for whole weights, the parts of their weights."""
-    units = None if weights is None or (weights % 1).any() else weights.astype(np.int64)
+    whole = weights is not None and not (weights % 1).any() and weights.sum() < 2**53
+    units = weights.astype(np.int64) if whole and weights is not None else None
     check_k(k, len(codes) if units is None else int(units.sum()))
     warn_of_small_classes(np.bincount(codes, units), levels, k)
     if units is None:

@@ -128,6 +128,8 @@ def _without_rounding(weights: NDArray[Any]) -> NDArray[Any]:
 def _spread(counts: NDArray[Any], bits: Callable[[Any], Array]) -> float:
     """Return the entropy of class counts times the number of classes that occur."""
     n = counts.sum()
+    if not n > 0:
+        return 0.0
     return float(np.count_nonzero(counts) * (bits(n) - bits(counts).sum()) / n)
 
 

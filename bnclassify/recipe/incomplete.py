@@ -146,7 +146,8 @@ def learn_fading(x: Any, data: Dataset) -> Fading:
     hidden = rng.random((d, len(copies))) < rng.random(len(copies))
     known = np.where(hidden, -1, data.codes[:-1, rows[copies]])
     places = data.positions
-    numbers = {f: np.where(hidden[places[f]], np.nan, v[rows[copies]]) for f, v in data.numbers.items()}
+    known_numbers = [(f, v) for f, v in data.numbers.items() if f in x.features]
+    numbers = {f: np.where(hidden[places[f]], np.nan, v[rows[copies]]) for f, v in known_numbers}
     copied = left_out.take(copies)
     terms = getattr(x, "base", x)._contributions(known, copied).sum(axis=0)
     for _, logs in x._further(x._with_numbers(known, numbers)):  # without leave-one-out

@@ -244,7 +244,8 @@ def _solve(evidence: _Evidence) -> Array:
     """Return the best concentration of each table: the largest local maximum."""
     slopes = np.stack([evidence.slopes(float(m)) for m in _GRID], axis=1)
     is_top = (slopes[:, :-1] > 0) & (slopes[:, 1:] <= 0)
-    at_start, at_end = slopes[:, 0] <= 0, slopes[:, -1] > 0
+    at_start = slopes[:, 0] <= 0
+    at_end = (slopes[:, -1] > 0) | ~(at_start | is_top.any(axis=1))  # also if counts of 1e300 give no slopes
     tables, left = is_top.nonzero()
     ends = slopes[tables, left], slopes[tables, left + 1]
     tops = np.exp(_cross(evidence.take(tables), _LOG_GRID[left], _LOG_GRID[left + 1], *ends))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, log
+from ..base.arrays import Array, Codes, code_type, log
 from ..base.immutable import Immutable, is_within, record
 from ..frames.schema import Dataset, Levels, Schema
 from ..frames.training import TrainingData
@@ -30,7 +30,7 @@ class Coarsening(Immutable):
     """
 
     levels: Levels
-    maps: tuple[NDArray[np.int8] | None, ...]
+    maps: tuple[Codes | None, ...]
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -57,14 +57,14 @@ def coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...]:
     result = []
     for time in cuts.at_times:
         coarse, intervals = time.cuts, time.intervals
-        maps: list[NDArray[np.int8] | None] = []
+        maps: list[Codes | None] = []
         levels: list[tuple[Any, ...]] = []
         for name, labels in zip(features.columns, features.levels, strict=True):
             if name in coarse:
                 places = np.array(coarse[name]).searchsorted(fine[name], side="left").tolist()
                 extra = labels[len(fine[name]) + 1 :]  # the level of missing values
                 ends = range(len(coarse[name]), len(coarse[name]) + 1 + len(extra))
-                maps.append(np.array([*places, *ends, -1], dtype=np.int8))
+                maps.append(np.array([*places, *ends, -1], dtype=code_type(ends.stop)))
                 levels.append((*intervals[name], *extra))
             else:
                 maps.append(None)
