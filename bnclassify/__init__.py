@@ -1,4 +1,4 @@
-"""Discrete Bayesian network classifiers: a functional port of the R package bnclassify.
+"""Bayesian network classifiers for tables, with the functions of the R package bnclassify.
 
 Data flow downwards through this list. Each package imports only from those above it::
 
@@ -30,11 +30,13 @@ load_car(), load_voting() for data; save, load for saveRDS, readRDS.
 The first two arguments are a model (or, to learn one, the name of the class) and the data; all others are
 keywords. ``help`` of a function shows its formula, errors, source and an example.
 
->>> from bnclassify import accuracy, load_car, lp, predict, tan_cl
+>>> from bnclassify import cv, explain, load_car, lp, tan_cl
 >>> car = load_car()
 >>> model = lp(tan_cl("class", car, score="aic"), car, smooth=1)
->>> round(accuracy(predict(model, car), car["class"]), 3)
-0.942
+>>> explain(model, car.iloc[-1], sentences=True)[0]
+"maint = low: the odds of 'vgood' against 'acc' are 2.8 times as high"
+>>> round(cv(model, car, k=10, rng=0), 3)  # cross-validated accuracy
+0.939
 """
 
 from importlib.metadata import version

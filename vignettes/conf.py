@@ -28,6 +28,7 @@ extensions = [
     "packages",
     "percent",
     "pictures",
+    "reference",
     "valid",
 ]
 exclude_patterns = ["_*", "**/_*", "conf.py", "quickstart.py", "project/paper/*"]

@@ -116,7 +116,7 @@ print(pd.Series(answers).unstack().round(3))  # noqa: PD010
 # In the data it is 0.674. Naive Bayes overstates it as 0.739, because older women without diabetes have high glucose more
 # often, so that age and glucose say partly the same. A copy makes it worse: naive Bayes counts its evidence twice, and
 # the probability rises to 0.893. In a *tree* (`tan_cl`), a feature can have another feature as a parent: its table
-# states how it is distributed *given the class and its parent*. Given the original, a copy is no evidence, and the tree
+# states how it is distributed *given the class and its parent*. Given the original, a copy adds nothing, and the tree
 # stays at 0.67.
 #
 # **Interactions.** Some features are informative only together. A family car needs seats *and* safety. A table with a

@@ -186,10 +186,8 @@ def plot(
     --------
     >>> from bnclassify import load_car, lp, plot, tan_cl
     >>> car = load_car()
-    >>> model = lp(tan_cl("class", car, score="bic"), car, smooth=1)
-    >>> print(plot(model, fontsize=11).source[:9])
-    digraph {
-    >>> plot(model, distributions=True)
+    >>> model = lp(tan_cl("class", car, score="aic"), car, smooth=1)
+    >>> plot(model, row=car.iloc[-1])  # an explained car
     Picture: a notebook shows it; elsewhere .view() opens it, and
     .render(outfile="network.svg", cleanup=True) writes it to a file
     """

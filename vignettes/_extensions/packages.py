@@ -9,10 +9,8 @@ import bnclassify
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-PAGE = """{package}
+PAGE = """{title}
 {line}
-
-{purpose}
 
 .. currentmodule:: {module}
 
@@ -51,9 +49,8 @@ def write_pages(app: Sphinx, config: Config) -> None:
     for package, purpose in rows:
         if names := public_names(package):
             page = PAGE.format(
-                package=package,
-                line="=" * len(package),
-                purpose=f"{purpose[0].upper()}{purpose[1:]}.",
+                title=(title := f"{package}: {purpose}"),
+                line="=" * len(title),
                 module="bnclassify.sklearn"
                 if package == "sklearn"
                 else "bnclassify",

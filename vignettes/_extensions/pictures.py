@@ -33,7 +33,7 @@ def draw_pictures(app: Sphinx) -> None:
                 for example in test.examples:
                     exec(example.source, names)
             if name == "plot":
-                picture = bnclassify.plot(names["model"], distributions=True)
+                picture = bnclassify.plot(names["model"], row=names["car"].iloc[-1])
                 picture.render(outfile=folder / "plot.svg", cleanup=True)
             else:
                 plt.gcf().savefig(folder / f"{name}.svg", bbox_inches="tight")

@@ -1,0 +1,80 @@
+"""Arrange the pages of the reference: examples first, and names of parameters without links."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import bnclassify
+from bnclassify import sklearn
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+FOLDER = "reference/functions/"
+FIELD = re.compile(
+    r":(Parameters|Returns|Attributes|Raises|Warns|Yields):|\.\. (rubric|seealso)::"
+)
+EXAMPLES = ".. rubric:: Examples"
+
+
+def put_examples_first(
+    app: Sphinx,
+    what: str,
+    path: str,
+    documented: object,
+    options: object,
+    lines: list[str],
+) -> None:
+    """Move the examples, with their picture, before the parameters."""
+    first = next((i for i, line in enumerate(lines) if FIELD.match(line)), None)
+    start = lines.index(EXAMPLES) if EXAMPLES in lines else None
+    if first is None or start is None or start <= first:
+        return
+    end = next(
+        (i for i in range(start + 1, len(lines)) if FIELD.match(lines[i])),
+        len(lines),
+    )
+    block = [*lines[start:end], ""]
+    lines[:] = [*lines[:first], *block, *lines[first:start], *lines[end:]]
+
+
+class ParametersWithoutLinks(SphinxPostTransform):
+    """On the page of a function, do not link its parameters to functions of the same name."""
+
+    default_priority = 4  # before references are resolved
+
+    def run(self, **kwargs: object) -> None:
+        """Replace references to names of parameters by their text."""
+        page = self.env.docname
+        if not page.startswith(FOLDER):
+            return
+        name = page.removeprefix(FOLDER).rpartition(".")[2].removesuffix("_class")
+        documented = getattr(bnclassify, name, None) or getattr(sklearn, name)
+        parameters = inspect.signature(documented).parameters
+        for reference in list(self.document.findall(pending_xref)):
+            target = reference["reftarget"].rpartition(".")[2]
+            if reference.get("reftype") == "obj" and target in parameters:
+                reference.replace_self(nodes.literal(text=reference.astext()))
+
+
+def rename_backlinks(
+    app: Sphinx,
+    page: str,
+    template: str,
+    context: dict[str, str],
+    document: nodes.document | None,
+) -> None:
+    """Name the list of pages that use a function differently from its literature."""
+    if page.startswith(FOLDER):
+        body = context.get("body", "")
+        context["body"] = body.replace("References to <", "Pages that use <", 1)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the extension."""
+    app.connect("autodoc-process-docstring", put_examples_first, priority=950)
+    app.connect("html-page-context", rename_backlinks)
+    app.add_post_transform(ParametersWithoutLinks)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
