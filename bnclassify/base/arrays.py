@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from functools import cache, cached_property, reduce
+from functools import cache, reduce
 from threading import Lock
 from typing import Any
 
@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 from threadpoolctl import ThreadpoolController
+
+from .immutable import cached_property
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.signedinteger[Any]]

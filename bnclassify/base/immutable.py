@@ -10,13 +10,37 @@ the format needs a new version, and a reader of both.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import Field, fields
 from sys import float_info
 from types import MappingProxyType
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
+
+if TYPE_CHECKING or sys.version_info >= (3, 12):
+    from functools import cached_property as cached_property
+else:
+
+    class cached_property:  # noqa: N801
+        """A property that is computed at the first access, without a lock that a fork may leave locked.
+
+        Two threads may both compute the value.
+        """
+
+        def __init__(self, function: Any) -> None:
+            self.function, self.__doc__ = function, function.__doc__
+
+        def __set_name__(self, owner: type, name: str) -> None:
+            self.name = name
+
+        def __get__(self, instance: Any, owner: type | None = None) -> Any:
+            if instance is None:
+                return self
+            value = instance.__dict__[self.name] = self.function(instance)
+            return value
+
 
 Bounds: TypeAlias = Mapping[str, tuple[float, float]]
 

@@ -8,7 +8,9 @@ import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
 from pathlib import Path
 from reprlib import Repr
@@ -157,8 +159,27 @@ def how_to_merge(columns: Iterable[tuple[Hashable, int]]) -> str:
     return f"merge rare levels of {told}, with merge_rare(dataset, columns=[{names}])"
 
 
+_SILENT = ContextVar("_SILENT", default=False)
+
+
+@contextmanager
+def silently() -> Iterator[None]:
+    """Let `warn` do nothing in this thread; the filters of the process stay as they are.
+
+    >>> with silently():
+    ...     warn("about a model that nobody asked for")
+    """
+    token = _SILENT.set(True)
+    try:
+        yield
+    finally:
+        _SILENT.reset(token)
+
+
 def warn(message: str) -> None:
     """Issue a UserWarning that points to the line that called into this package or into scikit-learn."""
+    if _SILENT.get():
+        return
     level, frame, repeated = 1, sys._getframe(), False
     while frame.f_back is not None:
         is_tool = frame.f_globals.get("__name__", "").partition(".")[0] in _TOOLS

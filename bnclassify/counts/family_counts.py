@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
 from math import prod
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base.immutable import cached_property
 from ..frames.partitions import Partitions
 from ..frames.schema import Countable, Dataset
 from .contingency import check_cells, check_number, flat_index, pair_tables, part_by_levels

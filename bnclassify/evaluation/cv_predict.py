@@ -160,7 +160,8 @@ def _name_predictions(labelling: Labelling, posteriors: Array, *, prob: bool) ->
     unknown = np.isnan(posteriors[:, :1])
     logs = log(np.where(unknown, 1.0, posteriors))
     if prob:
-        return labelling.posteriors(logs).mask(np.broadcast_to(unknown, logs.shape))
+        found = labelling.posteriors(logs)
+        return found.mask(np.broadcast_to(unknown, logs.shape)) if unknown.any() else found
     return labelling.labels(np.where(unknown[:, 0], -1, first_best(logs)))
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,7 +12,8 @@ import pandas as pd
 
 from ..base.arrays import Array, added, first_best, log, normalize
 from ..base.checks import available, is_among, must_be
-from ..base.messages import listed, warn
+from ..base.immutable import cached_property
+from ..base.messages import listed, silently, warn
 from ..base.progress import progress_bar
 from ..fitting.rounds import Plan, Round
 from ..frames.partitions import NoRowsError
@@ -239,8 +239,7 @@ def _sums_of_frequencies(
     labels = partial(np.array, [*map(first_best, logs)])
     outcomes = Outcomes(logs, actual, data.targets, levels, index, weights, labels)
     sums: list[Any] = []
-    with warnings.catch_warnings():  # users did not request these results
-        warnings.simplefilter("ignore")
+    with silently():  # users did not request these results
         for metric in metrics:
             try:
                 sums.append(None if metric.needs_joint else metric.sums_of(outcomes))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
 from math import prod
 from typing import Any, TypeAlias
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, log_sum_exp
+from ..base.immutable import cached_property
 from ..model.formulas import (
     Blend,
     Choice,

@@ -6,7 +6,6 @@ Therefore, models are overconfident for few rows or many features.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import Array, Codes, log_normalize
+from ..base.messages import silently
 from ..frames.schema import Dataset
 from ..frames.training import TrainingData
 from ..model.arguments import encode_for
@@ -64,8 +64,7 @@ def judge_by_parts(
         raw = dataset.raw if isinstance(dataset, TrainingData) and dataset.raw is not None else dataset
         data = raw_rows(x, raw).counting()
     trial = _Trial(x, data, _folds(data, parts), learn, bool(rows.incomplete[:-1].any()))
-    with warnings.catch_warnings():  # settings for all rows
-        warnings.simplefilter("ignore")
+    with silently():  # about settings for all rows
         best = trial.best(method, _candidates(method, x.graph, size, d) if wide else [])
     return replace(best, method=replace(best.method, power=best.power)) if weighs(best.method) else best
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cached_property
 from sys import float_info
 from typing import Any, NamedTuple
 
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array
-from ..base.immutable import EMPTY
+from ..base.immutable import EMPTY, cached_property
 from ..base.messages import shown
 from .opening import MAX_LEVELS
 from .partitions import Facts

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, added, code_type
 from ..base.checks import OneOf
-from ..base.immutable import Immutable, lock
+from ..base.immutable import Immutable, cached_property, lock
 from ..base.messages import listed, shown, warn
 from .numeric import as_floats, to_numbers
 

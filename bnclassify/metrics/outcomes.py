@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Codes, log_normalize
+from ..base.immutable import cached_property
 from ..frames.schema import Dataset, Levels, match
 from ..model.arguments import check_size, encode_for
 from ..model.model import Model

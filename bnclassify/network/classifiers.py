@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,7 +11,7 @@ from scipy.special import xlogy
 
 from ..base.arrays import Array, Codes, code_type, log
 from ..base.graphs import layers
-from ..base.immutable import PROBABILITY, bounded, record
+from ..base.immutable import PROBABILITY, bounded, cached_property, record
 from ..base.messages import shown
 from ..counts.contingency import count_families, flat_index
 from ..frames.schema import Countable, Dataset, Levels

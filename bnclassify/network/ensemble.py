@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from math import isfinite
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log_sum_exp
-from ..base.immutable import record
+from ..base.immutable import cached_property, record
 from ..base.messages import listed
 from ..frames.schema import Countable, Dataset, Levels
 from ..model.formulas import Formula, Mixture

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes
+from ..base.immutable import cached_property
 from ..counts.contingency import flat_index
 from ..model.formulas import Coding, Table
 

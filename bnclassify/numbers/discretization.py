@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from ..base.arrays import Array, Codes
 from ..base.calls import guided
 from ..base.checks import Cutting, OneOf, Whole
-from ..base.immutable import ANY_NUMBER, Immutable, bounded, record
+from ..base.immutable import ANY_NUMBER, Immutable, bounded, cached_property, record
 from ..base.messages import listed, shown
 from ..frames.encoding import (
     Row,

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array
-from ..base.immutable import COUNT, Immutable, bounded, record
+from ..base.immutable import COUNT, Immutable, bounded, cached_property, record
 from ..counts.contingency import Recoding
 from ..frames.schema import Countable
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack, solve_triangular
 
 from ..base.arrays import Array, Codes, log_sum_exp
+from ..base.immutable import cached_property
 
 COMMON_PRECISION = 1.0
 """Precision of the normal prior of the common power, whose mean is 1."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes
 from ..base.graphs import descending
-from ..base.immutable import POWER, bounded, record
+from ..base.immutable import POWER, bounded, cached_property, record
 from ..base.messages import listed
 from ..counts.information import informations, pair_statistics
 from ..frames.numeric import as_floats

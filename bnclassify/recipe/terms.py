@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, ndtri
 
 from ..base.arrays import Array, Codes, log
-from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, POWER, Immutable, bounded, record
+from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, POWER, Immutable, bounded, cached_property, record
 from ..counts.contingency import flat_index
 from ..model.formulas import Slope, Student
 from ..network.estimates import Scope

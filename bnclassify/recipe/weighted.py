@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..base.arrays import Array, Codes, log, log_sum_exp
-from ..base.immutable import POWER, bounded, record
+from ..base.immutable import POWER, bounded, cached_property, record
 from ..base.messages import listed
 from ..counts.contingency import MAX_CELLS
 from ..frames.schema import Dataset

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from ..base.arrays import Array, Codes, first_best, log, log_normalize
-from ..base.immutable import record
+from ..base.immutable import cached_property, record
 from ..base.messages import listed, shown
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable, Levels

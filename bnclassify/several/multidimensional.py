@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -13,7 +12,7 @@ import pandas as pd
 
 from ..base.arrays import Array, Codes, first_best, log_normalize, log_sum_exp
 from ..base.checks import OneOf
-from ..base.immutable import EMPTY, PROBABILITY, bounded, record
+from ..base.immutable import EMPTY, PROBABILITY, bounded, cached_property, record
 from ..base.messages import listed, shown
 from ..counts.contingency import count_families
 from ..frames.encoding import encode_new

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, normalize
 from ..base.checks import OneOf, Optional, Whole
-from ..base.immutable import COUNT, bounded, record
+from ..base.immutable import COUNT, bounded, cached_property, record
 from ..base.messages import listed, shown
 from ..counts.contingency import Recoding
 from ..frames.encoding import check_frame

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log_sum_exp, one_thread
-from ..base.immutable import PROBABILITY, bounded, record
+from ..base.immutable import PROBABILITY, bounded, cached_property, record
 from ..counts.contingency import Recoding, check_all_pairs, contingency_tables
 from ..frames.schema import Dataset, Levels
 from ..model.recipes import Recipe, Tally

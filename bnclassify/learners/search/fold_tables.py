@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from math import log as ln
 from typing import Any
@@ -18,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ...base.arrays import Array, Codes, code_type
+from ...base.immutable import cached_property
 from ...frames.schema import Dataset, Schema
 from ...metrics.folds import Rows
 
