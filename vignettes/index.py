@@ -192,6 +192,8 @@ Framed("diabetes.html")
 # judging
 # pitfalls
 # interpreting
+# case_medical
+# case_credit
 # ```
 #
 # ```{toctree}
