@@ -350,3 +350,33 @@ def test_data_is_what_the_scripts_make(tmp_path: Path) -> None:
     }  # fmt: skip
     assert not bn.load_car().isna().any(axis=None)
     assert bn.load_voting().isna().sum().sum() == 392
+
+
+def test_one_command_writes_the_address(tmp_path: Path) -> None:
+    """Twice, so that the second address replaces the first."""
+    names = ["README.md", "pyproject.toml", "CITATION.cff", "vignettes/about.md", "conda/meta.yaml"]
+    for name in [*names, ".ci/set_address.py"]:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text((ROOT / name).read_text())
+    for url in ("https://example.org/a/b", "https://example.org/c/d/"):
+        found = run(str(tmp_path / ".ci" / "set_address.py"), url)
+        assert found.returncode == 0, found.stderr
+    for name in names:
+        text = (tmp_path / name).read_text()
+        assert "example.org/c/d" in text
+        assert "example.org/a/b" not in text
+    project = tomllib.loads((tmp_path / "pyproject.toml").read_text())["project"]
+    assert project["urls"]["Issues"] == "https://example.org/c/d/issues"
+    assert {**project, "urls": None} == {
+        **tomllib.loads((ROOT / "pyproject.toml").read_text())["project"],
+        "urls": None,
+    }
+
+
+def test_the_conda_recipe_has_the_requirements_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    recipe = (ROOT / "conda" / "meta.yaml").read_text()
+    assert f'version = "{project["version"]}"' in recipe
+    for requirement in project["dependencies"]:
+        name, bound = requirement.split(">=")
+        assert re.search(rf"- (python-)?{name} >={re.escape(bound)}\n", recipe), requirement

@@ -1,7 +1,8 @@
 # %% [markdown]
 # # Gallery
 #
-# This page shows every chart of the package with the code that draws it. Networks are drawn by Graphviz or, if it is not
+# This page shows every chart of the package with the code that draws it, and [three live pages](#live-pages) that predict and
+# explain in your browser. Networks are drawn by Graphviz or, if it is not
 # installed, by graphviz-pure (extra `plot`). Charts are drawn by matplotlib and return its axes, so that you can change
 # everything: `plot_cpt(x, "safety").set_title("...", loc="left")` replaces the title. To write a file, use
 # `plot(x).render(outfile="car.svg", cleanup=True)` or `plot_cpt(x, "safety").figure.savefig("safety.pdf")`. In a script,
@@ -17,6 +18,10 @@
 # ```
 
 # %%
+import html
+from pathlib import Path
+
+import numpy as np
 import pandas as pd
 from bnclassify import (
     arc_strength,
@@ -40,6 +45,7 @@ from bnclassify import (
     plot_scores,
     plot_strength,
     plot_weights,
+    write_page,
 )
 
 # %%
@@ -49,7 +55,8 @@ tan = bnc("tan_cl", "class", car, smooth=1, dag_args={"score": "aic"})
 # %% [markdown]
 # ## A network: `plot`
 #
-# The class is dark, arcs from the class are pale, and arcs between features are strong.
+# The class is dark, arcs from the class are pale, and arcs between features are strong. A color means the same in all
+# pictures: blue is evidence for the class, orange against it.
 
 # %%
 plot(tan)
@@ -212,3 +219,89 @@ table = pd.DataFrame(
     index=["car", "voting", "breast_cancer", "digits", "iris", "wine"],
 )
 plot_ranks(compare_ranks(table))
+
+# %% [markdown]
+# ## Live pages
+#
+# `write_page` writes a model as one file that needs neither Python nor a network. Choose some values, and leave the rest
+# unknown. The first page is for a credit officer; its data are simulated.
+
+# %%
+rng = np.random.default_rng(0)
+loans = pd.DataFrame(
+    {
+        "purpose": rng.choice(["car", "furniture", "education", "repair"], 2000),
+        "housing": rng.choice(["own", "rent", "family"], 2000, p=[0.4, 0.5, 0.1]),
+        "earlier defaults": rng.choice(
+            ["none", "one", "several"], 2000, p=[0.8, 0.15, 0.05]
+        ),
+        "income": np.exp(rng.normal(7.7, 0.4, 2000)).round(-1),
+        "monthly rate": np.exp(rng.normal(5.2, 0.6, 2000)).round(-1),
+    }
+)
+score = 12 * loans["monthly rate"] / loans["income"] - 3.5
+score += loans["earlier defaults"].map({"none": 0, "one": 1.2, "several": 2.2})
+score -= 0.6 * (loans["housing"] == "own")
+loans["repaid"] = np.where(rng.random(2000) < 1 / (1 + np.exp(-score)), "no", "yes")
+credit = bnc(
+    "tan_cl",
+    "repaid",
+    loans,
+    smooth=1,
+    discretize="mdlp",
+    dag_args={"score": "bic"},
+)
+write_page(credit, "credit.html", title="Will this loan be repaid?")
+
+
+# %% tags=["remove-input"]
+class Framed:
+    """A page that is shown within this one."""
+
+    def __init__(self, path):
+        self.page = Path(path).read_text(encoding="utf-8")
+
+    def _repr_html_(self):
+        page = html.escape(self.page)
+        return f'<iframe class="live" title="The page" srcdoc="{page}"></iframe>'
+
+
+Framed("credit.html")
+
+# %% [markdown]
+# The second is for triage, where most values are still missing: enter what you know, and watch the probability move.
+
+# %%
+triage = bnc(
+    "nb",
+    "diabetes",
+    women,
+    smooth=1,
+    discretize="averaged",
+    loo_weights=True,
+    missing_level=False,
+)
+write_page(triage, "triage.html", title="Diabetes: what is known so far?")
+
+# %% tags=["remove-input"]
+Framed("triage.html")
+
+# %% [markdown]
+# The third is for readers of a survey: sixteen questions, and the party that the answers suggest.
+
+# %%
+survey = bnc(
+    "tan_cl",
+    "Class",
+    voting,
+    smooth=1,
+    missing_level=False,
+    dag_args={"score": "bic"},
+)
+write_page(survey, "survey.html", title="Which party voted like this in 1984?")
+
+# %% tags=["remove-input"]
+Framed("survey.html")
+
+# %% [markdown]
+# [Saving and deploying models](deploying.py) shows other ways to hand over a model.

@@ -109,6 +109,35 @@ def lightgbm(X: pd.DataFrame, y: pd.Series[Any]) -> Fitted:
     return LGBMClassifier(random_state=0, n_jobs=1, verbose=-1).fit(X, y).predict_proba
 
 
+def catboost(X: pd.DataFrame, y: pd.Series[Any]) -> Fitted:
+    """Fit CatBoost with its default settings; missing categories are a level."""
+    from catboost import CatBoostClassifier
+
+    names = list(X.select_dtypes("category"))
+    read = _with_text(names)
+    model = CatBoostClassifier(
+        cat_features=names, random_seed=0, thread_count=1, verbose=False, allow_writing_files=False
+    )
+    model.fit(read(X), y)
+    return lambda new: model.predict_proba(read(new))
+
+
+def realmlp(X: pd.DataFrame, y: pd.Series[Any]) -> Fitted:
+    """Fit RealMLP (package pytabkit) with tuned defaults, stopped by cross entropy."""
+    from pytabkit import RealMLP_TD_S_Classifier
+
+    names = list(X.select_dtypes("category"))
+    read = _with_text(names)
+    model = RealMLP_TD_S_Classifier(random_state=0, val_metric_name="cross_entropy", n_threads=1)
+    model.fit(read(X), y, cat_col_names=names)
+    return lambda new: model.predict_proba(read(new))
+
+
+def _with_text(names: list[str]) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    """Return a function that writes the categories of these columns as text."""
+    return lambda frame: frame.assign(**_as_text(frame[names]))
+
+
 RIVALS: dict[str, Callable[[pd.DataFrame, pd.Series[Any]], Fitted]] = {
     "BNCClassifier()": ours,
     "averaged5": partial(ours, discretize="averaged5"),
@@ -128,4 +157,6 @@ RIVALS: dict[str, Callable[[pd.DataFrame, pd.Series[Any]], Fitted]] = {
     "boosting, stopped": partial(boosting, early_stopping=True, max_iter=500),
     "EBM": additive,
     "LightGBM": lightgbm,
+    "CatBoost": catboost,
+    "RealMLP": realmlp,
 }
