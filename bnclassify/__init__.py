@@ -73,6 +73,7 @@ from .inference.impute import impute
 from .inference.predict import predict
 from .inference.query import query
 from .inference.sample import sample
+from .inference.scorecard import Scorecard, scorecard
 from .inference.value_of_information import value_of_information
 from .learners.fixed import anb, aode, from_modelstring, nb
 from .learners.hill_climbing import ban, hc
@@ -124,6 +125,7 @@ from .numbers.rare_levels import Merger, merge_rare
 from .plotting.bars import plot_effect, plot_explanation, plot_importance, plot_strength, plot_weights
 from .plotting.heatmaps import plot_cpt
 from .plotting.networks import plot
+from .plotting.nomogram import plot_nomogram
 from .plotting.performance import plot_calibration, plot_confusion, plot_cv, plot_ranks, plot_scores
 from .several.chains import Chain
 from .several.multi_learners import chain, maode, mbc
@@ -147,6 +149,7 @@ __all__ = [
     "Merger",
     "Partitions",
     "Preparation",
+    "Scorecard",
     "accuracy",
     "anb",
     "ande",
@@ -229,6 +232,7 @@ __all__ = [
     "plot_effect",
     "plot_explanation",
     "plot_importance",
+    "plot_nomogram",
     "plot_ranks",
     "plot_scores",
     "plot_strength",
@@ -241,6 +245,7 @@ __all__ = [
     "read_bif",
     "sample",
     "save",
+    "scorecard",
     "search_steps",
     "shd",
     "spode",

@@ -32,7 +32,10 @@ os.environ.setdefault("MPLBACKEND", "agg")  # no display
 
 # Examples that need libraries which may not be installed.
 _MODULES = {
-    **{f"plotting/{name}.py": "matplotlib" for name in ("bars", "canvas", "heatmaps", "performance")},
+    **{
+        f"plotting/{name}.py": "matplotlib"
+        for name in ("bars", "canvas", "heatmaps", "nomogram", "performance")
+    },
     **{f"sklearn/{name}.py": "sklearn" for name in ("__init__", "estimators", "inputs", "outputs")},
 }
 _FUNCTIONS = {f"bnclassify.exchange.libraries.to_{name}": name for name in ("networkx", "pgmpy", "pyagrum")}

@@ -265,7 +265,7 @@ def test_draws_of_numbers_categories_and_bad_draws(voting: pd.DataFrame) -> None
     assert (drawn.dtypes == voting.dtypes).all()
     assert bn.impute(y, voting.iloc[:0], draws=2).empty
     for draws, error in ((0, ValueError), (1.5, TypeError)):
-        with pytest.raises(error, match="draws must be a whole number of at least 1"):
+        with pytest.raises(error, match="draws must be a whole number from 1 to 1,000,000"):
             bn.impute(y, voting, draws=draws)
 
 

@@ -58,6 +58,8 @@ VALUES: Mapping[str, Any] = {
     "a discretizer": bn.discretize(NUMBERS, class_var="c")[1],
 }
 
+TWO = bn.bnc("nb", "Class", bn.load_voting(), smooth=1, missing_level=False)
+
 COMMON: Mapping[str, Any] = {
     "x": NETWORK,
     "class_var": "class",
@@ -104,10 +106,12 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "plot_cv": {"results": RESULTS},
     "plot_ranks": {"comparison": bn.compare_ranks(RANKS)},
     "plot_scores": {"x": SEARCHED},
+    "plot_nomogram": {"card": bn.scorecard(TWO)},
     "plot_strength": STRENGTH,
     "plot_weights": {"x": WEIGHTED},
     "pool": {"models": [NETWORK, NETWORK]},
     "query": {"variables": ["buying"], "evidence": {"safety": "low"}},
+    "scorecard": {"x": TWO},
     "search_steps": {"x": SEARCHED},
     "to_sql": {"table": "cars"},
     "shd": {"y": NETWORK},

@@ -152,6 +152,7 @@ def check_signature(name: str) -> None:
             ["results"],
             ["table"],
             ["counts"],
+            ["card"],
             ["comparison"],
             ["posteriors"],
             ["strength"],

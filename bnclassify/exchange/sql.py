@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from ..base.checks import Names, Optional, must_be
 from ..base.messages import listed, repeated, shown
+from ..model.formulas import Points
 from ..model.model import Model
 from .scorer import Column, Scorer, scorer_of
+from .sql_card import write_card
+from .sql_columns import as_number, as_text, is_text, literal, literals, quoted, words_of
 from .sql_scores import Scores
 from .sql_text import (
     IMPOSSIBLE,
@@ -21,11 +25,6 @@ from .sql_text import (
     plus,
     share,
     steps,
-)
-
-_MOST_EXACT = 2**53
-_NUMERIC = (  # so that other text is missing, which SQLite would read as 0 or by its first digits
-    "LTRIM({0},'+-.0123456789eE ') IN ('','inf','Inf','Infinity') AND {0} NOT IN ('',' ','.','-','--')"
 )
 
 
@@ -101,9 +100,16 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
     outputs = [*keys, "predicted", *[f"prob_{label}" for label in scorer.labels]]
     _check_distinct("key and the classes", outputs, "in the result")
     _check_distinct("x", [str(column.name) for column in scorer.columns], "of features")
+    for column in filter(is_text, scorer.columns):
+        if twice := repeated(word for label in column.known for word in words_of(label)):
+            raise ValueError(
+                f"x must have levels that differ as text; got {listed(twice)} twice in {shown(column.name)}. "
+                "Rename these levels."
+            )
     query, statement = Query(), ""
     with suppress(TooLargeError):
-        statement = _statement(query, scorer, names, keys, outputs)
+        write = write_card if isinstance(scorer.formula, Points) else partial(_statement, query)
+        statement = write(scorer, names, keys, outputs)
     if not 0 < len(statement) <= MOST_CHARACTERS:
         raise ValueError(_too_large(scorer, query))
     return statement
@@ -116,7 +122,7 @@ def _table_name(table: object) -> str:
         error = ValueError if isinstance(table, str | tuple | list) else TypeError
         hint = "A table in a schema is a tuple of two names, (schema, table)."
         raise error(must_be("table", "the name of a table", table, hint))
-    return ".".join(map(_quoted, map(str, parts)))
+    return ".".join(map(quoted, map(str, parts)))
 
 
 def _key_names(key: Any) -> tuple[str, ...]:
@@ -160,14 +166,14 @@ def _statement(query: Query, scorer: Scorer, table: str, keys: Sequence[str], na
     top = largest(query, logs)
     masses = [query.add(share(log, top)) for log in logs]
     total = query.add(plus(masses))
-    *labels, last = _literals(scorer.labels)
+    *labels, last = literals(scorer.labels)
     cases = [f"WHEN {log}>={top}-1e-9 THEN {label} " for log, label in zip(logs, labels, strict=False)]
     predicted = f"CASE WHEN {top} IS NULL THEN NULL {''.join(cases)}ELSE {last} END"
     values = [*[f"k{i}" for i in range(len(keys))], predicted, *[f"{mass}/{total}" for mass in masses]]
-    outputs = [f"{value} AS {_quoted(name)}" for value, name in zip(values, names, strict=True)]
+    outputs = [f"{value} AS {quoted(name)}" for value, name in zip(values, names, strict=True)]
     source, chain = f"{table} AS r", []
     prefix = "stage" if '"step' in table.casefold() else "step"  # a name that the table does not have
-    for i, select in enumerate(query.selects(list(map(_quoted, keys)), [*logs, top, *masses, total]), 1):
+    for i, select in enumerate(query.selects(list(map(quoted, keys)), [*logs, top, *masses, total]), 1):
         chain.append(f"{prefix}{i} AS MATERIALIZED (\n{select} FROM {source}\n)")
         source = f"{prefix}{i}"
     return "WITH " + ",\n".join(chain) + f"\nSELECT {', '.join(outputs)} FROM {source}\n"
@@ -175,23 +181,14 @@ def _statement(query: Query, scorer: Scorer, table: str, keys: Sequence[str], na
 
 def _read(query: Query, column: Column) -> tuple[str, str]:
     """Return the names of the columns of the code and, if it is needed, of the number of a feature."""
-    raw = f"r.{_quoted(str(column.name))}"
-    text = f"CAST({raw} AS VARCHAR)"
+    raw, text = f"r.{quoted(str(column.name))}", as_text(column)
     missing, other = ("NULL" if code < 0 else str(code) for code in (column.missing, column.other))
-    if column.cuts is None and not column.is_number and not _are_numbers(column.known):
-        words = [(word, i) for i, label in enumerate(column.known) for word in _words(label)]
-        if twice := repeated(word for word, _ in words):
-            raise ValueError(
-                f"x must have levels that differ as text; got {listed(twice)} twice in {shown(column.name)}. "
-                "Rename these levels."
-            )
-        cases = " ".join(f"WHEN {_literal(word)} THEN {i}" for word, i in words)
+    if is_text(column):
+        words = [(word, i) for i, label in enumerate(column.known) for word in words_of(label)]
+        cases = " ".join(f"WHEN {literal(word)} THEN {i}" for word, i in words)
         code = f"CASE {text}||'' {cases} ELSE {other} END" if cases else other  # without collation in SQLite
         return query.source(_unless_missing(raw, missing, code, other)), ""
-    flags = ""
-    if column.known and {*column.known} <= {0, 1}:  # perhaps booleans, which PostgreSQL converts only to text
-        flags, raw = f"WHEN {text}='true' THEN 1e0 WHEN {text}='false' THEN 0e0 ", text
-    x = query.source(f"CASE {flags}WHEN {_NUMERIC.format(text)} THEN CAST({raw} AS DOUBLE PRECISION) END")
+    x = query.source(as_number(column))
     if column.cuts is not None:
         code = steps(x, column.cuts, list(map(str, range(len(column.cuts) + 1))))
         return query.add(_unless_missing(x, missing, code, "")), x
@@ -202,36 +199,3 @@ def _read(query: Query, column: Column) -> tuple[str, str]:
 def _unless_missing(name: str, missing: str, code: str, of_null: str) -> str:
     """Return a code that is ``missing`` if the value is NULL, for which it would be ``of_null``."""
     return code if missing == of_null else f"CASE WHEN {name} IS NULL THEN {missing} ELSE {code} END"
-
-
-def _are_numbers(labels: Sequence[Any]) -> bool:
-    """Whether all labels are numbers, which are compared regardless of their type in the database."""
-    return len(labels) > 0 and all(type(v) in (int, float) and abs(v) < _MOST_EXACT for v in labels)
-
-
-def _words(label: Any) -> list[str]:
-    """Return how databases write a label as text."""
-    if isinstance(label, bool):
-        return ["true", "True", "t", "1"] if label else ["false", "False", "f", "0"]
-    return [str(label)]
-
-
-def _literals(labels: Sequence[Any]) -> list[str]:
-    """Return labels as constants of one type."""
-    if all(isinstance(label, bool) for label in labels):
-        return [str(label).upper() for label in labels]
-    if all(type(label) is int for label in labels):
-        return list(map(str, labels))
-    if all(type(label) in (int, float) for label in labels):
-        return [f"CAST({label!r} AS DOUBLE PRECISION)" for label in labels]
-    return [_literal(str(label)) for label in labels]
-
-
-def _literal(text: str) -> str:
-    quoted = text.replace("'", "''")
-    return f"'{quoted}'"
-
-
-def _quoted(name: str) -> str:
-    quoted = name.replace('"', '""')
-    return f'"{quoted}"'

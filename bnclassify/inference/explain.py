@@ -111,6 +111,7 @@ def explain(
           the posterior. A positive contribution is evidence for the target, a negative one against it; a
           missing feature has 0. A value that is impossible under a class, with ``smooth=0``, contributes an
           infinity, and later features contribute 0
+        - ``points``: of a `Scorecard`, the points of the value, and the number to start with
         - ``odds_ratio``: the exponential of ``log_odds``, by which the odds of the target are multiplied
 
         With ``interactions=True``, there is no column ``parents``, and the features are followed by one row
@@ -239,6 +240,9 @@ def explain(
     columns |= {"value": values.ravel()}
     if not interactions:
         columns |= {"parents": np.stack(_parents(x, evidence), axis=1).ravel()}
+    points = None if interactions else x._points_of(evidence.codes, evidence.order)
+    if points is not None:
+        columns |= {"points": points.ravel()}
     with np.errstate(over="ignore"):
         ratios = np.exp(log_odds)
     columns |= {"log_odds": log_odds.ravel(), "odds_ratio": ratios.ravel()}

@@ -19,6 +19,8 @@ from ..frames.sources import AnyFrame
 from ..model.arguments import check_joint, encode_for
 from ..model.model import Model
 
+_MOST_DRAWS = 1_000_000
+
 
 @guided("Pass options by name: impute(x, frame, draws=n, rng=seed).")
 def impute(
@@ -90,7 +92,7 @@ def impute(
     """
     model = check_joint(x, "impute")
     table, generator = check_frame(frame, "frame"), None
-    if Optional(Whole(least=1)).check("draws", draws) is not None:
+    if Optional(Whole(least=1, most=_MOST_DRAWS)).check("draws", draws) is not None:
         table = pd.concat([table] * (draws or 1), keys=range(draws or 1), names=["draw", *table.index.names])
         generator = check_rng(rng)
     levels, discretizer = model.levels_by_name, model.discretizer

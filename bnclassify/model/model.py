@@ -290,6 +290,10 @@ class Model(Immutable):
         for i, table in enumerate(self.derived("marginal_tables", lambda x: x._marginal_tables())):
             yield i, (i,), table[codes[i]]  # the last entry of -1
 
+    def _points_of(self, codes: Codes, order: Sequence[int]) -> NDArray[Any] | None:
+        """Return the points of a scorecard: its start, and of each feature, (rows, 1 + features); or None."""
+        return None
+
     def _term_scopes(self) -> list[tuple[int, ...]] | None:
         """Return the features of each term of the log odds; None if they are not a sum of terms."""
         return None

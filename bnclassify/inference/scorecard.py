@@ -1,0 +1,412 @@
+"""Scorecards: models of two classes as tables of whole points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import log
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..base.arrays import TOLERANCE, Array, Codes, log_normalize
+from ..base.checks import OneOf, Optional, Real, Whole
+from ..base.immutable import ANY_NUMBER, POSITIVE, bounded, record
+from ..base.messages import listed
+from ..frames.schema import MISSING
+from ..model.arguments import check_fitted
+from ..model.formulas import Blend, Formula, Points, Raised, Sum, Table
+from ..model.model import BuiltOn, Choice, Choose, Model, forwarding
+from ..model.recipes import Recipe, Step
+
+_LINES = 12  # of totals that are printed
+_MOST_POINTS = 100_000
+_LARGEST = 1e9  # score or odds
+
+
+@record
+@forwarding("fitted", "_class_prior", "_arc_shares")
+@dataclass(frozen=True, eq=False, repr=False)
+class Scorecard(BuiltOn):
+    """A model of two classes as a table of whole points, from `scorecard`.
+
+    The points of the values of a row add up to a total, and the log odds of the target are linear in it.
+
+    Attributes
+    ----------
+    base : BNC or another model
+        The model whose contributions are rounded.
+    target : str
+        The class to which the points refer.
+    unit : float
+        The log odds that one point adds, in nats.
+    intercept : float
+        The log odds of the target at a sum of 0 points.
+    start : int
+        The number that is added to the sum of the points; 0 unless `scorecard` was called with ``pdo``.
+    givens : tuple
+        The number of the feature parent of each feature, or None.
+    tables : tuple of read-only arrays
+        The points of each feature, by its values and, if it has one, by those of its parent; the last entry
+        of each axis is that of a missing value.
+    points : pandas.DataFrame
+        One row per feature, value and, if the feature has a parent, value of the parent in ``given``.
+    probabilities : pandas.DataFrame
+        One row per total that can occur, ascending, and the probability of the target.
+    recipe : Recipe or None
+        The steps that learned it; `cv` repeats them, including the rounding.
+    """
+
+    base: Model
+    target: Any
+    unit: float
+    intercept: float
+    start: int
+    givens: tuple[int | None, ...]
+    tables: tuple[NDArray[np.int64], ...]
+    recipe: Recipe | None = None
+    learned: Mapping[str, Any] = field(default_factory=dict)
+
+    bounds = bounded(unit=POSITIVE, intercept=ANY_NUMBER)
+
+    missing_rule = "given the points of (missing)"
+    no_joint = (
+        "a scorecard provides P(class | features), but does not define a joint distribution. Use predict, "
+        "explain, cloglik or cv, or the model that it was made from, which is its attribute base"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        cards = [len(labels) + 1 for labels in self.known_levels[:-1]]
+        shapes = [(cards[i],) if j is None else (cards[i], cards[j]) for i, j in enumerate(self.givens)]
+        if [table.shape for table in self.tables] != shapes or self.target not in self.known_levels[-1]:
+            raise ValueError("tables must be points of the values of each feature, and target a class.")
+
+    @property
+    def basis(self) -> Model:
+        """The model whose contributions are rounded."""
+        return self.base
+
+    @property
+    def members(self) -> tuple[Model, ...]:
+        """The scorecard itself."""
+        return (self,)
+
+    @property
+    def points(self) -> pd.DataFrame:
+        """The points of each value."""
+        return pd.DataFrame(self._rows(self.known_levels), columns=["variable", "value", "given", "points"])
+
+    def _rows(self, levels: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
+        """Return a feature, a value, the value of its parent, and points, with these labels."""
+        labels = [(*own, MISSING) for own in levels]
+        rows: list[tuple[Any, ...]] = []
+        for i, (name, given, table) in enumerate(zip(self.features, self.givens, self.tables, strict=True)):
+            others = ("",) if given is None else labels[given]
+            pairs = [(value, other) for value in labels[i] for other in others]
+            rows += [(name, *pair, n) for pair, n in zip(pairs, table.ravel().tolist(), strict=True)]
+        return rows
+
+    @property
+    def probabilities(self) -> pd.DataFrame:
+        """The probability of the target at each total."""
+        totals = self.derived("totals", lambda card: card._totals())
+        odds = self.intercept + self.unit * (totals - self.start)
+        shares = np.exp(log_normalize(np.stack([odds, np.zeros(len(odds))], axis=1)))[:, 0]
+        return pd.DataFrame({"total": totals, "probability": shares})
+
+    def _totals(self) -> NDArray[np.int64]:
+        """Return the totals that can occur: the points of a parent, and of each child given its value."""
+        sums: dict[int, list[int]] = {}  # per feature, a set of sums, as bits, for each value of its parent
+
+        def below(i: int) -> list[int]:
+            table = self.tables[i].reshape(len(self.tables[i]), -1)
+            found = [0] * table.shape[1]
+            children = [below(j) for j, given in enumerate(self.givens) if given == i]
+            for value, row in enumerate(table.tolist()):
+                inside = 1
+                for child in children:
+                    inside = _added(inside, child[value])
+                for given, n in enumerate(row):
+                    found[given] |= inside << n
+            return sums.setdefault(i, found)
+
+        total = 1
+        for i in (i for i, given in enumerate(self.givens) if given is None):
+            total = _added(total, below(i)[0])
+        return np.flatnonzero([bit == "1" for bit in reversed(f"{total:b}")]) + self.start
+
+    def _points_at(self, codes: Codes) -> NDArray[np.int64]:
+        """Return the points of each feature, (features, rows)."""
+        n = len(self.features)
+        found = np.zeros((n, codes.shape[1]), dtype=np.int64)
+        for i, (given, table) in enumerate(zip(self.givens, self.tables, strict=True)):
+            found[i] = table[codes[i]] if given is None else table[codes[i], codes[given]]
+        return found
+
+    @property
+    def _sign(self) -> Array:
+        """1 for the target, and 0 for the other class."""
+        return np.array([float(label == self.target) for label in self.known_levels[-1]])
+
+    def _log_joint(self, codes: Codes) -> Array:
+        """Return the log odds of the target, and 0 for the other class, (rows, 2)."""
+        return (self.intercept + self.unit * self._points_at(codes).sum(axis=0))[:, None] * self._sign
+
+    def _weigh_evidence(
+        self, codes: Codes, order: Sequence[int], choose: Choose
+    ) -> tuple[Array, Choice, NDArray[np.bool_], Array]:
+        """Return the points times the unit; missing values have points, too."""
+        logs = self._log_joint(codes)
+        targets, rivals = choose(logs)
+        weights = np.vstack(
+            [np.full(codes.shape[1], self.intercept), self.unit * self._points_at(codes)[order]]
+        )
+        directions = np.where(self._sign[targets] > 0, 1.0, -1.0)
+        posteriors = np.exp(log_normalize(logs))[np.arange(len(logs)), targets]
+        return (weights * directions).T, targets, rivals, posteriors
+
+    def _points_of(self, codes: Codes, order: Sequence[int]) -> NDArray[np.int64]:
+        start = np.full((1, codes.shape[1]), self.start)
+        return np.concatenate([start, self._points_at(codes)[list(order)]]).T
+
+    def _value_logs(self, codes: Codes, feature: int) -> Array:
+        return self.base._value_logs(codes, feature)
+
+    def _term_scopes(self) -> list[tuple[int, ...]]:
+        return [(i,) if given is None else (i, given) for i, given in enumerate(self.givens)]
+
+    def _formula(self) -> Formula:
+        scopes = self._term_scopes()
+        tables = [
+            Table(i, scope, table[..., None].astype(float))
+            for i, (scope, table) in enumerate(zip(scopes, self.tables, strict=True))
+        ]
+        totals = self.probabilities["total"].to_numpy()
+        number = self.known_levels[-1].index(self.target)
+        return Points(tuple(tables), number, self.intercept, self.unit, self.start, tuple(totals.tolist()))
+
+    def _estimate(self, data: Any, prior: Any) -> Any:
+        """Return the model with tables, without points."""
+        return replace(self.base, recipe=self.recipe)._estimate(data, prior)
+
+    def facts(self) -> dict[str, object]:
+        """Return the facts of the model, and the size of the points."""
+        return {**self.base.facts(), "points": f"of {self.target}; one adds {self.unit:.3g} to its log odds"}
+
+    def __repr__(self) -> str:
+        written = [self._written_levels(name) for name in self.features]
+        frame = pd.DataFrame(self._rows([*written, ()]), columns=["variable", "value", "given", "points"])
+        parents = [self.features[self.givens[self.features.index(v)] or 0] for v in frame["variable"]]
+        given = [f"{p} = {v}" if v != "" else "" for p, v in zip(parents, frame["given"], strict=True)]
+        frame = frame.assign(given=given) if any(given) else frame.drop(columns="given")
+        frame["variable"] = frame["variable"].where(frame["variable"] != frame["variable"].shift(), "")
+        totals = self.probabilities
+        some = totals.iloc[np.unique(np.linspace(0, len(totals) - 1, _LINES).round().astype(int))]
+        first = f"Start with {self.start:,} points. " if self.start else ""
+        title = f"{first}Add the points of {self.class_var} = {self.target}:"
+        tables = (frame.to_string(index=False), some.round(3).to_string(index=False))
+        return f"\n{title}\n\n{tables[0]}\n\n{tables[1]}\n"
+
+
+def _added(first: int, second: int) -> int:
+    """Return all sums of a number of one set and a number of another; bit n of a set is the number n."""
+    if first.bit_count() < second.bit_count():
+        first, second = second, first
+    total, shift = 0, 0
+    while second:
+        gap = (second & -second).bit_length() - 1
+        shift, second = shift + gap + 1, second >> (gap + 1)
+        total |= first << (shift - 1)
+    return total
+
+
+def scorecard(
+    x: Model,
+    *,
+    target: Any = None,
+    largest: int = 10,
+    pdo: float | None = None,
+    score: float = 600,
+    odds: float = 50,
+) -> Scorecard:
+    """Round the contributions of a model of two classes to a table of whole points.
+
+    Parameters
+    ----------
+    x : BNC or another model
+        With parameters, two classes, and contributions that depend on at most one other feature: naive Bayes,
+        trees, and `kdb_mi` with ``kdbk=1``, with or without weights.
+    target : optional
+        The class of which the points increase the odds. By default, the rarer class, or the last one.
+    largest : int, default 10
+        The largest difference of points between two values of a feature. It is not used with `pdo`.
+    pdo : float, optional
+        Points that double the odds, such as 20, as in credit scoring.
+    score, odds : float, default 600 and 50
+        With `pdo`, the total at which the odds of the target are `odds` to 1.
+
+    Returns
+    -------
+    Scorecard
+        A fitted model, which `predict`, `explain` (with a column ``points``), `cv`, `save`, `to_sql`,
+        `write_page` and other functions accept. Its attributes ``points`` and ``probabilities`` are tables
+        that suffice to compute a prediction by hand. If it is printed, both are shown.
+
+    Raises
+    ------
+    TypeError
+        If `x` is not a model, or an argument has a wrong type.
+    ValueError
+        If `x` has no parameters, does not have two classes, or has contributions that depend on more
+        features, on numbers, or are infinite. If `target` is not a class, or a number is not positive.
+
+    Notes
+    -----
+    The log odds of the target are base + Σ_i contribution_i. With low_i the smallest contribution of feature
+    i, the points of a value are round((contribution − low_i) / unit), where the unit is the largest range of
+    the contributions of a feature divided by `largest`, or ln 2 / pdo. The probability of the target at a
+    total is 1 / (1 + exp(−(base + Σ_i low_i + unit · total))). With `pdo`, a whole number of points to start
+    with is added, and the probability is 1 / (1 + exp(−(ln odds + unit · (total − score)))).
+
+    The row "(missing)" is for values that are missing or unknown: a missing feature contributes 0, and if the
+    parent is missing, a value contributes its weight of evidence given the class alone [1]_.
+
+    References
+    ----------
+    .. [1] Good, I. J. (1985). Weight of evidence: a brief survey. Bayesian Statistics 2.
+
+    Examples
+    --------
+    >>> from bnclassify import bnc, load_voting, predict, scorecard
+    >>> voting = load_voting()[["crime", "immigration", "physician_fee_freeze", "Class"]]
+    >>> model = bnc("nb", "Class", voting, smooth=1)
+    >>> card = scorecard(model, target="republican", largest=5)
+    >>> card
+    <BLANKLINE>
+    Add the points of Class = republican:
+    <BLANKLINE>
+                variable     value  points
+                   crime         n       0
+                                 y       3
+                         (missing)       2
+             immigration         n       0
+                                 y       0
+                         (missing)       0
+    physician_fee_freeze         n       0
+                                 y       5
+                         (missing)       3
+    <BLANKLINE>
+     total  probability
+         0        0.000
+         2        0.006
+         3        0.022
+         5        0.255
+         6        0.571
+         7        0.838
+         8        0.953
+    <BLANKLINE>
+    >>> predict(card, voting.head(2), prob=True).round(2)
+    Class  democrat  republican
+    0          0.05        0.95
+    1          0.05        0.95
+    """
+    model = check_fitted(x)
+    names = model.known_levels[-1] if model.one_class else ()
+    if len(names) != 2:
+        raise ValueError(f"x must have two classes; got {listed(names)}. Merge the others into one.")
+    Whole(least=1, most=_MOST_POINTS).check("largest", largest)
+    Optional(Real(above=0, most=_MOST_POINTS)).check("pdo", pdo)
+    Real(least=-_LARGEST, most=_LARGEST).check("score", score)
+    Real(above=0, most=_LARGEST).check("odds", odds)
+    if target is None:
+        prior = model._class_prior().round(9)
+        target = names[int(prior[0] < prior[1]) ^ 1]
+    OneOf(names).check("target", target)
+    base, givens, parts = _contributions(model, names.index(target))
+    low = [float(part.min()) for part in parts]
+    widest = max([float(np.ptp(part)) for part in parts], default=0.0)
+    unit = log(2) / pdo if pdo is not None else widest / largest if widest > TOLERANCE else 1.0
+    rounded = [np.round((part - least) / unit) for part, least in zip(parts, low, strict=True)]
+    intercept, start = base + sum(low), 0
+    if pdo is not None:
+        start = round(score - (log(odds) - intercept) / unit)
+        intercept = log(odds) + unit * (start - score)
+    settings = {"target": target, "largest": largest, "pdo": pdo, "score": score, "odds": odds}
+    tables, recipe = tuple([part.astype(np.int64) for part in rounded]), model.recipe
+    if recipe is not None and recipe.parameters is not None:
+        settings |= {"parameters": recipe.parameters}
+        recipe = replace(recipe, parameters=Step("scorecard", fit_card, settings, draws=True))
+    return Scorecard(model, target, unit, intercept, start, tuple(givens), tables, recipe)
+
+
+@record
+def fit_card(
+    x: Any, data: Any, *, parameters: Step, rng: np.random.Generator | None = None, **settings: Any
+) -> Scorecard:
+    """Estimate the parameters of a structure, and round the contributions."""
+    return scorecard(parameters(x.base if isinstance(x, Scorecard) else x, data, rng=rng), **settings)
+
+
+def _contributions(x: Model, target: int) -> tuple[float, list[int | None], list[Array]]:
+    """Return the base of the log odds, the parent of each feature, and contributions of values, or raise."""
+    formula, power = _sum_of(x)
+    scopes = [{i} for i in range(len(x.features))]
+    for term in formula.terms:
+        if term.owner >= 0:
+            scopes[term.owner] |= {*getattr(term, "scope", ())}
+    simple = all(isinstance(t, Table) and (t.owner >= 0 or not t.scope) for t in formula.terms)
+    if not (simple and formula.terms) or any(len(scope) > 2 for scope in scopes):
+        raise ValueError(
+            "x must be a model in which the contribution of a feature depends on its value and at most "
+            f"one other feature; got a model of type {type(x).__name__}. Use nb, tan_cl, or kdb_mi with "
+            "dag_args={'kdbk': 1}, and for numbers smooth=1 and discretize='mdlp'."
+        )
+    givens = [next(iter(scope - {i}), None) for i, scope in enumerate(scopes)]
+    cards = [len(labels) + 1 for labels in x.known_levels[:-1]]
+    parts = [np.zeros([cards[v] for v in (i, given) if v is not None]) for i, given in enumerate(givens)]
+    marginals = x._marginal_tables() if formula.marginalizes else ()
+    base = 0.0
+    for term in formula.terms:
+        odds = power * _odds(term.logs, target)  # type: ignore[union-attr]
+        if term.owner < 0:
+            base += float(odds)
+            continue
+        part = _at_values(term, odds, parts[term.owner].shape, (term.owner, givens[term.owner]))
+        if formula.marginalizes:  # the table has no entries of missing values
+            part[-1] = 0.0
+            if part.ndim > 1:
+                part[:-1, -1] = _odds(marginals[term.owner], target)[:-1]
+        parts[term.owner] += part
+    if not all(np.isfinite(part).all() for part in parts) or not np.isfinite(base):
+        raise ValueError("x must have positive probabilities only; got 0. Fit the model with smooth above 0.")
+    return base, givens, parts
+
+
+def _sum_of(x: Model) -> tuple[Sum, float]:
+    """Return the sum of terms that gives the scores of complete rows, and its power; empty without one."""
+    formula, power = x._formula(), 1.0
+    if isinstance(formula, Raised):
+        power, formula = formula.power, formula.formula
+    formula = formula.formula if isinstance(formula, Blend) else formula
+    return formula if isinstance(formula, Sum) else Sum((), False), power
+
+
+def _at_values(term: Any, odds: Array, shape: Sequence[int], features: Sequence[int | None]) -> Array:
+    """Return the log odds of a term at all values of a feature and its parent, the last ones missing."""
+    grid = dict(zip(features, np.indices(shape), strict=False))
+    places = []
+    for v, size in zip(features, shape, strict=False):
+        if v in term.scope:
+            at = np.where(grid[v] == size - 1, -1, grid[v])
+            coding = term.codings[term.scope.index(v)] if term.codings else None
+            at = at if coding is None else np.where(at < 0, -1, coding[at])
+            places.append((term.scope.index(v), at))
+    return np.array(odds[tuple([at for _, at in sorted(places, key=lambda pair: pair[0])])])
+
+
+def _odds(logs: Array, target: int) -> Array:
+    """Return the log odds of the target from logs of two classes, or of a single entry for both."""
+    return logs[..., target] - logs[..., 1 - target] if logs.shape[-1] > 1 else np.zeros(logs.shape[:-1])

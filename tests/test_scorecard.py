@@ -1,0 +1,285 @@
+"""Scorecards: tables of points by the formulas, what can be done with them, and nomograms."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import bnclassify as bn
+
+from .strategies import frames, smooths
+from .test_sql import Run, check, in_duckdb, in_sqlite
+
+
+@pytest.fixture(scope="module")
+def pima() -> pd.DataFrame:
+    return bn.load_pima()
+
+
+@pytest.fixture(scope="module")
+def tree(pima: pd.DataFrame) -> bn.BNC:
+    return bn.bnc("tan_cl", "diabetes", pima, smooth=1, discretize="mdlp")
+
+
+@pytest.fixture(params=[in_sqlite, in_duckdb], ids=["sqlite", "duckdb"])
+def run(request: pytest.FixtureRequest) -> Run:
+    return request.param
+
+
+def contribution(x: Any, target: Any, name: str, value: Any, given: Any) -> float:
+    """The log odds of a value by queries: given its parent, or given the class alone."""
+    other = next(label for label in bn.classes(x) if label != target)
+    if value == "(missing)":
+        return 0.0
+    parent = next((v for v in bn.families(x)[name][1:] if v != "class"), None)
+    known = {parent: given} if parent is not None and given != "(missing)" else {}
+    shares = [bn.query(x, name, {"class": label, **known})[value] for label in (target, other)]
+    return float(np.log(shares[0]) - np.log(shares[1]))
+
+
+@given(frames(max_features=4), st.data())
+def test_points_are_rounded_contributions(frame: pd.DataFrame, data: st.DataObject) -> None:
+    assume(len(frame["class"].cat.categories) == 2)
+    structure = bn.nb("class", frame) if data.draw(st.booleans()) else bn.tan_cl("class", frame)
+    x = bn.lp(structure, frame, smooth=data.draw(smooths))
+    target, largest = data.draw(st.sampled_from(bn.classes(x))), data.draw(st.integers(1, 100))
+    card = bn.scorecard(x, target=target, largest=largest)
+    table = card.points
+    assert list(table) == ["variable", "value", "given", "points"]
+    exact = [contribution(x, target, *row[:3]) for row in table.itertuples(index=False)]
+    table = table.assign(exact=exact)
+    low = table.groupby("variable")["exact"].min()
+    unit = (table.groupby("variable")["exact"].max() - low).max() / largest
+    unit = unit if unit * largest > 1e-9 else 1.0
+    points = ((table["exact"] - table["variable"].map(low)) / unit).to_numpy()
+    assert (np.abs(points - table["points"]) <= 0.5 + 1e-9).all()
+    prior = bn.query(x, "class")
+    other = next(label for label in bn.classes(x) if label != target)
+    base = np.log(prior[target] / prior[other]) + low.sum()
+    totals = card.probabilities
+    np.testing.assert_allclose(totals["probability"], 1 / (1 + np.exp(-(base + unit * totals["total"]))))
+    found = {row[:3]: row[3] for row in table.drop(columns="exact").itertuples(index=False)}
+    values = [[*bn.values(x)[v], "(missing)"] for v in bn.features(x)]
+    sums = set()
+    for row in product(*values):
+        record = dict(zip(bn.features(x), row, strict=True))
+        total = 0
+        for name, value in record.items():
+            parent = next((v for v in bn.families(x)[name][1:] if v != "class"), None)
+            total += found[name, value, "" if parent is None else record[parent]]
+        sums.add(total)
+        raw = pd.DataFrame([{k: None if v == "(missing)" else v for k, v in record.items()}])
+        p = totals.set_index("total")["probability"][total]
+        assert bn.predict(card, raw, prob=True)[target].iloc[0] == pytest.approx(p)
+    assert totals["total"].tolist() == sorted(sums)
+
+
+def test_points_that_double_the_odds(tree: bn.BNC, pima: pd.DataFrame) -> None:
+    card = bn.scorecard(tree, pdo=20, score=600, odds=50)
+    totals = card.probabilities
+    odds = totals["probability"] / (1 - totals["probability"])
+    np.testing.assert_allclose(odds, 50 * 2 ** ((totals["total"] - 600) / 20))
+    assert card.target == "yes"
+    assert card.unit == pytest.approx(np.log(2) / 20)
+    assert (card.points.groupby("variable")["points"].min() == 0).all()
+    exact, rounded = (np.log(bn.predict(x, pima.dropna(), prob=True)) for x in (tree, card))
+    gaps = (exact["yes"] - exact["no"]) - (rounded["yes"] - rounded["no"])
+    assert gaps.abs().max() <= 0.5 * card.unit * (len(bn.features(tree)) + 1)
+    assert "Start with" in repr(card)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp"},
+        {"dag_learner": "nb", "backoff": True, "loo_weights": True, "discretize": "averaged"},
+        {"dag_learner": "tan_cl", "backoff": True, "loo_weights": True, "discretize": "mdlp"},
+        {"dag_learner": "tan_cl", "smooth": 1, "loo_power": True, "discretize": "mdlp"},
+        {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp", "missing_level": True},
+    ],
+    ids=["nb", "averaged", "weights", "power", "level"],
+)  # fmt: skip
+def test_fine_points_reproduce_the_model(pima: pd.DataFrame, settings: dict[str, Any], run: Run) -> None:
+    x = bn.bnc(class_var="diabetes", dataset=pima, **settings)
+    fine = bn.scorecard(x, largest=100_000)
+    rows = pima.dropna()
+    exact, rounded = (bn.predict(m, rows, prob=True) for m in (x, fine))
+    np.testing.assert_allclose(exact, rounded, atol=1e-3)
+    card = bn.scorecard(x)
+    assert card.points["points"].max() in (10, 11)  # ranges may be rounded upwards at both ends
+    gaps = pima.sample(40, random_state=0)
+    gaps.iloc[0, :-1] = np.nan
+    check(run, card, gaps)
+
+
+def test_rounding_naive_bayes_loses_little(pima: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp")
+    folds = bn.stratified_folds(pima["diabetes"], 10, rng=0)
+    auc = bn.cv({"exact": x, "card": bn.scorecard(x)}, pima, folds=folds, metric="auc")
+    assert auc["exact"] - auc["card"] < 0.01
+    assert auc["exact"] != auc["card"]
+
+
+def test_cv_repeats_the_recipe_and_the_rounding(pima: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp")
+    card = bn.scorecard(x, target="no", largest=3)
+    folds = bn.stratified_folds(pima["diabetes"], 4, rng=0)
+    for dag in (True, False):
+        found = bn.cv(card, pima, folds=folds, metric="log_loss", mean=False, dag=dag).to_numpy().ravel()
+        for fold, value in enumerate(found):
+            train, test = pima[folds != fold], pima[folds == fold]
+            again = (
+                bn.bnc("nb", "diabetes", train, smooth=1, discretize="mdlp")
+                if dag
+                else bn.lp(x, train, smooth=1)
+            )
+            p = bn.predict(bn.scorecard(again, target="no", largest=3), test, prob=True)
+            own = [p.loc[i, label] for i, label in test["diabetes"].items()]
+            assert value == pytest.approx(-np.mean(np.log(own)))
+
+
+def test_explanations_are_in_points(tree: bn.BNC, pima: pd.DataFrame) -> None:
+    card = bn.scorecard(tree, pdo=20)
+    rows = pima.sample(30, random_state=1)
+    for target in ("yes", "no"):
+        found = bn.explain(card, rows, target=target)
+        sums = found.groupby("row")[["points", "log_odds"]].sum().loc[rows.index]
+        p = bn.predict(card, rows, prob=True)[target]
+        np.testing.assert_allclose(sums["log_odds"], np.log(p / (1 - p)))
+        chances = card.probabilities.set_index("total")["probability"][sums["points"]]
+        np.testing.assert_allclose(chances, p if target == "yes" else 1 - p)
+    one = bn.explain(card, {"glucose": 160, "insulin": 50})
+    table = card.points.set_index(["variable", "value", "given"])["points"]
+    assert one["points"]["age"] == table["age", "(missing)", "(missing)"]
+    assert list(one.columns) == ["value", "parents", "points", "log_odds", "odds_ratio"]
+    sums = [bn.explain(card, rows, interactions=i)["log_odds"].groupby("row").sum() for i in (True, False)]
+    np.testing.assert_allclose(sums[0], sums[1])
+
+
+def test_saved_cards_are_equal(tree: bn.BNC, pima: pd.DataFrame, tmp_path: Path) -> None:
+    card = bn.scorecard(tree, pdo=30, score=500)
+    bn.save(card, tmp_path / "card.json")
+    again = bn.load(tmp_path / "card.json")
+    assert isinstance(again, bn.Scorecard)
+    pd.testing.assert_frame_equal(again.points, card.points)
+    pd.testing.assert_frame_equal(again.probabilities, card.probabilities)
+    assert bn.predict(again, pima).equals(bn.predict(card, pima))
+    assert bn.cv(again, pima, k=3, rng=0) == bn.cv(card, pima, k=3, rng=0)
+
+
+def test_other_functions_accept_cards(tree: bn.BNC, pima: pd.DataFrame) -> None:
+    card = bn.scorecard(tree)
+    assert bn.features(card) == bn.features(tree)
+    assert bn.families(card) == bn.families(tree)
+    assert bn.class_var(card) == "diabetes"
+    assert "points" in bn.summary(card)["item"].tolist()
+    found = bn.value_of_information(card, {"glucose": 160})
+    assert set(found.index) == set(bn.features(card)) - {"glucose"}
+    assert len(bn.counterfactual(card, pima.dropna().iloc[0]))
+    with pytest.raises(ValueError, match="x must have tables that follow from counts"):
+        bn.update(card, pima)
+    with pytest.raises(TypeError, match="a scorecard provides"):
+        bn.sample(card, 3)
+
+
+def test_a_query_that_a_person_can_read(car: pd.DataFrame) -> None:
+    frame = car.assign(**{"class": np.where(car["class"] == "unacc", "no", "yes")})
+    x = bn.lp(bn.nb("class", frame, features=["safety", "persons"]), frame, smooth=1)
+    statement = bn.to_sql(bn.scorecard(x, target="yes"), table="cars", key="id")
+    assert statement.startswith(
+        """WITH cleaned AS (
+SELECT
+  r."id" AS key_0_,
+  CAST(r."persons" AS VARCHAR)||'' AS "persons",
+  CAST(r."safety" AS VARCHAR)||'' AS "safety"
+FROM "cars" AS r
+), scored AS (
+SELECT
+  key_0_,
+  CAST(0 +
+    CASE WHEN "persons" = '2' THEN 0
+      WHEN "persons" = '4' THEN 10
+      WHEN "persons" = 'more' THEN 10
+      ELSE 9 END +
+    CASE WHEN "safety" = 'low' THEN 0
+      WHEN "safety" = 'med' THEN 9
+      WHEN "safety" = 'high' THEN 10
+      ELSE 9 END AS DOUBLE PRECISION) AS total
+FROM cleaned
+)
+SELECT
+  key_0_ AS "id",
+  CASE WHEN total >= 19 THEN 'yes' ELSE 'no' END AS "predicted",
+"""
+    )
+
+
+def child(frame: pd.DataFrame) -> bn.BNC:
+    """A network in which the class is a child of a feature."""
+    return bn.from_modelstring("[safety][class|safety][doors|class]", "class")
+
+
+MODELS: dict[str, Any] = {
+    "x must have two classes; got 'unacc', 'acc'": lambda two, car: bn.lp(bn.nb("class", car), car, smooth=1),
+    "the model has no parameters": lambda two, car: bn.nb("class", two),
+    r"\{'kdbk': 1\}": lambda two, car: bn.lp(bn.kdb_mi("class", two, kdbk=2), two, smooth=1),
+    "got a model of type AODE": lambda two, car: bn.lp(bn.aode("class", two), two, smooth=1),
+    "got a model of type ANDE": lambda two, car: bn.lp(bn.ande("class", two), two, smooth=1),
+    "at most one": lambda two, car: bn.lp(child(two), two, smooth=1),
+    "smooth above 0": lambda two, car: bn.lp(bn.nb("class", two), two, smooth=0),
+    "x must have two classes": lambda two, car: bn.lp(bn.mbc(["class", "safety"], two), two, smooth=1),
+    "and for numbers smooth=1": lambda two, car: bn.bnc("nb", "diabetes", bn.load_pima(), numbers="gaussian"),
+    "discretize='mdlp'": lambda two, car: bn.bnc("kdb_mi", "diabetes", bn.load_pima()),
+}
+
+
+@pytest.mark.parametrize("message", MODELS)
+def test_models_without_a_card(car: pd.DataFrame, message: str) -> None:
+    two = car.assign(**{"class": np.where(car["class"] == "unacc", "no", "yes")})
+    two = two[(two["safety"] != "low") | (two["class"] == "no")]
+    with pytest.raises(ValueError, match=message):
+        bn.scorecard(MODELS[message](two, car))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"target": "maybe"}, ValueError, "target must be one of 'no', 'yes'"),
+        ({"largest": 0}, ValueError, "largest must be a whole number from 1 to 100,000"),
+        ({"pdo": -1}, ValueError, "pdo must be a finite number greater than 0"),
+        ({"pdo": 20, "odds": 0}, ValueError, "odds must be a finite number greater than 0"),
+        ({"pdo": 20, "score": "high"}, TypeError, "score must be a finite number"),
+    ],
+)
+def test_bad_arguments(tree: bn.BNC, options: dict[str, Any], error: type, message: str) -> None:
+    with pytest.raises(error, match=message):
+        bn.scorecard(tree, **options)
+
+
+def test_nomograms(tree: bn.BNC, pima: pd.DataFrame) -> None:
+    pytest.importorskip("matplotlib")
+    card = bn.scorecard(tree)
+    ax = bn.plot_nomogram(card)
+    assert ax.get_title("left") == "points for diabetes = yes"
+    texts = [text.get_text() for text in ax.texts]
+    assert "points" in texts
+    assert any(text.replace("\n", " ") == "glucose if insulin = (-inf, 109]" for text in texts)
+    assert "0.5" in texts
+    row = pima.dropna().iloc[0]
+    marked = bn.plot_nomogram(card, row=row)
+    p = bn.predict(card, row, prob=True)["yes"].iloc[0]
+    total = int(bn.explain(card, row)["points"].sum())
+    assert marked.get_title("left") == f"diabetes = yes: total {total}, probability {p:.2f}"
+    dots = [line for line in marked.lines if line.get_marker() == "o"]
+    assert len(dots) == len(bn.features(card)) + 2
+    with pytest.raises(TypeError, match="card must be a Scorecard"):
+        bn.plot_nomogram(tree)
+    with pytest.raises(ValueError, match="row must be one row"):
+        bn.plot_nomogram(card, row=pima.head(2))
