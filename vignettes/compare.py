@@ -52,7 +52,7 @@ models = {
     for name in ("nb", "tan_cl", "aode")
 }
 results = cv(models, voting, repeats=10, rng=0, mean=False)
-plot_cv(results).figure.savefig("folds.png", dpi=120)
+plot_cv(results)
 
 # %% [markdown]
 # The question is whether the tree is better than the average of one-dependence estimators. The usual paired t-test is
@@ -172,7 +172,7 @@ means.round(3)
 # %%
 comparison = compare_ranks(means)
 print(comparison)
-plot_ranks(comparison).figure.savefig("ranks.png", dpi=120)
+plot_ranks(comparison)
 
 # %% [markdown]
 # The default classifier has the best rank, 1.7, and the forest the second best, 2.0. The diagram connects models that

@@ -53,7 +53,7 @@ models = {
 metrics = ["accuracy", "balanced_accuracy", "auc", "log_loss"]
 results = cv(models, car, rng=0, metric=metrics, mean=False)
 print(results.mean().unstack().round(3))  # noqa: PD010
-plot_cv(results, metric="accuracy").figure.savefig("accuracy.png", dpi=120)
+plot_cv(results, metric="accuracy")
 
 # %% [markdown]
 # Naive Bayes has an accuracy of 0.97, and the baseline has 0.96. The other metrics show more:
@@ -73,7 +73,7 @@ plot_cv(results, metric="accuracy").figure.savefig("accuracy.png", dpi=120)
 # %%
 labels = cv_predict(models["nb"], car, rng=0, prob=False)
 counts = confusion(labels, car["class"])
-plot_confusion(counts).figure.savefig("confusion.png", dpi=120)
+plot_confusion(counts)
 counts
 
 # %% [markdown]
@@ -118,7 +118,7 @@ def cost(posteriors, actual):
 
 
 cost_by_fold = cv(models, car, rng=0, metric=cost, mean=False)
-plot_cv(cost_by_fold).figure.savefig("cost.png", dpi=120)
+plot_cv(cost_by_fold)
 print(cost_by_fold.mean().round(3))
 
 # %% [markdown]

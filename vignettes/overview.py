@@ -430,10 +430,7 @@ small = (feature_weights(wanbia["votes"]) < 0.005).sum()
 print("WANBIA, features with a weight below 0.005:", int(small), "of 16")
 
 # %%
-try:
-    plot_weights(wanbia["votes"]).figure.savefig("wanbia_weights.png", dpi=120)
-except ImportError as no_matplotlib:
-    print("no chart:", no_matplotlib)
+plot_weights(wanbia["votes"])
 
 # %% [markdown]
 # MANB and WANBIA disagree about `immigration`, because MANB evaluates the feature alone, and WANBIA given the other

@@ -154,9 +154,7 @@ cpt(model, "safety", interval=0.9).xs("vgood", axis="columns", level="class").ro
 # `plot_cpt` writes the intervals below the probabilities:
 
 # %%
-plot_cpt(
-    lp(nb("class", car), car, smooth=1), "safety", interval=0.9
-).figure.savefig("table.png", dpi=120)
+plot_cpt(lp(nb("class", car), car, smooth=1), "safety", interval=0.9)
 
 # %% [markdown]
 # The widest intervals, from 0.46 to 0.65 and from 0.34 to 0.53, are those of good cars, which are rare. Those of

@@ -27,6 +27,10 @@ PLACES["BNCClassifier"] = "bnclassify.sklearn.BNCClassifier"
 # Pictures of more points than this are too wide for a telephone.
 WIDE = 600
 
+# Networks of more points would have labels of less than 9 pixels on a page; they scroll.
+LARGE = 980
+SMALLEST = 0.75  # pixels per point
+
 # Setup of a page: a value of __file__, and figures shown when they are drawn. Printed tables scroll, so they
 # are not split into parts. Printed text is sent once per cell, because lines would break where it is split.
 SETUP = f"""%matplotlib inline
@@ -145,8 +149,11 @@ class TidyOutputs(SphinxPostTransform):
             if file.suffix == ".svg" and file.exists():
                 svg = file.read_text(encoding="utf-8")
                 image["alt"] = image.get("alt") or description_of(svg)
-                if width_of(svg) > WIDE:
+                width = width_of(svg)
+                if width > WIDE:
                     image["classes"].append("wide")
+                if 'class="graph"' in svg and width > LARGE:
+                    image["width"] = f"{SMALLEST * width:.0f}px"
 
 
 def width_of(svg: str) -> float:
