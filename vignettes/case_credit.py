@@ -23,6 +23,7 @@ from bnclassify import (
     plot_explanation,
     plot_importance,
     predict,
+    scorecard,
     summary,
     to_sql,
 )
@@ -243,16 +244,41 @@ offers.set_index(pd.Index(amounts, name="amount"))
 # accept it now." It does not say that a smaller loan *causes* anybody to repay: the model describes applicants who asked for
 # smaller loans.
 #
-# ## 9. Hand over
+# ## 9. A scorecard
 #
-# The model as a query, so that the lender scores applications where they are:
+# Lenders often want a table of points that a clerk can add up. `scorecard` rounds a model to whole points. With `pdo=20`,
+# 20 points double the odds of repayment, and 600 points mean odds of 50 to 1. We start from a model with few intervals.
 
 # %%
-query = to_sql(
-    bnc("nb", "repaid", train, discretize="mdlp", missing_level=False, smooth=1),
-    table="applications",
+simple = bnc(
+    "nb",
+    "repaid",
+    train,
+    discretize="mdlp",
+    loo_weights=True,
+    missing_level=False,
+    **options,
 )
-print(query[:300], "…")
+card = scorecard(simple, target="yes", pdo=20, score=600, odds=50)
+
+print("start with", card.start, "points")
+print(card.points.to_string(index=False))
+
+# %%
+metrics = ["auc", "log_loss"]
+pair = {"model of step 5": model, "simple": simple, "scorecard": card}
+cv(pair, train, folds=folds, metric=metrics).unstack().round(3)  # noqa: PD010
+
+# %% [markdown]
+# Rounding costs nothing that could be measured: AUC 0.767 before and after. The few intervals cost 0.02 against the model
+# of step 5, so use the card where people add up points, and the model where a computer does.
+#
+# ## 10. Hand over
+#
+# A scorecard is a model, so it can be written as a query, and the lender scores applications where they are:
+
+# %%
+print(to_sql(card, table="applications", key="application")[:700], "…")
 
 # %%
 pd.options.display.max_colwidth = None

@@ -20,8 +20,10 @@ from bnclassify import (
     plot_calibration,
     plot_effect,
     plot_importance,
+    plot_nomogram,
     predict,
     save,
+    scorecard,
     stratified_folds,
     summary,
     value_of_information,
@@ -215,7 +217,26 @@ value_of_information(model, cleo, costs=costs).round(3)
 # less. Insulin saves 0.019, so it is not worth a blood sample of its own. (For a model with weights, these gains are
 # approximate, and can be slightly negative.)
 #
-# ## 10. Report and hand over
+# ## 10. A card for the pocket
+#
+# `scorecard` rounds a model to whole points that can be added up without a computer, and `plot_nomogram` draws them. For a
+# short card, we start from naive Bayes with the few intervals of MDLP and with weights:
+
+# %%
+short = bnc("nb", "diabetes", train, discretize="mdlp", loo_weights=True, **options)
+card = scorecard(short)
+print(card.points.to_string(index=False))
+plot_nomogram(card, row=cleo)
+
+# %%
+cards = {"model": model, "short": short, "card": card}
+cv(cards, train, rng=0, metric=["auc", "log_loss"]).unstack().round(3)  # noqa: PD010
+
+# %% [markdown]
+# Cleo's 9 points mean a probability of 0.21. On held-out women, the card has an AUC of 0.812, and the model of step 4,
+# which needs a computer, 0.842; rounding itself costs nothing.
+#
+# ## 11. Report and hand over
 #
 # `summary` is the table of the report, `save` keeps the model with its cut points, and `write_page` gives the clinic a page
 # that works offline.

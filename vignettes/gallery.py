@@ -41,10 +41,12 @@ from bnclassify import (
     plot_effect,
     plot_explanation,
     plot_importance,
+    plot_nomogram,
     plot_ranks,
     plot_scores,
     plot_strength,
     plot_weights,
+    scorecard,
     write_page,
 )
 
@@ -145,6 +147,17 @@ plot_effect(
 
 # %%
 plot_weights(bnc("nb", "Class", voting.dropna(), smooth=1, wanbia=True))
+
+# %% [markdown]
+# ## A scorecard: `plot_nomogram`
+#
+# Add up the points of the first scale, and read the probability below the total. Dots mark one woman.
+
+# %%
+card = scorecard(
+    bnc("nb", "diabetes", women, smooth=1, discretize="mdlp", missing_level=False)
+)
+plot_nomogram(card, row={"age": 51, "glucose": 171, "bmi": 34.2})
 
 # %% [markdown]
 # ## Strength of arcs: `plot(x, strength=...)` and `plot_strength`

@@ -115,6 +115,15 @@ print(pd.DataFrame(shares).round(3).to_string())
 # %% [markdown]
 # The proportions agree within 0.04; `smooth=1` makes them slightly more equal.
 #
+# With `evidence=`, `sample` draws from the distribution given what is known, exactly and without discarding rows. Here
+# are 10,000 members who voted for the missile:
+
+# %%
+hawks = sample(x, 10_000, evidence={"mx_missile": "y"}, rng=0)
+print(hawks["Class"].value_counts(normalize=True).round(3).to_dict())
+print(query(x, "Class", {"mx_missile": "y"}).round(3).to_dict())
+
+# %% [markdown]
 # `impute` replaces all missing values of a row by their jointly most probable values. To estimate parameters from incomplete
 # rows, use EM instead, which does not treat imputed values as certain.
 
@@ -127,6 +136,14 @@ print(
     int(everyone.isna().sum().sum()), "values were missing; of member", row, "now:"
 )
 print(whole.loc[row, gaps].to_string())
+
+# %% [markdown]
+# For *multiple imputation*, `impute(x, df, draws=5, rng=0)` returns five completions, drawn from the joint posterior of the
+# missing values, so that later analyses can show how uncertain they are:
+
+# %%
+draws = impute(x, everyone.loc[[row]], draws=5, rng=0)
+print(draws[gaps].to_string())
 
 # %% [markdown]
 # ## Given tables
