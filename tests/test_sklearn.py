@@ -928,3 +928,60 @@ def test_groups_and_time_splits_are_folds(car: pd.DataFrame) -> None:
         bn.cv_predict(x, rows, folds=TimeSeriesSplit(3).split(rows))
     with pytest.raises(ValueError, match=r"must not learn from rows that they test; got 1 in fold 0"):
         bn.cv(x, car, folds=[([0, 1], [1, 2]), ([0], [5])])
+
+
+RECIPES: dict[str, Any] = {
+    "nb": lambda car: bn.lp(bn.nb("class", car), car, smooth=2),
+    "tan": lambda car: bn.lp(bn.tan_cl("class", car, score="bic", root="doors"), car, ess=3),
+    "anb": lambda car: bn.lp(bn.anb("class", {"maint": ["buying", "safety"]}, car), car, smooth=1),
+    "features": lambda car: bn.lp(bn.nb("class", car, features=["safety", "doors"]), car, smooth=1),
+    "search": lambda car: bn.bnc("tan_hc", "class", car, smooth=1, dag_args={"k": 2, "rng": 3}),
+    "manb": lambda car: bn.lp(bn.nb("class", car), car, smooth=1, manb_prior=0.3),
+    "weights": lambda car: bn.lp(bn.kdb_mi("class", car, kdbk=3), car, backoff=True, loo_weights=True),
+    "aode": lambda car: bn.bnc("aode", "class", car),
+    "structure": lambda car: bn.kdb_mi("class", car, kdbk=1),
+    "learner": lambda car: bn.bnc(alone, "class", car, smooth=1),
+}
+
+
+def alone(class_var: str, dataset: pd.DataFrame) -> Any:
+    """A learner of the user's own."""
+    return bn.nb(class_var, dataset, features=["safety"])
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_an_estimator_repeats_the_recipe_of_a_model(car: pd.DataFrame, name: str) -> None:
+    x = RECIPES[name](car)
+    clf = BNCClassifier.from_model(x)
+    assert not hasattr(clf, "model_")
+    labels = car["class"].astype(str)
+    fitted = clone(clf).fit(car.drop(columns="class"), labels)
+    if not x.fitted:
+        assert bn.families(fitted.model_) == bn.families(x)
+        return
+    rows = car.drop(columns="class").head(50)
+    expected = bn.predict(x, rows, prob=True)[list(fitted.classes_)]
+    np.testing.assert_allclose(fitted.predict_proba(rows), expected, atol=1e-9)
+
+
+def test_an_estimator_repeats_the_preparation_of_a_model() -> None:
+    pima = bn.load_pima()
+    for settings in (
+        {"dag_learner": "nb", "smooth": 1, "discretize": "quantile", "bins": 3, "missing_level": True},
+        {"dag_learner": "tan_cl", "smooth": 1, "numbers": "gaussian"},
+        {"dag_learner": "kdb_mi", "backoff": True, "discretize": "mdlp", "dag_args": {"kdbk": 1}},
+    ):
+        x = bn.bnc(class_var="diabetes", dataset=pima, **settings)
+        fitted = BNCClassifier.from_model(x).fit(pima.drop(columns="diabetes"), pima["diabetes"])
+        found = fitted.predict_proba(pima.drop(columns="diabetes"))
+        np.testing.assert_allclose(found, bn.predict(x, pima, prob=True), atol=1e-9)
+
+
+def test_models_without_a_recipe_that_an_estimator_can_repeat(car: pd.DataFrame) -> None:
+    tables = {name: bn.cpt(bn.lp(bn.nb("class", car), car, smooth=1), name) for name in car}
+    with pytest.raises(ValueError, match=r"x must have parameters.*got tables without a recipe"):
+        BNCClassifier.from_model(bn.from_tables("class", tables))
+    with pytest.raises(TypeError, match=r"x must have one class variable; got MBC\. Use BNCMultiClassifier"):
+        BNCClassifier.from_model(bn.mbc(["class", "safety"], car))
+    with pytest.raises(TypeError, match="x must be a model"):
+        BNCClassifier.from_model("nb")

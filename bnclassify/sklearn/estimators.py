@@ -19,13 +19,15 @@ from ..base.checks import AnyCutting, Learner, Seed, Unseen
 from ..base.messages import listed, shown, warn
 from ..base.progress import showing_progress
 from ..evaluation.summary import measure_strengths
-from ..fitting.bnc import bnc
+from ..fitting.bnc import bnc, relearn_raw
+from ..fitting.lp import lp
 from ..frames.encoding import check_weights
 from ..frames.schema import Dataset
 from ..frames.sources import in_pandas
 from ..inference.predict import check_costs, check_prior, predict, weigh_classes
-from ..learners import find_learner
+from ..learners import LEARNERS, find_learner
 from ..learners.k_dependence import kdb_mi
+from ..model.arguments import check_model
 from ..model.model import Model
 from ..network.number_families import columns_of
 from ..numbers.preparation import Preparing
@@ -36,6 +38,30 @@ _MOST_ROWS = 200
 """Number of training rows from which importances are computed."""
 
 _MOST_LOG_ODDS = 1e6  # in place of infinity
+
+
+def _arguments_of(x: Model) -> dict[str, Any]:
+    """Return the arguments of an estimator that repeats the recipe of a model."""
+    if not x.one_class:
+        raise TypeError(f"x must have one class variable; got {type(x).__name__}. Use BNCMultiClassifier.")
+    recipe = x.recipe
+    by = None if recipe is None else recipe.parameters
+    if recipe is None or (x.fitted and (by is None or by.function is not lp)):
+        how = "no recipe" if recipe is None else "tables without a recipe" if by is None else f"those of {by}"
+        raise ValueError(f"x must have parameters that lp estimated, or none; got {how}. Learn it with bnc.")
+    step, lp_args = recipe.structure, dict(by.settings) if by else {}
+    settings: dict[str, Any] = {"discretize": None}
+    if step.function is relearn_raw:  # with the preparation of raw data
+        settings = {name: value for name, value in step.settings.items() if name != "numeric"}
+    else:
+        settings |= {
+            "learner": step.name if step.name in LEARNERS else step.function,
+            "dag_args": dict(step.settings),
+        }
+    if isinstance(settings["dag_args"].get("parents"), tuple):  # of anb
+        settings["dag_args"] |= {"parents": dict(settings["dag_args"]["parents"])}
+    settings["dag_args"] = dict(settings["dag_args"]) or None
+    return settings | {"smooth": lp_args.pop("smooth", None), "lp_args": lp_args or None}
 
 
 class BNCClassifier(ClassifierMixin, CategoricalInput):
@@ -178,6 +204,40 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         self.costs = costs
         self.random_state = random_state
         self.verbose = verbose
+
+    @classmethod
+    def from_model(cls, x: Model) -> Self:
+        """Return an unfitted estimator that learns as a model was learned, as ``as_mlr`` in R.
+
+        Parameters
+        ----------
+        x : BNC, AODE or another model
+            A model of `bnc`, or of a learner and `lp`. Without parameters, those of the default recipe are
+            estimated.
+
+        Returns
+        -------
+        BNCClassifier
+            With the learner, its arguments, the arguments of `lp` and the preparation of `x`. Fitted to the
+            same data, its ``model_`` predicts as `x`.
+
+        Raises
+        ------
+        TypeError
+            If `x` is not a model, or has several class variables.
+        ValueError
+            If the recipe of `x` is not a learner followed by `lp`.
+
+        Examples
+        --------
+        >>> from bnclassify import load_car, lp, tan_cl
+        >>> from bnclassify.sklearn import BNCClassifier
+        >>> car = load_car()
+        >>> BNCClassifier.from_model(lp(tan_cl("class", car, score="aic"), car, smooth=1))
+        BNCClassifier(dag_args={'root': None, 'score': 'aic'}, discretize=None,
+                      learner='tan_cl', smooth=1)
+        """
+        return cls(**_arguments_of(check_model(x)))
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn structure and parameters.
