@@ -25,7 +25,7 @@ from bnclassify.sklearn import BNCClassifier
 from .conftest import informative_gaps
 from .strategies import examples, frames
 from .test_parts import same_model
-from .test_sql import check
+from .test_sql import check, check_texts
 from .zoo import case
 
 ibis = pytest.importorskip("ibis", reason="ibis is not installed; the extra databases has it")
@@ -425,3 +425,17 @@ def test_statements_predict_in_postgresql(postgres: Any, name: str) -> None:
         return rows
 
     check(run, *case(name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["default", "gaussian", "levels", "card"])
+def test_text_is_a_number_or_missing_in_postgres(kind: str, postgres: Any) -> None:
+    def run(statement: str, frame: pd.DataFrame, table: str) -> list[tuple[Any, ...]]:
+        created = in_postgres(postgres, frame)
+        with postgres.con.cursor() as cursor:
+            rows: list[tuple[Any, ...]] = cursor.execute(
+                statement.replace(f'FROM "{table}"', f"FROM {created.get_name()}")
+            ).fetchall()
+        return rows
+
+    check_texts(kind, run)

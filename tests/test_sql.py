@@ -145,6 +145,88 @@ def test_text_that_is_not_a_number_is_missing(text: str, run: Run) -> None:
             assert found != run(statement, rows.assign(**{name: 0}), "t")
 
 
+TEXTS = [
+    *["", " ", "  ", ".", "..", "...", "-", "--", "---", "- -", "+", "++", "+-5", "--5", "-5-", "5+"],
+    *["5-", "+ 5", "E", "e", "e5", ".e5", "1e", "1e+", "1e-", "1e 5", "1e1e1", "1e5.5", "1d5", "1.e5"],
+    *["1.5e3", "1.5E+03", "1e5", "1E5", "1e+5", "1e-5", "1e005", "1e+005", "1e115", "1e-150", "1e308"],
+    *["1e400", "-1e400", "1e-400", "5e-324", "-1e309", "0.0", "00", "-0", "007", ".5", "5.", "-.5"],
+    *["+.5", "+5", "-5", " 5 ", "\t7", "7\n", "5 6", "1..2", "..5", "5..", "1.2.3", "192.168.0.1"],
+    *["2024-01-01", "12:30", "1-2", "555-1234", "12-", "inf", "-inf", "+inf", "Infinity", "-Infinity"],
+    *["INF", "inff", "nan", "NaN", "NA", "N/A", "#N/A", "null", "None", "missing", "?", "*", "abc"],
+    *["2 kg", "5 %", "<5", "1,5", "1.000,5", "$5", "0x1F", "1_000", "1/2", "\xbd", "\uff11\uff12"],
+    *["\xa07", "true", "%", "_", "0%", "0_", "12h", "5f", "'"],
+    *["1" * 120, "0." + "3" * 120],
+]
+"""Text in columns of numbers: what databases, or some of them, might read as numbers."""
+
+
+def as_number(text: str) -> float:
+    """Return a text of ASCII characters as Python reads it, and NaN for other text."""
+    try:
+        return float(text) if text.isascii() and "_" not in text else np.nan
+    except ValueError:
+        return np.nan
+
+
+def check_texts(kind: str, run: Run) -> None:
+    """Compare what a model predicts for texts, in a database, and for the numbers that they represent."""
+    rng, n = np.random.default_rng(0), 400
+    x = rng.normal(0, 3, n)
+    frame = pd.DataFrame({"x": x, "z": rng.choice(["a", "b"], n)})
+    frame["y"] = np.where(x + rng.normal(size=n) > 0, "p", "q")
+    rows = pd.DataFrame({"x": [as_number(text) for text in TEXTS], "z": "a"})
+    if kind == "levels":
+        frame["x"] = rng.choice([-5, 0, 5, 7, 12], n)
+        rows["x"] = rows["x"].where(rows["x"].isna() | (rows["x"] % 1 == 0), 999.0)
+        model = bn.bnc("nb", "y", frame, smooth=1)
+    elif kind == "card":
+        model = bn.scorecard(bn.bnc("nb", "y", frame, smooth=1, discretize="quantile"))
+    elif kind == "gaussian":
+        model = bn.bnc("tan_cl", "y", frame, smooth=1, numbers="gaussian")
+    else:
+        model = bn.bnc(class_var="y", dataset=frame)
+    stored = rows.assign(x=TEXTS, id=range(len(rows)))
+    found = sorted(run(bn.to_sql(model, table="t", key="id"), stored, "t"))
+    expected = bn.predict(model, rows, prob=True, unseen="missing").to_numpy()
+    np.testing.assert_allclose([row[2:] for row in found], expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["default", "gaussian", "levels", "card"])
+def test_text_is_the_number_that_it_represents_or_missing(kind: str, run: Run) -> None:
+    check_texts(kind, run)
+
+
+def test_booleans_may_be_stored_as_any_number(run: Run) -> None:
+    frame = pd.DataFrame({"a": [True, False, True] * 20, "y": list("ppqqpq") * 10})
+    model = bn.lp(bn.nb("y", frame), frame, smooth=1)
+    expected = bn.predict(model, frame.head(2), prob=True).to_numpy()
+    stored: list[list[Any]] = [[1.0, 0.0], [1, 0], ["1.00", "0.00"], ["true", "false"], [True, False]]
+    for values in stored:
+        found = run(bn.to_sql(model, table="t"), pd.DataFrame({"a": values}), "t")
+        np.testing.assert_allclose(sorted(row[1:] for row in found), sorted(expected.tolist()), atol=1e-9)
+
+
+def test_characters_that_databases_refuse(car: pd.DataFrame) -> None:
+    for odd in ("a\0b", "\ud800"):
+        for frame in (car.rename(columns={"doors": odd}), car.assign(doors=car["doors"].astype(str) + odd)):
+            with pytest.raises(ValueError, match="must not contain NUL characters or lone surrogates"):
+                bn.to_sql(bn.lp(bn.nb("class", frame), frame, smooth=1), table="t")
+        with pytest.raises(ValueError, match="must not contain NUL"):
+            bn.to_sql(bn.lp(bn.nb("class", car), car, smooth=1), table=odd)
+    labels = car["class"].cat.rename_categories({"acc": "x" * 70 + "1", "good": "x" * 70 + "2"})
+    alike = car.assign(**{"class": labels})
+    with pytest.raises(ValueError, match="distinct names of at most 63 bytes"):
+        bn.to_sql(bn.lp(bn.nb("class", alike), alike, smooth=1), table="t")
+
+
+def test_the_remedy_for_many_features_is_fewer_features() -> None:
+    frame = (
+        pd.DataFrame(np.arange(4_000).reshape(2, 2_000) % 2).add_prefix("f").astype(str).assign(y=["a", "b"])
+    )
+    with pytest.raises(ValueError, match=r"model of 2,000 features, .*Use fewer features or levels"):
+        bn.to_sql(bn.lp(bn.nb("y", frame), frame, smooth=1), table="t")
+
+
 def test_nan_is_missing() -> None:
     model, frame = case("women gaussian")
     rows, statement = frame.head(1), bn.to_sql(model, table="t")
@@ -251,7 +333,7 @@ def test_names_that_do_not_do() -> None:
         with pytest.raises(TypeError, match=r"^key must be"):
             bn.to_sql(model, table="t", key=key)  # type: ignore[arg-type]
     for key in ("Predicted", "prob_ACC", ["id", "ID"]):
-        with pytest.raises(ValueError, match=r"must have distinct names in the result"):
+        with pytest.raises(ValueError, match=r"must have distinct names of at most 63 bytes in the result"):
             bn.to_sql(model, table="t", key=key)
     alike = car.rename(columns={"doors": "Safety"})
     with pytest.raises(ValueError, match=r"must have distinct names of features; got 'safety' twice"):

@@ -13,7 +13,8 @@ from ..model.formulas import Points
 from ..model.model import Model
 from .scorer import Column, Scorer, scorer_of
 from .sql_card import write_card
-from .sql_columns import as_number, as_text, is_text, literal, literals, quoted, words_of
+from .sql_columns import as_literal, as_text, is_text, literal, literals, quoted, words_of
+from .sql_numbers import kind_of, number_of, trimmed, unsigned, value_of
 from .sql_scores import Scores
 from .sql_text import (
     IMPOSSIBLE,
@@ -26,6 +27,9 @@ from .sql_text import (
     share,
     steps,
 )
+
+_MOST_BYTES = 63
+"""Number of bytes of a name beyond which PostgreSQL cuts it."""
 
 
 def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | None = None) -> str:
@@ -54,14 +58,15 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
         ``numbers="kernel"`` or `subsumption`, or `ande` with ``n=2``. If `table` or `key` are not names.
     ValueError
         If `x` has no parameters, `table` is empty, two columns of the result or two features would have the
-        same name, two labels of a feature are the same as text, or the statement would have more than
-        1,000,000 characters.
+        same name (of 63 bytes, which PostgreSQL keeps), two labels of a feature are the same as text, a name
+        or label contains NUL or a lone surrogate, or the statement would have more than 1,000,000 characters.
 
     Notes
     -----
     SQLite (from 3.35, with its mathematical functions), DuckDB and PostgreSQL (from 12) run the statement. It
     predicts like `predict` with ``unseen="missing"``: it discretizes numbers, merges rare levels, and treats
-    values that are not among the levels as missing. NULL, NaN and, for numbers, other text are missing.
+    values that are not among the levels as missing. NULL, NaN and, for numbers, text that does not represent
+    a number are missing.
     Networks marginalize over missing features, and other models treat them by their own rule; see `predict`.
     A `DN` requires all features, so all results are NULL for other rows. Of tied classes, the first is
     predicted. If a row is impossible under all classes, its posterior is uniform. Posteriors differ from
@@ -71,7 +76,7 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
     If all levels are numbers, values are compared as numbers. Booleans may be stored as 0 and 1, and these
     as booleans. DuckDB and PostgreSQL compare text by the collation of its column. Labels of the class are
     selected as numbers, booleans or text, those of several types as text. Names are quoted, so their case
-    matters in PostgreSQL.
+    matters in PostgreSQL, where ``standard_conforming_strings`` must be on, which is its default.
 
     The statement is a chain of common table expressions, in which features are coded, tables are looked up,
     and features are eliminated one at a time. Its length is proportional to the number of entries of the
@@ -98,7 +103,11 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
     names, keys = _table_name(table), _key_names(key)
     scorer = scorer_of(x)
     outputs = [*keys, "predicted", *[f"prob_{label}" for label in scorer.labels]]
-    _check_distinct("key and the classes", outputs, "in the result")
+    _check_text([*names, *keys, *outputs], "key and the classes")
+    for column in scorer.columns:
+        _check_text([column.name, *column.known], f"x: the levels of {shown(column.name)}")
+    cut = [name.encode()[:_MOST_BYTES].decode(errors="ignore") for name in outputs]
+    _check_distinct("key and the classes", cut, f"of at most {_MOST_BYTES} bytes in the result")
     _check_distinct("x", [str(column.name) for column in scorer.columns], "of features")
     for column in filter(is_text, scorer.columns):
         if twice := repeated(word for label in column.known for word in words_of(label)):
@@ -141,11 +150,27 @@ def _check_distinct(argument: str, names: Sequence[str], what: str) -> None:
         )
 
 
+def _check_text(names: Sequence[object], argument: str) -> None:
+    """Raise a ValueError if text contains characters that databases refuse."""
+    for text in map(str, names):
+        if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+            raise ValueError(
+                f"{argument} must not contain NUL characters or lone surrogates, which databases refuse; got "
+                f"{shown(text)}. Rename it."
+            )
+
+
 def _too_large(scorer: Scorer, query: Query) -> str:
     """Return the message about a statement that is too long."""
     entries, features, is_product = query.largest
     of = f"of {listed([scorer.columns[v].name for v in features])} and the class"
     table, remedy = f"largest table, {of},", "Use fewer parents"
+    if len(features) < 3 and not is_product:  # with at most one feature as a parent
+        return (
+            f"x must fit into a statement of at most {MOST_CHARACTERS:,} characters; got a model of "
+            f"{len(scorer.columns):,} features, whose {table} has {entries:,} entries. Use fewer features or "
+            "levels (min_count= merges rare ones, bins= limits intervals)."
+        )
     if is_product:
         table = f"sums over missing features need a table {of} that"
         remedy = (
@@ -188,11 +213,13 @@ def _read(query: Query, column: Column) -> tuple[str, str]:
         cases = " ".join(f"WHEN {literal(word)} THEN {i}" for word, i in words)
         code = f"CASE {text}||'' {cases} ELSE {other} END" if cases else other  # without collation in SQLite
         return query.source(_unless_missing(raw, missing, code, other)), ""
-    x = query.source(as_number(column))
+    entry = query.source(trimmed(column))
+    kind = query.add(kind_of(column, entry, query.add(unsigned(entry))))
+    x = query.add(number_of(query.source(value_of(column)), kind))
     if column.cuts is not None:
         code = steps(x, column.cuts, list(map(str, range(len(column.cuts) + 1))))
         return query.add(_unless_missing(x, missing, code, "")), x
-    cases = " ".join(f"WHEN {label!r} THEN {i}" for i, label in enumerate(column.known))
+    cases = " ".join(f"WHEN {as_literal(label)} THEN {i}" for i, label in enumerate(column.known))
     return query.add(_unless_missing(x, missing, f"CASE {x} {cases} ELSE {other} END", other)), x
 
 

@@ -10,25 +10,44 @@ import numpy as np
 from ..base.arrays import first_best
 from ..model.formulas import Points, Table
 from .scorer import Column, Scorer
-from .sql_columns import as_number, as_text, is_text, literal, literals, quoted, words_of
+from .sql_columns import as_literal, as_text, is_text, literal, literals, quoted, words_of
+from .sql_numbers import kind_of, number_of, trimmed, unsigned, value_of
 
 
 def write_card(scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[str]) -> str:
     """Return the statement; ``names`` are those of the columns of the result."""
     formula: Any = scorer.formula
     columns = [f"r.{quoted(key)} AS key_{i}_" for i, key in enumerate(keys)]
+    numeric = [column for column in scorer.columns if not is_text(column)]
     for column in scorer.columns:
-        text = f"{as_text(column)}||''" if is_text(column) else as_number(column)  # without collation
+        if is_text(column):
+            text = f"{as_text(column)}||''"  # without collation
+        else:
+            text = number_of(value_of(column), f"kind_{numeric.index(column)}_")
         columns.append(f"{text} AS {quoted(str(column.name))}")
     kept = [f"key_{i}_" for i in range(len(keys))]
     points = [str(formula.start), *[_points_of(term, scorer.columns) for term in formula.tables]]
     total = f"CAST({' +'.join(points)} AS DOUBLE PRECISION) AS total"
     values = [*kept, *_results(formula, scorer)]
     outputs = [f"{value} AS {quoted(name)}" for value, name in zip(values, names, strict=True)]
+    source, chain = table, ""
+    for name, added in _kinds(numeric).items():
+        chain += f"{name} AS (\nSELECT{_lines(['r.*', *added])}\nFROM {source} AS r\n), "
+        source = name
     return (
-        f"WITH cleaned AS (\nSELECT{_lines(columns)}\nFROM {table} AS r\n), scored AS (\n"
+        f"WITH {chain}cleaned AS (\nSELECT{_lines(columns)}\nFROM {source} AS r\n), scored AS (\n"
         f"SELECT{_lines([*kept, total])}\nFROM cleaned\n)\nSELECT{_lines(outputs)}\nFROM scored\n"
     )
+
+
+def _kinds(numeric: Sequence[Column]) -> dict[str, list[str]]:
+    """Return the columns of three SELECTs that tell which values represent numbers."""
+    texts = [f"{trimmed(column)} AS text_{i}_" for i, column in enumerate(numeric)]
+    digits = [f"{unsigned(f'text_{i}_')} AS digits_{i}_" for i in range(len(numeric))]
+    kinds = [
+        f"{kind_of(column, f'text_{i}_', f'digits_{i}_')} AS kind_{i}_" for i, column in enumerate(numeric)
+    ]
+    return {"texts": texts, "digits": digits, "kinds": kinds} if numeric else {}
 
 
 def _lines(columns: Sequence[str]) -> str:
@@ -74,7 +93,7 @@ def _case(column: Column, texts: Sequence[str], indent: str = "\n    ") -> str:
         cases.append(f"WHEN {name} IS NOT NULL THEN {of_codes[len(column.cuts)]}")
     else:
         for label, text in zip(column.known, of_codes, strict=False):
-            words = [literal(word) for word in words_of(label)] if is_text(column) else [repr(label)]
+            words = [literal(word) for word in words_of(label)] if is_text(column) else [as_literal(label)]
             equals = f"= {words[0]}" if len(words) == 1 else f"IN ({', '.join(words)})"
             cases.append(f"WHEN {name} {equals} THEN {text}")
         if column.other >= 0:

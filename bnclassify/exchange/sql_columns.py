@@ -8,9 +8,6 @@ from typing import Any
 from .scorer import Column
 
 _MOST_EXACT = 2**53
-_NUMERIC = (  # so that other text is missing, which SQLite would read as 0 or by its first digits
-    "LTRIM({0},'+-.0123456789eE ') IN ('','inf','Inf','Infinity') AND {0} NOT IN ('',' ','.','-','--')"
-)
 
 
 def is_text(column: Column) -> bool:
@@ -23,17 +20,23 @@ def as_text(column: Column) -> str:
     return f"CAST(r.{quoted(str(column.name))} AS VARCHAR)"
 
 
-def as_number(column: Column) -> str:
-    """Return the value of a column as a number, NULL for other text."""
-    raw, text, flags = f"r.{quoted(str(column.name))}", as_text(column), ""
-    if column.known and {*column.known} <= {0, 1}:  # perhaps booleans, which PostgreSQL converts only to text
-        flags, raw = f"WHEN {text}='true' THEN 1e0 WHEN {text}='false' THEN 0e0 ", text
-    return f"CASE {flags}WHEN {_NUMERIC.format(text)} THEN CAST({raw} AS DOUBLE PRECISION) END"
-
-
 def are_numbers(labels: Sequence[Any]) -> bool:
-    """Whether all labels are numbers, which are compared regardless of their type in the database."""
-    return len(labels) > 0 and all(type(v) in (int, float) and abs(v) < _MOST_EXACT for v in labels)
+    """Whether all labels are numbers or bools, which are compared as numbers, of any type in the database."""
+    return len(labels) > 0 and (
+        all(isinstance(label, bool) for label in labels) or all(map(_is_exact, labels))
+    )
+
+
+def _is_exact(label: Any) -> bool:
+    """Whether a label is a number that databases read as the same float."""
+    if type(label) is int:
+        return abs(label) < _MOST_EXACT
+    return type(label) is float and (label == 0 or 1e-100 < abs(label) < 1e100)
+
+
+def as_literal(label: Any) -> str:
+    """Return a label that is compared as a number as a constant."""
+    return repr(int(label) if isinstance(label, bool) else label)
 
 
 def words_of(label: Any) -> list[str]:
