@@ -114,6 +114,7 @@ def chart(function: Function) -> Function:
             raise ImportError(
                 "Charts require matplotlib, which is not installed. Run pip install 'pybnclassify[plot]'."
             ) from error
+        plt.install_repl_displayhook()  # a notebook shows all charts only if this happens outside the context
         with plt.rc_context(_STYLE):
             return function(*arguments, **named)
 
