@@ -1,10 +1,10 @@
 # %% [markdown]
 # # For users of scikit-learn
 #
-# `BNCClassifier` follows the conventions of scikit-learn: `fit`, `predict`, `predict_proba`, pipelines, grid searches and
-# calibration. It accepts a DataFrame with numbers, text and missing values without one-hot encoding and without
-# imputation. This page shows the estimator in use and then lists all differences from scikit-learn. It takes ten
-# minutes and needs the extra `sklearn`.
+# `BNCClassifier` follows the conventions of scikit-learn: `fit`, `predict`, `predict_proba`, pipelines, grid searches
+# and calibration. You can pass it a DataFrame with numeric columns, text and missing values, without one-hot encoding
+# and without imputation. This page first shows the estimator in use, and then lists all differences from scikit-learn.
+# It takes ten minutes and needs the extra `sklearn`.
 
 # %%
 import pandas as pd
@@ -109,7 +109,8 @@ pd.DataFrame(scikit, columns=classifier.classes_).tail(2).round(3)
 #
 # ## Feature selection, importance and calibration
 #
-# The tools of scikit-learn work with the classifier. This selects four features by cross-validation:
+# The tools of scikit-learn work with the classifier. For example, this selects four features by cross-validation. (Text
+# columns must be categorical for `SequentialFeatureSelector`: use `.astype("category")` after `read_csv`.)
 
 # %%
 tree = BNCClassifier("tan_cl", smooth=1, dag_args={"score": "aic"})
@@ -117,8 +118,8 @@ selector = SequentialFeatureSelector(tree, n_features_to_select=4, cv=folds)
 print(list(X.columns[selector.fit(X, y).get_support()]))
 
 # %% [markdown]
-# There are two measures of importance: the decrease in held-out accuracy if the values of one feature are permuted, and
-# `feature_importances_`, the mean absolute contributions to the log odds, as proportions:
+# There are two measures of feature importance. One is the decrease in held-out accuracy if you permute the values of
+# one feature; the other is `feature_importances_`, the mean absolute contributions to the log odds, as proportions:
 
 # %%
 X_train, X_test, y_train, y_test = train_test_split(
@@ -171,8 +172,8 @@ pipeline = make_pipeline(prepare, tree).set_output(transform="pandas")
 print(cross_val_score(pipeline, X.astype(str), y, cv=folds).mean().round(3))
 
 # %% [markdown]
-# `MDLPDiscretizer` and `RareLevelMerger` are transformers for other classifiers, which cannot discretize numbers by the
-# class or merge rare categories themselves:
+# `MDLPDiscretizer` and `RareLevelMerger` are transformers that you can put before other classifiers, which cannot
+# discretize by the class or merge rare categories themselves:
 
 # %%
 bins = KBinsDiscretizer(5, encode="ordinal", strategy="uniform")
@@ -221,7 +222,7 @@ print("largest difference of a probability:", abs(difference).max().round(6))
 # | `CategoricalNB` requires codes from 0 | any labels: text, categories, booleans, integers; encoding is part of `fit` |
 # | missing values raise an error or are imputed before | tables are estimated from available cases, or by EM with `lp_args={"missing": "em"}`. At prediction, networks marginalize over missing features exactly; [Missing values](incomplete.py) describes the other model types |
 # | a category that did not occur in `fit` raises an error | it is treated as missing; `handle_unknown="error"` raises an error |
-# | numbers are discretized by `KBinsDiscretizer` in a pipeline | `discretize=` discretizes them in `fit`, for example by the class (MDLP); with `None`, numbers with fractions raise an error |
+# | numeric columns are discretized by `KBinsDiscretizer` in a pipeline | `discretize=` discretizes them in `fit`, for example by the class (MDLP); with `None`, numbers with fractions raise an error |
 # | whole numbers are numbers | whole numbers with at most ten values are categories. Convert a code with more values, such as a postcode, by `.astype("category")` or to text |
 # | `alpha` | `smooth`; other priors are `lp_args={"ess": 1}` and `lp_args={"m": 1}` |
 # | `class_prior`, `class_weight` | `prior=` states the class proportions of new rows, `costs=` the misclassification costs |

@@ -55,10 +55,9 @@ results = cv(models, voting, repeats=10, rng=0, mean=False)
 plot_cv(results)
 
 # %% [markdown]
-# The question is whether the tree is better than the average of one-dependence estimators. The usual paired t-test is
-# not valid for these results: two folds share most of their training rows, so the differences are not independent, and
-# their variance underestimates the true variance. Nadeau and Bengio (2003) correct the variance by the ratio of test
-# and training rows,
+# Is the tree better than the average of one-dependence estimators? You cannot use the usual paired t-test here. Two
+# folds share most of their training rows, so the differences are not independent, and their variance is smaller than
+# the true variance. Nadeau and Bengio (2003) correct the variance by the ratio of test and training rows,
 #
 # $$
 # t = \frac{\bar d}{\sqrt{\left( \frac{1}{J} + \frac{n_\text{tested}}{n_\text{trained}} \right) s_d^2}},
@@ -122,9 +121,9 @@ compare(results, test="bayes_t", rope=0.01).round(3)
 # %% [markdown]
 # ## Several learners over several data sets
 #
-# Whether a learner is better *in general* is another question. The data sets are then the sample: each gives one value per
-# learner, so six data sets are six observations, regardless of the number of folds. The six data sets here were chosen
-# because they are part of the packages, and are not a random sample.
+# Whether a learner is better *in general* is another question. The data sets are then the sample: each gives one value
+# per learner, so six data sets are six observations, however many folds you use. The six data sets here are those that
+# come with the packages, so they are not a random sample.
 #
 # Four of them contain numeric features. `BNCClassifier` discretizes these in each training fold. [Common
 # pitfalls](pitfalls.py) shows the effect of cut points from all rows. `default` is `BNCClassifier()`, except that missing

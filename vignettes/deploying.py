@@ -32,9 +32,9 @@ from bnclassify import (
 # %% [markdown]
 # ## Save and load
 #
-# `save` writes any model to a JSON file with its levels, its cut points and the calls by which it was made. The file is
-# readable and contains no executable code. An existing file is replaced only when the new one is complete. A loaded
-# model makes the same predictions to the last bit.
+# `save` writes any model to a JSON file with its levels, its cut points and the calls by which it was made. You can
+# read the file, and it contains no code that could run. An existing file is replaced only when the new one is complete,
+# and a loaded model makes the same predictions to the last bit.
 
 # %%
 women = load_pima()

@@ -110,8 +110,8 @@ print(predict(models["tan_cl"], odd, unseen="missing").tolist())
 # the class distribution.
 #
 # The table shows the log-loss of the default classifier, of the same model without this rule, and of `tan_cl` (AIC,
-# `smooth=1`, numbers by MDLP). The models are fitted to one half of each public data set and evaluated on the other
-# half, with 25, 50 or 90 % of its values hidden at random.
+# `smooth=1`, numeric columns by MDLP). The models are fitted to one half of each public data set and evaluated on the
+# other half, with 25, 50 or 90 % of its values hidden at random.
 #
 # | data | 25 %: default / without / tree | 50 % | 90 % |
 # |---|---|---|---|

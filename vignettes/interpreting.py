@@ -104,7 +104,6 @@ print(*both, sep="\n")
 # %% [markdown]
 # For this member, the main effects of both votes are the same for both roots, up to smoothing: 4.3 and −1.0.
 #
-#
 # SHAP values also add up to the prediction, but start from the average prediction over a data set and average over all
 # orders of the features. The contributions of `explain` start from the row of the class, which in a Bayesian network is
 # the log odds of the prior, and need no data besides the row. (In models with leave-one-out weights, among them the

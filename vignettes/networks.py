@@ -253,8 +253,8 @@ for root in ("class", "safety"):
 # ## Latent classes
 #
 # Latent class analysis finds groups of rows without a class. It is a naive Bayes whose class is not observed, estimated
-# by EM from random starts. Here it finds groups of members from their votes alone. `k=range(2, 9)` compares numbers of
-# groups by BIC:
+# by EM from random starts. Here it finds groups of members from their votes alone. `k=range(2, 9)` compares two to
+# eight groups by BIC:
 
 # %%
 ballots = load_voting().drop(columns="Class")
@@ -262,8 +262,10 @@ groups = lca("group", ballots, k=range(2, 9), rng=0)
 print(search_steps(groups).round(1).to_string())
 
 # %% [markdown]
-# BIC is largest, which is best, for five groups: within the parties, the votes are still dependent. Two groups
-# correspond to the parties:
+# BIC is largest, which is best, for five groups: within the parties, the votes are still dependent. If the largest
+# number had won, it would be a reason to try more. (With few features of few levels, a model can have more parameters
+# than the data have combinations; then different tables have the same likelihood, and the groups mean nothing. Compare
+# `nparams(groups)` with the number of combinations.) Two groups correspond to the parties:
 
 # %%
 two = lca("group", ballots, k=2, rng=0)

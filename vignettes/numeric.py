@@ -158,7 +158,7 @@ print(explain(model, discretizer(bottle)).round(2).to_string())
 plot_explanation(model, discretizer(bottle))
 
 # %% [markdown]
-# ## Keep numbers as numbers
+# ## Densities in place of intervals
 #
 # Instead of discretizing a column, a model can use its density given the class: `numbers="gaussian"` is a normal
 # distribution, as in scikit-learn's `GaussianNB`, and `numbers="kernel"` the mean of normal densities around the
@@ -176,7 +176,7 @@ print(explain(gaussian, bottle).round(2).to_string())
 # end would limit this.
 #
 # `cpt` returns one row per configuration of the parents. The contribution of such a feature to the log odds is a
-# parabola, which `plot_effect` draws. `sample` draws numbers, `impute` fills in conditional means, and `update` adds
+# parabola, which `plot_effect` draws. `sample` draws values, `impute` fills in conditional means, and `update` adds
 # rows. In `tan_cl` and `kdb_mi`, numeric features can have categorical parents, chosen by mutual information under a
 # Gaussian model. They are never parents themselves.
 

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Common pitfalls
 #
-# This page shows six mistakes that lead to wrong conclusions, each beside the correct way. If you fit classifiers to
+# This page shows seven mistakes that lead to wrong conclusions, each beside the correct way. If you fit classifiers to
 # tables, you have probably met some of them. It takes ten minutes, and all examples run on the data sets of the
 # package.
 
@@ -108,8 +108,8 @@ print(confusion(cv_predict(model, rare, rng=0, prob=False), rare["class"]))
 #
 # ## Identifiers as features
 #
-# **Wrong.** A column with a different value in each row cannot help to predict new rows. With smoothing, it does
-# little harm, but it makes models larger and it can attract arcs:
+# **Wrong.** A column with a different value in each row cannot help you to predict new rows. With smoothing it does
+# little harm, but it makes models larger, and it can attract arcs:
 
 # %%
 numbered = women.assign(patient=[f"P{i:04}" for i in range(len(women))])
@@ -122,6 +122,28 @@ print(caught[0].message)
 # %% [markdown]
 # **Right.** Drop identifiers before you fit a model. If an identifier groups rows (several rows per patient), use it to
 # make folds, so that all rows of a patient are in the same fold: `cv(model, df, folds=...)`.
+#
+# ## Copies of rows, and oversampling
+#
+# **Wrong.** If a row is in the table twice, one copy can be in the training fold and the other in the test fold. The model
+# then only has to recognize it. Oversampling a rare class does the same. Here the labels are random, and each member is in
+# the table twice:
+
+# %%
+twice = pd.concat([noise, noise], ignore_index=True)
+deep = bnc("kdb_mi", "Class", twice, smooth=0.01, dag_args={"kdbk": 3})
+print("copies in other folds:", round(cv(deep, twice, rng=0), 3))
+
+# %% [markdown]
+# **Right.** Drop duplicates before you split, or keep all copies of a row, and all rows of a patient, in the same fold.
+# Do not oversample a rare class: state `costs=` or `prior=` instead.
+
+# %%
+member = np.tile(np.arange(len(noise)), 2)
+print("copies in the same fold:", round(cv(deep, twice, folds=member % 10), 3))
+
+# %% [markdown]
+# The labels are noise, so the second result, near one half, is the honest one.
 #
 # ## Frequencies and weights
 #

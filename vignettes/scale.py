@@ -3,9 +3,9 @@
 #
 # Most models of this package consist of counts, and counts can be added up: over weighted rows, over chunks of a file
 # that does not fit in memory, over the machines of a cluster, in a database, over rows that arrive later, and over the
-# sites of a study. This page fits the same tree in all these ways and checks that the results are equal. It is written
-# for readers with large or aggregated data, and takes ten minutes. Dask needs the extra `dask`, tables in databases the
-# extra `databases`, and frames of other libraries the extra `frames`.
+# sites of a study. If your data are large or aggregated, you will find your case here: this page fits the same tree in
+# all these ways and checks that the results are equal. It takes ten minutes. Dask needs the extra `dask`, tables in
+# databases the extra `databases`, and frames of other libraries the extra `frames`.
 
 # %%
 import warnings
@@ -226,8 +226,8 @@ if ibis is not None:
 # tables of the tree. `hc` needs one query per step. `encode(table, weights="people")` names a column of weights. If
 # values are missing, `loglik`, `AIC` and `BIC` need the rows and raise an error for a table in a database.
 #
-# Numbers are discretized at quantiles, which the database computes. The model then accepts raw rows, and `to_sql` returns the
-# query that scores them where they are.
+# Numeric columns are discretized at quantiles, which the database computes. The model then accepts raw rows, and
+# `to_sql` returns the query that scores them where they are.
 
 # %%
 if ibis is not None:
@@ -307,8 +307,8 @@ except TypeError as error:
     print(error)
 
 # %% [markdown]
-# A sample is often sufficient: learn the structure or the cut points from a sample in memory, and estimate the tables from
-# all rows. A model that discretizes accepts partitioned data with raw numbers:
+# A sample is often sufficient: learn the structure or the cut points from a sample in memory, and estimate the tables
+# from all rows. A model that discretizes accepts partitioned data with raw numeric columns:
 
 # %%
 numbers = sample(model, 2_000, rng=0).assign(price=lambda rows: range(len(rows)))

@@ -85,12 +85,12 @@ cpt(model, "bmi").round(2)
 # %% [markdown]
 # Each column shows how the body mass index is distributed among the women with the pressure and class in the header, so
 # it sums to 1. Of the women with low pressure, 88 % of those with diabetes have an index above 27.35, and 57 % of those
-# without. Each of these numbers is a count divided by a count, after 1 was added to every cell: this is all that
+# without. Each of these probabilities is a count divided by a count, after 1 was added to every cell: this is all that
 # *smoothing* does, and it matters only where counts are small.
 #
 # ## Predict new rows
 #
-# Pass new rows in their original form, with numbers and missing values. The model averages over the values that a
+# Pass new rows as they are, with their measurements and missing values. The model averages over the values that a
 # missing feature could have (it *marginalizes* over them), so an unknown value is never filled in. ([Missing
 # values](incomplete.py) describes what other models do.)
 

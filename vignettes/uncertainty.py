@@ -60,10 +60,10 @@ def between_features(
 between_features(strength).head(6)
 
 # %% [markdown]
-# All three arcs of the picture have strength 1.00: all bootstrap samples have them. Two properties vary. An arc between
-# buying and safety, which the picture lacks, is in 53 % of the structures. The arc between persons and safety leads to
-# safety in the picture, but to persons in 67 % of the structures. In such a tree, the directions depend only on the
-# choice of the root, so they are not evidence of causes.
+# All three arcs of the picture have strength 1.00, because all bootstrap samples have them. But two things vary. An arc
+# between buying and safety, which the picture lacks, is in 53 % of the structures. The arc between persons and safety
+# leads to safety in the picture, but to persons in 67 % of the structures. In such a tree, the directions depend only
+# on the choice of the root, so they are not evidence of causes.
 #
 # With fewer cars, arcs are less certain. These are the strengths of arcs if only 200 cars are known:
 
@@ -162,10 +162,9 @@ plot_cpt(lp(nb("class", car), car, smooth=1), "safety", interval=0.9)
 #
 # ## Posteriors
 #
-# A prediction depends on many entries. `predict` draws all tables 1,000 times from their distributions, computes the
-# posterior of each row from every draw, and returns quantiles. If features of the row are missing, they are
-# marginalized over in every draw. The example is the last car, with tables from all 1,728 cars or from the sample of
-# 200:
+# A prediction depends on many entries. So `predict` draws all tables 1,000 times from their distributions, computes the
+# posterior of each row from every draw, and returns quantiles. Missing features are marginalized over in every draw.
+# The example is the last car, with tables from all 1,728 cars or from the sample of 200:
 
 # %%
 last = car.tail(1)
