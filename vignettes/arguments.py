@@ -5,6 +5,9 @@
 # and measures how much each one changes the result, so that you tune two hyperparameters and not twenty. It takes ten
 # minutes. You should have [fitted a model](start.py).
 #
+# ```{index} hyperparameters, tuning
+# ```
+#
 # ## In short
 #
 # Start with `BNCClassifier()` or `bnc(class_var=..., dataset=...)`, which choose structure, cut points, smoothing and
@@ -56,8 +59,8 @@ def measure(models, data, target):
 # %% [markdown]
 # ## The learner and its score
 #
-# On the cars, features interact, so the learner matters most: each step below is far larger than anything that tuning
-# smoothing could achieve. On the diabetes data the features hardly interact, and the learner matters little.
+# On the cars, features interact, so the learner matters most. On the diabetes data the features hardly interact, and it
+# matters little.
 
 # %%
 options = {"smooth": 1}

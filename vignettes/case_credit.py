@@ -5,6 +5,9 @@
 # raw file to that decision. It shows what the [other case study](case_medical.py) does not: a split by date, several
 # applications of one customer, a column from the future, and what an applicant could change. The file is simulated, as
 # real ones are confidential, so we know the truth. Reading it takes twenty minutes.
+#
+# ```{index} scorecard, credit scoring
+# ```
 
 # %%
 from io import StringIO

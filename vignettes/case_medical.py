@@ -5,6 +5,9 @@
 # This page goes all the way from a raw file to that decision, and to a sentence that a woman can understand. You should
 # have read the [tutorial](start.py). Reading it takes twenty minutes. The data are real (768 women, 1988); the costs are
 # invented, and the result is not a medical instrument.
+#
+# ```{index} threshold, decision, nomogram
+# ```
 
 # %%
 from io import StringIO

@@ -6,6 +6,9 @@
 # tested against version 0.4.8, and the greedy searches step by step. This page lists all differences in syntax, names
 # and results, and takes ten minutes. [The R paper in Python](r_paper.py) shows both languages side by side.
 #
+# ```{index} R
+# ```
+#
 # ## A session
 #
 # | R | Python |

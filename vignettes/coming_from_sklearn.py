@@ -5,6 +5,9 @@
 # and calibration. You can pass it a DataFrame with numeric columns, text and missing values, without one-hot encoding
 # and without imputation. This page first shows the estimator in use, and then lists all differences from scikit-learn.
 # It takes ten minutes and needs the extra `sklearn`.
+#
+# ```{index} pipeline, grid search
+# ```
 
 # %%
 import pandas as pd

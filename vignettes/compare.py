@@ -5,6 +5,9 @@
 # general by ranks over several data sets. It is for you if you report such comparisons. Reading it takes twenty
 # minutes. You need the extra `vignettes`, because scikit-learn provides some of the data and a random forest.
 # [Evaluating a classifier](judging.py) explains the metrics.
+#
+# ```{index} significance test
+# ```
 
 # %%
 import pandas as pd

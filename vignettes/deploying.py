@@ -3,6 +3,9 @@
 #
 # You have a model; now it has to be used. This page shows how to save it, how to deploy it as a web service, in a
 # database or as a page for browsers, and how to pass it to other programs. It takes five minutes.
+#
+# ```{index} deploy, deployment, production, web service
+# ```
 
 # %%
 import html

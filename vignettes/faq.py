@@ -3,6 +3,9 @@
 #
 # This page shows the fifteen messages that new users meet most often, each with the code that causes it and what to do.
 # Search it for a word of your message. Reading all of it takes ten minutes.
+#
+# ```{index} error, warning
+# ```
 
 # %% tags=["hide-input"]
 import warnings

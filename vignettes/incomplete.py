@@ -4,6 +4,9 @@
 # Nearly half of the members of the US House of Representatives of 1984 have an unknown position on at least one of 16
 # issues. With these data, this page shows how to fit models to incomplete rows, how to predict them, and how accuracy
 # falls as more votes are missing. It is for you if your table has empty cells, and takes fifteen minutes.
+#
+# ```{index} missing, missing values, NaN
+# ```
 
 # %%
 import numpy as np

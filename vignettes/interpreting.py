@@ -5,6 +5,9 @@
 # importance), `plot_effect` and the drawn network, and which conclusions they do not support. It is for you if you
 # present a model to others. It uses the votes of the US House of Representatives in 1984 and takes ten minutes. You
 # need the extra `plot`.
+#
+# ```{index} feature importance, importance, SHAP, interpretability
+# ```
 
 # %%
 import numpy as np

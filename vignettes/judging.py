@@ -5,6 +5,9 @@
 # if misclassification costs differ, if probabilities matter (calibration), and if the class proportions change. You
 # should know how to [fit a model](start.py). Reading it takes fifteen minutes. [Comparing classifiers](compare.py)
 # shows how to test which of several models is better. The charts need the extra `plot`.
+#
+# ```{index} ROC, AUC, calibration, imbalanced classes, confusion matrix
+# ```
 
 # %%
 import pandas as pd

@@ -5,6 +5,9 @@
 # such columns, how to read and evaluate the resulting model, and when a density serves you better. You should know the
 # [tutorial](start.py). Reading it takes ten minutes, and running it needs the extra `vignettes`.
 #
+# ```{index} continuous features, numeric features, binning
+# ```
+#
 # In short, `bnc(learner, class_var, df, smooth=1, discretize="mdlp")` fits a model that accepts raw rows. The cut
 # points are part of the model, so `cv` learns them again in each training fold. `min_count=10` also merges rare levels,
 # and `discretize="averaged"` averages over nine discretizations ([The default classifier](accuracy.py)). In practice

@@ -5,6 +5,9 @@
 # accurate it is on real data, and when to use it. You should know conditional probability, but you need not know
 # Bayesian networks. Reading it takes half an hour. If you are in a hurry:
 #
+# ```{index} TAN, naive Bayes, AODE
+# ```
+#
 # | goal | use |
 # |---|---|
 # | accurate predictions without any choices | `BNCClassifier()`, or `bnc` with its default settings: see [The default classifier](accuracy.py) |

@@ -7,6 +7,9 @@
 # contain the actual class, in all rows and by class. You should know [how to evaluate a classifier](judging.py). It
 # uses the car data (1,728 cars, four classes). Reading it takes ten minutes, and running it takes less than a minute.
 # You need the extra `docs`, or `pip install mapie` besides the extra `vignettes`.
+#
+# ```{index} conformal prediction
+# ```
 
 # %%
 import warnings

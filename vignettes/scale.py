@@ -6,6 +6,9 @@
 # sites of a study. If your data are large or aggregated, you will find your case here: this page fits the same tree in
 # all these ways and checks that the results are equal. It takes ten minutes. Dask needs the extra `dask`, tables in
 # databases the extra `databases`, and frames of other libraries the extra `frames`.
+#
+# ```{index} large data, memory, chunks
+# ```
 
 # %%
 import warnings

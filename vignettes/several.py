@@ -5,6 +5,9 @@
 # diagnoses of a patient (multi-label or multi-output classification). This page predicts several votes with one model,
 # and compares the result with separate classifiers. You should know [how to fit a classifier for one class](start.py).
 # Reading it takes fifteen minutes.
+#
+# ```{index} multi-label
+# ```
 
 # %%
 import numpy as np

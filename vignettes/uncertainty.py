@@ -6,6 +6,9 @@
 # model as in [Choosing a classifier](overview.py) and want to know how far to trust it. It uses the car data (1,728
 # cars, six features) and the voting data (232 members of Congress without missing votes). Reading it takes 20 minutes;
 # all examples run in seconds.
+#
+# ```{index} bootstrap, credible interval
+# ```
 
 # %%
 import pandas as pd

@@ -16,8 +16,12 @@ LINK = re.compile(
 )
 
 
+INDEX = re.compile(r"# ```\{index\} .+\n# ```\n#?\n?")
+
+
 def plain(text: str) -> str:
-    """Replace links to pages of the site by their text, and remove notes to linters."""
+    """Replace links to pages of the site by their text, and remove index entries and notes to linters."""
+    text = INDEX.sub("", text)
     text = LINK.sub(r"\1", text)
     return re.sub(r" +# noqa\b.*$", "", text, flags=re.MULTILINE)
 
