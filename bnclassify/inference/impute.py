@@ -81,8 +81,15 @@ def impute(
     >>> from bnclassify import ban, impute, load_voting, lp
     >>> voting = load_voting()
     >>> network = lp(ban("Class", voting.dropna()), voting, smooth=1)
-    >>> int(voting.isna().sum().sum()), int(impute(network, voting).isna().sum().sum())
-    (392, 0)
+    >>> votes = ["el_salvador_aid", "education_spending", "crime"]
+    >>> voting.loc[[3, 4], votes]
+      el_salvador_aid education_spending crime
+    3             NaN                  n     n
+    4               y                NaN     y
+    >>> impute(network, voting).loc[[3, 4], votes]
+      el_salvador_aid education_spending crime
+    3               y                  n     n
+    4               y                  n     y
 
     Twenty completions:
 
