@@ -76,6 +76,7 @@ from .inference.sample import sample
 from .inference.scorecard import Scorecard, scorecard
 from .inference.value_of_information import value_of_information
 from .learners.fixed import anb, aode, from_modelstring, nb
+from .learners.gain import kdb_gain
 from .learners.hill_climbing import ban, hc
 from .learners.independence import chisq_dn, learn_blanket
 from .learners.k_dependence import kdb_mi, spode
@@ -199,6 +200,7 @@ __all__ = [
     "is_ode",
     "is_semi_naive",
     "kdb",
+    "kdb_gain",
     "kdb_mi",
     "kl_divergence",
     "lca",

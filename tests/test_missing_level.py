@@ -92,16 +92,36 @@ def test_what_cannot_have_a_missing_level_is_told() -> None:
             bn.bnc("nb", "cancelled", taken, discretize="mdlp", smooth=1, missing_level=levels)
 
 
-def test_missingness_that_depends_on_the_class_is_told_once() -> None:
+@pytest.mark.parametrize("learner", ["kdb_gain", "nb", "tan_cl", "aode"])
+def test_held_out_rows_choose_whether_missing_values_are_a_level(learner: str) -> None:
     frame = flights()
-    with pytest.warns(UserWarning, match="Missingness of 'delay', 'tail' .*missing_level=True") as told:
-        bn.bnc("nb", "cancelled", frame, discretize="averaged", smooth=1)
-    assert len(told) == 1
-    bn.bnc("nb", "cancelled", frame, discretize="averaged", smooth=1, missing_level=False)  # on purpose
+    chosen = bn.bnc(learner, "cancelled", frame)
+    assert bn.preparation(chosen).missing == ("delay", "tail")
+    expected = bn.bnc(learner, "cancelled", frame, missing_level=True)
+    rows = frame.drop(columns="cancelled")
+    pd.testing.assert_frame_equal(
+        bn.predict(chosen, rows, prob=True), bn.predict(expected, rows, prob=True), rtol=1e-9
+    )
     rng = np.random.default_rng(0)
-    independent = frame.assign(delay=rng.normal(size=len(frame)), tail="a")
+    independent = frame.assign(delay=rng.normal(size=len(frame)), tail=rng.choice(["a", "b"], len(frame)))
     independent.loc[rng.random(len(frame)) < 0.3, ["delay", "tail"]] = None
-    bn.bnc("nb", "cancelled", independent, discretize="averaged", smooth=1)  # a warning would be an error
+    assert bn.preparation(bn.bnc(learner, "cancelled", independent)).missing == ()
+
+
+def test_with_a_prior_missing_values_are_ignored() -> None:
+    frame = flights()
+    assert bn.preparation(bn.bnc("nb", "cancelled", frame, discretize="averaged", smooth=1)).missing == ()
+
+
+def test_each_training_set_chooses_the_level_again() -> None:
+    frame = flights()
+    model = bn.bnc("nb", "cancelled", frame)
+    folds = bn.stratified_folds(frame["cancelled"], 3, rng=0)
+    found = bn.cv_predict(model, frame, folds=folds)
+    for fold in range(3):
+        own = bn.bnc("nb", "cancelled", frame[folds != fold])
+        expected = bn.predict(own, frame[folds == fold], prob=True, unseen="missing")
+        pd.testing.assert_frame_equal(found[folds == fold], expected, check_names=False, rtol=1e-9)
 
 
 def test_whole_numbers_with_many_values_are_told() -> None:
@@ -129,13 +149,10 @@ def test_a_sample_has_missing_numbers_if_they_are_a_level() -> None:
     assert drawn["delay"].min() >= frame["delay"].min()
 
 
-def test_missing_values_of_a_number_without_a_cut_point_are_associated_with_the_class() -> None:
+def test_a_number_without_a_cut_point_is_kept_for_its_missing_values() -> None:
     frame = flights().fillna({"tail": "a"})
     frame.loc[:1, "cancelled"] = None
-    with (
-        pytest.warns(UserWarning, match="Missingness of 'delay' is associated with the class"),
-        pytest.warns(UserWarning, match="2 of 600 rows have no class"),
-    ):
+    with pytest.warns(UserWarning, match="2 of 600 rows have no class"):
         x = bn.bnc("nb", "cancelled", frame, smooth=1, discretize="mdlp")
     assert "delay" not in bn.features(x)
     y = bn.bnc("nb", "cancelled", frame.iloc[2:], smooth=1, discretize="mdlp", missing_level=True)

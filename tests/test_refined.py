@@ -408,7 +408,7 @@ def test_cross_validation_and_scikit_learn() -> None:
     settings = {name: value for name, value in BEST.items() if name != "backoff"}
     from bnclassify.sklearn import BNCClassifier
 
-    classifier = BNCClassifier(discretize="averaged", lp_args={"backoff": True, **settings})
+    classifier = BNCClassifier("kdb_mi", discretize="averaged", lp_args={"backoff": True, **settings})
     classifier.fit(frame.drop(columns="class"), frame["class"])
     assert isinstance(classifier.model_, Refined)
     np.testing.assert_allclose(

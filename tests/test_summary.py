@@ -92,7 +92,7 @@ def test_rows_follow_the_data(car: pd.DataFrame, voting: pd.DataFrame, tmp_path:
     assert facts(again)["rows"] == "1,728"
     both = bn.lp(bn.Ensemble([bn.nb("class", car), bn.tan_cl("class", car)]), car, smooth=1)
     assert facts(both)["rows"] == "1,728"
-    weighted = bn.encode(car.head(4).assign(w=[0.5, 1, 1, 1]), weights="w")
+    weighted = bn.encode(car.head(4).assign(w=[0.5, 1, 1, 1]), weights="w", weights_are="frequencies")
     assert facts(bn.lp(bn.nb("class", weighted), weighted, smooth=1))["rows"] == "3.5 (sum of weights)"
     some = facts(bn.lp(bn.nb("Class", voting), voting.fillna({"crime": "y"}), smooth=1))
     assert some["missing values"] == "in 15 features (available cases); in new rows marginalized over"
@@ -155,13 +155,14 @@ def test_the_default_model_prints_what_matters(people: pd.DataFrame) -> None:
         f"  class proportions:  no {(people['buys'] == 'no').mean():.3f}, "
         f"yes {(people['buys'] == 'yes').mean():.3f}",
         "  num. features:      3",
-        "  num. arcs:          6",
-        "  learning algorithm: kdb_mi",
+        "  num. arcs:          3",
+        "  form:               sum of one effect per feature",
+        "  learning algorithm: kdb_gain",
         "  parameters:         lp(backoff=True, loo_weights=True, loo_parents=True,",
-        "                      loo_terms=..., honest_power=5)",
+        "                      loo_terms=('zscores', 'slopes', 'shifts'), parts=5)",
         "  discretized:        age, noise (averaged_mdlp)",
-        "  missing values:     in 1 feature (available cases); in new rows approximately",
-        "                      marginalized over",
+        "  missing values:     a level of town (predicts held-out rows better); others in new",
+        "                      rows approximately marginalized over",
         "  joint distribution: no",
     ]
 

@@ -52,7 +52,7 @@ anb nb from_modelstring: lp tan_cl kdb_mi modelstring
 averaged_network plot_strength: arc_strength averaged_network plot_strength
 bnc: lp tan_cl kdb_mi predict cv
 fssj bsej tan_hc tan_hcsp kdb: search_steps plot_scores fssj bsej tan_hc tan_hcsp kdb
-chisq_dn kdb_mi chow_liu: lp tan_cl kdb_mi hc
+chisq_dn kdb_mi kdb_gain chow_liu: lp tan_cl kdb_mi kdb_gain hc
 class_var class_vars classes features vars values: class_var classes features vars values families
 cmi: ci_test network_score
 compare compare_ranks: cv compare compare_ranks plot_ranks

@@ -13,7 +13,7 @@ from ..base.calls import guided
 from ..base.checks import Flag, MetricName, OneOf, Optional, Seed, Unseen, Whole
 from ..base.messages import listed, shown, warn
 from ..fitting.rounds import Plan, check_recipe, name_models, plan_rounds
-from ..frames.opening import InFull, InParts, column_names
+from ..frames.opening import InFull, InParts, column_names, group_labels
 from ..frames.partitions import Partitions
 from ..frames.sources import check_not_once, in_pandas
 from ..metrics import METRICS, AnyMetric, choose_metrics
@@ -39,6 +39,7 @@ class Options(TypedDict, total=False):
     k: int
     dag: bool
     folds: Folds | str | None
+    groups: Any
     columns: Literal["same", "any"]
     unseen: Unseen
     rng: Seed
@@ -96,6 +97,7 @@ def cv(
     dag: bool = True,
     mean: bool = True,
     folds: Folds | str | None = None,
+    groups: Any = None,
     columns: Literal["same", "any"] = "same",
     unseen: Unseen = "missing",
     rng: Seed = None,
@@ -130,6 +132,9 @@ def cv(
         ``df["group"].factorize()[0]`` for folds of groups. Or pairs of the rows to learn from and to test, as
         the method ``split`` of scikit-learn's ``GroupKFold`` and ``TimeSeriesSplit`` returns them. For
         partitioned data, the name of a column that contains the fold of each row.
+    groups : str or array-like, optional
+        Name of a column, which is then not a feature, or one label per row. The rows of a group, such as the
+        visits of a patient, stay in one fold, and are one case for models that hold out rows.
     columns : {"same", "any"}, default "same"
         If "same", raise an error if a model was learned from all columns of its data and ``dataset`` has
         different columns. If "any", learn from the columns present, which gives a different model.
@@ -254,12 +259,15 @@ def cv(
     if Whole(least=1, most=_MOST_REPEATS).check("repeats", repeats) > 1 and folds is not None:
         raise ValueError("repeats must be 1 if folds are given. Omit one of the two arguments.")
     dataset = in_pandas(dataset)
+    if groups is not None:
+        dataset, groups = group_labels(dataset, groups)
     check_same_columns(models, dataset, columns, dag, folds)
     targets = next(iter(models.values())).targets
     metrics = choose_metrics(metric, targets)
     for model in models.values() if any(one.needs_joint for one in metrics) else ():
         check_joint(model, 'metric "loglik"')
-    plan = plan_rounds(models, dataset, k=k, repeats=repeats, folds=folds, dag=dag, unseen=unseen, rng=rng)
+    options: Any = {"folds": folds, "dag": dag, "unseen": unseen, "rng": rng, "groups": groups}
+    plan = plan_rounds(models, dataset, k=k, repeats=repeats, **options)
     _check_sums(metrics, plan)
     scores = score_rounds(models, plan, metrics, dag=dag, progress=progress)
     by_metric = isinstance(metric, list | tuple) or len(targets) > 1

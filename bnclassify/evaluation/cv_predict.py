@@ -16,7 +16,7 @@ from ..base.checks import Flag, Optional, Seed, Unseen
 from ..base.messages import listed
 from ..base.progress import progress_bar
 from ..fitting.rounds import Plan, name_models, plan_rounds
-from ..frames.opening import InFull, InParts, Rows
+from ..frames.opening import InFull, InParts, Rows, group_labels
 from ..frames.partitions import NoRowsError, Partitions, dask_frame_of
 from ..frames.sources import AnyFrame, in_kind_of, in_pandas
 from ..inference.predict import predict
@@ -48,6 +48,7 @@ def cv_predict(
     prob: bool = True,
     dag: bool = True,
     folds: Folds | str | None = None,
+    groups: Any = None,
     columns: Literal["same", "any"] = "same",
     unseen: Unseen = "missing",
     rng: Seed = None,
@@ -64,7 +65,7 @@ def cv_predict(
         As in `cv`.
     prob : bool, default True
         If True, return posteriors; if False, labels.
-    k, dag, folds, columns, unseen, rng, progress
+    k, dag, folds, groups, columns, unseen, rng, progress
         As in `cv`. ``folds`` must test every row once.
 
     Returns
@@ -114,10 +115,13 @@ def cv_predict(
         Flag().check(name, flag)
     Optional(Flag()).check("progress", progress)
     given, dataset = dataset, in_pandas(dataset)
+    if groups is not None:
+        dataset, groups = group_labels(dataset, groups)
     check_same_columns(models, dataset, columns, dag, folds)
     if len(x.targets) > 1:
         raise TypeError(f"x must predict one class; got a model of {listed(x.targets)}.")
-    plan = plan_rounds(models, dataset, k=k, repeats=1, folds=folds, dag=dag, unseen=unseen, rng=rng)
+    options: Any = {"folds": folds, "dag": dag, "unseen": unseen, "rng": rng, "groups": groups}
+    plan = plan_rounds(models, dataset, k=k, repeats=1, **options)
     with progress_bar(progress, total=len(plan.rounds), desc="cv_predict", unit=" folds") as bar:
         if isinstance(plan.data, Partitions):
             return _predict_parts(x, plan, dataset, prob=prob, dag=dag, bar=bar)

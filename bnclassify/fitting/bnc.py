@@ -9,40 +9,38 @@ from typing import Any, Literal, cast
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtrc
 
 from ..base.calls import check_arguments, guided, parameters_of
 from ..base.checks import AnyCutting, Learner, must_be
-from ..base.immutable import EMPTY, record
-from ..base.messages import listed, shown, warn
+from ..base.immutable import record
+from ..base.messages import listed, shown, silently, warn
 from ..base.progress import showing_progress
 from ..frames.columns import warn_of_no_features, warn_of_wide_columns
 from ..frames.encoding import check_columns, check_frame, check_name, check_names
-from ..frames.opening import InFull, InParts, Rows
+from ..frames.numeric import as_floats
+from ..frames.opening import InFull, InParts, Rows, group_labels
 from ..frames.partitions import Partitions, is_partitioned
 from ..frames.schema import Dataset, Learnable
 from ..frames.sources import in_pandas
-from ..frames.training import TrainingData, prepare, prepare_rows
+from ..frames.training import Numeric, TrainingData, prepare, prepare_rows
 from ..learners import LEARNERS, find_learner
 from ..learners.fixed import anb, nb
+from ..learners.gain import kdb_gain
 from ..learners.k_dependence import kdb_mi
 from ..model.arguments import check_bnc
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Step
-from ..network.classifiers import BNC
-from ..network.ensemble import Ensemble
 from ..network.number_families import Numbers, columns_of
 from ..numbers.cut_points import table_of
 from ..numbers.discretization import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
+from ..recipe import default
+from ..recipe.cases import find_cases
 from ..recipe.prior import PRIORS, find_prior
-from ..recipe.refined import TERMS
 from ..recipe.stacked import FineData
 from ..recipe.weighted import AveragedCuts
-from ..superparents.n_dependence import ANDE
-from ..superparents.one_dependence import AODE
 from .lp import lp, warn_of_rows
-from .parts import has_many_pairs
+from .missing_level import wants_missing_level
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()
 """The default of required arguments."""
@@ -53,13 +51,10 @@ _MANY_CODES = 50
 _MOST_FEATURES = 1000
 """Number of features from which the default recipe takes long."""
 
-_LEVEL = 0.01
-"""Significance level, for all features together, of missing values that depend on the class."""
-
 
 @guided("Pass the prior by name: bnc(dag_learner, class_var, dataset, smooth=1).")
 def bnc(
-    dag_learner: Learner | Callable[..., Model] = "kdb_mi",
+    dag_learner: Learner | Callable[..., Model] | None = None,
     class_var: Hashable = REQUIRED,
     dataset: InFull | InParts = REQUIRED,
     *,
@@ -67,8 +62,9 @@ def bnc(
     discretize: AnyCutting | Literal["auto"] | None = "auto",
     bins: int = 5,
     min_count: int | None = None,
-    missing_level: bool | Iterable[Hashable] | None = None,
+    missing_level: bool | Iterable[Hashable] | Literal["auto"] | None = "auto",
     numbers: Numbers = None,
+    groups: Any = None,
     progress: bool | None = None,
     **lp_args: Any,
 ) -> Model:
@@ -76,8 +72,9 @@ def bnc(
 
     Parameters
     ----------
-    dag_learner : str or callable, default "kdb_mi"
-        Structure learner, or its name, such as "tan_cl".
+    dag_learner : str or callable, optional
+        Structure learner, or its name, such as "tan_cl". By default, `kdb_gain`, or `kdb_mi` with one feature
+        parent if the rows are not in memory.
     class_var : str
         Name of the class.
     dataset : pandas.DataFrame, Dataset, or partitioned data
@@ -97,14 +94,17 @@ def bnc(
         Number of intervals of "quantile", "width" and "mixed".
     min_count : int, optional
         Minimum number of rows of a level; rarer levels are merged, as by `merge_rare`, including in new data.
-    missing_level : bool or list, optional
+    missing_level : bool, list or "auto", default "auto"
         If True, missing values are a separate level, "(missing)", of each feature with missing values in
-        the training data; a list names the features. Use it if missingness depends on the class. Unseen
-        levels are still treated as missing values. By default and if
-        False, missing values are ignored; False also suppresses the warning about them.
+        the training data; a list names the features. If False, missing values are ignored. "auto" is True if
+        that predicts held-out rows better by more than a standard error, and False with a prior or if rows
+        are not in memory. Unseen levels are always treated as missing values.
     numbers : {"gaussian", "kernel"} or dict, optional
         Numeric columns to keep as numbers, and their densities, as in `lp`. The learner must be one of nb,
         anb, tan_cl and kdb_mi. Not with ``discretize``.
+    groups : str or array-like, optional
+        Name of a column, which is then not a feature, or one label per row. The rows of a group, such as the
+        visits of a patient, are one case: they are held out together by leave-one-out, parts and folds.
     progress : bool, optional
         If True, show bars of the search and of `lp`; if False, none. By default, a bar appears after 3
         seconds in an interactive session.
@@ -131,10 +131,8 @@ def bnc(
     Warns
     -----
     UserWarning
-        If missingness is associated with the class (a chi-square test for each feature with missing values,
-        p times the number of tests below 0.01), if a column of whole numbers becomes categorical
-        with more than 50 levels, if weights by leave-one-out are estimated for 1,000 features or more, or as
-        the learner and `lp`.
+        If a column of whole numbers becomes categorical with more than 50 levels, if weights by leave-one-out
+        are estimated for 1,000 features or more, or as the learner and `lp`.
 
     Notes
     -----
@@ -152,12 +150,22 @@ def bnc(
     Quantiles can miss a narrow interval in which the class changes. Therefore, "averaged_mdlp" adds a tenth
     discretization by MDLP.
 
-    Without a prior, the recipe of `BNCClassifier` is used. For a single network, it is
-    ``discretize="averaged_mdlp"``, ``backoff=True``, ``loo_weights=True``, ``loo_parents=True``, all
-    ``loo_terms`` and ``honest_power=5``, with ``kdbk=4`` in `kdb_mi`, or ``kdbk=0`` for very wide data: at
-    least half as many features as rows, and rows × features² above 2e8. AODE and ensembles use ``backoff``
-    and ``loo_power``, and `ande` uses ``smooth=1`` and ``loo_power``. Other models, as well as AWNB, MANB,
-    WANBIA and EM, use ``smooth=1``. If the rows are not in memory, only ``backoff`` or ``smooth`` is used.
+    **Without a prior**, the default recipe is used, which adapts to the data:
+
+    - A network is a model with ``backoff=True``, ``loo_weights=True``, the ``loo_terms`` "zscores", "slopes"
+    and
+      "shifts", and ``parts=5``. Held-out parts of the rows choose its power, the power of a logistic
+      regression that is added, and, for `kdb_gain` and `kdb_mi` without ``kdbk``, the number of feature
+      parents: 0, 1, 2 or 4. Without feature parents, the model is a sum of one effect per feature.
+    - AODE and ensembles use ``backoff`` and ``loo_power``, and `ande` uses ``smooth=1`` and ``loo_power``.
+    - Other models, also user-defined ones, as well as AWNB, MANB, WANBIA and EM, use ``smooth=1``.
+    - If the rows are not in memory, only ``backoff`` or ``smooth`` is used.
+
+    Equal rows and weighted rows are one case, which is held out as a whole, if they look like copies: see
+    ``parts`` in `lp`. The result does not depend on the order of rows, columns and levels (beyond rounding).
+
+    "auto" compares naive Bayes with weights by leave-one-out, with and without the level, on at most 5,000
+    rows.
 
     References
     ----------
@@ -178,38 +186,59 @@ def bnc(
     >>> round(cv(model, women, rng=0, metric="auc"), 2)
     0.82
     """
-    learner = _find_single_learner(dag_learner, class_var, dataset)
-    if not isinstance(missing_level, bool | None):
+    learner = _find_single_learner("kdb_gain" if dag_learner is None else dag_learner, class_var, dataset)
+    dataset = in_pandas(dataset)
+    if dag_learner is None and is_partitioned(dataset):
+        learner, dag_args = kdb_mi, {"kdbk": 1, **(dag_args or {})}
+    if not isinstance(missing_level, bool | None) and missing_level != "auto":
         missing_level = check_names(missing_level, (class_var,), "missing_level")
-    dataset, numeric = in_pandas(dataset), columns_of(numbers)
+    numeric = columns_of(numbers)
+    if groups is not None:
+        dataset = _grouped(dataset, groups, class_var, numeric)
     if numeric and discretize not in (None, "auto"):
         raise ValueError("numbers must be None if discretize is given. Use only one of the two.")
     options = _learner_options(learner, class_var, dag_args, lp_args)
     advice = "Pass arguments of the learner in dag_args."
     check_arguments(lp, lp_args, "additional arguments of bnc", supplied=("x", "dataset"), advice=advice)
     chosen = any(lp_args.get(name) is not None and lp_args[name] is not False for name in PRIORS)
+    in_memory, ranked = not is_partitioned(dataset), learner in (kdb_mi, kdb_gain) and "kdbk" not in options
     if chosen:
         find_prior(**{name: lp_args.get(name) for name in PRIORS})
-    elif learner is kdb_mi:
-        is_default = not dag_args and lp_args.keys() <= {"rng"}
-        options = {"kdbk": _most_parents(dataset) if is_default else 4, **options}
+    elif ranked:
+        options["kdbk"] = default.MOST_PARENTS
     if discretize == "auto":
-        averages = getattr(learner, "averages_views", False)
         plain = chosen or numeric or not _has_numbers(dataset)
-        discretize = None if plain else "averaged_mdlp" if averages else "mdlp"
+        discretize = None if plain else default.cuts(learner)
+    if missing_level == "auto":
+        missing_level = "auto" if not chosen and in_memory and _has_gaps(dataset) else None
     if numeric:
         _check_able(learner, _keeps_numbers, "numbers must be None", numbers, "learn from numbers")
         lp_args |= {"numbers": numbers}
         options |= {"numbers": numbers} if "numbers" in parameters_of(learner) else {}
-    preparing = Preparing(discretize, bins, min_count, missing_level, numeric)
+    preparing = Preparing(discretize, bins, min_count, missing_level, numeric, not chosen and in_memory)
     with showing_progress(progress):
         structure, data = learn_structure(learner, class_var, dataset, options, preparing)
-        recipe = {} if chosen else best_parameters(structure, lp_args, rows=not is_partitioned(dataset))
+        recipe = (
+            {}
+            if chosen
+            else default.steps(
+                structure, lp_args, ranked=ranked, in_memory=in_memory, grouped=groups is not None
+            )
+        )
         if {**recipe, **lp_args}.get("loo_weights") and len(data.features) >= _MOST_FEATURES:
             _warn_of_time(len(data.features))
         fitted = lp(structure, data, **{**recipe, **lp_args})
     warn_of_rows(fitted, len(data))
     return fitted
+
+
+def _grouped(dataset: Any, groups: Any, class_var: Hashable, numeric: Numeric) -> Dataset:
+    """Return encoded data with the groups as cases."""
+    frame, cases = group_labels(dataset, groups)
+    if isinstance(frame, pd.DataFrame):
+        reading = Preparing("mdlp", 5, None) if not numeric else Preparing(None, 5, None, numeric=numeric)
+        frame = reading.read(frame, class_var, list(frame.columns))
+    return replace(frame, cases=cases)
 
 
 def _find_single_learner(
@@ -261,15 +290,10 @@ def learn_structure(
 ) -> tuple[Model, Learnable]:
     """Learn a structure, and return it with the data prepared for it."""
     if preparing.is_needed:
-        raw, rows = _learn_raw(class_var, cast("Rows", dataset), learner, options, preparing)
-        if preparing.missing_level is None and isinstance(rows, TrainingData):
-            dropped: dict[Hashable, Any] = {}
-            if isinstance(dataset, pd.DataFrame) and _names(options) is None:
-                lost = [name for name in dataset.columns if name not in rows.positions]
-                dropped = {name: dataset[name].isna().to_numpy()[rows.has_class] for name in lost}
-            _warn_of_informative_gaps(rows, dropped)
-        return raw, rows
+        return _learn_raw(class_var, cast("Rows", dataset), learner, options, preparing)
     data = prepare(dataset, (class_var,), _names(options), numeric=preparing.numeric)
+    if preparing.finds_cases and isinstance(data, TrainingData):
+        data = find_cases(data)
     if isinstance(dataset, pd.DataFrame):
         _warn_of_many_codes(dataset, [name for name in data.features if name not in data.schema.numeric])
     structure = _checked(learner(class_var, dataset=data, **options))
@@ -278,8 +302,6 @@ def learn_structure(
         structure = renewed(
             structure, recipe=Recipe(class_var, _learner_step(learner, options), seen=data.columns)
         )
-    if isinstance(data, TrainingData) and preparing.missing_level is None:
-        _warn_of_informative_gaps(data)
     return structure, data
 
 
@@ -307,58 +329,18 @@ def _warn_of_many_codes(frame: pd.DataFrame, names: Sequence[Hashable]) -> None:
         )
 
 
-def _warn_of_informative_gaps(data: TrainingData, dropped: Mapping[Hashable, Any] = EMPTY) -> None:
-    """Warn if missingness of a feature, maybe ``dropped``, is associated with the class (chi-square)."""
-    classes, weights = data.codes[-1], np.ones(len(data)) if data.weights is None else data.weights
-    present = np.bincount(classes, weights, data.cards[-1]) > 0
-    incomplete = np.nonzero(data.incomplete[:-1] & (np.array(data.cards[:-1]) > 0))[0]
-    gaps = {data.columns[i]: data.codes[i] < 0 for i in incomplete}
-    gaps |= {name: lacking for name, lacking in dropped.items() if lacking.any()}
-    related = []
-    for name, lacking in gaps.items():
-        parts = [np.bincount(classes[rows], weights[rows], data.cards[-1]) for rows in (lacking, ~lacking)]
-        table = np.array(parts)[:, present]
-        expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
-        if expected.min() > 0:
-            statistic = ((table - expected) ** 2 / expected).sum()
-            if chdtrc(table.shape[1] - 1, statistic) * len(gaps) < _LEVEL:
-                related.append(name)
-    if related:
-        warn(
-            f"Missingness of {listed(related)} is associated with the class (chi-square test), but "
-            "missing values are ignored. Use missing_level=True or a list of names to treat them as a level, "
-            "or missing_level=False to ignore them without a warning."
-        )
-
-
 def _has_numbers(dataset: object) -> bool:
     """Whether data may have numeric columns to discretize: rows in memory that are not encoded."""
     return bool(dataset.numbers) if isinstance(dataset, Dataset) else not is_partitioned(dataset)
 
 
-def best_parameters(x: Model, given: Mapping[str, Any], *, rows: bool) -> dict[str, Any]:
-    """Return the arguments of `lp` of the most accurate recipe for a structure, except the given ones."""
-    others = {"awnb_trees", "awnb_bootstrap", "manb_prior", "wanbia", "missing", "numbers"}
-    if any(given.get(name) not in (None, False, "available") for name in others):
-        return {"smooth": 1}
-    if isinstance(x.graph, BNC):
-        if not rows or given.get("loo_power"):
-            return {"backoff": True}
-        terms = TERMS if given.get("loo_weights", True) else ()
-        flags = {"loo_weights": True, "loo_parents": True}
-        return {"backoff": True, **flags, "loo_terms": terms, "honest_power": 5}
-    power = {"loo_power": rows and given.get("honest_power") is None}
-    if isinstance(x, AODE | Ensemble):
-        return {"backoff": True, **power}
-    return {"smooth": 1, **(power if isinstance(x, ANDE) else {})}
-
-
-def _most_parents(dataset: Any) -> int:
-    """Return the `kdbk` of the most accurate recipe: 0 for data of which no more would be tried."""
-    if isinstance(dataset, Dataset) and dataset.is_weighted:
-        return 4
-    readable = isinstance(dataset, pd.DataFrame | Dataset)
-    return 0 if readable and has_many_pairs(len(dataset), len(dataset.columns) - 1) else 4
+def _has_gaps(dataset: Any) -> bool:
+    """Whether data in memory have missing values."""
+    if isinstance(dataset, pd.DataFrame):
+        return bool(dataset.isna().any(axis=None))
+    return bool(dataset.incomplete.any()) or any(
+        np.isnan(as_floats(v)).any() for v in dataset.numbers.values()
+    )
 
 
 def _names(options: Mapping[str, Any]) -> tuple[Hashable, ...] | None:
@@ -394,6 +376,8 @@ def _learn_raw(
         preparation, data, seen = prepare_table(table, class_var, names, preparing, keep=keep)
     else:
         raw, seen = _read_raw(class_var, dataset, names, preparing)
+        raw = find_cases(raw) if preparing.finds_cases else raw
+        preparing = _with_chosen_level(raw, class_var, names, preparing)
         preparation = preparing.learn(raw, class_var)
         data = _prepare(raw, preparation, class_var, names, keep=keep, warns=raw is not dataset)
     again = Step(step.name, relearn_raw, settings, draws=step.draws)
@@ -406,6 +390,24 @@ def _learn_raw(
     fine = FineData.of(data, cuts)
     network = check_bnc(learner(class_var, dataset=fine, **options), "discretize")
     return AveragedCuts(renewed(network, recipe=recipe), fine.cuttings, recipe=recipe), fine
+
+
+def _with_chosen_level(
+    raw: Dataset, class_var: Hashable, names: tuple[Hashable, ...] | None, preparing: Preparing
+) -> Preparing:
+    """Return the preparation with the better treatment of missing values, if it is to be chosen."""
+    if preparing.missing_level != "auto":
+        return preparing
+
+    def learn(rows: Dataset, level: bool) -> tuple[Model, Any]:
+        option = preparing._replace(missing_level=level)
+        if option.discretize is not None:
+            option = option._replace(discretize=default.cuts(nb) if rows.numbers else None)
+        dag_args = {"features": names} if names is not None else {}
+        return _learn_raw(class_var, rows, nb, dag_args, option._replace(finds_cases=False))
+
+    with silently():
+        return preparing._replace(missing_level=wants_missing_level(raw, class_var, learn))
 
 
 def _check_able(

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Literal, TypeVar
 
 import numpy as np
+import pandas as pd
 
 from ..base.calls import guided
 from ..base.checks import Flag, Names, OneOf, Seed, Whole, check_rng
@@ -18,8 +19,8 @@ from ..feature_weights.awnb import AWNB
 from ..feature_weights.manb import MANB
 from ..feature_weights.wanbia import WANBIA
 from ..frames.encoding import check_levels
-from ..frames.opening import InFull, InParts
-from ..frames.schema import Learnable, Schema
+from ..frames.opening import InFull, InParts, group_labels, open_columns
+from ..frames.schema import Dataset, Learnable, Schema
 from ..frames.sources import in_pandas
 from ..frames.training import TrainingData, prepare
 from ..model.arguments import check_model
@@ -32,7 +33,7 @@ from ..network.subsumption import Subsumption
 from ..recipe.leave_one_out import LeaveOneOut, LeaveOneOutPower
 from ..recipe.prior import find_prior
 from ..several.multidimensional import MultiModel
-from .parts import judge_by_parts
+from .parts import fit_by_parts
 
 M = TypeVar("M", bound=Model)
 OneOrSeveral = TypeVar("OneOrSeveral", MultiModel, Model)  # leave-one-out returns another model type
@@ -57,11 +58,13 @@ def lp(
     loo_terms: Sequence[str] = (),
     loo_power: bool = False,
     honest_power: int | None = None,
+    parts: int | None = None,
     numbers: Numbers = None,
     subsumption: int | None = None,
     missing: Literal["available", "em"] = "available",
     em_iterations: int = 200,
     em_tolerance: float = 1e-6,
+    groups: Any = None,
     progress: bool | None = None,
     rng: Seed = None,
 ) -> OneOrSeveral:
@@ -132,10 +135,14 @@ def lp(
         Number of parts, usually 5, for a power of the posterior that is best for held-out rows. The recipe of
         ``x`` with its cut points, structure, concentrations and weights is repeated without each part.
         Leave-one-out evaluates weights on rows from which structure and cut points were learned, and is
-        overconfident for few rows or many features. The parts are used if rows × features × classes is at
-        most 90,000, or if there is more than one feature for two rows. In the latter case, they also choose
-        between 0, 1 and all feature parents, and between no and all ``loo_terms``. For larger data, the power
-        is 1. `loo_summary` reports it.
+        overconfident for few rows or many features. `loo_summary` reports the power.
+    parts : int, optional
+        Number of parts, usually 5, in which a model with ``loo_weights`` is predicted by models for which
+        everything was learned from the other parts. They choose the power of the model and, if ``loo_terms``
+        contains "slopes" and "shifts", the power of a ridge logistic regression on the same features, whose
+        scores are added. With ``loo_parents``, they choose the number of feature parents among 0, 1, 2 and 4.
+        With 100 rows per feature or more, a penalized leave-one-out likelihood chooses it, and the powers are
+        1 and 0. See Notes.
     numbers : {"gaussian", "kernel"} or dict, optional
         Density of numeric features given their parents: a normal distribution for each configuration, or a
         normal density around each training value. A dict maps the names of columns to one of these; text
@@ -152,6 +159,10 @@ def lp(
         Maximum number of iterations of EM.
     em_tolerance : float, default 1e-6
         Maximum gain per row, in nats, of an iteration at convergence of EM.
+    groups : str or array-like, optional
+        Name of a column, which is then not a feature, or one label per row. The rows of a group, such as the
+        visits of a patient, are one case: they are held out together by leave-one-out and parts.
+        Only with these methods.
     progress : bool, optional
         If True, show a bar with the number of steps, such as tables or iterations of EM; if False, none. By
         default, a bar appears after 3 seconds in an interactive session.
@@ -248,6 +259,19 @@ def lp(
     **Honest power.** ``honest_power`` is argmax Σ_i ln P(y_i | x_i; τ) − ½ (τ − 1)² over the rows of all V
     parts, where row number i of class c is in part (i + c) mod V, and P is the model of the other parts,
     raised to τ. It is at least 0.01.
+
+    **Parts.** With ``parts``, rows and classes are numbered by their contents, so the result does not depend
+    on their order. The scores of the model and of logistic regression have powers τ₁ and τ₂ that maximize Σ_i
+    ln P(y_i | x_i; τ) − 5 ((τ₁ − ¾)² + (τ₂ − ¼)²). The regression has the z-scores of numbers and indicators
+    of levels, with the penalty ½ Σ β². One feature parent is tried if L − 0.1 √(a / n) is larger than without
+    parents, where L is the leave-one-out log-likelihood per row, of n rows, of a model with a arcs between
+    features. It is used if it predicts the parts better by more than a standard error, and then two parents
+    are tried, and then four.
+
+    A case is held out as a whole. A factor that all weights share is divided out first. Equal rows, where a
+    row of whole weight w is w equal rows, are natural repetitions, and each is a case, unless S·d/N is above
+    13, where S pairs of rows are equal and N pairs differ in one of d columns. Then all equal rows are one
+    case, as are rows whose weights are fractions, and weights are scaled to sum to (Σw)²/Σw².
 
     **Missing values at prediction.** The weights are best for complete rows. If a share h of the features is
     missing, the score of a class c is
@@ -347,17 +371,48 @@ def lp(
         honest_power = Whole(least=2).check("honest_power", honest_power)
         if loo_power:
             raise ValueError("honest_power must be None if loo_power is True; got both. Drop loo_power.")
+    if parts is not None:
+        parts = Whole(least=2).check("parts", parts)
+        if honest_power is not None or not loo_weights:
+            raise ValueError(
+                "parts must be None unless loo_weights is True and honest_power is None. For other methods, "
+                "use honest_power."
+            )
+    if groups is not None:
+        dataset = _grouped(x, dataset, groups, method if honest_power is None else None)
     settings: dict[str, Any] = {name: plain(value) for name, value in amounts.items() if value is not None}
     settings |= method.settings()
     if honest_power is not None:
         settings["honest_power"] = honest_power
+    if parts is not None:
+        settings["parts"] = parts
     if method.draws and not isinstance(rng, np.random.Generator | None):
         settings["rng"] = rng
     step = Step("lp", lp, settings, draws=True)
     desc, unit = ("EM", " iterations") if method is em else ("lp", " steps")
     with progress_bar(progress, by_steps=True, desc=desc, unit=unit):
-        fitted: Any = fit(x, dataset, prior, method, honest_power=honest_power, rng=rng, step=step)
+        options = {"honest_power": honest_power, "parts": parts}
+        fitted: Any = fit(x, dataset, prior, method, **options, rng=rng, step=step)
     return fitted
+
+
+def _grouped(x: Model, dataset: Any, groups: Any, method: Method | None) -> Dataset:
+    """Return encoded data with the groups as cases, or raise if the method holds out no rows."""
+    if method is not None and not isinstance(method, LeaveOneOut):
+        raise ValueError(
+            "groups must be None unless loo_weights, loo_parents or honest_power is given. Tables do not "
+            "depend on groups."
+        )
+    frame, cases = group_labels(in_pandas(dataset), groups)
+    if isinstance(frame, pd.DataFrame):
+        known = {} if x.levels is None else x.levels_by_name
+        preparation = x.preparation
+        frame = (
+            open_columns(frame, x.variables, known=known, rows_needed=True)
+            if preparation is None
+            else preparation.read(frame[list(frame.columns)], known, "dataset")
+        )
+    return replace(frame, cases=cases)
 
 
 @record
@@ -368,6 +423,7 @@ def fit(
     method: Method = PLAIN,
     *,
     honest_power: int | None = None,
+    parts: int | None = None,
     rng: Seed = None,
     step: Step | None = None,
 ) -> Model:
@@ -376,13 +432,24 @@ def fit(
     # a seed from the system is slow
     generator = check_rng(rng) if method.draws or rng is not None else None
     step = step or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
-    alone = partial(_fit_alone, prior=prior, method=method, parts=honest_power, rng=generator, step=step)
+    alone = partial(
+        _fit_alone, prior=prior, method=method, parts=parts or honest_power, chooses=bool(parts),
+        rng=generator, step=step,
+    )  # fmt: skip
     fitted: Model = model._fit(in_pandas(dataset), step, alone)
     return fitted
 
 
 def _fit_alone(
-    x: Model, dataset: Any, *, prior: Prior, method: Method, parts: int | None, rng: Any, step: Step
+    x: Model,
+    dataset: Any,
+    *,
+    prior: Prior,
+    method: Method,
+    parts: int | None,
+    chooses: bool,
+    rng: Any,
+    step: Step,
 ) -> Any:
     """Fit a model whose members share their rows."""
     if not x.one_class and (method is not PLAIN or is_nested(prior) or parts):
@@ -396,13 +463,11 @@ def _fit_alone(
     rows = rows_to_learn_from(x, dataset, method)
     recipe = x.recipe and replace(x.recipe, parameters=step)
     structure = renewed(x, recipe=recipe, learned={})
-    judged = None
-    if parts is not None:
-        learn = partial(fit, prior=prior, rng=rng)
-        judged = judge_by_parts(structure, dataset, rows, method, parts, learn)
-        method = judged.method
-    fitted = method(structure, rows, prior, rng)
-    fitted = fitted if judged is None else judged.apply(fitted)
+    if parts is None:
+        fitted = method(structure, rows, prior, rng)
+    else:
+        learn = partial(_members, method=method, prior=prior, rng=rng, chooses=chooses)
+        fitted = fit_by_parts(structure, dataset, rows, method, parts, learn, chooses=chooses)
     tally = fitted.learned.get("counts")
     if not method.keeps_counts and isinstance(tally, Tally):
         # tables that do not follow from the prior alone cannot be updated
@@ -412,6 +477,16 @@ def _fit_alone(
     if not (isinstance(dataset, Learnable) and dataset.targets):  # the caller has issued warnings
         warn_of_rows(fitted, len(rows))
     return fitted
+
+
+def _members(x: Any, data: Any, *, method: Any, prior: Prior, rng: Any, chooses: bool) -> tuple[Any, ...]:
+    """Return the models that are weighed by parts: the model and, if ``chooses``, logistic regression."""
+    rows = rows_to_learn_from(x, data, method)
+    if not isinstance(method, LeaveOneOut):
+        return (method(x, rows, prior, rng),)
+    if chooses and method.parents:
+        method = replace(method, parents=False)
+    return method.members(x, rows, prior, regression=chooses)
 
 
 def warn_of_rows(x: Model, rows: int) -> None:

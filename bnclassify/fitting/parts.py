@@ -1,176 +1,236 @@
-"""The power of a model, estimated on held-out parts of its training rows.
+"""Decisions by held-out parts of the training rows: the number of parents, and the powers of a model.
 
-Leave-one-out evaluates weights on rows from which structure, cut points and concentrations were learned.
-Therefore, models are overconfident for few rows or many features.
+Leave-one-out evaluates a model on rows from which structure, cut points and concentrations were learned.
+Therefore, models are overconfident for few rows or many features. Here, each part of the rows is predicted by
+models for which everything was learned from the other parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from ..base.arrays import Array, Codes, log_normalize
+from ..base.immutable import cached_property
 from ..base.messages import silently
 from ..frames.schema import Dataset
 from ..frames.training import TrainingData
 from ..model.arguments import encode_for
 from ..model.model import Model, renewed
+from ..model.recipes import Recipe
+from ..recipe.cases import class_ranks, find_cases, row_order
 from ..recipe.leave_one_out import LeaveOneOut, LeaveOneOutSummary, Powered
-from ..recipe.powers import COMMON_PRECISION, common_power, log_likelihood, odds
+from ..recipe.powers import COMMON_PRECISION, Terms, common_power, maximize, odds, row_logs
 from ..recipe.weighted import with_at_most
-from .rounds import RowFold, raw_rows
+from .rounds import RowFold, raw_rows, split_cases
 
-_MOST_CELLS = 90_000  # maximum rows x features x classes of data that are not wide
+DEPTHS = (0, 1, 2, 4)
+"""The numbers of feature parents that are compared."""
+
 _LEAST_POWER = 0.01  # the minimum power, which keeps the order of the classes
-_MOST_PAIRS = 2e8  # maximum rows x pairs of features of wide data with parents
-_MOST_PAIRS_OF_TERMS = 2e7  # maximum of wide data with additional terms
+_MEANS = np.array([0.75, 0.25])  # of the powers of the model and of logistic regression, a priori
+_PRECISION = 10.0  # of these powers
+_PER_ARC = 0.1  # penalty of leave-one-out, per root of the number of arcs per row
+_MANY_ROWS = 60  # number of rows per feature from which parts are not needed
+_ENOUGH_ROWS = 500  # number of held-out rows from which no more parts are used
+
+Members = Callable[[Any, Any], tuple[Model, ...]]
+"""Learns the members of a model from a structure and data."""
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """The best method by parts of the rows, the power of the scores, and its sources."""
+class HeldOut:
+    """The odds of rows by models that were learned without them, (members, classes − 1, rows)."""
 
-    method: Any
-    power: float = 1.0
-    objective: float = 0.0
-    log_likelihood: float = 0.0
-    rows: int = 0
+    scores: Array
+    classes: Codes
+    counts: Array
 
-    def apply(self, fitted: Any) -> Model:
-        """Return the model fitted by the method, with the power unless it is applied already."""
-        summary, depth = fitted.learned.get("leave_one_out"), getattr(fitted.graph, "depth", 0)
-        found = summary or LeaveOneOutSummary(1.0, self.objective, self.log_likelihood, depth, self.rows)
-        found = replace(found, honest_power=self.power, honest_rows=self.rows)
-        if self.power == 1 or getattr(self.method, "power", 1) != 1:
-            return renewed(fitted, learned={**fitted.learned, "leave_one_out": found})
-        found = replace(found, power=self.power)
-        return Powered(fitted, self.power, fitted.recipe, {"leave_one_out": found})
+    @property
+    def powers(self) -> Array:
+        """The best powers of the members."""
+        if len(self.scores) == 1:
+            return np.array([max(common_power(self.scores[0], self.classes, self.counts), _LEAST_POWER)])
+        problem = Terms([self.scores], self.classes, self.counts)
+        found, *_ = maximize(problem, _MEANS, np.full(2, _PRECISION), _MEANS)
+        return np.maximum(found, [_LEAST_POWER, 0.0])
 
+    @property
+    def logs(self) -> Array:
+        """The log posterior of the class of each row, with the best powers, (rows,)."""
+        return row_logs(np.tensordot(self.powers, self.scores, 1), self.classes)
 
-def judge_by_parts(
-    x: Model, dataset: Any, rows: Dataset, method: Any, parts: int, learn: Callable[..., Model]
-) -> Judged:
-    """Return the best power and, for wide data, the best number of parents and terms, by `_Trial`."""
-    n, d, n_classes = len(rows), len(x.features), rows.cards[-1]
-    size = rows.size if rows.weights is None or not (rows.weights % 1).any() else n
-    wide = _is_wide(size, d)
-    if min(size / 2, n) < parts or n_classes < 2 or not (wide or size * d * n_classes <= _MOST_CELLS):
-        return Judged(method)
-    data: Any = rows
-    if x.recipe is not None:
-        raw = dataset.raw if isinstance(dataset, TrainingData) and dataset.raw is not None else dataset
-        data = raw_rows(x, raw).counting()
-    trial = _Trial(x, data, _folds(data, parts), learn, bool(rows.incomplete[:-1].any()))
-    with silently():  # about settings for all rows
-        best = trial.best(method, _candidates(method, x.graph, size, d) if wide else [])
-    return replace(best, method=replace(best.method, power=best.power)) if weighs(best.method) else best
+    @classmethod
+    def of(cls, parts: Sequence[HeldOut]) -> HeldOut:
+        """Return the rows of all parts."""
+        scores, classes, counts = zip(*[(p.scores, p.classes, p.counts) for p in parts], strict=True)
+        return cls(np.concatenate(scores, axis=2), np.concatenate(classes), np.concatenate(counts))
 
+    def first(self, like: HeldOut) -> HeldOut:
+        """Return the first rows, as many as another has."""
+        n = len(like.classes)
+        return HeldOut(self.scores[..., :n], self.classes[:n], self.counts[:n])
 
-def weighs(method: Any) -> bool:
-    """Whether a method learns weights, which include the power."""
-    return isinstance(method, LeaveOneOut) and method.weights
+    def exceeds(self, other: HeldOut, errors: float = 1.0) -> bool:
+        """Whether the likelihood is larger than that of other models by a number of standard errors."""
+        gain = self.logs - other.logs
+        n = self.counts.sum()
+        mean = self.counts @ gain / n
+        variance = self.counts @ (gain - mean) ** 2 / n
+        return bool(mean > errors * sqrt(variance / n))
 
 
-def _is_wide(rows: float, features: int) -> bool:
-    return features >= rows / 2
+def fit_by_parts(
+    x: Model, dataset: Any, rows: Dataset, method: Any, parts: int, learn: Members, *, chooses: bool
+) -> Model:
+    """Return the model with powers by parts and, if it ``chooses``, the number of feature parents.
+
+    If there are many rows per feature, a penalized leave-one-out likelihood chooses, and the powers are 1.
+    """
+    rows = find_cases(rows) if chooses else rows
+    n, d, n_classes = rows.size, len(x.features), rows.cards[-1]
+    chooses &= isinstance(method, LeaveOneOut) and method.weights and n_classes > 1
+    trial = _Trial(x, dataset, rows, learn, parts, chooses)
+    if not chooses or n < 2 * parts:
+        fitted = learn(x, rows)
+        enough = min(n / 2, len(rows)) >= parts and n_classes > 1
+        return _finish(method, fitted, trial.run(None) if enough else None, rows)
+    uses_parts = n < _MANY_ROWS * d
+    best = learn(with_at_most(x, 0) if method.parents else x, rows)
+    depths = [depth for depth in DEPTHS[1:] if depth < 2 * x.graph.depth] if method.parents else []
+    found = trial.run(0 if method.parents else None) if uses_parts else None
+    for depth in depths:
+        deeper = learn(with_at_most(x, depth), rows)
+        if _penalized(deeper[0], n) <= _penalized(best[0], n):
+            break
+        if found is not None:
+            tried = trial.run(depth, found)
+            if tried is None or not tried.exceeds(found):
+                break
+            found = tried
+        best = deeper
+    return _finish(method, best, found, rows)
 
 
-def has_many_pairs(rows: float, features: int) -> bool:
-    """Whether data are so wide that only models without feature parents are tried."""
-    return _is_wide(rows, features) and rows * features**2 > _MOST_PAIRS
+def _penalized(x: Any, rows: float) -> float:
+    """Return the penalized leave-one-out log-likelihood per row."""
+    arcs = sum(len(scope) - 2 for scope in x.structure.scopes[:-1])
+    return float(x.learned["leave_one_out"].log_likelihood / rows - _PER_ARC * sqrt(arcs / rows))
 
 
-def _candidates(method: Any, graph: Any, rows: float, features: int) -> list[dict[str, Any]]:
-    """Return candidate settings of leave-one-out for wide data, each added to the best previous one."""
-    if not (isinstance(method, LeaveOneOut) and (method.parents or method.terms)):
-        return []
-    tried = {0} if has_many_pairs(rows, features) else {0, 1, graph.depth}
-    depths = sorted(k for k in tried if k <= graph.depth) if method.parents else [graph.depth]
-    settings: list[dict[str, Any]] = [{"depth": k, "parents": False, "terms": ()} for k in depths]
-    return settings + [{"terms": method.terms}] * bool(
-        method.terms and rows * features**2 <= _MOST_PAIRS_OF_TERMS
-    )
+def _finish(method: Any, members: Sequence[Any], found: HeldOut | None, rows: Dataset) -> Model:
+    """Return the sum of the members raised to their powers, or the first member."""
+    powers = np.ones(1) if found is None else found.powers
+    size = 0 if found is None else int(found.counts.sum())
+    if isinstance(method, LeaveOneOut):
+        summary = members[0].learned["leave_one_out"]
+    else:
+        depth = getattr(members[0].graph, "depth", 0)
+        value = 0.0 if found is None else float(found.counts @ found.logs)
+        penalty = COMMON_PRECISION / 2 * float((powers[0] - 1) ** 2)
+        summary = LeaveOneOutSummary(1.0, value - penalty, value, depth, size)
+    regression = float(powers[1]) if len(powers) > 1 else None
+    summary = replace(summary, honest_power=float(powers[0]), honest_rows=size, regression_power=regression)
+    if isinstance(method, LeaveOneOut) and method.weights:
+        fitted = method.finish(members[: len(powers)], powers.tolist(), rows)
+    elif powers[0] == 1:
+        fitted = members[0]
+    else:
+        summary = replace(summary, power=float(powers[0]))
+        return Powered(members[0], summary.power, members[0].recipe, {"leave_one_out": summary})
+    return renewed(fitted, learned={**fitted.learned, "leave_one_out": summary})
 
 
 @dataclass(frozen=True, eq=False)
 class _Trial:
-    """Data in parts, maybe ``incomplete``, and structures learned without each, by part and parents."""
+    """Training data in parts, and the structures that were learned without each part."""
 
     x: Model
-    data: Any
-    folds: list[RowFold]
-    learn: Callable[..., Model]
-    incomplete: bool
-    structures: dict[tuple[int, bool], Model] = field(default_factory=dict)
+    dataset: Any
+    rows: Dataset
+    learn: Members
+    parts: int
+    chooses: bool
+    learned: dict[int, Any] = field(default_factory=dict)
 
-    def best(self, method: Any, candidates: Sequence[Mapping[str, Any]]) -> Judged:
-        """Return the best setting of a method; settings that are worse after a part are dropped."""
-        if not candidates:
-            *_, judged = self.run(method)
-            return judged
-        most, lost = list[float](), False
-        for settings in candidates:
-            if lost and "depth" in settings:
-                continue
-            values = []
-            for judged in self.run(replace(method, **settings)):
-                values.append(judged.objective)
-                if most and values[-1] < most[len(values) - 1]:
-                    lost = True
-                    break
-            else:
-                method, most, found = judged.method, values, judged
-        return found
+    @cached_property
+    def folds(self) -> list[tuple[Any, Dataset]]:
+        """The training rows and the held-out rows of each part."""
+        data: Any = self.rows
+        if self.x.recipe is not None:
+            given = self.dataset
+            raw = given.raw if isinstance(given, TrainingData) and given.raw is not None else given
+            data = raw_rows(self.x, raw).counting()
+            data = find_cases(data) if self.chooses else data
+        return [fold.split(data) for fold in split(data, self.parts, by_content=self.chooses)]
 
-    def run(self, method: Any) -> Iterator[Judged]:
-        """Yield the best power by the first part, the first two, …."""
-        scores, classes, units = list[Array](), list[Codes](), list[Array]()
-        for number, fold in enumerate(self.folds):
-            train, test = fold.split(self.data)
-            structure = self._structure(number, train, getattr(method, "depth", None) != 0)
-            tried = replace(method, incomplete=self.incomplete, trial=True) if weighs(method) else method
-            model = self.learn(structure, train, method=tried)
-            encoded = encode_for(model, test, model.variables)
-            logs = model._log_joint(model._code(encoded, unseen="missing"))
-            scores.append(odds(log_normalize(logs)))
-            classes.append(encoded.codes[encoded.positions[model.class_var]])
-            units.append(np.ones(len(test)) if test.weights is None else test.weights)
-            total, own = np.concatenate(scores, axis=1), np.concatenate(classes)
-            counts = np.concatenate(units)
-            power = max(common_power(total, own, counts), _LEAST_POWER)
-            value = log_likelihood(power * total, own, counts)
-            penalty = COMMON_PRECISION / 2 * (power - 1) ** 2
-            yield Judged(method, power, value - penalty, value, int(counts.sum()))
-
-    def _structure(self, number: int, train: Any, parents: bool) -> Any:
-        """Return the structure that the recipe learns without a part; without a recipe, of all rows."""
-        recipe = self.x.recipe
+    def structure(self, number: int, depth: int | None) -> Any:
+        """Return the structure that the recipe learns without a part, maybe with fewer parents."""
+        recipe, train = self.x.recipe, self.folds[number][0]
         if recipe is None:
-            return self.x
-        key = number, parents
-        if key not in self.structures:
-            if parents or not getattr(self.x.graph, "is_augmented", False):
-                self.structures[key] = replace(recipe, parameters=None).fit(train)
-            elif recipe.preparation is None:
-                self.structures[key] = with_at_most(self.x, 0)
-            else:  # only the preparation is learned again
-                options = recipe.structure.settings
-                features = options["dag_args"].get("features")
-                settings = {**options, "learner": "nb", "dag_args": {"features": features}}
-                step = replace(recipe.structure, settings=settings)
-                self.structures[key] = replace(recipe, parameters=None, structure=step).fit(train)
-        return self.structures[key]
+            return self.x if depth is None else with_at_most(self.x, depth)
+        if depth == 0:
+            return _without_parents(recipe).fit(train)
+        if number not in self.learned:
+            self.learned[number] = replace(recipe, parameters=None).fit(train)
+        return self.learned[number] if depth is None else with_at_most(self.learned[number], depth)
+
+    def run(self, depth: int | None, rival: HeldOut | None = None) -> HeldOut | None:
+        """Predict parts by models of the other parts, maybe with at most ``depth`` parents.
+
+        To choose, parts are used until they have 500 rows. If predictions are worse than those of a ``rival``
+        after a part, the result is None.
+        """
+        found: list[HeldOut] = []
+        with silently():  # settings for all rows
+            for number in range(len(self.folds)):
+                found.append(self._predict(number, depth))
+                together = HeldOut.of(found)
+                if rival is not None and not together.exceeds(rival.first(together), errors=0):
+                    return None
+                if self.chooses and together.counts.sum() >= _ENOUGH_ROWS:
+                    break
+        return together
+
+    def _predict(self, number: int, depth: int | None) -> HeldOut:
+        train, test = self.folds[number]
+        models = self.learn(self.structure(number, depth), train)
+        encoded = encode_for(models[0], test, models[0].variables)
+        codes = models[0]._code(encoded, unseen="missing")
+        scores = np.array([odds(log_normalize(model._log_joint(codes))) for model in models])
+        own = encoded.codes[encoded.positions[models[0].class_var]]
+        return HeldOut(scores, own, np.ones(len(test)) if test.weights is None else test.weights)
 
 
-def _folds(data: Any, parts: int) -> list[RowFold]:
-    """Return the rows, or the units of whole weights, of each part: unit i of class c is in (i + c) mod V."""
-    classes, weights = data.codes[-1], data.weights
+def _without_parents(recipe: Recipe) -> Recipe:
+    """Return the recipe with a learner that does not search for feature parents."""
+    settings = dict(recipe.structure.settings)
+    if "kdbk" in settings:
+        settings["kdbk"] = 0
+    elif "dag_args" in settings:
+        settings["dag_args"] = {**settings["dag_args"], "kdbk": 0}
+    return replace(recipe, structure=replace(recipe.structure, settings=settings), parameters=None)
+
+
+def split(data: Any, parts: int, *, by_content: bool = True) -> list[RowFold]:
+    """Return the rows, or the units of whole weights, of each part: unit i of class c is in (i + c) mod V.
+
+    Units and classes are in the given order or, ``by_content``, in that of `row_order` and by frequency. Rows
+    of a case, which has the class of its first row, stay together.
+    """
+    order, classes, weights = np.arange(len(data)), data.codes[-1], data.weights
+    if by_content:
+        order = row_order(data)
+        classes = class_ranks(data, order)[classes]
+    if data.cases is not None:
+        return split_cases(data.cases[order], classes[order], order, parts)
     whole = weights is not None and not (weights % 1).any()
     units = weights.astype(np.int64) if whole else np.ones(len(data), dtype=np.int64)
-    order = np.argsort(classes, kind="stable")
+    order = order[np.argsort(classes[order], kind="stable")]
     ends = np.cumsum(units[order])
     first = np.searchsorted(classes[order], classes[order])
     starts = np.empty(len(data), dtype=np.int64)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array
+from ..base.arrays import Array, Codes
 from ..base.checks import Seed, Whole, check_rng
 from ..base.messages import listed, shown, warn
 from ..frames.encoding import check_columns, check_levels, read_raw
@@ -195,6 +195,7 @@ def plan_rounds(
     dag: bool,
     unseen: str,
     rng: Seed,
+    groups: Codes | None = None,
 ) -> Plan:
     """Prepare the data that models need, and assign its rows to folds."""
     check_unseen(unseen)
@@ -203,6 +204,9 @@ def plan_rounds(
         data: Any = training_data(models, dataset, names, dag=dag)
         hidden, counts = _hide_unseen(models, data) if unseen == "missing" and not dag else (data, {})
         _warn_of_unseen(counts)
+        if groups is not None:
+            known = hidden.has_class if len(hidden.targets) == 1 else slice(None)
+            hidden = replace(hidden, cases=groups[known])
         return replace(_plan_rows(hidden, k, repeats, folds, rng), unseen=counts)
     if folds is not None:
         if not isinstance(folds, Hashable) or (isinstance(folds, tuple) and folds not in names):
@@ -386,8 +390,24 @@ def _draw(data: TrainingData, k: int, rng: np.random.Generator, *, quiet: bool) 
     """Draw folds of rows or of the units of whole weights; warn of small classes unless ``quiet``."""
     is_single = len(data.targets) == 1
     classes = data.codes[-1] if is_single else np.zeros(len(data), dtype=np.intp)
+    if data.cases is not None and len(np.unique(data.cases)) < len(data):
+        order = rng.permutation(len(data))
+        return split_cases(data.cases[order], classes[order], order, k)
     levels = data.levels[-1] if is_single and not quiet else ()
     return [RowFold(*part) for part in draw_parts(classes, levels, data.weights, k, rng)]
+
+
+def split_cases(cases: Codes, classes: Codes, rows: Codes, parts: int) -> list[RowFold]:
+    """Return the rows of each part: whole cases, those of each class (of the first row) in turns."""
+    _, first, case = np.unique(cases, return_index=True, return_inverse=True)
+    if len(first) < parts:
+        raise ValueError(f"groups must contain at least {parts} groups, one for each part; got {len(first)}.")
+    order = np.lexsort((first, classes[first]))
+    number = np.arange(len(order)) - np.searchsorted(classes[first][order], classes[first][order])
+    part = np.empty(len(order), dtype=np.intp)
+    part[order] = (number + classes[first][order]) % parts
+    folds = [np.sort(rows[part[case] == each]) for each in range(parts)]
+    return [RowFold(fold) for fold in folds if len(fold)]
 
 
 def _plan_parts(data: Any, dataset: object, k: int, repeats: int, column: Hashable, rng: Seed) -> Plan:

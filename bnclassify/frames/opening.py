@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias, overload
+from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pandas.api.types import is_float_dtype
 
 from ..base.arrays import added
 from ..base.calls import guided
-from ..base.checks import Names
-from ..base.messages import listed, repeated, shown
+from ..base.checks import Names, OneOf
+from ..base.messages import listed, repeated, shown, warn
 from .columns import check_categorical, column_arrays
 from .encoding import (
     check_columns,
@@ -49,12 +50,21 @@ InParts: TypeAlias = Learnable | Callable[[], Iterable[Any]] | Iterator[Any] | S
 Known: TypeAlias = Mapping[Hashable, tuple[Any, ...]]
 
 
+Meaning: TypeAlias = Literal["frequencies", "cases"]
+
+
 @overload
-def encode(frame: InFull, *, weights: Any = None, missing_level: Any = False) -> Dataset: ...
+def encode(
+    frame: InFull, *, weights: Any = None, weights_are: Meaning | None = None, missing_level: Any = False
+) -> Dataset: ...
 @overload
-def encode(frame: InParts, *, weights: Any = None, missing_level: Any = False) -> Partitions: ...
+def encode(
+    frame: InParts, *, weights: Any = None, weights_are: Meaning | None = None, missing_level: Any = False
+) -> Partitions: ...
 @guided("Pass weights by name: encode(frame, weights=name).")
-def encode(frame: Any, *, weights: Any = None, missing_level: Any = False) -> Dataset | Partitions:
+def encode(
+    frame: Any, *, weights: Any = None, weights_are: Meaning | None = None, missing_level: Any = False
+) -> Dataset | Partitions:
     """Encode categorical data as integers, once for many calls.
 
     Every function of the package accepts a data frame or the result of this function. Encoding first saves
@@ -70,6 +80,10 @@ def encode(frame: Any, *, weights: Any = None, missing_level: Any = False) -> Da
         Weight of each row, 0 or more: the name of a column, which is then not a feature, or one number per
         row. All counts are sums of weights, so whole weights are equivalent to repeated rows; the weights of
         WANBIA agree up to the tolerance of its optimizer. Levels of rows of weight 0 are kept.
+    weights_are : {"frequencies", "cases"}, default "frequencies"
+        Meaning of the weights. Frequencies are numbers of equal rows. "cases" are survey or importance
+        weights: each row is one case, which is held out as a whole, and weights are scaled to sum to the
+        effective number of rows, (Σw)² / Σw² (Kish). Penalties, tests and intervals use this number.
     missing_level : bool or list of str, default False
         If True, missing values become a level "(missing)" in each column that has missing values; a list
         names exactly the columns. Name the features if the class has missing values. Missing values of
@@ -91,7 +105,13 @@ def encode(frame: Any, *, weights: Any = None, missing_level: Any = False) -> Da
         several types, or weights are not numbers.
     ValueError
         If column names are not unique, a weight is missing, infinite or below 0, weights have an infinite
-        sum, or a column has a level "(missing)" already.
+        sum, a column has a level "(missing)" already, or ``weights_are`` is given without weights.
+
+    Warns
+    -----
+    UserWarning
+        If ``weights_are`` is not given, and weights have fractions, or their sum is more than ten times the
+        number of rows and all rows are different.
 
     Notes
     -----
@@ -140,8 +160,71 @@ def encode(frame: Any, *, weights: Any = None, missing_level: Any = False) -> Da
     >>> values(nb("Class", data))["crime"]
     ('n', 'y', '(missing)')
     """
+    if weights_are is not None:
+        OneOf(("frequencies", "cases")).check("weights_are", weights_are)
+        if weights is None:
+            raise ValueError("weights must be given if weights_are is given; got None.")
     data = _with_weights(frame, weights)
+    if isinstance(data, Dataset) and data.weights is not None and weights is not None:
+        data = as_cases(data) if weights_are == "cases" else data
+        if weights_are is None:
+            _warn_of_weights(data)
+    elif weights_are == "cases":
+        raise TypeError("weights_are must be 'frequencies' if data are partitioned; got 'cases'.")
     return data if missing_level is False else add_missing_level(data, missing_level)
+
+
+def as_cases(data: Dataset) -> Dataset:
+    """Return data in which each row is a case, with weights that sum to the effective number of rows."""
+    assert data.weights is not None
+    size = data.weights.max(initial=0.0) or 1.0
+    weights = data.weights / size
+    scale = weights.sum() / max(np.square(weights).sum(), 1e-300)
+    return replace(data, weights=weights * scale, cases=np.arange(len(data)))
+
+
+def group_labels(frame: Any, groups: Any) -> tuple[Any, NDArray[np.intp]]:
+    """Return data without the column of groups, and the number of the group of each row, or raise.
+
+    ``groups`` is the name of a column or one label per row.
+    """
+    if isinstance(frame, Partitions) or not isinstance(frame, pd.DataFrame | Dataset):
+        raise TypeError("groups must be None if data are partitioned; got groups. Use rows in memory.")
+    if names_column(groups):
+        if not isinstance(frame, pd.DataFrame):
+            raise TypeError("groups must be a label for each row if dataset is a Dataset.")
+        check_columns([groups], frame.columns, "groups")
+        labels, frame = frame[groups], frame.drop(columns=[groups])
+    else:
+        labels = groups
+    if np.ndim(labels) != 1:
+        raise TypeError(f"groups must be the name of a column or one label per row; got {shown(groups)}.")
+    if len(labels) != len(frame):
+        raise ValueError(f"groups must have one label for each of the {len(frame)} rows; got {len(labels)}.")
+    numbers, _ = pd.factorize(pd.Series(np.asarray(labels)))
+    if (numbers < 0).any():
+        raise ValueError(
+            f"groups must have a label for each row; got {int((numbers < 0).sum())} missing values. Give "
+            "each of these rows a label of its own."
+        )
+    return frame, numbers
+
+
+_MANY = 10  # weight per row from which weights are probably not frequencies
+
+
+def _warn_of_weights(data: Dataset) -> None:
+    """Warn of weights that are probably not frequencies."""
+    weights = data.counting().weights
+    assert weights is not None
+    fractions = bool((weights % 1).any())
+    many = weights.sum() > _MANY * len(weights)
+    if fractions or (many and not pd.DataFrame(data.codes.T).duplicated().any()):
+        found = "have fractions" if fractions else f"sum to {weights.sum():,.0f} in {len(weights):,} rows"
+        warn(
+            f"weights {found}, and are used as frequencies, that is, numbers of equal rows. Use "
+            "weights_are='cases' for survey weights, or weights_are='frequencies' for frequencies."
+        )
 
 
 def _with_weights(frame: Any, weights: Any) -> Dataset | Partitions:

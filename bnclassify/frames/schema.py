@@ -305,6 +305,11 @@ class Dataset(Countable):
     numbers : mapping
         The values of numeric columns, NaN if missing. Such a column has no levels, and codes of -1, unless
         it is coded, too.
+    cases : (rows,) array of integers or None
+        The number of the case of each row, which is held out as a whole. If None, each unit of weight is a
+        case.
+    given : int
+        The number of rows before equal rows were merged into cases; 0 if they were not.
     """
 
     schema: Schema
@@ -312,6 +317,8 @@ class Dataset(Countable):
     index: pd.Index[Any]
     weights: Array | None = None
     numbers: Mapping[Hashable, NDArray[Any]] = field(default_factory=dict)
+    cases: NDArray[np.intp] | None = None
+    given: int = 0
 
     def __len__(self) -> int:
         return self.codes.shape[1]
@@ -347,6 +354,12 @@ class Dataset(Countable):
         lock(incomplete)
         return incomplete
 
+    @property
+    def units(self) -> Array:
+        """The weight of each row that is held out with it: all of it if rows have cases, or at most 1."""
+        weights = np.ones(len(self)) if self.weights is None else self.weights
+        return weights if self.cases is not None else np.minimum(weights, 1.0)
+
     def add_up(self, count: Callable[[Dataset], T]) -> T:
         """Return the sum of the results of a function for each part of the rows.
 
@@ -373,7 +386,8 @@ class Dataset(Countable):
     def _part(self, rows: slice) -> Dataset:
         weights = None if self.weights is None else self.weights[rows]
         numbers = {name: values[rows] for name, values in self.numbers.items()}
-        return Dataset(self.schema, self.codes[:, rows], self.index[rows], weights, numbers)
+        cases = None if self.cases is None else self.cases[rows]
+        return Dataset(self.schema, self.codes[:, rows], self.index[rows], weights, numbers, cases)
 
     def taken(self, rows: NDArray[Any]) -> Self:
         """Return rows by position or by a mask, with the levels unchanged."""
@@ -381,7 +395,9 @@ class Dataset(Countable):
         weights = None if self.weights is None else self.weights[positions]
         codes = self.codes.take(positions, axis=1)
         numbers = {name: values[positions] for name, values in self.numbers.items()}
-        return replace(self, codes=codes, index=self.index[positions], weights=weights, numbers=numbers)
+        cases = None if self.cases is None else self.cases[positions]
+        index = self.index[positions]
+        return replace(self, codes=codes, index=index, weights=weights, numbers=numbers, cases=cases)
 
     def select(self, columns: Sequence[Hashable]) -> Self:
         """Return some of the columns in this order, without a copy if they are adjacent."""
@@ -435,7 +451,7 @@ class Dataset(Countable):
         """Return the columns of a schema, coded by its levels."""
         codes = match(self, schema.columns, schema.levels)
         numbers = {name: self.numbers[name] for name in schema.columns if name in self.numbers}
-        return Dataset(schema, codes, self.index, self.weights, numbers)
+        return Dataset(schema, codes, self.index, self.weights, numbers, self.cases, self.given)
 
     def counting(self) -> Self:
         """Return the rows with a positive weight."""

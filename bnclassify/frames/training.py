@@ -248,7 +248,7 @@ def _rows_with_targets(
     unlabeled = len(targets) > 1 and bool((data.codes[-len(targets) :] < 0).all())
     check_rows(targets, len(data), 0 if unlabeled else len(kept), kept.size, warns)
     with_unknown = None if kept is data else data
-    content = kept.schema, kept.codes, kept.index, kept.weights, kept.numbers
+    content = kept.schema, kept.codes, kept.index, kept.weights, kept.numbers, kept.cases, kept.given
     return TrainingData(*content, targets, order, with_unknown)
 
 

@@ -11,13 +11,14 @@ from ..base.messages import did_you_mean, listed, shown
 from ..model.model import Model
 from ..superparents.n_dependence import ande
 from .fixed import anb, aode, nb
+from .gain import kdb_gain
 from .hill_climbing import ban, hc
 from .independence import chisq_dn
 from .k_dependence import kdb_mi, spode
 from .search.wrappers import bsej, fssj, kdb, tan_hc, tan_hcsp
 from .trees import chow_liu, tan_cl
 
-_EXACT = (nb, anb, aode, ande, spode, tan_cl, chow_liu, kdb_mi, chisq_dn)
+_EXACT = (nb, anb, aode, ande, spode, tan_cl, chow_liu, kdb_mi, kdb_gain, chisq_dn)
 _SEARCHES = (hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb)
 
 LEARNERS: dict[str, Callable[..., Model]] = {

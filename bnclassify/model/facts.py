@@ -19,6 +19,11 @@ def facts_of(x: Any) -> dict[str, Any]:
     facts: dict[str, Any] = {f"class variable{'s' * several}": ", ".join(map(str, x.targets)) + latent}
     if rows is not None:
         facts["rows"] = int(rows.size) if rows.size == int(rows.size) else f"{rows.size:,g} (sum of weights)"
+        if rows.cases:
+            counted = (
+                f", which count {rows.size:,.0f}" if round(rows.size) not in (rows.given, rows.cases) else ""
+            )
+            facts["rows"] = f"{rows.given:,} ({rows.cases:,} cases{counted})"
         parts = rows.classes or [zip(x.levels_by_name[x.class_var], x._class_prior(), strict=True)]
         shares = dict(zip(x.targets, map(_write_shares, parts), strict=True))
         texts = [f"{name}: {text}" if several else text for name, text in shares.items()]
@@ -28,6 +33,12 @@ def facts_of(x: Any) -> dict[str, Any]:
         facts["learning algorithm"] = x.recipe.structure.name
         facts["parameters"] = x.recipe.parameters and str(x.recipe.parameters)
     facts |= _preparation(x)
+    summary = x.learned.get("leave_one_out")
+    if getattr(summary, "honest_rows", 0):
+        powers = [summary.honest_power, summary.regression_power]
+        texts = [f"{power:.2f}" for power in powers if power is not None]
+        terms = " of tables and of logistic regression" if len(texts) > 1 else ""
+        facts["held-out rows"] = f"{summary.honest_rows:,}; powers{terms} {', '.join(texts)}"
     if x.fitted:
         facts["missing values"] = _missing(x, rows)
         facts["joint distribution"] = "no" if x.no_joint else "yes"
@@ -94,10 +105,13 @@ def _preparation(x: Any) -> dict[str, str | None]:
 def _missing(x: Any, rows: Any) -> str:
     """Describe the missing values, the estimation from them, and their treatment at prediction."""
     levels = getattr(x.preparation, "missing", ())
-    texts = [f"a level of {_some(map(str, levels))}"] if levels else []
+    chosen = x.recipe is not None and x.recipe.structure.settings.get("missing_level") == "auto"
+    reason = " (predicts held-out rows better)" if chosen else ""
+    texts = [f"a level of {_some(map(str, levels))}{reason}"] if levels else []
     if rows is not None:
         n = sum(name in rows.incomplete for name in x.features)
         method = "EM" if "em" in getattr(x.network, "learned", {}) else "available cases"
         if n or not levels:
-            texts.append(f"in {n} feature{'s' * (n > 1)} ({method})" if n else "none in training")
+            worse = ", because a level does not predict held-out rows better" if chosen and not levels else ""
+            texts.append(f"in {n} feature{'s' * (n > 1)} ({method}{worse})" if n else "none in training")
     return "; ".join([*texts, f"{'others ' * bool(levels)}in new rows {x.missing_rule}"])

@@ -76,6 +76,9 @@ class Model(Immutable):
     is_average = False
     """Whether it averages networks whose features may have different parents."""
 
+    _recipe = "plain"
+    """The steps of the default recipe for this type of model, a key of ``recipe.default.STEPS``."""
+
     _svg: Callable[[Model], str] = staticmethod(lambda x: "")
     """Draws a model for a notebook; set by the module that draws networks."""
 

@@ -50,13 +50,18 @@ class Step(Immutable):
 @record
 @dataclass(frozen=True)
 class Rows(Immutable):
-    """The rows of parameters: weight, features with gaps, (label, weight) pairs per class variable."""
+    """The rows of parameters: weight, features with gaps, (label, weight) pairs per class variable.
 
-    bounds = bounded(size=COUNT)
+    If several rows, or parts of their weight, are one case, ``given`` rows are ``cases`` cases.
+    """
+
+    bounds = bounded(size=COUNT, given=COUNT, cases=COUNT)
 
     size: float
     classes: tuple[tuple[tuple[Any, float], ...], ...] = ()
     incomplete: tuple[Hashable, ...] = ()
+    given: int = 0
+    cases: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -72,7 +77,11 @@ class Rows(Immutable):
         levels = [data.levels[data.positions[name]] for name in targets]
         counts = [data.label_counts(name).tolist() for name in targets]
         classes = [tuple(zip(*pair, strict=True)) for pair in zip(levels, counts, strict=True)]
-        return cls(float(data.size), tuple(classes), tuple(coded))
+        labels, given = getattr(data, "cases", None), getattr(data, "given", 0)
+        cases = 0 if labels is None else len(np.unique(labels))
+        if given or cases:
+            given, cases = given or len(data), cases or len(data)
+        return cls(float(data.size), tuple(classes), tuple(coded), given, cases)
 
     def __add__(self, more: Rows) -> Rows:
         classes = []

@@ -397,9 +397,11 @@ def loo_summary(x: Model) -> pd.Series[Any]:
         - ``rows``: the number of rows that were excluded, one at a time
         - ``ridges``: with ``loo_terms``, the precision of the weights of each type of term, from 1 to 3000.
           The larger it is, the more the weights are shrunk
-        - ``honest_power``: the power estimated on parts of the rows, which the weights include; 1 if the data
-          are too large for parts, and None if it was not requested
+        - ``honest_power``: the power estimated on parts of the rows, which the weights include; 1 if there
+        are
+          enough rows without parts, and None if it was not requested
         - ``honest_rows``: the number of rows in these parts; 0 without parts
+        - ``regression_power``: the power of logistic regression by ``parts``, or None
 
     {any}
 

@@ -288,6 +288,8 @@ class BNC(Network):
       num. arcs:      2
     """
 
+    _recipe = "weights"
+
     def _estimate(self, data: Countable, prior: Any) -> Self:
         if is_nested(prior) or self.densities:  # methods that need more than the counts of the families
             check_numbers(renewed(self, levels=data.levels))

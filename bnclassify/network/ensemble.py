@@ -122,6 +122,8 @@ class Ensemble(Average):
     1727    0.11  0.17  0.14   0.58
     """
 
+    _recipe = "power"
+
     members: tuple[Model, ...]
     weights: tuple[float, ...] | None = None
     recipe: Recipe | None = None

@@ -477,8 +477,10 @@ def learn_cuts(
         ranges, means = [aligned({n: found[n][part] for n in found}) for part in range(2)]
         return Discretizer(method, tuple(numbers), aligned(points), labels, ranges, means)
     several = {name: averaged_cuts(values, CUTTINGS[method], weights) for name, values in to_cut.items()}
+    ordered = several if method == "averaged" else sorted(several, key=str)  # regardless of column order
+    places = {name: j for j, name in enumerate(ordered)}
     times = [
-        aligned({name: cuts[(time + j) % len(cuts)] for j, (name, cuts) in enumerate(several.items())})
+        aligned({name: cuts[(time + places[name]) % len(cuts)] for name, cuts in several.items()})
         for time in range(len(CUTTINGS[method]))
     ]
     if method in BY_CLASS:

@@ -144,6 +144,7 @@ class Preparing(NamedTuple):
     min_count: int | None
     missing_level: Any = None
     numeric: Numeric = ()
+    finds_cases: bool = False
 
     @property
     def is_needed(self) -> bool:

@@ -17,6 +17,7 @@ from ..network.classifiers import BNC
 from ..network.estimates import Scope
 from ..network.factors import Factor
 from ..network.log_joints import BLOCK_ROWS, network_joint
+from .cases import name_ranks, row_keys
 from .powers import COMMON_PRECISION, Terms, log_likelihood, maximize, odds
 from .tables import LeftOut, PrefixTable, class_probabilities
 
@@ -139,17 +140,17 @@ def learn_fading(x: Any, data: Dataset) -> Fading:
     trees = [(i, *first_parents(network.structure, network.tables)) for i, network in some(x.networks)]
     cells = max(sum(table.cells for table in tables) for _, _, tables in trees)
     rows, counts = _sample(data, max(1, min(_MOST_ROWS, _MOST_LEFT_OUT // cells)))
-    shares = np.ones(len(rows)) if data.weights is None else np.minimum(data.weights[rows], 1.0)
+    shares = data.units[rows]
     left_out = LeftOut(data.codes[-1, rows], shares)
     copies = np.tile(np.arange(len(rows)), _COPIES)
     rng, d = np.random.default_rng(0), len(x.features)
-    hidden = rng.random((d, len(copies))) < rng.random(len(copies))
+    hidden = rng.random((d, len(copies)))[name_ranks(x.features)] < rng.random(len(copies))
     known = np.where(hidden, -1, data.codes[:-1, rows[copies]])
     places = data.positions
     known_numbers = [(f, v) for f, v in data.numbers.items() if f in x.features]
     numbers = {f: np.where(hidden[places[f]], np.nan, v[rows[copies]]) for f, v in known_numbers}
     copied = left_out.take(copies)
-    terms = getattr(x, "base", x)._contributions(known, copied).sum(axis=0)
+    terms = x.of_tables._contributions(known, copied).sum(axis=0)
     for _, logs in x._further(x._with_numbers(known, numbers)):  # without leave-one-out
         terms += logs
     log_prior = log(next(class_probabilities(x.networks[0].tables[-1], [], len(rows), left_out)))[copies]
@@ -180,17 +181,9 @@ def _best(
 
 
 def _sample(data: Dataset, most: int) -> tuple[NDArray[np.intp], Array]:
-    """Return distinct rows and their frequencies, or a sample that does not depend on their order."""
-    _, first, group = np.unique(row_keys(data.codes), return_index=True, return_inverse=True)
+    """Return evenly spread distinct rows and their frequencies."""
+    _, first, group = np.unique(row_keys(data), return_index=True, return_inverse=True)
     counts = np.bincount(group, data.weights).astype(np.float64)
-    chosen = np.unique(np.linspace(0, len(first) - 1, min(len(first), most)).astype(np.intp))
+    in_turn = np.argsort(first)
+    chosen = in_turn[np.unique(np.linspace(0, len(first) - 1, min(len(first), most)).astype(np.intp))]
     return first[chosen], counts[chosen]
-
-
-def row_keys(codes: Codes) -> NDArray[np.uint64]:
-    """Return a hash of each row of (variables, rows) codes."""
-    factors = np.random.default_rng(0).integers(2**64 - 1, size=len(codes), dtype=np.uint64)
-    keys = np.zeros(codes.shape[1], dtype=np.uint64)
-    for row, factor in zip(codes, factors, strict=True):
-        keys += row.astype(np.uint64) * factor
-    return keys

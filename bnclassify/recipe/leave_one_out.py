@@ -6,12 +6,13 @@ all rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, Codes, one_thread
@@ -23,22 +24,17 @@ from ..model.model import BuiltOn, Model, forwarding, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
 from ..network.priors import Method, Prior, check_positive
-from .incomplete import learn_fading, marginalize, missing_shares, row_keys
-from .powers import (
-    COMMON_PRECISION,
-    Powers,
-    best_powers,
-    common_power,
-    log_likelihood,
-    odds,
-)
+from .cases import in_order, row_keys
+from .incomplete import learn_fading, marginalize, missing_shares
+from .powers import COMMON_PRECISION, Powers, best_powers, common_power, log_likelihood, odds, row_logs
 from .prior import check_prefix_prior
 from .refined import TERMS, Refinement
 from .tables import LeftOut
-from .weighted import Stacked, stack_network, with_at_most
+from .weighted import LogLinear, Stacked, stack_network
 
 _BLOCK_CELLS = 2**16  # number of log probabilities of a family, which stay in cache
 _MOST_CELLS = 2**25  # maximum number of odds of all terms, 256 MiB
+_PARTS = 10  # of cases with several rows, which are held out in turn
 _TABLE_CELLS = 2**20  # maximum number of cells of the tables of a family, one per incomplete row
 
 
@@ -62,6 +58,7 @@ class LeaveOneOutSummary:
     ridges: Mapping[str, float] = field(default_factory=dict)
     honest_power: float | None = None
     honest_rows: int = 0
+    regression_power: float | None = None
 
 
 @record
@@ -133,18 +130,12 @@ class Powered(BuiltOn):
 class LeaveOneOut(Method):
     """Choose weights of tables and of additional terms, the number of feature parents, or both.
 
-    At most ``depth`` feature parents are considered, and the weights are multiplied by ``power`` at the end.
-    If not ``incomplete``, the rule for incomplete rows is not learned. The model of a ``trial`` is used once,
-    so its tables stay together.
+    A second member, if requested, is the logistic regression of the class on the same features.
     """
 
     weights: bool = True
     parents: bool = False
     terms: tuple[str, ...] = ()
-    depth: int | None = None
-    power: float = 1.0
-    incomplete: bool = True
-    trial: bool = False
 
     argument = "loo_weights, loo_parents"
 
@@ -175,48 +166,165 @@ class LeaveOneOut(Method):
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the model with the chosen weights and feature parents."""
-        with one_thread:
-            return self._learn(x, data, prior)
+        return self.finish(self.members(x, data, prior)[:1], (1.0,), data)
 
-    def _learn(self, x: Any, data: Dataset, prior: Prior) -> Model:
-        x = x if self.depth is None else with_at_most(x, self.depth)
+    def finish(self, members: Sequence[Any], powers: Sequence[float], data: Dataset) -> Model:
+        """Return the sum of members raised to powers, with the rule for incomplete rows."""
+        data = in_order(data)
+        result = members[0] if powers[0] == 1 else members[0]._raised(powers[0])
+        for member, power in zip(members[1:], powers[1:], strict=True):
+            result = result.plus(member._raised(power))
+        learned = members[0].learned
+        if not self.weights:
+            return renewed(result.split().unweighted(), learned=learned)
+        with one_thread:
+            fading = learn_fading(result, data) if data.cards[-1] > 1 else None
+        result = result.split()
+        return renewed(result, fading=fading, learned={**result.learned, **learned})
+
+    @property
+    def regresses(self) -> bool:
+        """Whether logistic regression can be a second member, which has the same terms."""
+        return {"slopes", "shifts"} <= {*self.terms}
+
+    def members(self, x: Any, data: Dataset, prior: Prior, *, regression: bool = False) -> tuple[Any, ...]:
+        """Return the model with weights and maybe logistic regression, with their tables together."""
+        with one_thread:
+            held = self._hold_out(x, in_order(data), prior)
+            fit = self._add_terms(held, self._weigh(held))
+            summary = LeaveOneOutSummary(
+                fit.power, fit.objective, fit.log_likelihood, fit.depth, held.represented, fit.ridges
+            )
+            model = renewed(fit.model, learned={**fit.model.learned, "leave_one_out": summary})
+            if not (regression and self.regresses and data.cards[-1] > 1):
+                return (model,)
+            return model, held.terms.regress(held.all_weights)
+
+    def held_out(self, x: Any, data: Dataset, prior: Prior) -> Array:
+        """Return ln P(class) of each row under the model of all other rows, (rows,)."""
+        with one_thread:
+            held = self._hold_out(x, data, prior, distinct=False)
+            return row_logs(self._add_terms(held, self._weigh(held)).total, held.left_out.classes)
+
+    def _hold_out(self, x: Any, data: Dataset, prior: Prior, *, distinct: bool = True) -> _HeldOut:
+        """Count the tables, fit the terms, and compute the odds by each table at held-out rows."""
         network: Any = x.graph
-        stack = getattr(x, "_stacked", None) or partial(stack_network, replace(network, recipe=x.recipe))
+        stack = (
+            x._stacked
+            if isinstance(x, LogLinear)
+            else partial(stack_network, replace(network, recipe=x.recipe))
+        )
         stacked: Stacked = stack(data, prior)
-        depth = stacked.most_parents
         asked = self.terms if data.cards[-1] > 1 else ()
-        all_depths = self.parents or "levels" in asked
-        depths = range(depth + 1) if all_depths else [depth]
-        further = Refinement.learn(x, stacked, data, asked)
-        cells = len(depths) * len(stacked.powers) + len(further.numbers) * len(further.of_numbers)
-        rows, weights, left_out, n = _judged(data, cells, distinct=not further.numbers)
+        depth = stacked.most_parents
+        depths = range(depth + 1) if self.parents or "levels" in asked else range(depth, depth + 1)
+        terms = Refinement.learn(x, stacked, data, asked)
+        if data.cases is not None and len(np.unique(data.cases)) < len(data):
+            return _hold_out_groups(stack, stacked, terms, depths, prior)
+        cells = len(depths) * len(stacked.powers) + len(terms.numbers) * len(terms.of_numbers)
+        rows, counts, left_out, n = _judged(data, cells, distinct=distinct and not terms.numbers)
         by_depth = left_out_odds(stacked, rows, left_out, depths)
+        of_numbers = terms.left_out(rows, left_out)
+        return _HeldOut(data, stacked, terms, depths, rows, counts, left_out, n, by_depth, of_numbers)
+
+    def _weigh(self, held: _HeldOut) -> dict[int, Powers]:
+        """Return the best powers of the tables with each number of parents that can be chosen."""
         found: dict[int, Powers] = {}
-        for i in range(0 if self.parents else len(depths) - 1, len(depths)):
-            near = found.get(i - 1)
+        n = len(held.depths)
+        for i in range(0 if self.parents else n - 1, n):
             if self.weights:
-                found[i] = best_powers(by_depth[i], left_out.classes, weights, near)
+                found[i] = best_powers(held.by_depth[i], held.left_out.classes, held.counts, found.get(i - 1))
             else:
-                value = log_likelihood(by_depth[i].sum(axis=0), left_out.classes, weights)
-                found[i] = Powers(1.0, np.ones(by_depth.shape[1]), value, value)
+                value = log_likelihood(held.by_depth[i].sum(axis=0), held.left_out.classes, held.counts)
+                found[i] = Powers(1.0, np.ones(held.by_depth.shape[1]), value, value)
+        return found
+
+    def _add_terms(self, held: _HeldOut, found: dict[int, Powers]) -> _Fit:
+        """Choose the number of parents, and add the terms to its tables."""
+        asked = held.terms.asked
         fits = {i: each.log_likelihood if asked else each.objective for i, each in found.items()}
         best = min(i for i, fit in fits.items() if fit >= max(fits.values()) - TOLERANCE)
-        powers = found[best]
-        summary = LeaveOneOutSummary(powers.common, powers.objective, powers.log_likelihood, depths[best], n)
-        result: Any = renewed(stacked, powers=tuple(powers.single.tolist()), most_parents=depths[best])
+        powers, depth = found[best], held.depths[best]
         if asked:
-            refined = further.weigh(by_depth, best, powers.single, rows, left_out, weights, depths[best])
-            result, likelihood = refined.model, refined.log_likelihood
-            objective, ridges = refined.objective, refined.ridges
-            summary = replace(summary, objective=objective, log_likelihood=likelihood, ridges=ridges)
-        fading: dict[str, Any] = {}
-        if self.weights:
-            result = result._raised(self.power) if self.power != 1 else result
-            if self.incomplete and data.cards[-1] > 1:
-                fading["fading"] = learn_fading(result, data)
-        if not self.trial:
-            result = result.split() if self.weights else result.split().unweighted()
-        return renewed(result, **fading, learned={**result.learned, "leave_one_out": summary})
+            weights = powers.single, held.rows, held.left_out.classes, held.counts
+            refined = held.terms.weigh(held.by_depth, held.of_numbers, best, *weights, depth)
+            return _Fit(
+                refined.model,
+                powers.common,
+                depth,
+                refined.objective,
+                refined.log_likelihood,
+                refined.total,
+                refined.ridges,
+            )
+        model: Any = renewed(held.stacked, powers=tuple(powers.single.tolist()), most_parents=depth)
+        total = np.tensordot(powers.single, held.by_depth[best], 1)
+        return _Fit(model, powers.common, depth, powers.objective, powers.log_likelihood, total)
+
+
+@dataclass(frozen=True, eq=False)
+class _HeldOut:
+    """Tables and terms of training rows, and the odds by each table at rows that are held out.
+
+    ``by_depth`` are (depths, families, classes − 1, rows), and ``of_numbers`` those of Gaussian terms on each
+    scale. The rows count ``counts`` and represent ``represented`` rows.
+    """
+
+    data: Dataset
+    stacked: Stacked
+    terms: Refinement
+    depths: range
+    rows: NDArray[np.intp]
+    counts: Array
+    left_out: LeftOut
+    represented: int
+    by_depth: Array
+    of_numbers: list[Array]
+
+    @property
+    def all_weights(self) -> Array:
+        """The weights of all rows."""
+        return np.ones(len(self.data)) if self.data.weights is None else self.data.weights
+
+
+def _hold_out_groups(
+    stack: Callable[..., Stacked], stacked: Stacked, terms: Refinement, depths: range, prior: Prior
+) -> _HeldOut:
+    """Return the odds at all rows by tables and terms of the other cases, in ten parts of the cases."""
+    data = terms.data
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    assert data.cases is not None
+    case, _ = pd.factorize(data.cases)
+    rows = np.arange(len(data))
+    nothing = LeftOut(data.codes[-1], np.zeros(len(data)))
+    by_depth = np.zeros((len(depths), len(stacked.powers), data.cards[-1] - 1, len(data)))
+    of_numbers = [
+        np.zeros((len(terms.numbers), *by_depth.shape[2:])) for t in terms.of_numbers if t.gaussians
+    ]
+    for part in range(min(_PARTS, int(case.max()) + 1)):
+        own = rows[case % _PARTS == part]
+        train = replace(data, weights=np.where(case % _PARTS == part, 0.0, weights))
+        other = stack(train, prior)
+        by_depth[..., own] = left_out_odds(other, own, nothing.take(own), depths)
+        others = Refinement.learn(other, other, train, terms.asked)
+        same = [others.numbers.index(number) for number in terms.numbers]
+        for array, found in zip(of_numbers, others.left_out(own, nothing.take(own)), strict=True):
+            array[..., own] = found[same]
+    left_out = JudgedRows(data.codes[-1], np.zeros(len(data)))
+    return _HeldOut(data, stacked, terms, depths, rows, weights, left_out, len(data), by_depth, of_numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """A model with weights: its common power, number of parents, and the odds of held-out rows."""
+
+    model: Any
+    power: float
+    depth: int
+    objective: float
+    log_likelihood: float
+    total: Array
+    ridges: Mapping[str, float] = field(default_factory=dict)
 
 
 @record
@@ -283,7 +391,7 @@ def _judged(
         represented = min(n, limit)
         rows = np.linspace(0, n - 1, represented).astype(np.intp)
         counts = weights[rows]
-    return rows, counts, JudgedRows(data.codes[-1, rows], np.minimum(weights[rows], 1.0)), represented
+    return rows, counts, JudgedRows(data.codes[-1, rows], data.units[rows]), represented
 
 
 def _distinct_rows(data: Dataset, weights: Array) -> tuple[NDArray[np.intp], Array]:
@@ -291,10 +399,11 @@ def _distinct_rows(data: Dataset, weights: Array) -> tuple[NDArray[np.intp], Arr
     every = np.arange(len(data))
     if weights.min(initial=1.0) < 1:
         return every, weights
-    _, first, group = np.unique(row_keys(data.codes), return_index=True, return_inverse=True)
+    _, first, group = np.unique(row_keys(data), return_index=True, return_inverse=True)
     if len(first) == len(data) or any((codes[first][group] != codes).any() for codes in data.codes):
         return every, weights
-    return first, np.bincount(group, weights).astype(np.float64)
+    in_turn = np.argsort(first)
+    return first[in_turn], np.bincount(group, weights)[in_turn].astype(np.float64)
 
 
 def left_out_odds(x: Stacked, rows: NDArray[np.intp], left_out: LeftOut, depths: Sequence[int]) -> Array:

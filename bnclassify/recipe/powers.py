@@ -52,7 +52,12 @@ def odds(logs: Array) -> Array:
 
 def log_likelihood(total: Array, classes: Codes, weights: Array) -> float:
     """Return Σ v ln P(y) for the odds of rows, (classes − 1, rows), and their classes."""
-    return float(weights @ (own_scores(total, classes) - _log_total(total)))
+    return float(weights @ row_logs(total, classes))
+
+
+def row_logs(total: Array, classes: Codes) -> Array:
+    """Return ln P(y) of each row for odds, (classes − 1, rows)."""
+    return own_scores(total, classes) - _log_total(total)
 
 
 def own_scores(total: Array, classes: Codes) -> Array:
@@ -103,7 +108,7 @@ class Terms:
         total = np.zeros((self.others, len(self.classes)))
         flat = total.reshape(-1)
         for end, terms in zip(self.ends, self.shared, strict=True):
-            flat += weights[end - len(terms) : end] @ terms.reshape(len(terms), terms[0].size)
+            flat += weights[end - len(terms) : end] @ terms.reshape(len(terms), flat.size)
         if self.columns is not None:
             of_columns = weights[self.ends[-1] :].reshape(self.columns.shape[1], self.others)
             total += (self.columns @ (of_columns @ _contrasts(self.others + 1))).T
@@ -111,7 +116,7 @@ class Terms:
 
     def transposed(self, residuals: Array) -> Array:
         """Return the transpose of `odds`: the sums over rows of residuals times the odds of each weight."""
-        parts = [terms.reshape(len(terms), terms[0].size) @ residuals.ravel() for terms in self.shared]
+        parts = [terms.reshape(len(terms), residuals.size) @ residuals.ravel() for terms in self.shared]
         if self.columns is not None:
             parts.append(np.asarray(self.columns.T @ residuals.T @ _contrasts(self.others + 1).T).ravel())
         return np.concatenate(parts)
@@ -151,7 +156,7 @@ class Terms:
             design = np.concatenate([array[..., block] for array in terms])
             root = _root_of_curvature(design, counts[block], shares[:, block])
             result[:end, :end] += root @ root.T
-            if columns is not None:
+            if columns is not None and end:
                 result[:end, end:] += self._cross(design, columns[block], counts[block], shares[:, block])
         if columns is not None:
             result[end:, :end] = result[:end, end:].T
@@ -172,7 +177,8 @@ class Terms:
         spread = design - np.einsum("tkr,kr->tr", design, shares)[:, None]
         spread *= shares * counts
         by_class = np.asarray(spread.reshape(-1, rows) @ columns).reshape(terms, others, columns.shape[1])
-        return np.tensordot(by_class, _contrasts(others + 1), (1, 1)).reshape(terms, -1)
+        crossed = np.tensordot(by_class, _contrasts(others + 1), (1, 1))
+        return crossed.reshape(terms, columns.shape[1] * others)
 
     def _of_columns(self, columns: Any, counts: Array, shares: Array) -> Array:
         """Return the part of H of the columns."""
@@ -298,6 +304,21 @@ def maximize(
     return weights, total, np.exp(total - _log_total(total))
 
 
+def descend(x: Terms, ridges: Array) -> Array:
+    """Return the same best weights around 0 by gradients alone (L-BFGS)."""
+    from scipy.optimize import minimize  # slow to import
+
+    def loss(weights: Array) -> tuple[float, Array]:
+        total = x.odds(weights)
+        posteriors = np.exp(total - _log_total(total))
+        value = float(ridges @ weights**2) / 2 - log_likelihood(total, x.classes, x.counts)
+        return value, ridges * weights - x.gradient(posteriors)
+
+    options: Any = {"maxiter": 5_000, "maxfun": 10_000, "gtol": 1e-7, "ftol": 0.0}
+    found = minimize(loss, np.zeros(len(ridges)), jac=True, method="L-BFGS-B", options=options)
+    return np.asarray(found.x)
+
+
 def _times_curvature(x: Terms, posteriors: Array, ridges: Array, weights: Array) -> Array:
     return x.curved(weights, posteriors) + ridges * weights
 
@@ -363,7 +384,7 @@ def _root_of_curvature(terms: Array, weights: Array, posteriors: Array) -> Array
     share = (1 - np.sqrt(np.maximum(1 - total, 0.0))) / np.where(total > 0, total, 1.0)
     root = terms - np.einsum("tkr,kr->tr", terms, posteriors * share)[:, None]
     root *= np.sqrt(posteriors * weights)
-    return root.reshape(len(terms), -1)
+    return root.reshape(len(terms), posteriors.size)
 
 
 def weigh_blocks(

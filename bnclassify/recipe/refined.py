@@ -11,19 +11,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes
-from ..base.graphs import descending
 from ..base.immutable import POWER, bounded, cached_property, record
 from ..base.messages import listed
-from ..counts.information import informations, pair_statistics
 from ..frames.numeric import as_floats
-from ..frames.schema import Dataset, Schema
+from ..frames.schema import MISSING, Dataset
 from ..model.formulas import Scale, Table
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
+from .cases import name_ranks
 from .counts import without_class
 from .incomplete import Fading
-from .powers import PRECISION, Terms, beside, in_full, log_likelihood, odds, weigh_blocks
+from .powers import PRECISION, Terms, beside, descend, in_full, log_likelihood, maximize, odds, weigh_blocks
 from .tables import LeftOut
 from .terms import SCALES, NumberTerms, Power, fit_terms, normal_scores
 from .weighted import LogLinear, Stacked, Weighted
@@ -40,16 +39,18 @@ class Refined(LogLinear):
         ln P(c | x) = const + w₀ ln P(c) + Σ_f T_f(x, c)
         T_f = Σ_l a_fl ln P_l(x_f | c, first l parents) + Σ_s g_fs ln p_s(x_f | c) + β_fc z_f + γ_fc(x_f)
 
-    ``base`` has the tables. ``numbers`` are the numeric features, ``of_numbers`` their terms
-    on each scale, and ``shifts`` the γ of each feature, (levels + 1, classes), the last row of zeros.
+    The constant of each class is ``intercept``, or 0. ``base`` has the tables. ``numbers`` are the numeric
+    features, ``of_numbers`` their terms on each scale, and ``shifts`` the γ of each feature, (levels + 1,
+    classes), the last row of zeros.
     """
 
-    bounds = bounded(shifts=POWER)
+    bounds = bounded(shifts=POWER, intercept=POWER)
 
     base: Any
     numbers: tuple[int, ...] = ()
     of_numbers: tuple[NumberTerms, ...] = ()
     shifts: tuple[Array | None, ...] = ()
+    intercept: Array | None = None
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
     fading: Fading | None = None
@@ -64,6 +65,12 @@ class Refined(LogLinear):
         shapes = zip(self.shifts, cards[:-1], strict=False)
         if not fits or any(s is not None and s.shape != (card + 1, cards[-1]) for s, card in shapes):
             raise ValueError("numbers, of_numbers and shifts must be terms of the features of base.")
+
+    @property
+    def of_tables(self) -> LogLinear:
+        """The model of the tables alone."""
+        tables: LogLinear = self.base
+        return tables
 
     @property
     def structure(self) -> BNC:
@@ -87,7 +94,19 @@ class Refined(LogLinear):
         """Return the model with the power multiplied into its weights."""
         terms = [replace(t, powers=power * t.powers, slopes=power * t.slopes) for t in self.of_numbers]
         shifts = tuple([None if table is None else power * table for table in self.shifts])
-        return renewed(self, base=self.base._raised(power), of_numbers=tuple(terms), shifts=shifts)
+        intercept = None if self.intercept is None else power * self.intercept
+        base = self.base._raised(power)
+        return renewed(self, base=base, of_numbers=tuple(terms), shifts=shifts, intercept=intercept)
+
+    def plus(self, other: Refined) -> Refined:
+        """Return the sum of this model and of logistic regression with the same terms."""
+        terms = list(self.of_numbers)
+        if terms:
+            added = other.of_numbers[0].slopes
+            terms[0] = replace(terms[0], slopes=terms[0].slopes + added if len(terms[0].slopes) else added)
+        pairs = zip(self.shifts, other.shifts, strict=True)
+        shifts = tuple([b if a is None or b is None else a + b for a, b in pairs])
+        return renewed(self, of_numbers=tuple(terms), shifts=shifts, intercept=other.intercept)
 
     def split(self) -> Refined:
         """Return the same model for long use, with the tables of each coding apart."""
@@ -131,6 +150,8 @@ class Refined(LogLinear):
             if shifts is not None:
                 yield i, shifts.take(codes[i], axis=0, mode="wrap")  # the entry of -1
         n = len(self.features)
+        if self.intercept is not None:
+            yield n, self.intercept[None]
         if self.numbers and len(codes) > n:
             numbers = codes[n:].view(np.float64)
             for terms in self.of_numbers:
@@ -156,7 +177,8 @@ class Refined(LogLinear):
             terms += of_numbers.described(self.numbers, len(scales))
             pairs = zip(self.numbers, of_numbers.scales, strict=True)
             scales += [Scale(i, scale.knots, scale.scores) for i, scale in pairs]
-        return (*terms, *shifts), marginalizes, tuple(scales)
+        constant = () if self.intercept is None else (Table(-1, (), self.intercept),)
+        return (*terms, *shifts, *constant), marginalizes, tuple(scales)
 
     def _weights(self) -> Any:
         """Return a frame of weights, one row for the class and one per feature, and one column per term."""
@@ -205,6 +227,11 @@ class Refined(LogLinear):
         return renewed(self.base, recipe=self.recipe)._stacked(data, prior)
 
 
+RIDGE = 1.0
+"""The precision of the weights of logistic regression."""
+
+_FREE = 1e-4  # precision of its intercept
+_MANY_WEIGHTS = 500  # number of weights from which its Hessian is not computed
 _MOST_PARENTS = 8  # number of parents of a Gaussian term
 _MOST_SHIFTS = 2**10  # levels with a shift; shifts of rarer levels would be shrunk to almost 0
 _SMALL = 2**22  # number of values up to which a copy is faster than single operations
@@ -221,11 +248,12 @@ _RIDGES = {
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The best weights of a refined model: its objective, log-likelihood and precisions of weights."""
+    """The best weights of a refined model: its objective, log-likelihood, odds and precisions of weights."""
 
     model: Refined
     objective: float
     log_likelihood: float
+    total: Array
     ridges: Mapping[str, float]
 
 
@@ -233,15 +261,15 @@ class Found:
 class Refinement:
     """The terms that were requested for the features of a network, fitted to training rows.
 
-    ``coded`` are the categorical features, ``numbers`` the numeric ones, in descending order of
-    their information on the class, ``values`` (numbers, rows), and ``of_numbers`` their terms on each scale,
-    without weights.
+    ``numeric`` are the numeric features, and ``numbers`` those with a term, for Gaussian terms in descending
+    order of their information on the class, with ``values`` (numbers, rows). ``of_numbers`` are their terms
+    on each scale, without weights.
     """
 
     asked: Sequence[str]
     stacked: Stacked
     data: Dataset
-    coded: Sequence[int]
+    numeric: frozenset[int]
     numbers: tuple[int, ...]
     values: Array
     of_numbers: tuple[NumberTerms, ...]
@@ -251,22 +279,24 @@ class Refinement:
         """Fit the terms to data, whose numeric columns have numbers."""
         names = [name for name in SCALES if name in asked]
         numeric = _numbers(x, data)
-        needed = numeric and (names or "slopes" in asked)
-        order, parents = _gaussian_parents(stacked, data, numeric) if needed else ([], [])
-        values = np.array([as_floats(data.numbers[data.columns[f]]) for f in order]).reshape(-1, len(data))
+        numbers = numeric if names or "slopes" in asked else []
+        parents: list[list[int]] = []
+        values = np.array([as_floats(data.numbers[data.columns[f]]) for f in numbers]).reshape(-1, len(data))
+        if len(values) and names:
+            order, parents = _gaussian_parents(values, data, [data.columns[f] for f in numbers])
+            numbers, values = [numbers[i] for i in order], values[order]
         weights = np.ones(len(data)) if data.weights is None else data.weights
         none, terms = np.empty((0, data.cards[-1])), []
-        for name in (names or ["slopes"]) if order else []:
+        for name in (names or ["slopes"]) if numbers else []:
             scales = tuple([SCALES.get(name, normal_scores)(numbers, weights) for numbers in values])
             of_scale = NumberTerms(name, scales, (), np.empty(0), none)
             if name in names:
                 scores = of_scale.scores(values)
                 rows = LeftOut(data.codes[-1], weights)
                 gaussians = fit_terms(scores, np.isnan(values), parents, rows, data.cards[-1])
-                of_scale = replace(of_scale, gaussians=tuple(gaussians), powers=np.ones(len(order)))
+                of_scale = replace(of_scale, gaussians=tuple(gaussians), powers=np.ones(len(numbers)))
             terms.append(of_scale)
-        coded = [i for i in range(len(data.columns) - 1) if i not in numeric]
-        return cls(asked, stacked, data, coded, tuple(order), values, tuple(terms))
+        return cls(asked, stacked, data, frozenset(numeric), tuple(numbers), values, tuple(terms))
 
     @cached_property
     def columns(self) -> dict[str, Any]:
@@ -291,37 +321,65 @@ class Refinement:
 
     @cached_property
     def shifted(self) -> list[tuple[int, NDArray[np.intp]]]:
-        """The categorical features, each with its levels that have a shift, the most frequent ones."""
-        data, features = self.data, self.coded
-        if "shifts" not in self.asked or not features:
+        """The features with shifts, each with its levels that have one, the most frequent ones."""
+        data, numeric = self.data, self.numeric
+        if "shifts" not in self.asked:
             return []
         weights = np.ones(len(data)) if data.weights is None else data.weights
-        counts = [np.bincount(data.codes[i] + 1, weights, data.cards[i] + 1)[1:] for i in features]
+        counts = []
+        for i, labels in enumerate(data.levels[:-1]):
+            count = np.bincount(data.codes[i].astype(np.intp) + 1, weights, data.cards[i] + 1)[1:]
+            if i in numeric:  # only "(missing)"
+                count[: len(labels) - (labels[-1:] == (MISSING,))] = 0
+            counts.append(count)
         too_rare = np.sort(np.concatenate([[0.0], *counts]))[:-_MOST_SHIFTS][-1:].max(initial=0)
-        return [(i, np.flatnonzero(c > too_rare)) for i, c in zip(features, counts, strict=True)]
+        shifted = [(i, np.flatnonzero(count > too_rare)) for i, count in enumerate(counts)]
+        return [(i, levels) for i, levels in shifted if len(levels)]
+
+    def regress(self, weights: Array) -> Refined:
+        """Return the ridge logistic regression of the class on the columns, without tables."""
+        of_terms, n_classes = self.columns.values(), self.data.cards[-1]
+        columns = beside([*of_terms, np.ones((len(self.data), 1))])
+        if columns.shape[0] * columns.shape[1] <= _SMALL:
+            columns = in_full(columns)
+        none = np.empty((0, n_classes - 1, len(self.data)))
+        problem = Terms([none], self.data.codes[-1], weights, columns)
+        ridges = np.repeat([RIDGE] * (columns.shape[1] - 1) + [_FREE], n_classes - 1)
+        nothing = np.zeros(len(ridges))
+        if len(ridges) > _MANY_WEIGHTS:
+            found = descend(problem, ridges)
+        else:
+            found, *_ = maximize(problem, nothing, ridges, nothing)
+        *by_class, intercept = problem.by_class(found)
+        base = self.stacked._raised(0.0)
+        return renewed(
+            self._assemble(base, (), np.array(by_class).reshape(-1, n_classes)), intercept=intercept
+        )
 
     def weigh(
         self,
         by_depth: Array,
+        of_numbers: Sequence[Array],
         best: int,
         single: Array,
         rows: NDArray[np.intp],
-        left_out: LeftOut,
+        classes: Codes,
         counts: Array,
         depth: int,
     ) -> Found:
         """Return the refined model with the best weights, given odds of the tables at held-out rows."""
         others = [i for i in range(len(by_depth)) if i != best and "levels" in self.asked]
         of_scales = [terms for terms in self.of_numbers if terms.gaussians]
-        names = ["tables", *["levels"] * len(others), *[terms.name for terms in of_scales], *self.columns]
+        chosen = self.columns if self._has_enough_rows(counts) else {}
+        names = ["tables", *["levels"] * len(others), *[terms.name for terms in of_scales], *chosen]
         shared = [by_depth[best], *[by_depth[i, :-1] for i in others]]
-        shared += [self._left_out(terms, rows, left_out) for terms in of_scales]
-        columns = [columns[rows] for columns in self.columns.values()]
+        shared += of_numbers
+        columns = [columns[rows] for columns in chosen.values()]
         if sum(c.shape[0] * c.shape[1] for c in columns) <= _SMALL:
             columns = list(map(in_full, columns))
         sizes = [*map(len, shared), *[c.shape[1] * shared[0].shape[1] for c in columns]]
         joined = [np.concatenate(shared)] if sum(array.size for array in shared) <= _SMALL else shared
-        problem = Terms(joined, left_out.classes, counts, beside(columns) if columns else None)
+        problem = Terms(joined, classes, counts, beside(columns) if columns else None)
         kinds = [name for name in _RIDGES if name in names]
         blocks = np.repeat([kinds.index(name) for name in names], sizes)
         mean = np.concatenate([single, np.zeros(problem.size - len(single))])
@@ -335,14 +393,20 @@ class Refinement:
         base = renewed(self.stacked, powers=tuple(powers), most_parents=most)
         by_class = problem.by_class(weights) if columns else np.empty((0, 0))
         model = self._assemble(base, parts[len(others) :], by_class)
-        likelihood = log_likelihood(total, left_out.classes, counts)
+        likelihood = log_likelihood(total, classes, counts)
         objective = likelihood - 0.5 * float(ridges[blocks] @ (weights - mean) ** 2)
-        return Found(model, objective, likelihood, dict(zip(kinds, ridges.tolist(), strict=True)))
+        return Found(model, objective, likelihood, total, dict(zip(kinds, ridges.tolist(), strict=True)))
 
-    def _left_out(self, terms: NumberTerms, rows: NDArray[np.intp], left_out: LeftOut) -> Array:
-        """Return the odds by the Gaussian terms of a scale at held-out rows, (numbers, classes − 1, rows)."""
+    def _has_enough_rows(self, counts: Array) -> bool:
+        """Whether there are more rows than weights of columns, which regression alone estimates if not."""
+        weights = sum(columns.shape[1] for columns in self.columns.values()) * (self.data.cards[-1] - 1)
+        return bool(weights < counts.sum())
+
+    def left_out(self, rows: NDArray[np.intp], left_out: LeftOut) -> list[Array]:
+        """Return the odds by the Gaussian terms of each scale, (numbers, classes − 1, rows), at rows."""
         numbers = self.values[:, rows]
-        return odds(terms.log_densities(numbers, terms.scores(numbers), left_out))
+        of_scales = [terms for terms in self.of_numbers if terms.gaussians]
+        return [odds(t.log_densities(numbers, t.scores(numbers), left_out)) for t in of_scales]
 
     def _powers(self, by_number: Mapping[int, Array]) -> list[Power]:
         """Return the powers of the tables of each feature, from the powers per largest number of parents."""
@@ -358,9 +422,16 @@ class Refinement:
     def _assemble(self, base: Any, of_scales: Sequence[Array], by_class: Array) -> Refined:
         """Return the model with these weights of Gaussian terms and of columns."""
         weights = iter(of_scales)
-        terms = [replace(t, powers=next(weights)) if t.gaussians else t for t in self.of_numbers]
+        terms = [
+            replace(t, powers=next(weights))
+            if t.gaussians and of_scales
+            else replace(t, gaussians=(), powers=np.empty(0))
+            for t in self.of_numbers
+        ]
         shifts: list[Array | None] = [None] * len(base.features)
         start = 0
+        if not by_class.size:
+            return Refined(base, self.numbers, tuple(terms), (None,) * len(base.features), recipe=base.recipe)
         if "slopes" in self.columns:
             start = len(self.numbers)
             terms[0] = replace(terms[0], slopes=by_class[:start])
@@ -368,7 +439,7 @@ class Refinement:
             table = np.zeros((self.data.cards[i] + 1, self.data.cards[-1]))
             table[levels] = by_class[start : start + len(levels)]
             start, shifts[i] = start + len(levels), table
-        return Refined(base, self.numbers, tuple(terms), tuple(shifts), base.recipe)
+        return Refined(base, self.numbers, tuple(terms), tuple(shifts), recipe=base.recipe)
 
 
 def _numbers(x: Model, data: Dataset) -> list[int]:
@@ -379,20 +450,31 @@ def _numbers(x: Model, data: Dataset) -> list[int]:
 
 
 def _gaussian_parents(
-    stacked: Stacked, data: Dataset, numbers: Sequence[int]
+    values: Array, data: Dataset, names: Sequence[object]
 ) -> tuple[list[int], list[list[int]]]:
-    """Return numbers in descending order of I(X;C), and for each the positions of its parents in this order.
+    """Return an order of numbers, (numbers, rows), and for each the positions of its parents in this order.
 
-    Parents are the earlier ones with the largest I(X;Y|C); both are means over the codings.
+    Numbers are in descending order of I(X;C), and parents are the earlier ones with the largest I(X;Y|C),
+    both for normal distributions of the normal scores. Ties go to the first name.
     """
-    relevance, information = [], []
-    class_column = len(data.columns) - 1
-    for structure, codes in zip(stacked.structures, stacked.codes, strict=True):
-        levels = structure.levels or ()
-        view = Dataset(Schema(data.columns, levels), codes, data.index, data.weights)
-        relevance.append([value for value, _ in informations(view, [(f, class_column) for f in numbers])])
-        information.append(pair_statistics(view, numbers, class_column).information)
-    order = descending(np.mean(relevance, axis=0))
-    means = np.mean(information, axis=0)[np.ix_(order, order)].round(9)
-    parents = [np.argsort(-row[:i], kind="stable")[:_MOST_PARENTS].tolist() for i, row in enumerate(means)]
-    return [numbers[i] for i in order], parents
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    scores = np.array([normal_scores(numbers, weights)(numbers) for numbers in values])
+    by_name = np.argsort(name_ranks(names))
+    scores = scores[by_name]
+    within, between = np.zeros((len(scores), len(scores))), np.zeros(len(scores))
+    for c in range(data.cards[-1]):
+        share = np.where(data.codes[-1] == c, weights, 0.0)
+        size = max(share.sum(), 1e-300)
+        residuals = scores - (scores @ share / size)[:, None]
+        own = (residuals * share) @ residuals.T
+        within += own
+        between += size * np.log(np.maximum(np.diag(own) / size, 1e-9))
+    deviations = np.sqrt(np.maximum(np.diag(within), 1e-300))
+    correlations = np.abs(within / deviations / deviations[:, None]).round(9)
+    order = np.argsort((between / weights.sum()).round(9), kind="stable")
+    parents = []
+    for place, number in enumerate(order.tolist()):
+        earlier = np.sort(order[:place])
+        best = earlier[np.argsort(-correlations[number, earlier], kind="stable")][:_MOST_PARENTS]
+        parents.append(np.argsort(order)[best].tolist())
+    return by_name[order].tolist(), parents

@@ -38,6 +38,8 @@ class LogLinear(BuiltOn):
     P(c | x) ∝ P(c)^w₀ Π_i exp(w_i mean_s ln P_s(x_i | parents of i, c))
     """
 
+    _recipe = "weights"
+
     if TYPE_CHECKING:
 
         @property
@@ -55,8 +57,21 @@ class LogLinear(BuiltOn):
         fading: Fading | None
         """The rule for incomplete rows; None if missing features are ignored."""
 
+        def _stacked(self, data: Dataset, prior: Any) -> Stacked:
+            """Return the structure with the tables of all prefixes of the families, with all powers 1."""
+
         def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
             """Yield the number of a family and the value of one of its terms at rows, (rows, classes)."""
+
+    @property
+    def of_tables(self) -> LogLinear:
+        """The model of the tables alone."""
+        return self
+
+    def facts(self) -> dict[str, Any]:
+        """Return the facts of the model, including that it is a sum if no feature has a feature parent."""
+        is_sum = self.fitted and not self.depth and not self.parents[self.class_var]
+        return super().facts() | ({"form": "sum of one effect per feature"} if is_sum else {})
 
     @property
     def missing_rule(self) -> str:
@@ -483,6 +498,8 @@ class Stacked(LogLinear):
         return self.coarsenings[network] if self.coarsenings else None
 
     def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
+        if not any(np.any(power) for power in self.powers):
+            return
         coded = recode(codes[: len(self.features)], self.coarsenings)
         for group in self.groups:
             n = min(1 + self.most_parents, group.stack.cards.shape[1])
@@ -523,10 +540,8 @@ def shortened(x: BNC, parents: int) -> BNC:
     return replace(x, families=tuple(families), cpts=None)
 
 
-def with_at_most(x: Any, parents: int) -> Any:
-    """Return a structure without tables, with at most ``depth`` feature parents per family."""
-    if hasattr(x, "base"):
-        return with_at_most(renewed(x.base, recipe=x.recipe), parents)
-    if hasattr(x, "structure"):
-        return renewed(x, structure=shortened(x.structure, parents))
-    return shortened(x, parents)
+def with_at_most(x: Model, parents: int) -> Any:
+    """Return a structure without tables, with at most this number of feature parents per family."""
+    network: Any = x.graph
+    short = shortened(network, parents)
+    return renewed(x, structure=short) if isinstance(x, AveragedCuts) else renewed(short, recipe=x.recipe)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -22,15 +22,18 @@ from ..evaluation.summary import measure_strengths
 from ..fitting.bnc import bnc, relearn_raw
 from ..fitting.lp import lp
 from ..frames.encoding import check_weights
+from ..frames.opening import group_labels
 from ..frames.schema import Dataset
 from ..frames.sources import in_pandas
 from ..inference.predict import check_costs, check_prior, predict, weigh_classes
 from ..learners import LEARNERS, find_learner
+from ..learners.gain import kdb_gain
 from ..learners.k_dependence import kdb_mi
 from ..model.arguments import check_model
 from ..model.model import Model
 from ..network.number_families import columns_of
 from ..numbers.preparation import Preparing
+from ..recipe.default import cuts
 from ..recipe.prior import PRIORS
 from .inputs import CategoricalInput, as_labels, class_name, draw_seed, predicting
 
@@ -74,28 +77,28 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     Parameters
     ----------
-    learner : str or callable, default "kdb_mi"
+    learner : str or callable, default "kdb_gain"
         Learner of the structure, or its name, as in `bnc`.
     smooth : float, optional
-        As in `lp`. Without `smooth` or another prior in `lp_args`, the recipe of `bnc` is used: tables are
-        smoothed hierarchically (back-off), and leave-one-out estimates weights, additional terms and the
-        number of parents of a network, or the power of an ensemble of networks. For models that support
-        neither, `smooth` is 1.
+        As in `lp`. Without `smooth` or another prior in `lp_args`, the default recipe of `bnc` is used:
+        held-out rows choose how complex and how confident the model is.
     dag_args : dict, optional
         Additional arguments of the learner, such as ``{"score": "aic"}``. The greedy learners require a
-        number of folds, ``{"k": 5}``. By default, the ``kdbk`` of `kdb_mi` is 4, or that of `bnc`.
+        number of folds, ``{"k": 5}``. By default, held-out rows choose the ``kdbk`` of `kdb_gain` and
+        `kdb_mi`.
     lp_args : dict, optional
         Additional arguments of `lp`, such as ``{"wanbia": True}`` or ``{"missing": "em"}``. With
         ``{"numbers": "gaussian"}`` and ``discretize=None``, numeric columns are kept as numbers.
-    discretize : str or None, default "averaged_mdlp"
+    discretize : str or None, default "auto"
         Method that discretizes numeric columns, as in `bnc`: "averaged_mdlp", "averaged" or "averaged5" for
-        the learners that support it, "mdlp", "mixed", "quantile" or "width" for all. Cut points are learned
-        from the training data of `fit` only.
+        the learners that support it, "mdlp", "mixed", "quantile" or "width" for all. "auto" is
+        "averaged_mdlp" for learners that support it, and "mdlp" for others. Cut points are learned from the
+        training data of `fit` only.
     bins : int, default 5
         Number of intervals of "quantile", "width" and "mixed".
     min_count : int, optional
         Levels in fewer rows are merged, as in `bnc`.
-    missing_level : bool or list, optional
+    missing_level : bool, list or "auto", default "auto"
         Whether missing values are a separate level, as in `bnc`.
     handle_unknown : {"error", "missing"}, default "missing"
         Whether an unseen value raises an error at prediction or is treated as missing. All categories of a
@@ -171,20 +174,20 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     >>> wines, cultivar = load_wine(return_X_y=True, as_frame=True)
     >>> print(round(cross_val_score(BNCClassifier(), wines, cultivar, cv=folds).mean(), 3))
-    0.977
+    0.989
     """
 
     def __init__(
         self,
-        learner: Learner | Callable[..., Model] = "kdb_mi",
+        learner: Learner | Callable[..., Model] = "kdb_gain",
         smooth: float | None = None,
         *,
         dag_args: Mapping[str, Any] | None = None,
         lp_args: Mapping[str, Any] | None = None,
-        discretize: AnyCutting | None = "averaged_mdlp",
+        discretize: AnyCutting | Literal["auto"] | None = "auto",
         bins: int = 5,
         min_count: int | None = None,
-        missing_level: bool | Sequence[Hashable] | None = None,
+        missing_level: bool | Sequence[Hashable] | Literal["auto"] | None = "auto",
         handle_unknown: Unseen = "missing",
         prior: Mapping[Any, float] | pd.Series[Any] | None = None,
         costs: pd.DataFrame | None = None,
@@ -239,7 +242,13 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         """
         return cls(**_arguments_of(check_model(x)))
 
-    def fit(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: pd.DataFrame | ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Learn structure and parameters.
 
         Parameters
@@ -250,7 +259,11 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             Class of each row, without missing values.
         sample_weight : (n,) array-like of numbers, optional
             Weight of each row, at least 0, such as survey weights. Rows of weight 0 are ignored. Tables, cut
-            points and rare levels are computed from sums of weights.
+            points and rare levels are computed from sums of weights. By default, only ratios of weights
+            matter, unless they are numbers of equal rows: see ``parts`` in `lp`.
+        groups : (n,) array-like, optional
+            Label of the group of each row, such as a patient with several rows. The rows of a group are one
+            case, as in `bnc`.
 
         Returns
         -------
@@ -276,6 +289,11 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
                 raise ValueError("sample_weight must have a weight greater than 0; got zeros.")
             rows = np.flatnonzero(weights)
             frame, labels, weights = frame.iloc[rows].copy(), labels[rows], weights[rows]
+        cases = None
+        if groups is not None:
+            check_consistent_length(labels, groups) if weights is None else None
+            _, numbers = group_labels(frame if weights is None else self._frame(X), groups)
+            cases = numbers if weights is None else numbers[rows]
         classes, codes = np.unique(labels, return_inverse=True)
         if self.prior is not None:
             check_prior(self.prior, classes.tolist())
@@ -290,12 +308,14 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             warn(f"X has the class as its column {shown(y.name)}. Drop it from X.")
         target = class_name(getattr(y, "name", None), frame.columns)
         frame[target] = pd.Categorical.from_codes(codes, categories=classes.tolist())
-        if weights is None:
+        if weights is None and groups is None:
             model = self._learn_model(learner, target, frame, self._preparing)
         else:
-            read = self._preparing.read(frame, target, frame.columns)
-            preparing = self._preparing if read.numbers else self._preparing._replace(discretize=None)
-            model = self._learn_model(learner, target, replace(read, weights=weights), preparing)
+            preparing = self._preparing
+            reading = preparing._replace(discretize="mdlp") if preparing.discretize == "auto" else preparing
+            read = reading.read(frame, target, frame.columns)
+            preparing = preparing if read.numbers else preparing._replace(discretize=None)
+            model = self._learn_model(learner, target, replace(read, weights=weights, cases=cases), preparing)
         preparation = model.preparation
         some = np.linspace(0, len(frame) - 1, min(len(frame), _MOST_ROWS)).astype(np.intp)
         self._sample = frame.drop(columns=target).iloc[some]
@@ -382,17 +402,23 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     def _preparing(self) -> Preparing:
         """The preparation of raw data."""
         numeric = columns_of((self.lp_args or {}).get("numbers"))
-        return Preparing(self.discretize, self.bins, self.min_count, self.missing_level, numeric)
+        learner, given = self._find_learner(), {"smooth": self.smooth, **(self.lp_args or {})}
+        chosen = any(given.get(name) not in (None, False) for name in PRIORS)
+        method: Any = self.discretize
+        if method == "auto" and chosen:
+            method = None if numeric else cuts(learner)
+        return Preparing(method, self.bins, self.min_count, self.missing_level, numeric)
 
     def _learn_model(
         self, learner: Callable[..., Model], target: str, data: pd.DataFrame | Dataset, preparing: Preparing
     ) -> Model:
         rng: dict[str, Any] = {"rng": draw_seed(self.random_state)}
         lp_args = {**({} if self.smooth is None else {"smooth": self.smooth}), **(self.lp_args or {})}
-        defaults = {"kdbk": 4} if learner is kdb_mi and PRIORS.keys() & lp_args else {}
+        defaults = {"kdbk": 4} if learner in (kdb_mi, kdb_gain) and PRIORS.keys() & lp_args else {}
         drawn = rng if "rng" in parameters_of(learner) else {}
         dag_args = {**defaults, **drawn, **(self.dag_args or {})}
         steps = preparing._asdict()
-        steps.pop("numeric")  # determined by the argument numbers of lp
+        for name in ("numeric", "finds_cases"):  # determined by bnc
+            steps.pop(name)
         with showing_progress(self.verbose, "verbose"):
             return bnc(learner, target, data, dag_args=dag_args, **steps, **{**rng, **lp_args})

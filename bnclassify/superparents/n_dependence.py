@@ -72,6 +72,8 @@ class ANDE(Average):
 
     bounds = bounded(min_count=COUNT, subsumption=COUNT)
 
+    _recipe = "power of counts"
+
     class_var: Hashable
     features: tuple[Hashable, ...]
     levels: Levels | None = None

@@ -204,6 +204,8 @@ class AODE(Average):
         Results of a method of `lp`, by name: tuples with one value per estimator.
     """
 
+    _recipe = "power"
+
     is_aode = True
     bounds = bounded(priors=PROBABILITY, superparents=PROBABILITY, children=PROBABILITY)
 

@@ -1,0 +1,66 @@
+"""The default recipe: the steps of `bnc` and `BNCClassifier` if no prior is given, for each type of model.
+
+1. Numbers are discretized ten times, and the logs of tables are averaged: no cut point decides (`cuts`).
+2. Missing values become a level if held-out rows are predicted better with it (`fitting/missing_level.py`).
+3. Copies of rows are one case, because a row must not be predicted by its copy (`recipe/cases.py`).
+4. A structure is learned, with the parents of each feature in descending order of use (`kdb_gain`).
+5. Tables are smoothed hierarchically. Their weights, slopes of numbers and shifts of levels maximize the
+   likelihood of held-out rows by leave-one-out, which is fast (`recipe/leave_one_out.py`).
+6. Parts of the rows, for which everything is learned again, choose the number of parents, none by default,
+   and the powers of this model and of logistic regression (`fitting/parts.py`): leave-one-out alone is
+   overconfident, because structure and cut points were learned from the same rows.
+
+A family of models states its steps in `Model._recipe`, a key of `STEPS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from ..model.model import Model
+
+TERMS = ("zscores", "slopes", "shifts")
+"""The additional terms of features."""
+
+STEPS: dict[str, dict[str, Any]] = {
+    "weights": {"backoff": True, "loo_weights": True, "loo_terms": TERMS, "parts": 5},
+    "power": {"backoff": True, "loo_power": True},
+    "power of counts": {"smooth": 1, "loo_power": True},
+    "plain": {"smooth": 1},
+}
+"""The arguments of `lp` by `Model._recipe`."""
+
+MOST_PARENTS = 4
+"""The number of parents of learners that rank them; the parts choose how many are used."""
+
+_OTHER_METHODS = ("awnb_trees", "awnb_bootstrap", "manb_prior", "wanbia", "missing", "numbers")
+
+
+def cuts(learner: Callable[..., Model]) -> Literal["averaged_mdlp", "mdlp"]:
+    """Return the method that discretizes numbers for a learner."""
+    return "averaged_mdlp" if getattr(learner, "averages_views", False) else "mdlp"
+
+
+def steps(
+    x: Model, given: Mapping[str, Any], *, ranked: bool, in_memory: bool, grouped: bool = False
+) -> dict[str, Any]:
+    """Return the arguments of `lp` for a structure, of which ``given`` ones replace some.
+
+    The parents are ``ranked`` if some of them can be dropped. Groups are held out by parts, not one by one.
+    """
+    if any(given.get(name) not in (None, False, "available") for name in _OTHER_METHODS):
+        return STEPS["plain"]
+    found = dict(STEPS[x._recipe])
+    if "parts" in found and ranked:
+        found["loo_parents"] = True
+    if given.get("loo_power") or not in_memory:
+        return {name: found[name] for name in ("backoff", "smooth") if name in found}
+    if grouped and found.pop("loo_power", False):
+        found["honest_power"] = 5
+    if given.get("honest_power") or not given.get("loo_weights", True):
+        found.pop("parts", None)
+        found.pop("loo_power", None)
+    if not given.get("loo_weights", True):
+        found.pop("loo_terms", None)
+    return found
