@@ -45,6 +45,8 @@ from .missing_level import wants_missing_level
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()
 """The default of required arguments."""
 
+_HOLD_OUT = ("loo_weights", "loo_parents", "honest_power")
+
 _MANY_CODES = 50
 """Maximum number of levels of a column of codes; more whole numbers are probably measurements."""
 
@@ -227,7 +229,13 @@ def bnc(
         )
         if {**recipe, **lp_args}.get("loo_weights") and len(data.features) >= _MOST_FEATURES:
             _warn_of_time(len(data.features))
-        fitted = lp(structure, data, **{**recipe, **lp_args})
+        settings = {**recipe, **lp_args}
+        if groups is not None and not any(settings.get(name) for name in _HOLD_OUT):
+            raise ValueError(
+                f"groups must be None, because the parameters, lp({', '.join(settings)}), are estimated "
+                "without holding out rows. Use groups with cv, or the default recipe."
+            )
+        fitted = lp(structure, data, **settings)
     warn_of_rows(fitted, len(data))
     return fitted
 

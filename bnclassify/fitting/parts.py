@@ -93,6 +93,8 @@ def fit_by_parts(
     """
     rows = find_cases(rows) if chooses else rows
     n, d, n_classes = rows.size, len(x.features), rows.cards[-1]
+    if rows.cases is not None:
+        n = min(n, len(np.unique(rows.cases)))
     chooses &= isinstance(method, LeaveOneOut) and method.weights and n_classes > 1
     trial = _Trial(x, dataset, rows, learn, parts, chooses)
     if not chooses or n < 2 * parts:

@@ -109,14 +109,14 @@ def check_complete(data: Countable) -> None:
 
 def warn_of_fractions(data: Countable, score: str) -> None:
     """Warn if a score depends on the number of rows and weights cannot be frequencies."""
-    if score == "loglik" or not data.is_weighted or is_repeated():
+    if score == "loglik" or not data.is_weighted or is_repeated() or getattr(data, "cases", None) is not None:
         return
     rows, fractions = data.fractions
     if fractions and data.size < rows:
         warn(
             f"the weights of `dataset` sum to {data.size:g}, less than the number of its rows, {rows:,}. "
-            f"{score} treats weights as frequencies, so it finds too many arcs or too few. Multiply survey "
-            "weights so that they sum to the number of rows."
+            f"{score} treats weights as frequencies, so it finds too many arcs or too few. For survey weights, "
+            "use encode(..., weights_are='cases')."
         )
 
 

@@ -34,6 +34,7 @@ from .weighted import LogLinear, Stacked, stack_network
 
 _BLOCK_CELLS = 2**16  # number of log probabilities of a family, which stay in cache
 _MOST_CELLS = 2**25  # maximum number of odds of all terms, 256 MiB
+_LEAST_CASES = 5  # with several rows
 _PARTS = 10  # of cases with several rows, which are held out in turn
 _TABLE_CELLS = 2**20  # maximum number of cells of the tables of a family, one per incomplete row
 
@@ -294,7 +295,12 @@ def _hold_out_groups(
     data = terms.data
     weights = np.ones(len(data)) if data.weights is None else data.weights
     assert data.cases is not None
-    case, _ = pd.factorize(data.cases)
+    case, cases = pd.factorize(data.cases)
+    if len(cases) < _LEAST_CASES:
+        raise ValueError(
+            f"groups must contain at least {_LEAST_CASES} groups of rows with a class; got {len(cases)}. "
+            "Rows of a group are held out together."
+        )
     rows = np.arange(len(data))
     nothing = LeftOut(data.codes[-1], np.zeros(len(data)))
     by_depth = np.zeros((len(depths), len(stacked.powers), data.cards[-1] - 1, len(data)))

@@ -169,7 +169,7 @@ class Scale(Immutable):
 
 def normal_scores(numbers: Array, weights: Array) -> Scale:
     """Return the scale that maps each number to the normal quantile of its mid-rank."""
-    known = ~np.isnan(numbers)
+    known = ~np.isnan(numbers) & (weights > 0)
     values, place = np.unique(numbers[known], return_inverse=True)
     if not len(values):
         return Scale(np.zeros(1), np.zeros(1))

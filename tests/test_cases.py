@@ -1,0 +1,239 @@
+"""Cases, which are held out as a whole: weights, copies of rows, groups; and the order of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bnclassify as bn
+from bnclassify.recipe.cases import find_cases, row_order
+from bnclassify.sklearn import BNCClassifier
+
+from .test_recipe import patients
+
+
+def measured(n: int, seed: int = 0) -> pd.DataFrame:
+    """Return patients with precise measurements, so that equal rows are copies."""
+    rng = np.random.default_rng(seed)
+    frame = patients(n, seed)
+    return frame.assign(fever=frame["fever"] + rng.normal(size=n) / 100, pulse=rng.normal(70, 9, n))
+
+
+def posteriors(model: Any, frame: pd.DataFrame) -> Any:
+    return bn.predict(model, frame.drop(columns="sick"), prob=True).to_numpy()
+
+
+@pytest.mark.parametrize("weight", [2, 5, 2.5, 0.3, 1e-3])
+def test_equal_weights_change_nothing(weight: float) -> None:
+    frame = patients(80)
+    X, y = frame.drop(columns="sick"), frame["sick"]
+    plain = BNCClassifier().fit(X, y).predict_proba(X)
+    weighted = BNCClassifier().fit(X, y, sample_weight=np.full(80, weight)).predict_proba(X)
+    np.testing.assert_allclose(weighted, plain, atol=1e-9)
+
+
+@pytest.mark.parametrize("times", [2, 5])
+def test_copies_of_all_rows_change_nothing(times: int) -> None:
+    frame = patients(80)
+    expected = posteriors(bn.bnc(class_var="sick", dataset=frame), frame)
+    model = bn.bnc(class_var="sick", dataset=pd.concat([frame] * times, ignore_index=True))
+    np.testing.assert_allclose(posteriors(model, frame), expected, atol=1e-9)
+    facts = bn.summary(model).set_index("item")["value"]
+    assert facts["rows"] == f"{80 * times:,} (80 cases)"
+
+
+def table_of_counts() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    cells = pd.MultiIndex.from_product([["f", "m"], ["1st", "2nd", "3rd"], ["child", "adult"], ["no", "yes"]])
+    frame = cells.to_frame(index=False, name=["sex", "class", "age", "sick"])
+    return frame.assign(n=rng.integers(1, 200, len(frame)))
+
+
+def test_natural_repetitions_stay_frequencies() -> None:
+    counted = table_of_counts()
+    rows = counted.loc[counted.index.repeat(counted["n"])].drop(columns="n").reset_index(drop=True)
+    from_rows = bn.bnc(class_var="sick", dataset=rows)
+    counts = bn.encode(counted, weights="n", weights_are="frequencies")
+    from_counts = bn.bnc(class_var="sick", dataset=counts)
+    cells = counted.drop(columns="n")
+    np.testing.assert_allclose(posteriors(from_counts, cells), posteriors(from_rows, cells), atol=1e-6)
+    assert bn.summary(from_rows).set_index("item")["value"]["rows"] == counted["n"].sum()
+    shares = counted.groupby(["sex", "class", "age"])["n"].transform("sum")
+    loss = -np.sum(
+        counted["n"]
+        * np.log(posteriors(from_rows, cells)[np.arange(24), (cells["sick"] == "yes").astype(int)])
+    )
+    best = -np.sum(counted["n"] * np.log(counted["n"] / shares))
+    assert (loss - best) / counted["n"].sum() < 0.02
+
+
+def test_some_copies_are_one_case_each() -> None:
+    frame = measured(100)
+    copied = pd.concat([frame, frame.head(50), frame.head(50)], ignore_index=True)
+    data = find_cases(bn.encode(copied.astype({"fever": str, "pulse": str})))
+    assert len(data) == 100
+    assert data.weights is not None
+    assert data.weights.sum() == pytest.approx((50 * 3 + 50) ** 2 / (50 * 9 + 50))
+    assert sorted(np.unique(data.weights / data.weights.min()).round(9)) == [1, 3]
+    assert data.cases is not None
+
+
+def test_oversampling_can_be_corrected_by_the_prior() -> None:
+    frame, test = measured(600, seed=1), measured(2000, seed=2)
+    sick = frame["sick"] == "yes"
+    rare = pd.concat([frame[~sick], frame[sick].head(40)], ignore_index=True)
+    share = 40 / len(rare)
+    few = rare[rare["sick"] == "yes"]
+    extra = few.sample(len(rare) - 80, replace=True, random_state=0)
+    balanced = pd.concat([rare, extra], ignore_index=True)
+    true = pd.concat([test[test["sick"] == "no"], test[test["sick"] == "yes"].head(100)])
+    prior = {"yes": share, "no": 1 - share}
+
+    def loss(model: Any) -> float:
+        p = bn.predict(model, true.drop(columns="sick"), prob=True, prior=prior)
+        return float(-np.log(p.to_numpy()[np.arange(len(true)), (true["sick"] == "yes").astype(int)]).mean())
+
+    plain, oversampled = [loss(bn.bnc(class_var="sick", dataset=rows)) for rows in (rare, balanced)]
+    assert oversampled < plain + 0.02
+
+
+def visits(patients_: int, times: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    sick = rng.random(patients_) < 0.4
+    means = rng.normal(size=(patients_, 8))
+    means[:, 0] += sick
+    numbers = np.repeat(means, times, axis=0) + 0.1 * rng.normal(size=(patients_ * times, 8))
+    frame = pd.DataFrame(numbers, columns=list("abcdefgh"))
+    label = np.where(sick, "yes", "no").repeat(times)
+    return frame.assign(sick=label, person=np.arange(patients_).repeat(times))
+
+
+@pytest.mark.parametrize("learner", [None, "tan_cl", "aode"])
+def test_groups_are_held_out_together(learner: str | None) -> None:
+    frame, test = visits(80, 6, seed=0), visits(2000, 1, seed=1)
+
+    def loss(model: Any) -> float:
+        p = bn.predict(model, test, prob=True).to_numpy()
+        return float(-np.log(p[np.arange(len(test)), (test["sick"] == "yes").astype(int)]).mean())
+
+    once = bn.bnc(learner, "sick", frame.iloc[::6].drop(columns="person"))
+    grouped = bn.bnc(learner, "sick", frame, groups="person")
+    assert loss(grouped) < loss(once) + 0.06
+    assert loss(bn.bnc(learner, "sick", frame.drop(columns="person"))) > loss(once) + 0.15
+    assert "person" not in bn.features(grouped)
+    assert bn.summary(grouped).set_index("item")["value"]["rows"] == "480 (80 cases)"
+
+
+def test_groups_stay_in_one_fold() -> None:
+    frame = visits(60, 4, seed=0)
+    rows, person = frame.drop(columns="person"), frame["person"]
+    model = bn.bnc("nb", "sick", rows, smooth=1, discretize="mdlp")
+    honest = bn.cv(model, frame, k=5, rng=0, groups="person", metric="log_loss")
+    same = bn.cv(model, rows, k=5, rng=0, groups=person, metric="log_loss")
+    assert honest == same > bn.cv(model, rows, k=5, rng=0, metric="log_loss")
+    found = bn.cv_predict(model, frame, k=5, rng=0, groups="person")
+    assert found.notna().all(axis=None)
+
+
+def test_lp_accepts_groups() -> None:
+    frame = visits(60, 4, seed=0)
+    rows, person = frame.drop(columns="person"), frame["person"]
+    structure = bn.bnc("nb", "sick", rows, smooth=1, discretize="averaged")
+    options = {"backoff": True, "loo_weights": True}
+    grouped = bn.lp(structure, frame, groups="person", **options)
+    assert bn.loo_summary(grouped)["power"] < 0.9 * bn.loo_summary(bn.lp(structure, rows, **options))["power"]
+    one_each = bn.lp(structure, rows, groups=np.arange(len(rows)), **options)
+    np.testing.assert_allclose(
+        bn.feature_weights(one_each), bn.feature_weights(bn.lp(structure, rows, **options)), atol=1e-9
+    )
+    clf = BNCClassifier().fit(rows.drop(columns="sick"), rows["sick"], groups=person)
+    expected = bn.bnc(class_var="sick", dataset=frame, groups="person")
+    np.testing.assert_allclose(
+        clf.predict_proba(rows.drop(columns="sick")), bn.predict(expected, rows, prob=True), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("groups", "error", "message"),
+    [
+        ("nobody", KeyError, "groups"),
+        ([1, 2], ValueError, "one label for each of the 60 rows; got 2"),
+        ([None] + [1] * 59, ValueError, "got 1 missing"),
+        ([1, 2, 3] * 20, ValueError, "at least 5 groups"),
+    ],
+)
+def test_groups_must_be_labels(groups: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        bn.bnc(class_var="sick", dataset=patients(60), groups=groups)
+
+
+def test_tables_do_not_depend_on_groups() -> None:
+    frame = patients(60)
+    with pytest.raises(ValueError, match=r"groups must be None, because the parameters, lp\(smooth\)"):
+        bn.bnc("nb", "sick", frame, smooth=1, discretize="mdlp", groups=np.arange(60))
+    structure = bn.bnc("nb", "sick", frame, smooth=1, discretize="mdlp")
+    with pytest.raises(ValueError, match="groups must be None unless loo_weights"):
+        bn.lp(structure, frame, smooth=1, groups=np.arange(60))
+
+
+# Survey weights
+
+
+def test_survey_weights_are_scaled_to_the_effective_number_of_rows() -> None:
+    frame = patients(50).drop(columns=["fever", "pulse"]).assign(w=np.linspace(0.5, 4, 50))
+    data = bn.encode(frame, weights="w", weights_are="cases")
+    w = frame["w"]
+    size = w.sum() ** 2 / (w**2).sum()
+    assert data.size == pytest.approx(size)
+    assert bn.encode(frame.assign(w=1e9 * w), weights="w", weights_are="cases").size == pytest.approx(size)
+    model = bn.lp(bn.nb("sick", data), data, smooth=1)
+    share = w[frame["sick"] == "yes"].sum() / w.sum()
+    assert np.asarray(bn.cpt(model, "sick")).ravel()[1] == pytest.approx((share * size + 1) / (size + 2))
+    by_hand = bn.encode(frame.assign(w=w * size / w.sum()), weights="w", weights_are="frequencies")
+    assert bn.BIC(model, data) == pytest.approx(
+        bn.BIC(bn.lp(bn.nb("sick", by_hand), by_hand, smooth=1), by_hand)
+    )
+
+
+@pytest.mark.parametrize(
+    ("weights", "told"),
+    [
+        ([1.5, 1, 1, 1], "have fractions"),
+        ([40, 50, 60, 70], "sum to 220 in 4 rows"),
+        ([4, 5, 6, 7], None),
+    ],
+)
+def test_weights_without_a_meaning_are_told(weights: list[float], told: str | None) -> None:
+    frame = pd.DataFrame({"x": list("abcd"), "y": list("uvuv"), "w": weights})
+    if told is None:
+        bn.encode(frame, weights="w")
+    else:
+        with pytest.warns(UserWarning, match=f"weights {told}.*weights_are='cases'"):
+            bn.encode(frame, weights="w")
+    bn.encode(frame, weights="w", weights_are="frequencies")
+
+
+def test_the_meaning_of_weights_must_fit() -> None:
+    frame = pd.DataFrame({"x": list("ab"), "y": list("uv")})
+    with pytest.raises(ValueError, match="weights must be given"):
+        bn.encode(frame, weights_are="cases")
+    with pytest.raises(ValueError, match="weights_are must be one of"):
+        bn.encode(frame, weights=[1, 2], weights_are="survey")  # type: ignore[call-overload]
+
+
+# The order of rows
+
+
+@given(st.lists(st.tuples(*[st.sampled_from("abc")] * 3), min_size=1, max_size=30), st.randoms())
+def test_rows_have_an_order_of_their_own(rows: list[tuple[str, str, str]], rng: Any) -> None:
+    frame = pd.DataFrame(rows, columns=["x", "z", "y"])
+    expected = frame.iloc[row_order(bn.encode(frame))].to_numpy()
+    shuffled = rng.sample(rows, len(rows))
+    other = pd.DataFrame(shuffled, columns=["x", "z", "y"])[["z", "x", "y"]]
+    found = other.iloc[row_order(bn.encode(other))][["x", "z", "y"]].to_numpy()
+    assert (found == expected).all()
