@@ -184,6 +184,7 @@ def test_tables_do_not_depend_on_groups() -> None:
 # Survey weights
 
 
+@pytest.mark.filterwarnings("ignore:the weights of:UserWarning")
 def test_survey_weights_are_scaled_to_the_effective_number_of_rows() -> None:
     frame = patients(50).drop(columns=["fever", "pulse"]).assign(w=np.linspace(0.5, 4, 50))
     data = bn.encode(frame, weights="w", weights_are="cases")
