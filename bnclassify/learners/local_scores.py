@@ -115,8 +115,8 @@ def warn_of_fractions(data: Countable, score: str) -> None:
     if fractions and data.size < rows:
         warn(
             f"the weights of `dataset` sum to {data.size:g}, less than the number of its rows, {rows:,}. "
-            f"{score} treats weights as frequencies, so it finds too many arcs or too few. Encode survey weights "
-            "with weights_are='cases'."
+            f"{score} treats weights as frequencies, so it finds too many arcs or too few. For survey "
+            "weights, use encode(..., weights_are='cases')."
         )
 
 
