@@ -39,7 +39,9 @@ addEventListener("load", () => {
   const results = CALLS.map(([i, record, options]) => {
     const { model, hacked = 0 } = document.getElementById(`page-${i}`).contentWindow;
     const pairs = (posterior) => model.classes.map((label) => [label, posterior[label]]);
-    return [tried(() => pairs(model.predict(record))), tried(() => model.explain(record, options)), hacked];
+    return [tried(() => pairs(model.predict(record))), tried(() => model.explain(record, options)), hacked,
+      tried(() => model.explain(record, { ...options, interactions: true })),
+      tried(() => model.value_of_information(record)), tried(() => model.single_changes(record))];
   });
   const pre = document.createElement("pre");
   pre.id = "results";
@@ -102,7 +104,7 @@ def as_records(x: Any, frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def check(x: Any, record: dict[str, Any], options: dict[str, Any], result: Any) -> None:
     """Compare predict and explain of a record in a browser with those in Python."""
-    posterior, steps, hacked = result
+    posterior, steps, hacked, *decisions = result
     if isinstance(posterior, str):
         with pytest.raises(ValueError, match="must not have missing features"):
             bn.predict(x, [record], prob=True, unseen="missing")
@@ -127,6 +129,41 @@ def check(x: Any, record: dict[str, Any], options: dict[str, Any], result: Any) 
     ratios = [float(step["odds_ratio"]) for step in steps]
     with np.errstate(over="ignore"):
         np.testing.assert_allclose(ratios, np.exp(reasons["log_odds"].to_numpy()), rtol=1e-9)
+    check_decisions(x, record, options, decisions)
+
+
+def check_decisions(x: Any, record: dict[str, Any], options: dict[str, Any], result: list[Any]) -> None:
+    """Compare main effects, interactions, values of information and single changes with those in Python."""
+    parts, gains, changes = result
+    if isinstance(x, bn.DN):
+        assert isinstance(parts, str)
+    else:
+        ours = bn.explain(x, [record], unseen="missing", interactions=True, **options)
+        labels = [tuple(p["variable"]) if isinstance(p["variable"], list) else p["variable"] for p in parts]
+        names = [tuple(map(str, v)) if isinstance(v, tuple) else str(v) for v in ours.index]
+        assert sorted(map(str, labels)) == sorted(map(str, names))
+        found = {str(label): float(part["log_odds"]) for label, part in zip(labels, parts, strict=True)}
+        values = [found[str(name)] for name in names]
+        np.testing.assert_allclose(values, ours["log_odds"], rtol=1e-12, atol=1e-9)
+        table = bn.value_of_information(x, [record], unseen="missing")["gain"]
+        assert len(gains) == len(table)
+        theirs = [next(g["gain"] for g in gains if g["feature"] == str(name)) for name in table.index]
+        np.testing.assert_allclose(theirs, table, rtol=0, atol=1e-9)
+    posterior = bn.predict(x, [record], unseen="missing")
+    expected = {}
+    for target in set(bn.classes(x)) - {posterior.iloc[0]}:
+        every = {"most": 1, "alternatives": 1000, "unseen": "missing"}
+        for row in bn.counterfactual(x, [record], target, **every).itertuples(index=False):
+            expected[str(row.variable), plain(as_json(row.to)), str(target)] = row.probability
+    found = {(c["variable"], plain(c["to"]), c["target"]): float(c["probability"]) for c in changes}
+    assert found.keys() == expected.keys()
+    np.testing.assert_allclose([found[key] for key in expected], list(expected.values()), atol=1e-9)
+
+
+def plain(value: Any) -> str:
+    """Return a value as text that is the same in both languages."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return repr(float(value)) if is_number else str(value)
 
 
 @needs_browser
@@ -173,11 +210,13 @@ def test_labels_are_not_code_and_records_match_by_text(tmp_path: Path) -> None:
     check(x, {CODE: "b", "__proto__": 2}, {"target": 20, "against": 0}, results[len(records)])
     prior = bn.query(x, "klass")
     assert dict(results[len(calls) - 1][0]) == pytest.approx(dict(zip(["0", "10", "20"], prior, strict=True)))
-    told = [steps for _, steps, _ in results[len(calls) :]]
+    told = [steps for _, steps, *_ in results[len(calls) :]]
     assert [re.search("must be one of|another class|an object|every feature", text)[0] for text in told] == [
         "must be one of", "another class", "an object", "every feature"
     ]  # fmt: skip
 
+
+_QUOTED = 'a "quoted" name'
 
 USE = """<script>
 const texts = (query) => [...document.querySelectorAll(query)].map((element) => element.textContent);
@@ -214,6 +253,7 @@ def test_form_shows_posterior_and_contributions_by_strength(width: int, tmp_path
     record = {'a "quoted" name': "ž;--", "Town": "other", "income": 12.5}
     posterior = bn.predict(x, record, prob=True).iloc[0]
     weights = bn.explain(x, record)["log_odds"].map(signed)
+    parts = bn.explain(x, record, interactions=True)["log_odds"].map(signed).to_dict()
     assert state["all"] == ["unknown", "100 %", 'a "b"', "it's", "ž;--"]
     assert state["wide"] == 0  # pixels by which the page is wider than the window
     assert dict(state["texts"]) == {
@@ -223,8 +263,10 @@ def test_form_shows_posterior_and_contributions_by_strength(width: int, tmp_path
         "#contributions tbody tr": [
             f"prior of True{weights['class']}",
             f'a "quoted" name = ž;--{weights.iloc[1]}',
-            f"income = 12.5{weights['income']}",
-            f"Town = other{weights['Town']}",
+            f"income = 12.5{parts['income']}",
+            f"Town = other{parts['Town']}",
+            f"Town = other, income = 12.5{parts['Town', 'income']}",
+            f'a "quoted" name = ž;--, Town = other{parts[_QUOTED, "Town"]}',
         ],
         "#steps tbody tr": [
             f"classTrue{weights['class']}0.924",
@@ -292,6 +334,46 @@ def test_unknown_is_not_missing_and_the_prediction_stays_in_view(width: int, tmp
     assert state["missing"] != state["empty"] != state["neither"]
     assert state["inView"]
     assert width < 1280 or state["tops"][0] == state["tops"][1]  # fields with and without a note are aligned
+
+
+NEXT = """<script>
+setTimeout(() => {
+  const texts = (query) => [...document.querySelectorAll(query)].map((element) => element.textContent);
+  const best = texts(".gain.next");
+  document.getElementById("ask").click();
+  const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+  const [gains, changes, note] = [".gain", "#changes tbody tr", "#changes-text"].map(texts);
+  const state = { gains, best, active: document.activeElement.id, changes, note, wide };
+  const pre = document.createElement("pre");
+  pre.id = "state";
+  pre.textContent = JSON.stringify(state);
+  document.body.append(pre);
+}, 2000);
+const input = document.getElementById("feature-5");
+input.value = "2";
+input.dispatchEvent(new Event("input", { bubbles: true }));
+</script></body>"""
+
+
+@needs_browser
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1280])
+def test_what_unknown_values_would_tell_and_what_flips_the_prediction(width: int, tmp_path: Path) -> None:
+    car = bn.load_car()
+    x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
+    page = written(x, tmp_path).replace("</body>", NEXT)
+    shown = browse(page, tmp_path, f"--window-size={width},900", "--virtual-time-budget=5000")
+    [text] = re.findall('<pre id="state">(.*)</pre>', shown)
+    state, record = json.loads(unescape(text)), {"safety": "high"}
+    p = bn.predict(x, record, prob=True).iloc[0]
+    shares = bn.value_of_information(x, record)["gain"] / -(p * np.log(p)).sum()
+    expected = [f"would tell {100 * shares[v]:.1f} %" if v in shares else "" for v in bn.features(x)]
+    assert state["gains"] == expected
+    assert state["best"] == [f"would tell {100 * shares.iloc[0]:.1f} %"]
+    assert state["active"] == f"feature-{bn.features(x).index(shares.index[0])}"
+    assert state["changes"] == []
+    assert state["note"] == ["No change of a single known value changes the prediction."]
+    assert state["wide"] == 0
 
 
 class Elements(HTMLParser):

@@ -137,6 +137,11 @@ CASES: dict[str, Callable[[], Case]] = {
         bn.bnc("kdb_mi", "diabetes", bn.load_pima().head(300), dag_args={"kdbk": 1}),
         some_women(),
     ),
+    "card": lambda: (
+        bn.scorecard(bn.bnc("nb", "diabetes", bn.load_pima(), smooth=1, discretize="mdlp"), pdo=20),
+        some_women(),
+    ),
+    "card of a tree": lambda: (bn.scorecard(case("votes tan")[0]), some_votes()),
     "dependency network": lambda: _on_car(lambda car: bn.chisq_dn("class", car, alpha=0.9)),
     "odd names": lambda: _odd(smooth=1, discretize="quantile"),
     "odd gaussian": lambda: _odd(smooth=1, numbers="gaussian"),

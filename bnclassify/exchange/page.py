@@ -17,9 +17,11 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base.arrays import log
 from ..base.checks import must_be
 from ..base.messages import listed
-from ..inference.evidence import order_features
+from ..inference.evidence import middles, order_features
+from ..inference.value_of_information import grid_of
 from ..model.formulas import Table, sums_in
 from ..model.model import Model
 from ..plotting.canvas import ORANGE
@@ -41,9 +43,10 @@ _SVG = "http://www.w3.org/2000/svg"
 def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = None) -> None:
     """Write a page for web browsers that predicts and explains, as one file.
 
-    Readers of the page enter values, or leave them unknown, and see the posterior,
-    the contribution of each value, and the network. The page computes in the
-    browser, works offline and sends no data.
+    Readers of the page enter values, or leave them unknown, and see the posterior, the
+    main effects and interactions of the values, how much each unknown value would
+    tell, the single changes that flip the prediction, and the network. The page
+    computes in the browser, works offline and sends no data.
 
     Parameters
     ----------
@@ -68,16 +71,21 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
 
     Notes
     -----
-    Programs can call two JavaScript functions of the page. Their results equal those of `predict` and
-    `explain`, and they throw an error in the same cases:
+    Programs can call JavaScript functions of the page. Their results equal those of `predict`, `explain`,
+    `value_of_information` and `counterfactual`, and they throw an error in the same cases:
 
     - ``model.predict(record)`` returns an object with the probability of each label.
       The keys are the labels as text, such as ``"True"``. JavaScript lists keys that
       are whole numbers first; ``model.classes`` has the labels in order.
-    - ``model.explain(record, {target, against})`` returns a list with one object per
-      variable, which contains variable, value, parents, log_odds, odds_ratio, target
-      and against. The second argument and each of its entries may be omitted, and
-      ``against`` may be a list.
+    - ``model.explain(record, {target, against, interactions})`` returns a list with one
+      object per variable, which contains variable, value, parents, log_odds,
+      odds_ratio, target and against. The second argument and each of its entries may
+      be omitted, and ``against`` may be a list. With ``interactions: true``, variable
+      and value of an interaction are lists.
+    - ``model.value_of_information(record)`` returns a list of objects with feature and
+      gain, the largest first.
+    - ``model.single_changes(record)`` returns a list of objects with variable, from, to,
+      target (the class that is then predicted) and probability.
 
     A record is an object of values by name. Values that are omitted, null or not among
     the levels of the model are missing, as in ``predict(..., unseen="missing")``. A
@@ -164,13 +172,32 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
                 "cuts": column.cuts,
                 "other": column.other,
                 "missing": column.missing,
+                "numbers": _written(_numbers_of(x, column.name)),
             }
             for column in scorer.columns
         ],
+        "decisions": _decisions(x),
         "order": order_features(x),
         "parents": [[number[tail] for tail, head in arcs if head == v] for v in x.variables],
         "formula": _written(scorer.formula),
     }
+
+
+def _decisions(x: Model) -> dict[str, Any]:
+    """Return the parts of a model by which a page splits contributions and weighs unknown values."""
+    formulas = x._value_formulas()
+    tables = x._marginal_tables() if x._splits_tables else ()
+    return {
+        "prior": _written(log(x._class_prior())),
+        "average": x.is_average,
+        "tables": _written(tuple(tables)),
+        "outcomes": None if formulas is None else _written(formulas),
+    }
+
+
+def _numbers_of(x: Model, name: Hashable) -> Any:
+    """Return a number of each level of a feature that is a number, or the points and widths of its grid."""
+    return grid_of(x.densities[name]) if name in x.densities else middles(x, name)
 
 
 def _value(label: Any) -> Any:

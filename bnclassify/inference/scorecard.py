@@ -175,6 +175,9 @@ class Scorecard(BuiltOn):
     def _value_logs(self, codes: Codes, feature: int) -> Array:
         return self.base._value_logs(codes, feature)
 
+    def _value_formulas(self) -> tuple[Formula, ...]:
+        return self.base._value_formulas() or (self.base._formula(),)
+
     def _term_scopes(self) -> list[tuple[int, ...]]:
         return [(i,) if given is None else (i, given) for i, given in enumerate(self.givens)]
 

@@ -145,7 +145,7 @@ def _outcomes(x: Model, codes: Codes, numbers: Mapping[Hashable, Array], feature
     """Return P(value | observed, class) and P(class | observed, value), (values, classes), of a feature."""
     name, widths, number = x.features[feature], np.ones(1), None
     if name in x.densities:
-        points, widths = _grid(x.densities[name])
+        points, widths = grid_of(x.densities[name])
         x = x._at({name: tuple(points.tolist())})
     else:
         number = middles(x, name)
@@ -159,7 +159,7 @@ def _outcomes(x: Model, codes: Codes, numbers: Mapping[Hashable, Array], feature
     return shares, np.exp(log_normalize(logs))
 
 
-def _grid(density: Any) -> tuple[Array, Array]:
+def grid_of(density: Any) -> tuple[Array, Array]:
     """Return points at which a density is evaluated, and the width that each represents."""
     columns = density.columns()
     mean, sd = columns["mean"].reshape(-1, 1), columns["sd"].reshape(-1, 1)

@@ -73,6 +73,9 @@ class Model(Immutable):
     is_aode = False
     """Whether it averages one-dependence estimators."""
 
+    _splits_tables = False
+    """Whether `_marginal_tables` are parts of its tables, and not ratios of its scores."""
+
     is_average = False
     """Whether it averages networks whose features may have different parents."""
 
@@ -229,6 +232,10 @@ class Model(Immutable):
     def _value_logs(self, codes: Codes, feature: int) -> Array:
         """Return ln P(value, observed | class) plus a constant of the class, if rows differ in a feature."""
         return self._log_joint(codes)
+
+    def _value_formulas(self) -> tuple[Formula, ...] | None:
+        """Return formulas of `_value_logs`, whose exponentials are added; None for those in `_formula`."""
+        return None
 
     def _unadjusted(self, codes: Codes) -> Array:
         """Return the log joint without the rule for incomplete rows of models with powers."""

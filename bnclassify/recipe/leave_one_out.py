@@ -112,6 +112,9 @@ class Powered(BuiltOn):
     def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
         return self._power_at(codes) * self.base._log_joints_in_sequence(codes, order)
 
+    def _value_formulas(self) -> tuple[Formula, ...] | None:
+        return self.base._value_formulas()
+
     def _term_scopes(self) -> list[tuple[int, ...]] | None:
         return self.base._term_scopes()
 

@@ -63,6 +63,8 @@ class LogLinear(BuiltOn):
         def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
             """Yield the number of a family and the value of one of its terms at rows, (rows, classes)."""
 
+    _splits_tables = True
+
     @property
     def of_tables(self) -> LogLinear:
         """The model of the tables alone."""
@@ -160,16 +162,22 @@ class LogLinear(BuiltOn):
         formula: Formula = Sum(*self._described())
         if self.fading is None:
             return formula
-        trees, prior = [], log(self._class_prior())
-        nothing = np.full((len(self.features), 1), -1)
+        fading, prior = self.fading, log(self._class_prior())
+        return Blend(formula, prior, self._described_trees(), fading.exponent, fading.base, fading.slope)
+
+    def _value_formulas(self) -> tuple[Formula, ...] | None:
+        return self._described_trees() if self.fading is None else None
+
+    def _described_trees(self) -> tuple[Sum, ...]:
+        """Return the trees as sums of tables."""
+        trees, nothing = [], np.full((len(self.features), 1), -1)
         for factors, coding in self.trees:
             codings = () if coding is None else coding.maps
             *tables, of_class = [f.described(i, codings) for i, f in enumerate(factors)]
             # Given the class: the log joint minus the log joint of an empty row.
             of_class = replace(of_class, owner=-1, logs=of_class.logs - network_joint(factors, nothing)[0])
             trees.append(Sum((*tables, of_class), marginalizes=True))
-        fading = self.fading
-        return Blend(formula, prior, tuple(trees), fading.exponent, fading.base, fading.slope)
+        return tuple(trees)
 
     def _described(self) -> tuple[tuple[Any, ...], bool, tuple[Scale, ...]]:
         """Return the terms, without marginalization, and their scales."""
