@@ -5,7 +5,7 @@
 # issues. With these data, this page shows how to fit models to incomplete rows, how to predict them, and how accuracy
 # falls as more votes are missing. It is for you if your table has empty cells, and takes fifteen minutes.
 #
-# ```{index} missing, missing values, NaN
+# ```{index} missing, missing values, NaN, multiple imputation
 # ```
 
 # %%
@@ -21,6 +21,7 @@ from bnclassify import (
     em_objectives,
     greedy_scores,
     hc,
+    impute,
     load_voting,
     loglik,
     lp,
@@ -28,6 +29,7 @@ from bnclassify import (
     params,
     predict,
     tan_cl,
+    value_of_information,
 )
 
 try:
@@ -345,6 +347,67 @@ print(
 # missing. (In practice they are often better: structural EM tends to keep the structure it starts from. Compare both by
 # the score.) The general network starts from that of the complete rows, with a BIC of −3,125.6 for the observed votes
 # of all members. One more search increases it by 19, and the next one finds no improvement.
+#
+# ## Which value to find out next
+#
+# A missing value can often be found out, at a price. `value_of_information` ranks the missing features of a row by how much
+# their values are expected to reduce the entropy of the class, in nats (0.69 nats is the entropy of a fair coin):
+
+# %%
+asking = bnc("tan_cl", "Class", voting, smooth=1, missing_level=False)
+print(value_of_information(asking, {"crime": "y"}).head(3).round(3))
+
+# %% [markdown]
+# Ask each of 60 members the best next question until one party has a probability of at least 95 %:
+
+# %%
+questions = []
+for _, member in voting.head(60).iterrows():
+    answers = dict.fromkeys(voting.columns[:-1])
+    while predict(asking, answers, prob=True).max(axis=1).item() < 0.95:
+        ranked = value_of_information(asking, answers).index
+        open_votes = [vote for vote in ranked if isinstance(member[vote], str)]
+        if not open_votes:
+            break
+        answers[open_votes[0]] = member[open_votes[0]]
+    questions.append(sum(vote is not None for vote in answers.values()))
+print("mean number of questions:", round(np.mean(questions), 2))
+
+# %% [markdown]
+# On average, 1.6 of the 16 votes are enough. `value_of_information(x, row, costs=costs)` ranks by the expected reduction of
+# the cost of the best decision instead, and the pages of `write_page` show the value of each unknown field in the
+# browser.
+#
+# ## Multiple imputation
+#
+# If another program needs a complete table, `impute(x, df)` fills in the most probable combination of values in each row.
+# Filled-in values look more certain than they are, so do not compute standard errors from them. For an estimate with a
+# correct standard error, draw several completions, compute the estimate in each, and pool the results by Rubin's rules.
+# We estimate the share of democrats in favor of the act on exports to South Africa, on which nearly a third of them
+# have no known position. Each completion uses a model of another bootstrap sample, because the tables are uncertain too:
+
+# %%
+vote, m = "export_administration_act_south_africa", 20
+structure = tan_cl("Class", voting)
+estimates, variances = [], []
+for draw in range(m):
+    sample = voting.sample(frac=1, replace=True, random_state=draw)
+    completed = impute(lp(structure, sample, smooth=1), voting, draws=1, rng=draw)
+    yes = completed.loc[completed["Class"] == "democrat", vote] == "y"
+    estimates.append(yes.mean())
+    variances.append(yes.mean() * (1 - yes.mean()) / len(yes))
+within, between = np.mean(variances), np.var(estimates, ddof=1)
+total = within + (1 + 1 / m) * between
+known = voting.loc[voting["Class"] == "democrat", vote].dropna() == "y"
+print(f"share: {np.mean(estimates):.3f}, standard error {np.sqrt(total):.3f}")
+print(f"variance within completions {within:.5f}, between them {between:.5f}")
+print(f"known votes only: {known.mean():.3f} of {len(known)} members")
+
+# %% [markdown]
+# The pooled variance is the mean variance within the completions plus (1 + 1/m) times the variance between them. Here the
+# standard error is 0.016, and it would be 0.018 from the known votes alone: the other votes of the members without a
+# position contain information about it. Imputation from a model needs values missing at random, as EM does. To draw
+# whole rows under a condition, use `sample(x, n, evidence={...})`.
 #
 # ## Summary and next steps
 #

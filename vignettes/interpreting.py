@@ -13,6 +13,7 @@
 import numpy as np
 from bnclassify import (
     bnc,
+    counterfactual,
     explain,
     families,
     load_voting,
@@ -20,6 +21,7 @@ from bnclassify import (
     modelstring,
     plot,
     plot_effect,
+    plot_explanation,
     plot_importance,
     predict,
     tan_cl,
@@ -111,6 +113,53 @@ print(*both, sep="\n")
 # orders of the features. The contributions of `explain` start from the row of the class, which in a Bayesian network is
 # the log odds of the prior, and need no data besides the row. (In models with leave-one-out weights, among them the
 # default, the class has a weight too, so its row is not the prior.)
+#
+# ## Main effects and interactions
+#
+# Main effects and interactions are the way to read a tree. They do not depend on the root, because the interaction of a
+# pair compares how often its two values occur together with how often they would if they were independent, in each of
+# the two classes. You can check this with two trees that are the same distribution: the same arcs without directions,
+# complete rows, and `ess`, with which a table does not depend on the direction either.
+
+# %%
+complete = voting.dropna()
+first, second = (
+    lp(tan_cl("Class", complete, root=root), complete, ess=1)
+    for root in ("physician_fee_freeze", "crime")
+)
+for split in (False, True):
+    tables = [
+        explain(x, complete, interactions=split)["log_odds"]
+        for x in (first, second)
+    ]
+    apart = np.abs(tables[0] - tables[1].loc[tables[0].index]).max()
+    print(f"interactions={split}: largest difference {apart:.2g} nats")
+
+# %% [markdown]
+# One contribution to one of the 232 predictions differs by 6 nats between the two trees, although both trees assign the
+# same probability to every row. Main effects and interactions agree to the last digits. A chart shows both:
+
+# %%
+plot_explanation(first, complete.iloc[0], interactions=True, top=10)
+
+# %% [markdown]
+# Read the chart from the top. A bar with one name is a main effect: what this vote alone would add to the log odds. A bar
+# with two names is an interaction: what the pair adds beyond both main effects. A negative interaction of two votes with
+# positive main effects means that they share evidence, so that the second vote tells less once you know the first.
+#
+# ## The smallest change
+#
+# People often ask what would have to be different for another prediction. `counterfactual` returns the smallest number of
+# changed values that suffices, and of these the alternatives that make the other class most probable. The search is
+# exact:
+
+# %%
+print(counterfactual(model, member, alternatives=3).round(3).to_string())
+
+# %% [markdown]
+# A single other vote, on the fee freeze, would make the model predict "democrat" with probability 0.63. The table describes
+# the model, not the world: another vote does not change the party of a member. With `fixed=[...]`, features such as the
+# age of a patient keep their values.
 #
 # ## Feature importance
 #
