@@ -82,15 +82,15 @@ numbered = numbered[["id", *car.columns]]
 show(lambda: bn.bnc("nb", "class", numbered, smooth=1))
 
 # %% [markdown]
-# **7. Missing values may be evidence.** The warning says that, in the training data, values are missing more often in one
-# class:
+# **7. Weights can mean two things.** A table of frequencies has one row per combination; a survey has one row per person:
 
 # %%
-show(lambda: bn.bnc("nb", "Class", voting, smooth=1))
+table = car.groupby(["safety", "class"], observed=True).size()
+show(lambda: bn.encode(table.rename("n").reset_index(), weights="n"))
 
 # %% [markdown]
-# Decide: `missing_level=True` uses this evidence, `missing_level=False` ignores it and stops the warning. If values will
-# be missing for other reasons in new rows, ignore it. See [Common pitfalls](pitfalls.py#informative-missing-values).
+# For a table of frequencies, say `weights_are="frequencies"`; for a survey, `weights_are="cases"`. See [Large
+# data](scale.py).
 #
 # **8. `hc` and missing values.** General networks compare families on the same rows:
 

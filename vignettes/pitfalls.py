@@ -162,11 +162,11 @@ unweighted = bnc("nb", "Class", table.drop(columns="n"), smooth=0)
 print(predict(unweighted, table.head(3), prob=True).round(3).to_string())
 
 # %% [markdown]
-# **Right.** `encode(df, weights="n")` turns the column into weights. Cross-validation then splits the cases, not the
+# **Right.** `encode(df, weights="n", weights_are="frequencies")` turns the column into weights. Cross-validation then splits the cases, not the
 # rows, over the folds.
 
 # %%
-weighted = encode(table, weights="n")
+weighted = encode(table, weights="n", weights_are="frequencies")
 model = lp(nb("Class", weighted), weighted, smooth=0)
 print(predict(model, table.head(3), prob=True).round(3).to_string())
 print("accuracy:", round(cv(model, weighted, rng=0), 3))
@@ -174,26 +174,26 @@ print("accuracy:", round(cv(model, weighted, rng=0), 3))
 # %% [markdown]
 # ## Informative missing values
 #
-# **Wrong.** By default, missing values are ignored. If the fact that a value is missing depends on the class, this
-# discards information. Here the votes of half of the democrats on one issue are removed:
+# **Wrong.** With a prior such as `smooth=1`, missing values are ignored. If the fact that a value is missing depends on the
+# class, this discards information. Here the votes of half of the democrats on one issue are removed:
 
 # %%
 hidden = voting[["Class", "immigration", "crime", "mx_missile"]].copy()
 hidden.loc[(voting["Class"] == "democrat") & (rng.random(435) < 0.5), "crime"] = (
     None
 )
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    ignored = bnc("tan_cl", "Class", hidden, smooth=1)
-print(caught[0].message)
+ignored = bnc("tan_cl", "Class", hidden, smooth=1)
 print("missing values ignored:", round(cv(ignored, hidden, rng=0), 3))
 
 # %% [markdown]
-# **Right.** Treat "missing" as a level if missing values will be as informative in new data:
+# **Right.** Treat "missing" as a level if missing values will be as informative in new data. The default recipe lets
+# held-out rows decide:
 
 # %%
 level = bnc("tan_cl", "Class", hidden, smooth=1, missing_level=True)
 print("missing as a level:", round(cv(level, hidden, rng=0), 3))
+default = bnc(class_var="Class", dataset=hidden)
+print("decided by held-out rows:", round(cv(default, hidden, rng=0), 3))
 
 # %% [markdown]
 # Be careful: if the reason for missing values changes in new data (another clinic, another form), this information is

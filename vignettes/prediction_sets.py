@@ -112,8 +112,8 @@ pd.DataFrame(coverage).T.round(2)
 # %% [markdown]
 # With "lac", 90 % of the sets contain the actual class, as requested, and they have 0.92 classes on average. In 8 % of
 # the rows, the set is empty: no class exceeds the threshold, so the row differs from the rows that the model predicts
-# well. The coverage differs by class. It is 95 % for unacceptable cars, the most frequent class, and only 61 % for good
-# cars, which are rare. With "aps", 99 % of the sets contain the actual class. That is more than requested, because a
+# well. The coverage differs by class. It is 95 % for unacceptable cars, the most frequent class, and only 60 % for good
+# cars, which are rare. With "aps", nearly all sets contain the actual class. That is more than requested, because a
 # set is never empty, and the most probable class alone is correct in more than 90 % of the rows.
 #
 # ## The same coverage in every class

@@ -70,7 +70,9 @@ def same(other):
 # ## Weighted rows
 #
 # Published data are often frequencies: 16 rows describe the 2,201 people aboard the Titanic. `weights=` names the column
-# of frequencies. Weights can be any nonnegative numbers; whole numbers are equivalent to repeated rows.
+# of frequencies, and `weights_are="frequencies"` says what they are: whole numbers are equivalent to repeated rows. Survey
+# weights are something else: with `weights_are="cases"`, each row stays one case, and the weights are scaled to the
+# effective number of rows.
 
 # %%
 counted = pd.DataFrame(
@@ -94,7 +96,7 @@ counted = pd.DataFrame(
     ],
     columns=["sex", "cabin", "survived", "people"],
 )
-titanic = encode(counted, weights="people")
+titanic = encode(counted, weights="people", weights_are="frequencies")
 print(titanic)
 aboard = lp(tan_cl("survived", titanic), titanic, smooth=0)
 print(

@@ -119,7 +119,8 @@ def catboost(X: pd.DataFrame, y: pd.Series[Any]) -> Fitted:
         cat_features=names, random_seed=0, thread_count=1, verbose=False, allow_writing_files=False
     )
     model.fit(read(X), y)
-    return lambda new: model.predict_proba(read(new))
+    order = np.argsort([str(label) for label in model.classes_])  # it orders "10" after "9"
+    return lambda new: model.predict_proba(read(new))[:, order]
 
 
 def realmlp(X: pd.DataFrame, y: pd.Series[Any]) -> Fitted:
