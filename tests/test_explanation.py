@@ -615,3 +615,13 @@ def test_interactions_of_other_models(car: pd.DataFrame) -> None:
         bn.lp(bn.kdb_mi("class", car), car, smooth=1), car.iloc[1727], interactions=True, sentences=True
     )
     assert any(reason.startswith("buying = low, persons = more, safety = high: the odds") for reason in text)
+
+
+@pytest.mark.filterwarnings("ignore:Missingness")
+def test_interactions_of_the_default_recipe(car: pd.DataFrame, voting: pd.DataFrame) -> None:
+    for class_var, frame in {"class": car, "Class": voting, "diabetes": bn.load_pima()}.items():
+        x = bn.bnc(class_var=class_var, dataset=frame)
+        rows = frame.sample(30, random_state=0)
+        found = bn.explain(x, rows, interactions=True)["log_odds"].groupby(level=0).sum()
+        expected = bn.explain(x, rows)["log_odds"].groupby(level=0).sum()
+        np.testing.assert_allclose(found, expected, atol=1e-9)

@@ -235,7 +235,9 @@ MODELS: dict[str, Any] = {
     "at most one": lambda two, car: bn.lp(child(two), two, smooth=1),
     "smooth above 0": lambda two, car: bn.lp(bn.nb("class", two), two, smooth=0),
     "x must have two classes": lambda two, car: bn.lp(bn.mbc(["class", "safety"], two), two, smooth=1),
-    "and for numbers smooth=1": lambda two, car: bn.bnc("nb", "diabetes", bn.load_pima(), numbers="gaussian"),
+    "and for numbers smooth=1": lambda two, car: bn.bnc(
+        "nb", "diabetes", bn.load_pima(), smooth=1, numbers="gaussian"
+    ),
     "discretize='mdlp'": lambda two, car: bn.bnc("kdb_mi", "diabetes", bn.load_pima()),
 }
 

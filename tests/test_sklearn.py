@@ -982,6 +982,8 @@ def test_an_estimator_repeats_the_preparation_of_a_model() -> None:
         {"dag_learner": "nb", "smooth": 1, "discretize": "quantile", "bins": 3, "missing_level": True},
         {"dag_learner": "tan_cl", "smooth": 1, "numbers": "gaussian"},
         {"dag_learner": "kdb_mi", "backoff": True, "discretize": "mdlp", "dag_args": {"kdbk": 1}},
+        {},
+        {"dag_learner": "aode"},
     ):
         x = bn.bnc(class_var="diabetes", dataset=pima, **settings)
         fitted = BNCClassifier.from_model(x).fit(pima.drop(columns="diabetes"), pima["diabetes"])

@@ -160,6 +160,7 @@ class Refined(LogLinear):
 
     def _scopes(self) -> Iterator[tuple[int, ...]]:
         yield from ((i,) for i, shifts in enumerate(self.shifts) if shifts is not None)
+        yield from () if self.intercept is None else ((),)
         for terms in self.of_numbers:
             places = [tuple(sorted({i, *terms.gaussians[i].parents})) for i in range(len(terms.gaussians))]
             places += [(i,) for i in range(len(terms.slopes))]

@@ -156,7 +156,8 @@ class LogLinear(BuiltOn):
     def _effects(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
         yield from super()._effects(codes)
         for (owner, logs), scope in zip(self._further(codes), self._scopes(), strict=True):
-            yield owner, scope, logs
+            if scope:
+                yield owner, scope, logs
 
     def _formula(self) -> Formula:
         formula: Formula = Sum(*self._described())

@@ -33,7 +33,7 @@ from ..model.arguments import check_model
 from ..model.model import Model
 from ..network.number_families import columns_of
 from ..numbers.preparation import Preparing
-from ..recipe.default import cuts
+from ..recipe.default import STEPS, cuts
 from ..recipe.prior import PRIORS
 from .inputs import CategoricalInput, as_labels, class_name, draw_seed, predicting
 
@@ -53,18 +53,26 @@ def _arguments_of(x: Model) -> dict[str, Any]:
         how = "no recipe" if recipe is None else "tables without a recipe" if by is None else f"those of {by}"
         raise ValueError(f"x must have parameters that lp estimated, or none; got {how}. Learn it with bnc.")
     step, lp_args = recipe.structure, dict(by.settings) if by else {}
-    settings: dict[str, Any] = {"discretize": None}
+    dag_args, steps = dict(step.settings), {"discretize": None, "missing_level": None}
+    learner: Any = step.name if step.name in LEARNERS else step.function
     if step.function is relearn_raw:  # with the preparation of raw data
-        settings = {name: value for name, value in step.settings.items() if name != "numeric"}
-    else:
-        settings |= {
-            "learner": step.name if step.name in LEARNERS else step.function,
-            "dag_args": dict(step.settings),
-        }
-    if isinstance(settings["dag_args"].get("parents"), tuple):  # of anb
-        settings["dag_args"] |= {"parents": dict(settings["dag_args"]["parents"])}
-    settings["dag_args"] = dict(settings["dag_args"]) or None
-    return settings | {"smooth": lp_args.pop("smooth", None), "lp_args": lp_args or None}
+        names = ("discretize", "bins", "min_count", "missing_level")
+        steps = {name: step.settings[name] for name in names}
+        learner, dag_args = step.settings["learner"], dict(step.settings["dag_args"])
+        ranked = {name: value for name, value in lp_args.items() if name != "loo_parents"}
+        if step.settings.get("finds_cases") and ranked in STEPS.values():  # the default recipe
+            dag_args = {name: v for name, v in dag_args.items() if name != "kdbk" or ranked == lp_args}
+            lp_args = {}
+    if isinstance(dag_args.get("parents"), tuple):  # of anb
+        dag_args["parents"] = dict(dag_args["parents"])
+    smooth = lp_args.pop("smooth", None)
+    return {
+        "learner": learner,
+        "dag_args": dag_args or None,
+        **steps,
+        "smooth": smooth,
+        "lp_args": lp_args or None,
+    }
 
 
 class BNCClassifier(ClassifierMixin, CategoricalInput):
