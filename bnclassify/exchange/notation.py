@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
 from inspect import get_annotations
 from math import isfinite
 from types import MappingProxyType, NoneType, UnionType
-from typing import Any, NamedTuple, Union, get_args, get_origin
+from typing import Any, NamedTuple, Union, cast, get_args, get_origin
 
 import numpy as np
 import pandas as pd
@@ -98,7 +99,7 @@ class Writer:
     def write_fields(self, value: Any, where: str) -> dict[str, Any]:
         """Return the fields of a record, without defaults that are None or an empty mapping."""
         written = {}
-        for name, default in _defaults(type(value)).items():
+        for name, default in _defaults(cast("Hashable", type(value))).items():
             item = getattr(value, name)
             empty = item is None or (isinstance(item, Mapping) and not item)
             if not (empty and (default is None or default == {})):
@@ -167,7 +168,7 @@ class Reader:
 
     def read_fields(self, cls: type[Any], written: dict[str, Any], where: str) -> Any:
         """Return a record with these fields."""
-        defaults = _defaults(cls)
+        defaults = _defaults(cast("Hashable", cls))
         strange = [name for name in written if name not in defaults]
         absent = [name for name, default in defaults.items() if default is MISSING and name not in written]
         if strange or absent:
@@ -175,7 +176,7 @@ class Reader:
             raise UnknownValueError(where, f"a {cls.__name__} {problem}")
         content = {name: self.read(item, f"{where}.{name}") for name, item in written.items()}
         for name, value in content.items():
-            _check_field(name, value, _hint(cls, name), f"{where}.{name}")
+            _check_field(name, value, _hint(cast("Hashable", cls), name), f"{where}.{name}")
         return cls(**content)
 
 
@@ -227,6 +228,7 @@ def _fits(value: Any, hint: Any) -> bool:
     return not is_class or isinstance(value, cls)
 
 
+@cache
 def _hint(cls: type[Any], name: str) -> Any:
     """Return the annotation of a field, or Any if its names are imported for type checking only."""
     for owner in cls.__mro__:
@@ -244,6 +246,7 @@ def _is_plain(value: Any) -> bool:
     return type(value) in _PLAIN and not (type(value) is float and not isfinite(value))
 
 
+@cache
 def _defaults(cls: type[Any]) -> dict[str, Any]:
     """Return the default of each field of a dataclass or named tuple; MISSING if it has none."""
     if not is_dataclass(cls):

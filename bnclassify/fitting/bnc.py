@@ -212,7 +212,8 @@ def bnc(
         plain = chosen or numeric or not _has_numbers(dataset)
         discretize = None if plain else default.cuts(learner)
     if missing_level == "auto":
-        missing_level = "auto" if not chosen and in_memory and _has_gaps(dataset) else None
+        adapts = in_memory and not (chosen or numeric)
+        missing_level = "auto" if adapts and _has_gaps(dataset) else None
     if numeric:
         _check_able(learner, _keeps_numbers, "numbers must be None", numbers, "learn from numbers")
         lp_args |= {"numbers": numbers}
@@ -345,7 +346,7 @@ def _has_numbers(dataset: object) -> bool:
 def _has_gaps(dataset: Any) -> bool:
     """Whether data in memory have missing values."""
     if isinstance(dataset, pd.DataFrame):
-        return bool(dataset.isna().any(axis=None))
+        return bool(dataset.isna().to_numpy().any())
     return bool(dataset.incomplete.any()) or any(
         np.isnan(as_floats(v)).any() for v in dataset.numbers.values()
     )

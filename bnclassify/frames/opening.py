@@ -143,7 +143,7 @@ def encode(
     >>> from bnclassify import cpt, lp, nb
     >>> counted = pd.DataFrame({"sex": ["f", "f", "m", "m"], "survived": ["no", "yes", "no", "yes"],
     ...                         "people": [126, 344, 1364, 367]})
-    >>> data = encode(counted, weights="people")
+    >>> data = encode(counted, weights="people", weights_are="frequencies")
     >>> data
     Dataset: 4 rows that count 2,201, 2 columns, 0 missing values
     >>> cpt(lp(nb("survived", data), data, smooth=0), "sex").round(3)

@@ -24,6 +24,7 @@ from .fixed import network
 _PSEUDO_COUNTS = 2.0  # of the table of a pair, distributed like the table of its child
 _CURVATURE = 10.0  # added to the curvature of the likelihood
 _MOST_TERMS = 2**29  # number of rows x pairs x classes; beyond it, a subset of rows is used
+_MOST_CANDIDATES = 40  # of each feature
 _BLOCK_CELLS = 2**20
 
 
@@ -81,7 +82,8 @@ def kdb_gain(
 
     with sums over rows. This is the gain if g is positive; other pairs have none. Rows with a missing
     value of the pair add nothing. If there are more than 2^29 terms, an evenly spread subset of rows is used.
-    With several discretizations, the first one is used. Ties go to the name that is first in
+    Candidates are the 40 features of higher rank with the largest information. With several discretizations,
+    the first one is used. Ties go to the name that is first in
     alphabetical order, so the structure does not depend on the order of columns.
 
     References
@@ -118,9 +120,9 @@ def _best_parents(data: Dataset, k: int) -> dict[Hashable, tuple[Hashable, ...]]
     scores = _Scores(data)
     for place, child in enumerate(rank.tolist()):
         earlier = by_name[np.isin(by_name, rank[:place])]
-        gains = scores.gains(child, earlier)
-        useful = earlier[_descending(gains)][: np.count_nonzero(gains > TOLERANCE)]
-        informative = earlier[_descending(information[child, earlier])]
+        informative = earlier[_descending(information[child, earlier])][:_MOST_CANDIDATES]
+        gains = scores.gains(child, informative)
+        useful = informative[_descending(gains)][: np.count_nonzero(gains > TOLERANCE)]
         in_turns = [i for pair in zip_longest(useful[:k].tolist(), informative[:k].tolist()) for i in pair]
         kept = [i for i in dict.fromkeys(in_turns) if i is not None][:k]
         parents[names[child]] = tuple([names[i] for i in kept])
@@ -176,25 +178,31 @@ class _Scores:
 
     def _gains_of_block(self, child: int, parents: NDArray[np.intp]) -> Array:
         data, n_classes = self.data, self.data.cards[-1]
-        terms = np.empty((len(parents), *self.posterior.shape))
-        base = _PSEUDO_COUNTS * self.terms[child]
-        for term, parent in zip(terms, parents.tolist(), strict=True):
-            codes, cards = data.codes[[parent, child]], [data.cards[parent], data.cards[child]]
-            table = _count([*codes, data.codes[-1]], [*cards, n_classes], self.all_weights)
-            x, y = codes[0, self.rows], codes[1, self.rows]
-            term[:] = table[x, y]
-            totals = table.sum(axis=1)[x]
-            totals[self.at] -= self.own
-            term[self.at] -= self.own
-            term += base
-            term /= totals + _PSEUDO_COUNTS
-            term /= self.terms[child]
-            term[(x < 0) | (y < 0)] = 1.0
+        card, cards = data.cards[child], np.array(data.cards)[parents]
+        own, codes = data.codes[child].astype(np.intp), data.codes[parents].astype(np.intp)
+        starts = np.concatenate([[0], np.cumsum(cards * card)])
+        pairs = codes * card + own + starts[:-1, None]  # the number of the cell of each row, without classes
+        pairs[(codes < 0) | (own < 0)] = starts[-1]
+        weights = np.broadcast_to(self.all_weights, pairs.shape).ravel()
+        cells = np.bincount(
+            (pairs * n_classes + data.codes[-1]).ravel(), weights, (starts[-1] + 1) * n_classes
+        )
+        table = cells.reshape(-1, n_classes)
+        of_parents = np.concatenate(
+            [np.add.reduceat(table[:-1], np.arange(0, starts[-1], card)), [[0.0] * n_classes]]
+        )
+        pairs = pairs[:, self.rows]
+        terms, totals = table[pairs], of_parents[pairs // card]
+        for counts in (terms, totals):
+            counts[:, self.at[0], self.at[1]] -= self.own
+        terms += _PSEUDO_COUNTS * self.terms[child]
+        terms /= (totals + _PSEUDO_COUNTS) * self.terms[child]
+        terms[pairs == starts[-1]] = 1.0
         np.log(np.maximum(terms, 1e-300, out=terms), out=terms)
-        own = terms[:, self.at[0], self.at[1]]
+        of_class = terms[:, self.at[0], self.at[1]]
         mean = np.einsum("prc,rc->pr", terms, self.posterior)
         spread = np.einsum("prc,prc,rc->pr", terms, terms, self.posterior) - mean**2
-        slope, curvature = (own - mean) @ self.weights, spread @ self.weights
+        slope, curvature = (of_class - mean) @ self.weights, spread @ self.weights
         return np.asarray(np.maximum(slope, 0.0) ** 2 / 2 / (curvature + _CURVATURE))
 
 

@@ -78,6 +78,17 @@ class PrefixTable(Immutable):
         """Number of cells of the full table."""
         return prod(self.cards) * self.prefixes[-1].counts.shape[1]
 
+    def alone(self) -> Array:
+        """Return P(x | class), (levels, classes or 1), of a variable without feature parents."""
+        base: Any = 1 / self.cards[0]
+        for i, prefix in enumerate(self.prefixes):
+            counts = np.zeros((self.cards[0], prefix.counts.shape[1]))
+            counts[prefix.cells.keys] = prefix.counts
+            total = counts.sum(axis=0) + self.masses[i]
+            added = counts + self.masses[i] * (base if i == 0 or self.nested else 1 / self.cards[0])
+            base = np.where(total > 0, added / np.where(total > 0, total, 1.0), base)
+        return np.asarray(base)
+
     def full(self) -> Array:
         """Return P(x | all configurations): (levels of each feature parent…, levels, classes or 1)."""
         levels, *parent_cards = self.cards

@@ -44,12 +44,22 @@ class Term:
         logs = self._sum(self.table.at_rows([variable, *parents]))
         return logs.reshape(-1, levels) if self.of_class else logs
 
+    @cached_property
+    def direct(self) -> Array | None:
+        """The logs of the levels of a feature without feature parents, and 0 for missing values."""
+        if self.of_class or len(self.features) > 1:
+            return None
+        logs = float(self.powers[-1]) * log(self.table.alone())
+        return np.concatenate([logs, np.zeros((1, logs.shape[1]))])
+
     def _sum(self, values: Iterator[Array]) -> Array:
         pairs = zip(values, self.powers.tolist(), strict=True)
         return np.asarray(sum(power * log(value) for value, power in pairs if power))
 
     def logs(self, codes: Codes | Mapping[int, Codes], left_out: LeftOut | None = None) -> Array:
         """Return the logs of rows, (rows or 1, classes or 1)."""
+        if self.direct is not None and left_out is None:
+            return self.direct.take(codes[self.features[0]], axis=0, mode="wrap")
         members = [codes[i] for i in self.features]
         if left_out is not None or self.written is None:
             return self._work_out(members, left_out)
