@@ -113,3 +113,19 @@ def test_superparents_of_few_features_parts_and_choices(car: pd.DataFrame, votin
     assert bn.cv(bn.bnc("spode", "class", car, smooth=1), car, k=5, rng=0) > 0.85
     with pytest.raises(ValueError, match=r"score must be one of .*; got 'BIC'"):
         bn.spode("class", car, score="BIC")
+
+
+def test_holm_bounds_the_share_of_wrong_blankets() -> None:
+    """Of data sets without any dependence, about 5 % and not half have a blanket that is not empty."""
+    rng, sets = np.random.default_rng(0), 60
+    found = {"none": 0, "holm": 0}
+    for _ in range(sets):
+        noise = pd.DataFrame(rng.integers(2, size=(300, 17))).add_prefix("x").astype(str)
+        for adjust in found:
+            found[adjust] += bool(bn.learn_blanket("x16", noise, adjust=adjust))  # type: ignore[arg-type]
+    assert found["holm"] <= 8  # more has probability .002 at a share of .05
+    assert found["none"] >= 20
+    car = bn.load_car()
+    assert set(bn.learn_blanket("class", car, adjust="holm")) <= set(bn.learn_blanket("class", car))
+    with pytest.raises(ValueError, match="adjust must be one of 'none', 'holm'"):
+        bn.learn_blanket("class", car, adjust="fdr")  # type: ignore[arg-type]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+import warnings
 from datetime import time
 from decimal import Decimal
 from typing import Any
@@ -473,6 +474,21 @@ def test_identifiers_with_holes_are_told_and_features_chosen_by_name_are_not() -
     with pytest.warns(UserWarning, match="all values of 'id'"):
         bn.nb("y", data)
     assert bn.features(bn.nb("y", data, features=["id"])) == ("id",)
+
+
+@pytest.mark.parametrize("name", ["k", "rownames"])
+def test_numbers_of_rows_are_told(name: str) -> None:
+    pima = bn.load_pima().astype({"diabetes": str})
+    pima.insert(0, name, np.arange(1, len(pima) + 1))
+    told = rf"'{name}': numbers of the rows\. .* dataset\.drop\(columns=\['{name}'\]\)"
+    frames = [pima, pima.sample(frac=1, random_state=0)] if name == "k" else [pima.iloc[::3]]
+    for data in frames:
+        with pytest.warns(UserWarning, match=told):
+            bn.bnc("nb", "diabetes", data, smooth=1, discretize="mdlp")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        some = pima.rename(columns={name: "years"}).iloc[::3]
+        bn.bnc("nb", "diabetes", some, smooth=1, discretize="mdlp")
 
 
 def test_columns_are_read_with_and_without_the_shortcut_of_pandas(

@@ -223,6 +223,7 @@ def test_tables_of_other_models_are_not_replaced(car: pd.DataFrame) -> None:
 LATENT = figures("latent")
 
 
+@pytest.mark.filterwarnings("ignore:the model of . classes has")
 @pytest.mark.parametrize("name", LATENT)
 def test_latent_classes(name: str) -> None:
     reference = LATENT[name]
@@ -242,6 +243,14 @@ def test_latent_classes(name: str) -> None:
         check_tables(x, expected, 1e-5)
 
 
+def test_latent_classes_that_data_cannot_identify_are_told() -> None:
+    items = bn.load_voting().iloc[:, :3].dropna()
+    with pytest.warns(UserWarning, match="4 classes has 15 parameters, .* has 7 free cells"):
+        bn.lca("group", items, k=4, restarts=1, rng=0)
+    with pytest.warns(UserWarning, match="the largest number of classes, 3, has the best BIC"):
+        bn.lca("group", bn.load_voting().drop(columns="Class"), k=[2, 3], restarts=2, rng=0)
+
+
 def check_tables(x: bn.BNC, expected: dict[str, Any], tolerance: float) -> None:
     """Compare shares and tables of latent classes."""
     tables = bn.params(x)
@@ -250,6 +259,7 @@ def check_tables(x: bn.BNC, expected: dict[str, Any], tolerance: float) -> None:
         np.testing.assert_allclose(tables[item], np.transpose(table), atol=tolerance)
 
 
+@pytest.mark.filterwarnings("ignore:the largest number of classes")
 def test_latent_classes_are_models_like_others(tmp_path: Path) -> None:
     votes = bn.load_voting().drop(columns="Class")
     x = bn.lca("group", votes, k=range(1, 4), restarts=3, rng=0)
@@ -279,7 +289,7 @@ def test_latent_classes_are_models_like_others(tmp_path: Path) -> None:
 def test_weights_of_latent_classes() -> None:
     frame = rows_of(LATENT["values"])
     counted = frame.value_counts().rename("n").reset_index()
-    data = bn.encode(counted, weights="n")
+    data = bn.encode(counted, weights="n", weights_are="frequencies")
     x, y = (bn.lca("group", rows, k=2, restarts=2, rng=0) for rows in (frame, data))
     for mine, other in zip(x.cpts, y.cpts, strict=True):
         np.testing.assert_allclose(mine, other, atol=1e-5)

@@ -999,3 +999,24 @@ def test_models_without_a_recipe_that_an_estimator_can_repeat(car: pd.DataFrame)
         BNCClassifier.from_model(bn.mbc(["class", "safety"], car))
     with pytest.raises(TypeError, match="x must be a model"):
         BNCClassifier.from_model("nb")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_default_of_several_outputs_is_not_worse_than_no_label() -> None:
+    """Flares are rare: the share of correct labels of plain naive Bayes is below that of the majority."""
+    flares = bn.load_solar_flare()
+    names = [name for name in flares if name.endswith("flares")]
+    train, test = flares.iloc[::2], flares.iloc[1::2]
+    X, y, rows, actual = train.drop(columns=names), train[names], test.drop(columns=names), test[names]
+    majority = float((actual.astype(str) == y.astype(str).mode().iloc[0]).to_numpy().mean())
+    losses, shares = {}, {}
+    for name, settings in {"default": {}, "mbc": {"learner": "mbc"}, "plain": {"lp_args": {}}}.items():
+        clf = BNCMultiClassifier(**settings).fit(X, y)  # type: ignore[arg-type]
+        shares[name] = float((clf.predict(rows) == actual.to_numpy()).mean())
+        posteriors = clf.predict_proba(rows)
+        at = [np.searchsorted(labels, actual[c]) for labels, c in zip(clf.classes_, names, strict=True)]
+        n = np.arange(len(rows))
+        losses[name] = -np.mean([np.log(p[n, i]) for p, i in zip(posteriors, at, strict=True)])
+    assert losses["default"] < min(losses["mbc"], losses["plain"])
+    assert shares["plain"] < majority - 0.03
+    assert shares["default"] > majority - 0.01

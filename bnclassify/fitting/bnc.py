@@ -15,7 +15,7 @@ from ..base.checks import AnyCutting, Learner, must_be
 from ..base.immutable import record
 from ..base.messages import listed, shown, silently, warn
 from ..base.progress import showing_progress
-from ..frames.columns import warn_of_no_features, warn_of_wide_columns
+from ..frames.columns import warn_of_no_features, warn_of_row_numbers, warn_of_wide_columns
 from ..frames.encoding import check_columns, check_frame, check_name, check_names
 from ..frames.numeric import as_floats
 from ..frames.opening import InFull, InParts, Rows, group_labels
@@ -492,6 +492,7 @@ def _prepare(
         fine = cuts.cuts if isinstance(cuts, MovedCuts) else ()  # with intentionally narrow intervals
         others = prepared.select([name for name in prepared.columns if name not in fine])
         warn_of_wide_columns(others.schema, others.codes, others.weights, class_var)
+        warn_of_row_numbers({name: values for name, values in raw.numbers.items() if name != class_var})
         if not features:
             warn_of_no_features(class_var)
     return prepared

@@ -12,11 +12,17 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes
 from ..base.messages import listed, plain, shown, warn
-from .numeric import CATEGORICAL, FLOATS, ArrayLike, advice_on, value_type
+from .numeric import CATEGORICAL, FLOATS, ArrayLike, advice_on, as_floats, value_type
 from .schema import Schema
 
 _FEWEST_ROWS = 20
 """With fewer rows, all values of a column can differ by chance."""
+
+_LONGEST = 300
+"""Number of characters of the longest list of columns in code."""
+
+_ROW_NAMES = ("rownames", "row.names", "rowname", "row", "rowid", "row_id", "index", "unnamed: 0", "level_0")
+"""Names that R and pandas give to numbers of rows in files."""
 
 _MOST_NUMBERS = 20
 """Number of labels from which a numeric class is probably a measurement."""
@@ -158,6 +164,23 @@ def warn_of_wide_columns(
         )
 
 
+def warn_of_row_numbers(numbers: Mapping[Hashable, NDArray[Any]]) -> None:
+    """Warn of columns of distinct whole numbers that number the rows, or are called like those of files."""
+    found = []
+    for name, column in numbers.items():
+        values = as_floats(column)
+        n = len(values)
+        if n < _FEWEST_ROWS or np.isnan(values).any() or len(np.unique(values)) < n or (values % 1).any():
+            continue
+        if np.ptp(values) == n - 1 or str(name).casefold() in _ROW_NAMES:
+            found.append(name)
+    if found:
+        warn(
+            f"{listed(found)}: numbers of the rows. They tell the class only if the rows are sorted. Drop "
+            f"such columns, with {_without(found)}."
+        )
+
+
 def _rows_and_levels(codes: Codes, card: int, weights: Array | None) -> tuple[float, int]:
     """Return the known rows of a column and the levels that occur in them; 0 for a narrow column."""
     if card < _FEWEST_ROWS // 2:
@@ -171,7 +194,9 @@ def _rows_and_levels(codes: Codes, card: int, weights: Array | None) -> tuple[fl
 
 
 def _without(names: Sequence[Hashable]) -> str:
-    return f"dataset.drop(columns=[{listed(names)}])"
+    """Return code that drops columns, which names all of them unless it would be long."""
+    text = ", ".join(map(repr, names))
+    return f"dataset.drop(columns=[{text if len(text) <= _LONGEST else '...'}])"
 
 
 def warn_of_no_features(class_var: Hashable) -> None:

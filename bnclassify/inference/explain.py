@@ -148,7 +148,9 @@ def explain(
 
         log_odds_i = ln O(target : against | v_1 … v_i) − ln O(target : against | v_1 … v_{i−1})
 
-    and the weight of the class is its prior log odds. Later features, and features that are missing in the
+    and the weight of the class is its prior log odds. In a model with weights by leave-one-out, it is the
+    weighted prior: the prior log odds times the weight of the class, which also depends on the share of
+    features that are missing. Later features, and features that are missing in the
     row, are treated like missing features in `predict`: a network, an average of networks and a model of
     several class variables marginalize over them exactly. A model with weights by leave-one-out adds the
     contributions of its terms and of its tree, each times its share in the score of the row (see `lp`): terms

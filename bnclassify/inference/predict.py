@@ -180,17 +180,21 @@ def predict(
     - `ande` uses a missing feature neither as a superparent nor as a child.
     - A dependency network (`DN`) raises an error.
 
-    With the new prior Q and the probabilities P of the model, Q(c | row) ∝ P(c | row) · Q(c) / P(c). The
-    expected cost of decision d is Σ_c P(c | row) costs(c, d). A decision that costs k in every class, if
+    With the new prior Q and the probabilities P of the model, Q(c | row) ∝ P(c | row) · Q(c) / P(c). This is
+    right if the distribution of the features within each class is the same in both populations. If instead
+    P(class | features) is the same and the features differ, omit `prior`.
+
+    The expected cost of decision d is Σ_c P(c | row) costs(c, d). A decision that costs k in every class, if
     errors cost 1, is returned if the probability of the most probable class is below 1 − k [4]_.
 
     An interval describes P(c | row) as a function of the tables [3]_. Given the structure, each column of a
     table has a Dirichlet posterior, whose parameters are counts plus pseudo-counts. All tables are drawn
     `draws` times, the posterior of every row is computed from each draw, missing features are marginalized
     over within the draw, and the bounds are quantiles of the results (equal tails). The members of an
-    average are drawn separately. The interval does not include the uncertainty of the structure, and is not a
-    prediction set. If pseudo-counts are small, distributions can be so skewed that the estimate is slightly
-    outside its interval.
+    average are drawn separately. The interval is calibrated only if the structure is true: with independences
+    that do not hold, as often in a naive Bayes, it shrinks around a wrong value as the number of rows grows.
+    It does not include the uncertainty of the structure, and is not a prediction set. If pseudo-counts are
+    small, distributions can be so skewed that the estimate is slightly outside its interval.
 
     References
     ----------

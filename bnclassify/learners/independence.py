@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from math import log as ln
 from math import prod
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -194,7 +195,12 @@ class _Choice:
 
 
 def learn_blanket(
-    class_var: Hashable, dataset: InFull | InParts, *, alpha: float = 0.05, test: str = "g2"
+    class_var: Hashable,
+    dataset: InFull | InParts,
+    *,
+    alpha: float = 0.05,
+    test: str = "g2",
+    adjust: Literal["none", "holm"] = "none",
 ) -> tuple[Hashable, ...]:
     """Learn the Markov blanket of a variable by tests of independence (IAMB).
 
@@ -211,6 +217,9 @@ def learn_blanket(
         Significance level of the tests, between 0 and 1.
     test : {"g2", "x2"}, default "g2"
         The statistic: G² of the likelihood-ratio test, or Pearson's X².
+    adjust : {"none", "holm"}, default "none"
+        Adjustment for the number of tests. By default, each test has the level `alpha`. With "holm", p-values
+        are multiplied by the number of variables that are tested at the same time.
 
     Returns
     -------
@@ -245,10 +254,17 @@ def learn_blanket(
     which ends the first phase. p-values are compared by their logs, which do not underflow; of tied
     p-values, the first in column order wins.
 
+    Because the smallest of many p-values is compared with `alpha`, the blanket of a variable that is
+    independent of all others is not empty in far more than a share `alpha` of data sets. For 0.05, this share
+    is about 25 % with 5 independent features, 55 % with 16 and 90 % with 50. With ``adjust="holm"``, the
+    first step of Holm's method [2]_, it is at most about `alpha`, and weak members are missed more often.
+
     References
     ----------
     .. [1] Tsamardinos, I., Aliferis, C. F., Statnikov, A. (2003). Algorithms for large scale Markov blanket
        discovery. FLAIRS 2003.
+    .. [2] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of
+       Statistics 6.
 
     Examples
     --------
@@ -258,6 +274,7 @@ def learn_blanket(
     """
     level = ln(Real(above=0, below=1).check("alpha", alpha))
     OneOf(STATISTICS).check("test", test)
+    adjusts = OneOf(("none", "holm")).check("adjust", adjust) == "holm"
     data = prepare(dataset, (class_var,))
     warn_of_fractions(data, test)
     counts, n = family_counts(data), len(data.features)
@@ -265,12 +282,13 @@ def learn_blanket(
     while len(blanket) < n:
         tails = _log_p_values(counts, (n, *blanket), test)
         least = tails.min()
-        if least > level:
+        if least + adjusts * ln(n - len(blanket)) > level:
             break
         blanket.append(int((tails <= least + TOLERANCE * max(1.0, -least)).argmax()))
+    within = adjusts * ln(max(1, len(blanket) - 1))
     for v in blanket[:-1]:
         others = [u for u in blanket if u != v]
-        if others and _log_p_values(counts, (n, *others), test)[v] > level:
+        if others and _log_p_values(counts, (n, *others), test)[v] + within > level:
             blanket = others
     return tuple([data.features[v] for v in sorted(blanket)])
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from math import log as ln
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from ..base.arrays import Array, log, log_sum_exp, normalize, one_thread
 from ..base.checks import ListOf, Real, Seed, Whole, check_rng, must_be
 from ..base.immutable import record
+from ..base.messages import warn
 from ..frames.encoding import check_levels, check_name, encode_columns
 from ..frames.opening import InFull
 from ..frames.schema import Dataset
@@ -77,7 +79,8 @@ def lca(
     Warns
     -----
     UserWarning
-        If EM did not converge within 5000 iterations.
+        If EM did not converge within 5000 iterations, the model has more parameters than the data can
+        identify, or the largest of several numbers of classes was the best.
 
     See Also
     --------
@@ -95,6 +98,13 @@ def lca(
     each start: uniform P(c) and tables drawn uniformly. EM ends if an iteration gains less than 1e-12.
     BIC is loglik − ½ ln(N) · nparams, as in `BIC`. Classes are groups that explain the dependence between
     features; they need not exist, and their number depends on N.
+
+    *Identification.* Different tables can have the same likelihood. This is certain if the model has more
+    parameters than the Π r − 1 free cells of the joint table of the features, with r levels each: for
+    example, four classes of three features with two levels have 15 parameters for 7 cells. It can happen
+    with fewer parameters, too. Fit the model with several seeds: if the objectives agree but the tables
+    differ, do not interpret the classes. The order of classes is never identified; here, it is that of their
+    shares.
 
     References
     ----------
@@ -141,10 +151,23 @@ def lca(
     trace = {"classes": steps, "latent": True}
     structure = network(class_var, dict.fromkeys(data.columns, ()), None, step, trace=trace)
     levels = (*data.levels, tuple(range(1, numbers[best] + 1)))
+    _warn_of_choice(data.cards, numbers, best, free[best])
     warn_of_end(fits[best].run, "The result may depend on the start.")
     recipe = structure.recipe and replace(structure.recipe, rows=Rows.of(data, ()))
     learned = {"em": fits[best].run}
     return renewed(structure, recipe=recipe, levels=levels, cpts=fits[best].tables, learned=learned)
+
+
+def _warn_of_choice(cards: Sequence[int], numbers: Sequence[int], best: int, free: int) -> None:
+    """Warn if tables are not identified, or the best number of classes may be larger than all given."""
+    cells = prod(cards) - 1
+    if free > cells:
+        warn(
+            f"the model of {numbers[best]} classes has {free:,} parameters, but the joint table of the "
+            f"features has {cells:,} free cells, so different tables fit equally well. Use fewer classes."
+        )
+    elif len(numbers) > 1 and numbers[best] == max(numbers):
+        warn(f"the largest number of classes, {numbers[best]}, has the best BIC. Pass larger numbers, too.")
 
 
 class _Fit(NamedTuple):

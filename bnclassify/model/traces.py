@@ -88,7 +88,7 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
         A feature or the class.
     interval : float, optional
         Probability of a credible interval of each entry, between 0 and 1, such as 0.9. Requires tables
-        estimated with ``smooth``, ``ess`` or ``m`` above 0.
+        estimated with ``smooth``, ``ess`` or ``m`` above 0, and rows that are a sample.
 
     Returns
     -------

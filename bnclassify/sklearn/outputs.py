@@ -44,7 +44,8 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
     dag_args : dict, optional
         Additional arguments of the learner, such as ``{"learner": "tan_cl"}`` of a chain.
     lp_args : dict, optional
-        Additional arguments of `lp`.
+        Additional arguments of `lp`. By default, a chain of naive Bayes models, which is the default, has
+        ``{"loo_weights": True}``: weights by leave-one-out, for more accurate probabilities.
     discretize : {"quantile", "width"} or None, default "quantile"
         Method that discretizes numeric columns.
     bins : int, default 4
@@ -155,10 +156,17 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
             if not isinstance(structure, MultiModel):
                 expected = "a learner of a structure with several class variables"
                 raise TypeError(must_be("learner", expected, structure))
-            model = lp(structure, frame, **{**rng, "smooth": self.smooth, **(self.lp_args or {})})
+            model = lp(structure, frame, **{**rng, "smooth": self.smooth, **self._lp_args()})
         self.model_, self.discretizer_ = model, discretizer
         self.classes_, self.n_outputs_ = classes if len(classes) > 1 else classes[0], len(classes)
         return self
+
+    def _lp_args(self) -> Mapping[str, Any]:
+        """Return the arguments of `lp`, by default with weights for a chain of naive Bayes models."""
+        if self.lp_args is None:
+            is_default = self.learner == "chain" and not self.dag_args and self.smooth > 0
+            return {"loo_weights": True} if is_default else {}
+        return self.lp_args
 
     @predicting
     def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:
