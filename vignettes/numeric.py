@@ -246,7 +246,7 @@ X, y = table.drop(columns="cultivar"), table["cultivar"]
 inner, outer = (
     StratifiedKFold(5, shuffle=True, random_state=seed) for seed in (0, 1)
 )
-classifier = BNCClassifier("nb", discretize="mdlp")
+classifier = BNCClassifier("nb", smooth=1, discretize="mdlp")
 print(
     "MDLP:                ",
     cross_val_score(classifier, X, y, cv=outer).mean().round(3),
