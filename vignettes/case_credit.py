@@ -204,8 +204,8 @@ for everyone in costs:
     print(f"{everyone} everyone: {paid[pairs].mean():.3f}")
 
 # %% [markdown]
-# The model costs 0.400 per application, one third less than a clerk for everyone. It rejects few applications, refers a
-# third, and accepts the rest; 5 % of the accepted loans are not repaid (31 of 629), against 12 % of all.
+# The model costs 0.401 per application, one third less than a clerk for everyone. It rejects few applications, refers a
+# third, and accepts the rest; 5 % of the accepted loans are not repaid (31 of 628), against 12 % of all.
 #
 # ## 8. Explain a rejection to its subject
 
