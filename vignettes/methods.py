@@ -101,7 +101,11 @@ def count(frame, *names):
 #
 # where $N$ are the counts, $r_i$ is the number of levels, and $α$ is the argument `smooth`. With 0, it is the
 # maximum-likelihood estimate, and an unseen combination has probability zero; 1 is the Laplace correction. A
-# configuration without rows gets the uniform distribution. (Heckerman, Geiger, Chickering 1995)
+# configuration without rows gets the uniform distribution. (Heckerman, Geiger, Chickering 1995) With `ess`, the
+# pseudo-count is $s / (r_i q_i)$, where $q_i$ is the number of configurations of all parents, including the class; with
+# `m`, it is $m / r_i$. A sample size α within each class, as in $(N_{ijk} + α / (r_i p_i)) / (N_{ij·} + α / p_i)$ with
+# $p_i$ configurations of the feature parents alone, is an `ess` of α times the number of classes, except for the
+# table of the class.
 
 # %%
 structure = anb("class", {"maint": ["buying"]}, car)
@@ -494,6 +498,10 @@ check(
 # \sum \ln P(\text{observed values of the row}) + α \sum \ln θ
 # $$
 #
+# over rows and over all entries of the tables; with `ess` or `m`, their pseudo-counts replace α. On complete data, it
+# gives the estimates of complete counts. It is consistent if values are missing at random, that is, depending on observed
+# values only; available cases require that they are missing completely at random.
+#
 # The computation by hand uses three votes. The joint distribution is an array of 2 × 2 × 2 × 2 cells, and a row
 # corresponds to the slice that contains both values of each missing variable. The expected counts of a
 # row are its normalized slice. At convergence, the tables estimated from the expected counts of all rows are the tables from which these
@@ -707,7 +715,8 @@ if plt is not None:
 # \sum_u \left[ \ln \frac{Γ(m_l)}{Γ(m_l + N_u)} + \sum_x \ln \frac{Γ(m_l P_{l-1}(x \mid u') + N_{ux})}{Γ(m_l P_{l-1}(x \mid u'))} \right]
 # $$
 #
-# (Petitjean, Buntine, Webb and Zaidi 2018 use sampling for a model with more levels of uncertainty.)
+# The class itself has the probability $(n_y + 1/C) / (n + 1)$. (Petitjean, Buntine, Webb and Zaidi 2018 use sampling for
+# a model with more levels of uncertainty.)
 
 
 # %%
@@ -822,6 +831,91 @@ check("weights", found.x, feature_weights(weighted), tolerance=1e-4)
 print(
     feature_weights(weighted).round(2).sort_values().iloc[[0, 1, -2, -1]].to_dict()
 )
+
+# %% [markdown]
+# If all rows would need more than 256 MiB, an evenly spread selection of rows is used. `loo_parents` compares the
+# maximum over numbers of parents or, with `loo_terms` or without weights, $\sum \ln P_{-i}$.
+#
+# ### Additional terms
+#
+# With `loo_terms`, feature f with parents $p_1, p_2, \ldots$ and, if it is a number, score $z_f$ contributes
+#
+# $$
+# T_f(x, c) = \sum_l a_{fl} \ln P_l(x_f \mid c, p_1 \ldots p_l) + \sum_s g_{fs} \ln p_s(z_f \mid c, z_{pa}) + β_{fc} z_f + γ_{fc}(x_f)
+# $$
+#
+# and $\ln P(c \mid x)$ is $w_0 \ln P(c) + \sum_f T_f(x, c)$ up to a constant. The first sum has one term, or one per
+# table with fewer parents with "levels". The scores of "gaussians" are normal scores (quantiles of ranks), those of
+# "zscores" are standard deviations from the mean, bounded by 5; "slopes" uses the first of these scales that is
+# used. $p_s$ is the predictive density of a Bayesian linear regression within each class, a Student distribution.
+# Its regressors are at most eight numbers with a higher $I(X; C)$, chosen by the largest $I(X; Y \mid C)$. Its prior
+# is $β \sim N(0, σ^2 \text{diag}(100, 1, \ldots))$ and $σ^2 \sim \text{InvGamma}(2, \frac{1}{2})$, and a row is
+# excluded in closed form. All weights maximize
+#
+# $$
+# \sum_i \ln P_{-i}(y_i \mid x_i; w) - \frac{1}{2} \sum_b λ_b |w_b - μ_b|^2
+# $$
+#
+# where block 0 contains the weights of `loo_weights`, with $λ = 3$ and $μ = τ$, and each type of term is another block,
+# with $μ = 0$. Four rounds of $λ_b = γ_b / |w_b|^2$, with $γ_b = p_b - λ_b \text{tr}_b (H + Λ)^{-1}$, the negative
+# Hessian $H$ of the first sum and the number $p_b$ of weights in block b, estimate the other $λ$, between 1 and 3000
+# (MacKay 1992). A missing number has Gaussian term and slope 0, and the score 0 as a regressor. At most 1,024 levels,
+# the most frequent ones of all features, have shifts. If $H$ would need more than $3 · 10^9$ multiplications, it is
+# estimated from evenly spread rows.
+#
+# ### Powers from held-out parts
+#
+# `honest_power` is $\arg\max \sum_i \ln P(y_i \mid x_i; τ) - \frac{1}{2} (τ - 1)^2$ over the rows of all V parts, where
+# row number i of class c is in part $(i + c) \bmod V$, and P is the model of the other parts, raised to τ. It is at
+# least 0.01.
+#
+# With `parts`, rows and classes are numbered by their contents, so the result does not depend on their order. The
+# scores of the model and of a ridge logistic regression have powers $τ_1$ and $τ_2$ that maximize
+#
+# $$
+# \sum_i \ln P(y_i \mid x_i; τ) - 5 \left( (τ_1 - \tfrac{3}{4})^2 + (τ_2 - \tfrac{1}{4})^2 \right)
+# $$
+#
+# The regression has the z-scores of numbers and indicators of levels, with the penalty $\frac{1}{2} \sum β^2$. One
+# feature parent is tried if $L - 0.1 \sqrt{a / n}$ is larger than without parents, where $L$ is the leave-one-out
+# log-likelihood per row, of n rows, of a model with a arcs between features. It is used if it predicts the parts
+# better by more than a standard error, and then two parents are tried, and then four. With 100 rows per feature or
+# more, a penalized leave-one-out likelihood chooses the number, and the powers are 1 and 0.
+#
+# A case is held out as a whole. A factor that all weights of rows share is divided out first. Equal rows, where a row of
+# whole weight w is w equal rows, are natural repetitions, and each is a case, unless $S d / N$ is above 13, where S
+# pairs of rows are equal and N pairs differ in one of d columns. Then all equal rows are one case, as are rows whose
+# weights are fractions, and weights are scaled to sum to $(\sum w)^2 / \sum w^2$.
+#
+# ### Missing values in weighted models
+#
+# The weights are best for complete rows. If a share h of the features is missing, the score of a class c is
+#
+# $$
+# λ \left(w_0 \ln P(c) + \sum_f T_f(x, c)\right) + (1 - λ) \left(\ln P(c) + (b_0 + b_1 h) M(c)\right), \quad λ = (1 - h)^q
+# $$
+#
+# where missing features are ignored in $T$, and a table with a missing parent backs off to the previous parents.
+# $M(c) = \ln P(\text{observed features} \mid c)$ of the network of the first feature parents only, a tree, with missing
+# features marginalized over; it is a mean over three discretizations if there are several. $q$ in 1, 2, 4, 8 and 16
+# and $b$, with a prior $N((1, 0), I)$, maximize the leave-one-out likelihood of the classes of at most 200 training
+# rows, each three times with a random share of its features hidden. Therefore, the posterior of a row without features
+# is the class distribution. With `loo_power`, the power is $τ + (1 - τ) h$.
+#
+# ## Densities of numeric features
+#
+# With `numbers`, the density of a number is estimated for each configuration of its parents from the rows in which
+# these and the number are observed. "gaussian" is a normal distribution with their mean and variance, with $1/n$.
+# "kernel" is the mean of normal densities around their values (John, Langley 1995), with the standard deviation $1.06\,
+# s\, n^{-1/5}$ (Silverman 1986), where $s$ is their standard deviation, with $n - 1$. A configuration without variance
+# has the density of the class, and a class without values has the density of all rows. A variance, and the square of
+# a bandwidth, is at least $10^{-9}$ times the largest variance of the number within a class. With `smooth=0` and all
+# features normal, the result is scikit-learn's `GaussianNB(var_smoothing=0)`.
+#
+# ## Subsumption resolution
+#
+# A value implies another if all training rows with the former, at least `subsumption` of them, have the latter, too.
+# Implied values of new rows are marginalized over as if they were missing. (Zheng, Webb, Suraweera, Zhu 2012)
 
 # %% [markdown]
 # ## Comparison of MANB, AWNB and WANBIA
@@ -1009,12 +1103,15 @@ check(
 #   characteristic (ROC) curve. Radiology 143.
 # - Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the combination of
 #   knowledge and statistical data. Machine Learning 20.
+# - John, G. H., Langley, P. (1995). Estimating continuous distributions in Bayesian classifiers. UAI 1995.
 # - Lauritzen, S. L. (1995). The EM algorithm for graphical association models with missing data.
 #   Computational Statistics & Data Analysis 19.
+# - MacKay, D. J. C. (1992). Bayesian interpolation. Neural Computation 4.
 # - Petitjean, F., Buntine, W., Webb, G. I., Zaidi, N. (2018). Accurate parameter estimation for Bayesian
 #   network classifiers using hierarchical Dirichlet processes. Machine Learning 107.
 # - Sahami, M. (1996). Learning limited dependence Bayesian classifiers. KDD 96.
 # - Schwarz, G. (1978). Estimating the dimension of a model. Annals of Statistics 6.
+# - Silverman, B. W. (1986). Density Estimation for Statistics and Data Analysis. Chapman and Hall.
 # - Webb, G. I., Boughton, J. R., Wang, Z. (2005). Not so naive Bayes: aggregating one-dependence estimators.
 #   Machine Learning 58.
 # - Webb, G. I., Boughton, J. R., Zheng, F., Ting, K. M., Salem, H. (2012). Learning by extrapolation from
@@ -1022,3 +1119,5 @@ check(
 #   Machine Learning 86.
 # - Zaidi, N. A., Cerquides, J., Carman, M. J., Webb, G. I. (2013). Alleviating naive Bayes attribute
 #   independence assumption by attribute weighting. JMLR 14.
+# - Zheng, F., Webb, G. I., Suraweera, P., Zhu, L. (2012). Subsumption resolution: an efficient and effective
+#   technique for semi-naive Bayesian learning. Machine Learning 87.

@@ -70,88 +70,73 @@ def lp(
 ) -> OneOrSeveral:
     r"""Estimate the parameters of a structure: its conditional probability tables.
 
-    The arguments are grouped by method. A prior is required: `smooth`, `ess`, `m` or `backoff`. At most one
-    method is used: AWNB, MANB, WANBIA, leave-one-out (`loo_weights`, `loo_parents` and `loo_terms`, or
-    `loo_power`), `numbers`, `subsumption` or EM.
+    A prior is required: `smooth`, `ess`, `m` or `backoff`. At most one method is used with it. The table
+    lists the methods and their arguments; the page :doc:`Formulas </methods>` defines them.
+
+    ===========================================  ===========================================================
+    Method                                       Arguments
+    ===========================================  ===========================================================
+    pseudo-counts, hierarchical smoothing        ``smooth``, ``ess`` or ``m``; ``backoff``
+    naive Bayes averaged over arcs (MANB)        ``manb_prior``
+    weights of features by trees (AWNB)          ``awnb_trees``, ``awnb_bootstrap``, ``rng``
+    weights of features by likelihood (WANBIA)   ``wanbia``
+    weights of features by leave-one-out         ``loo_weights``, ``loo_parents``, ``loo_terms``, ``groups``
+    power of the posterior                       ``loo_power``, or ``honest_power`` or ``parts``
+    incomplete rows by EM                        ``missing``, ``em_iterations``, ``em_tolerance``
+    densities of numeric features                ``numbers``
+    values that imply others                     ``subsumption``
+    ===========================================  ===========================================================
 
     Parameters
     ----------
     x : BNC, AODE or another model
         A structure. Existing parameters are replaced.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Contains all variables of ``x``; other columns are ignored. Raw data if the model
-        prepares raw data.
+        Contains all variables of ``x``; other columns are ignored. Raw data if the model prepares raw data.
     smooth : float
-        Pseudo-count added to every count, 0 or more: 0 gives maximum-likelihood estimates, and 1 is the
-        Laplace correction.
+        Pseudo-count added to every count: 0 for maximum likelihood, 1 for the Laplace correction.
     ess : float
         Equivalent sample size of the prior of each table, spread evenly over its cells (BDeu).
     m : float
-        Equivalent sample size of the prior of each distribution in a table, spread evenly over the levels
-        (m-estimate).
+        Equivalent sample size of the prior of each distribution in a table (m-estimate).
     backoff : bool, default False
         If True, shrink each table towards the table with one parent fewer, recursively, by the amount that
-        maximizes the marginal likelihood (hierarchical smoothing). `concentrations` returns the amounts.
+        maximizes the marginal likelihood. `concentrations` returns the amounts.
     awnb_trees : int, optional
-        AWNB: number of unpruned trees. The weight of a feature depends on the minimum depth at which they
-        test it. 10 if only ``awnb_bootstrap`` is given.
+        Number of unpruned trees; 10 if only ``awnb_bootstrap`` is given.
     awnb_bootstrap : float, optional
-        AWNB: proportion of the rows in the bootstrap sample of each tree, above 0 and up to 1. 0.5 if only
-        ``awnb_trees`` is given.
+        Proportion of the rows in the bootstrap sample of each tree; 0.5 if only ``awnb_trees`` is given.
     manb_prior : float, optional
-        MANB: prior probability of each arc from the class, between 0 and 1. The naive Bayes is averaged over
-        the presence of the arcs.
+        Prior probability of each arc from the class, between 0 and 1.
     wanbia : bool, default False
-        WANBIA: if True, weight the features to maximize the conditional log-likelihood. If features have
-        feature parents, the data must be complete.
+        If True, weight the features to maximize the conditional log-likelihood.
     loo_weights : bool, default False
         If True, raise the table of the class and of each feature to a power, its weight, that maximizes the
-        leave-one-out likelihood. The model then provides posteriors, P(c | x) ∝ P(c)^w₀ Π P(x_i | parents,
-        c)^w_i, but does not define a joint distribution. For incomplete rows, the posterior is a blend with a
-        tree; see Notes. `feature_weights` and `loo_summary` describe the result.
+        leave-one-out likelihood. The model then provides posteriors, but does not define a joint
+        distribution.
     loo_parents : bool, default False
         If True, keep only the first feature parents of each family; leave-one-out chooses their number. For
         structures that list the best parents first, as from `kdb_mi`.
     loo_terms : list of str, optional
-        Additional terms of each feature in the scores of the classes. Requires ``loo_weights``. Leave-one-out
-        estimates their weights, and the weights of each type of term are shrunk by the amount that maximizes
-        the marginal likelihood. Any of
-
-        - "gaussians", "zscores": the log density of a number given the class and up to eight other numbers,
-          on the scale of normal scores (quantiles of ranks), or in standard deviations from the mean, bounded
-          by 5
-        - "slopes": the score of a number, on the first of these scales that is used, times a coefficient for
-          each class
-        - "shifts": a constant for each class and level of a categorical feature
-        - "levels": the tables of the feature given fewer parents, each with a separate weight
-
-        Numbers are the columns that the model discretizes itself, as with ``discretize=`` in `bnc`. A term
-        without suitable columns is skipped.
+        Additional terms in the scores of the classes, with ``loo_weights``: "gaussians" or "zscores" (log
+        density of a number given the class and up to eight other numbers), "slopes" (a coefficient per
+        class), "shifts" (a constant per class and level) and "levels" (tables with fewer parents). Numbers
+        are the columns that the model discretizes itself.
     loo_power : bool, default False
-        If True, raise the posterior to the power that maximizes the leave-one-out likelihood. Ensembles are
-        supported, too. The superparents of `ande` are selected without the row, and its member weights from
-        all rows.
+        If True, raise the posterior to the power that maximizes the leave-one-out likelihood.
     honest_power : int, optional
-        Number of parts, usually 5, for a power of the posterior that is best for held-out rows. The recipe of
-        ``x`` with its cut points, structure, concentrations and weights is repeated without each part.
-        Leave-one-out evaluates weights on rows from which structure and cut points were learned, and is
-        overconfident for few rows or many features. `loo_summary` reports the power.
+        Number of parts, usually 5, for a power that is best for held-out rows: the recipe of ``x``, with its
+        cut points, structure and weights, is repeated without each part.
     parts : int, optional
-        Number of parts, usually 5, in which a model with ``loo_weights`` is predicted by models for which
-        everything was learned from the other parts. They choose the power of the model and, if ``loo_terms``
-        contains "slopes" and "shifts", the power of a ridge logistic regression on the same features, whose
-        scores are added. With ``loo_parents``, they choose the number of feature parents among 0, 1, 2 and 4.
-        With 100 rows per feature or more, a penalized leave-one-out likelihood chooses it, and the powers are
-        1 and 0. See Notes.
+        Number of parts, usually 5, in which a model with ``loo_weights`` is predicted by models of the
+        other parts. They choose its power, the power of a logistic regression whose scores are added (with
+        the terms "slopes" and "shifts"), and the number of feature parents (with ``loo_parents``).
     numbers : {"gaussian", "kernel"} or dict, optional
         Density of numeric features given their parents: a normal distribution for each configuration, or a
-        normal density around each training value. A dict maps the names of columns to one of these; text
-        applies to the columns that `discretize` discretizes by default. The other arguments apply to tables
-        only. Not with AWNB, MANB, WANBIA, leave-one-out or EM.
+        normal density around each training value. A dict maps columns to one of these.
     subsumption : int, optional
-        Minimum number of training rows by which a value implies another: all training rows with the former
-        have the latter, too. Implied values of new rows are marginalized over as if they were missing
-        (subsumption resolution [10]_). For augmented naive Bayes.
+        Minimum number of training rows by which a value implies another. Implied values of new rows are
+        marginalized over. For augmented naive Bayes.
     missing : {"available", "em"}, default "available"
         Estimation from incomplete rows: each table from the rows in which its family is observed, or all
         tables from all rows, including those without a class, by expectation maximization.
@@ -161,11 +146,10 @@ def lp(
         Maximum gain per row, in nats, of an iteration at convergence of EM.
     groups : str or array-like, optional
         Name of a column, which is then not a feature, or one label per row. The rows of a group, such as the
-        visits of a patient, are one case: they are held out together by leave-one-out and parts.
-        Only with these methods.
+        visits of a patient, are held out together by leave-one-out and parts.
     progress : bool, optional
-        If True, show a bar with the number of steps, such as tables or iterations of EM; if False, none. By
-        default, a bar appears after 3 seconds in an interactive session.
+        If True, show a progress bar; if False, none. By default, a bar appears after 3 seconds in an
+        interactive session.
     rng : int or numpy.random.Generator, optional
         Seed of the bootstrap samples.
 
@@ -177,16 +161,9 @@ def lp(
 
     Raises
     ------
-    KeyError
-        If a variable of ``x`` is not a column of ``dataset``.
-    TypeError
-        If no prior is given, or AWNB, MANB, WANBIA, ``loo_weights`` or ``loo_parents`` is used on an
-        ensemble.
-    ValueError
-        If an argument is out of range, ``loo_terms`` contains another name or is used without
-        ``loo_weights``, ``honest_power`` is used with ``loo_power``, more than one method is used, MANB is
-        used on a structure other than naive Bayes, MANB, WANBIA or leave-one-out without smoothing, the data
-        have no rows, a value is not among the levels of the structure, or no tree of AWNB has a split.
+    KeyError, TypeError, ValueError
+        If no prior or more than one method is given, a method does not fit the model type (leave-one-out
+        requires smoothing and one network, MANB a naive Bayes), or a value is not among the levels of ``x``.
 
     Warns
     -----
@@ -195,135 +172,27 @@ def lp(
 
     Notes
     -----
-    **Priors.** The probability of level k of variable i, which has r_i levels, given configuration j of its
-    parents is, with α for ``smooth``,
+    The probability of level k of variable i, which has r_i levels, given configuration j of its parents is,
+    with α for ``smooth``,
 
     .. math:: θ_{ijk} = (N_{ijk} + α) / (N_{ij·} + r_i α).
 
-    A configuration without rows and pseudo-counts has the uniform distribution. Levels are those of the
-    structure, if it has levels, or of the data.
-
     With ``ess``, the pseudo-count is ess / (r_i q_i), where q_i is the number of configurations of all
-    parents, including the class [1]_; with ``m``, it is m / r_i. A sample size α within each class, as in
-    (N_ijk + α / (r_i p_i)) / (N_ij· + α / p_i) with p_i configurations of the feature parents alone, is
-    an ``ess`` of α times the number of classes, except for the table of the class.
+    parents, including the class; with ``m``, it is m / r_i. A configuration without rows and pseudo-counts
+    has the uniform distribution.
 
-    **MANB, AWNB, WANBIA.** MANB returns θ·P(arc|D) + θ₀·(1 − P(arc|D)), where θ₀ is estimated without the
-    class [2]_. AWNB and WANBIA return θ^w, normalized; AWNB estimates w as the mean over trees of 1/√depth
-    [3]_, WANBIA maximizes Σ ln P(class | features) over w in [0, 1] [4]_, from two starts, because there may
-    be local maxima. In the papers, θ^w is not normalized, which gives a different classifier; the R package
-    bnclassify normalizes.
-
-    **Back-off.** ``backoff`` estimates recursively, from the uniform distribution to x alone, x given the
-    class, and then one more feature parent at a time,
-
-    .. math:: P_l(x | u) = (N(u, x) + m_l P_{l-1}(x | u')) / (N(u) + m_l).
-
-    One m per recursion level maximizes the marginal likelihood over 0.5 to 5000; the class itself has
-    (n_y + 1/C) / (n + 1). Hierarchical Dirichlet processes [6]_ smooth in the same order, by sampling.
-
-    **Leave-one-out.** ``loo_weights`` first estimates the common power τ, and then the weights w around it,
-
-    .. math:: τ = argmax Σ_i ln P_{-i}(y_i | x_i; τ) − ½ (τ − 1)^2
-
-    .. math:: w = argmax Σ_i ln P_{-i}(y_i | x_i; w) − 3/2 Σ_j (w_j − τ)^2
-
-    where the tables of P₋ᵢ are estimated from the counts of all rows except i. Both functions are concave.
-    Each excluded row subtracts 1 from a few counts, so all n models need about 20 times as long as one model.
-    ``loo_parents`` compares the second maximum over numbers of parents, or, with ``loo_terms`` or without
-    weights, Σ ln P₋ᵢ; ``loo_power`` is the first step alone. If all rows would need more than 256 MiB, an
-    evenly spread selection of rows is used. The structure, cut points and concentrations are learned from all
-    rows, so the log-likelihood of held-out rows is too high as an estimate for new rows; use `cv` to estimate
-    it.
-
-    **Additional terms.** With ``loo_terms``, feature f with parents p_1, p_2, … and, if it is a number, score
-    z_f contributes
-
-    .. math:: T_f(x, c) = Σ_l a_{fl} \ln P_l(x_f | c, p_1 \ldots p_l) + Σ_s g_{fs} \ln p_s(z_f | c, z_{pa})
-       + β_{fc} z_f + γ_{fc}(x_f),
-
-    and ln P(c | x) is w₀ ln P(c) + Σ_f T_f(x, c) up to a constant. p_s is the predictive density of a
-    Bayesian linear regression within each class, a Student distribution. Its regressors are at most eight
-    numbers with a higher I(X; C), chosen by the largest I(X; Y | C). Its prior is β ~ N(0, σ² diag(100,
-    1, …)) and σ² ~ InvGamma(2, ½), and a row is excluded in closed form. All weights maximize
-
-    .. math:: Σ_i \ln P_{-i}(y_i | x_i; w) − ½ Σ_b λ_b |w_b − μ_b|^2
-
-    where block 0 contains the weights of ``loo_weights``, with λ = 3 and μ as above, and each type of term is
-    another block, with μ = 0. Four rounds of λ_b = γ_b / w_b², with γ_b = p_b − λ_b tr_b (H + Λ)⁻¹,
-    the negative Hessian H of the first sum and the number p_b of weights in block b, estimate the other λ,
-    between 1 and 3000 [7]_. A missing number has Gaussian term and slope 0, and the score 0 as a regressor.
-    At most 1,024 levels, the most frequent ones of all features, have shifts. If H would need more than
-    3·10⁹ multiplications, it is estimated from evenly spread rows.
-
-    **Honest power.** ``honest_power`` is argmax Σ_i ln P(y_i | x_i; τ) − ½ (τ − 1)² over the rows of all V
-    parts, where row number i of class c is in part (i + c) mod V, and P is the model of the other parts,
-    raised to τ. It is at least 0.01.
-
-    **Parts.** With ``parts``, rows and classes are numbered by their contents, so the result does not depend
-    on their order. The scores of the model and of logistic regression have powers τ₁ and τ₂ that maximize Σ_i
-    ln P(y_i | x_i; τ) − 5 ((τ₁ − ¾)² + (τ₂ − ¼)²). The regression has the z-scores of numbers and indicators
-    of levels, with the penalty ½ Σ β². One feature parent is tried if L − 0.1 √(a / n) is larger than without
-    parents, where L is the leave-one-out log-likelihood per row, of n rows, of a model with a arcs between
-    features. It is used if it predicts the parts better by more than a standard error, and then two parents
-    are tried, and then four.
-
-    A case is held out as a whole. A factor that all weights share is divided out first. Equal rows, where a
-    row of whole weight w is w equal rows, are natural repetitions, and each is a case, unless S·d/N is above
-    13, where S pairs of rows are equal and N pairs differ in one of d columns. Then all equal rows are one
-    case, as are rows whose weights are fractions, and weights are scaled to sum to (Σw)²/Σw².
-
-    **Missing values at prediction.** The weights are best for complete rows. If a share h of the features is
-    missing, the score of a class c is
-
-    .. math:: λ (w_0 \ln P(c) + Σ_f T_f(x, c)) + (1 − λ) (\ln P(c) + (b_0 + b_1 h) M(c)), λ = (1 − h)^q
-
-    where missing features are ignored in T, and a table with a missing parent backs off to the previous
-    parents. M(c) = ln P(observed features | c) of the network of the first feature parents only, a tree, with
-    missing features marginalized over; it is a mean over three discretizations if there are several. q in 1,
-    2, 4, 8 and 16 and b, with a prior N((1, 0), I), maximize the leave-one-out likelihood of the classes of
-    at most 200 training rows, each three times with a random share of its features hidden. Therefore, the
-    posterior of a row without features is the class distribution. With ``loo_power``, the power is τ + (1 −
-    τ) h.
-
-    **EM.** EM finds a local maximum of Σ ln P(observed values) + smooth Σ ln θ, over rows and over all
-    entries of the tables [5]_; with ``ess`` or ``m``, their pseudo-counts replace smooth. On complete data,
-    it gives the estimates above. It is consistent if values are missing at random, that is, depending on
-    observed values only; available cases require that they are missing completely at random.
-
-    **Numbers.** With ``numbers``, the density of a number is estimated for each configuration of its parents
-    from the rows in which these and the number are observed. "gaussian" is a normal distribution with their
-    mean and variance, with 1/n. "kernel" is the mean of normal densities around their values [8]_, with the
-    standard deviation 1.06 s n^(-1/5) (Silverman's rule [9]_), where s is their standard deviation, with n −
-    1. A configuration without variance has the density of the class, and a class without values has the
-    density of all rows. A variance, and the square of a bandwidth, is at least 1e-9 times the largest
-    variance of the number within a class. With ``smooth=0`` and all features normal, the result is
-    scikit-learn's ``GaussianNB(var_smoothing=0)``.
+    Leave-one-out evaluates weights on rows from which structure and cut points were learned. It is
+    overconfident for few rows or many features, so estimate performance by `cv`.
 
     References
     ----------
-    .. [1] Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the
-       combination of knowledge and statistical data. Machine Learning 20.
-    .. [2] Dash, D., Cooper, G. F. (2002). Exact model averaging with naive Bayesian
-       classifiers. ICML 2002.
-    .. [3] Hall, M. (2007). A decision tree-based attribute weighting filter for naive Bayes.
-       Knowledge-Based Systems 20.
-    .. [4] Zaidi, N. A., Cerquides, J., Carman, M. J., Webb, G. I. (2013). Alleviating naive
-       Bayes attribute independence assumption by attribute weighting. JMLR 14.
-    .. [5] Lauritzen, S. L. (1995). The EM algorithm for graphical association models with missing
-       data. Computational Statistics & Data Analysis 19.
-    .. [6] Petitjean, F., Buntine, W., Webb, G. I., Zaidi, N. (2018). Accurate parameter estimation for
-       Bayesian network classifiers using hierarchical Dirichlet processes. Machine Learning 107.
-    .. [7] MacKay, D. J. C. (1992). Bayesian interpolation. Neural Computation 4.
-    .. [8] John, G. H., Langley, P. (1995). Estimating continuous distributions in Bayesian classifiers.
-       UAI 1995.
-    .. [9] Silverman, B. W. (1986). Density Estimation for Statistics and Data Analysis. Chapman and Hall.
-    .. [10] Zheng, F., Webb, G. I., Suraweera, P., Zhu, L. (2012). Subsumption resolution: an efficient and
-        effective technique for semi-naive Bayesian learning. Machine Learning 87.
+    Petitjean and others (2018) describe hierarchical smoothing; Dash and Cooper (2002) MANB; Hall (2007)
+    AWNB; Zaidi and others (2013) WANBIA. The page Formulas lists all papers.
 
     Examples
     --------
-    >>> from bnclassify import load_car, lp, tan_cl
+    >>> from bnclassify import em_objectives, feature_weights, kdb_mi, load_car, load_voting
+    >>> from bnclassify import loo_summary, lp, nb, tan_cl
     >>> car = load_car()
     >>> lp(tan_cl("class", car, score="aic"), car, smooth=1)
     <BLANKLINE>
@@ -339,6 +208,22 @@ def lp(
       parameters:         lp(smooth=1)
       missing values:     none in training; in new rows marginalized over
       joint distribution: yes
+
+    Hierarchical smoothing, and weights by leave-one-out:
+
+    >>> weighted = lp(kdb_mi("class", car), car, backoff=True, loo_weights=True)
+    >>> feature_weights(weighted).round(1).to_dict()
+    {'class': 1.6, 'buying': 2.1, 'maint': 1.7, 'doors': 2.7, 'persons': 2.1, 'lug_boot': 2.7, 'safety': 1.8}
+
+    A power for correlated features, and estimation from incomplete rows:
+
+    >>> votes = load_voting()
+    >>> powered = lp(nb("Class", votes), votes, smooth=1, loo_power=True)
+    >>> print(round(loo_summary(powered)["power"], 2))
+    0.21
+    >>> by_em = lp(nb("Class", votes), votes, smooth=1, missing="em")
+    >>> print(round(float(em_objectives(by_em)[-1]), 1))
+    -3552.3
     """
     amounts = {"smooth": smooth, "ess": ess, "m": m, "backoff": None if backoff is False else backoff}
     prior = find_prior(**amounts)
