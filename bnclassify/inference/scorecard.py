@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import log
+from functools import reduce
+from math import log, prod
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,15 @@ from ..base.immutable import ANY_NUMBER, POSITIVE, bounded, record
 from ..base.messages import listed
 from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
-from ..model.formulas import Blend, Formula, Points, Raised, Sum, Table
+from ..model.formulas import Formula, Points, Table
 from ..model.model import BuiltOn, Choice, Choose, Model, forwarding
 from ..model.recipes import Recipe, Step
+from .evidence import order_features
 
 _LINES = 12  # of totals that are printed
 _MOST_POINTS = 100_000
 _LARGEST = 1e9  # score or odds
+_UNKNOWN = "(unknown)"  # beside a level of missing values
 
 
 @record
@@ -101,7 +104,7 @@ class Scorecard(BuiltOn):
 
     def _rows(self, levels: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
         """Return a feature, a value, the value of its parent, and points, with these labels."""
-        labels = [(*own, MISSING) for own in levels]
+        labels = [(*own, _UNKNOWN if MISSING in own else MISSING) for own in levels]
         rows: list[tuple[Any, ...]] = []
         for i, (name, given, table) in enumerate(zip(self.features, self.givens, self.tables, strict=True)):
             others = ("",) if given is None else labels[given]
@@ -119,32 +122,23 @@ class Scorecard(BuiltOn):
 
     def _totals(self) -> NDArray[np.int64]:
         """Return the totals that can occur: the points of a parent, and of each child given its value."""
-        sums: dict[int, list[int]] = {}  # per feature, a set of sums, as bits, for each value of its parent
 
-        def below(i: int) -> list[int]:
+        def below(i: int) -> list[NDArray[np.int64]]:  # the sums below a feature by the value of its parent
             table = self.tables[i].reshape(len(self.tables[i]), -1)
-            found = [0] * table.shape[1]
             children = [below(j) for j, given in enumerate(self.givens) if given == i]
-            for value, row in enumerate(table.tolist()):
-                inside = 1
-                for child in children:
-                    inside = _added(inside, child[value])
-                for given, n in enumerate(row):
-                    found[given] |= inside << n
-            return sums.setdefault(i, found)
+            inside = [_sums([child[value] for child in children]) for value in range(len(table))]
+            return [
+                np.unique(np.concatenate([sums + n for sums, n in zip(inside, points, strict=True)]))
+                for points in table.T
+            ]
 
-        total = 1
-        for i in (i for i, given in enumerate(self.givens) if given is None):
-            total = _added(total, below(i)[0])
-        return np.flatnonzero([bit == "1" for bit in reversed(f"{total:b}")]) + self.start
+        return _sums([below(i)[0] for i, given in enumerate(self.givens) if given is None]) + self.start
 
     def _points_at(self, codes: Codes) -> NDArray[np.int64]:
         """Return the points of each feature, (features, rows)."""
-        n = len(self.features)
-        found = np.zeros((n, codes.shape[1]), dtype=np.int64)
-        for i, (given, table) in enumerate(zip(self.givens, self.tables, strict=True)):
-            found[i] = table[codes[i]] if given is None else table[codes[i], codes[given]]
-        return found
+        pairs = zip(self._term_scopes(), self.tables, strict=True)
+        found = [table[tuple([codes[v] for v in scope])] for scope, table in pairs]
+        return np.array(found, dtype=np.int64).reshape(-1, codes.shape[1])
 
     @property
     def _sign(self) -> Array:
@@ -161,12 +155,10 @@ class Scorecard(BuiltOn):
         """Return the points times the unit; missing values have points, too."""
         logs = self._log_joint(codes)
         targets, rivals = choose(logs)
-        weights = np.vstack(
-            [np.full(codes.shape[1], self.intercept), self.unit * self._points_at(codes)[order]]
-        )
-        directions = np.where(self._sign[targets] > 0, 1.0, -1.0)
+        weights = self.unit * np.column_stack([np.zeros(len(logs)), self._points_at(codes)[order].T])
+        weights[:, 0] = self.intercept
         posteriors = np.exp(log_normalize(logs))[np.arange(len(logs)), targets]
-        return (weights * directions).T, targets, rivals, posteriors
+        return weights * (2 * self._sign[targets] - 1)[:, None], targets, rivals, posteriors
 
     def _points_of(self, codes: Codes, order: Sequence[int]) -> NDArray[np.int64]:
         start = np.full((1, codes.shape[1]), self.start)
@@ -182,14 +174,10 @@ class Scorecard(BuiltOn):
         return [(i,) if given is None else (i, given) for i, given in enumerate(self.givens)]
 
     def _formula(self) -> Formula:
-        scopes = self._term_scopes()
-        tables = [
-            Table(i, scope, table[..., None].astype(float))
-            for i, (scope, table) in enumerate(zip(scopes, self.tables, strict=True))
-        ]
-        totals = self.probabilities["total"].to_numpy()
-        number = self.known_levels[-1].index(self.target)
-        return Points(tuple(tables), number, self.intercept, self.unit, self.start, tuple(totals.tolist()))
+        pairs = enumerate(zip(self._term_scopes(), self.tables, strict=True))
+        tables = tuple([Table(i, scope, table[..., None].astype(float)) for i, (scope, table) in pairs])
+        number, totals = self.known_levels[-1].index(self.target), tuple(self.probabilities["total"].tolist())
+        return Points(tables, number, self.intercept, self.unit, self.start, totals)
 
     def _estimate(self, data: Any, prior: Any) -> Any:
         """Return the model with tables, without points."""
@@ -200,13 +188,13 @@ class Scorecard(BuiltOn):
         return {**self.base.facts(), "points": f"of {self.target}; one adds {self.unit:.3g} to its log odds"}
 
     def __repr__(self) -> str:
-        written = [self._written_levels(name) for name in self.features]
-        frame = pd.DataFrame(self._rows([*written, ()]), columns=["variable", "value", "given", "points"])
-        parents = [self.features[self.givens[self.features.index(v)] or 0] for v in frame["variable"]]
-        given = [f"{p} = {v}" if v != "" else "" for p, v in zip(parents, frame["given"], strict=True)]
-        frame = frame.assign(given=given) if any(given) else frame.drop(columns="given")
-        frame["variable"] = frame["variable"].where(frame["variable"] != frame["variable"].shift(), "")
-        totals = self.probabilities
+        rows = self._rows([*map(self._written_levels, self.features), ()])
+        parents = dict(zip(self.features, self.givens, strict=True))
+        given = [f"{self.features[parents[v] or 0]} = {u}" if u != "" else "" for v, _, u, _ in rows]
+        names = [v if i == 0 or v != rows[i - 1][0] else "" for i, (v, *_) in enumerate(rows)]
+        content = {"variable": names, "value": [row[1] for row in rows], "given": given}
+        frame = pd.DataFrame({**content, "points": [row[3] for row in rows]})
+        frame, totals = frame if any(given) else frame.drop(columns="given"), self.probabilities
         some = totals.iloc[np.unique(np.linspace(0, len(totals) - 1, _LINES).round().astype(int))]
         first = f"Start with {self.start:,} points. " if self.start else ""
         title = f"{first}Add the points of {self.class_var} = {self.target}:"
@@ -214,16 +202,9 @@ class Scorecard(BuiltOn):
         return f"\n{title}\n\n{tables[0]}\n\n{tables[1]}\n"
 
 
-def _added(first: int, second: int) -> int:
-    """Return all sums of a number of one set and a number of another; bit n of a set is the number n."""
-    if first.bit_count() < second.bit_count():
-        first, second = second, first
-    total, shift = 0, 0
-    while second:
-        gap = (second & -second).bit_length() - 1
-        shift, second = shift + gap + 1, second >> (gap + 1)
-        total |= first << (shift - 1)
-    return total
+def _sums(sets: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return all sums of one number of each set."""
+    return reduce(lambda a, b: np.unique(np.add.outer(a, b)), sets, np.zeros(1, dtype=np.int64))
 
 
 def scorecard(
@@ -274,7 +255,8 @@ def scorecard(
     total is 1 / (1 + exp(−(base + Σ_i low_i + unit · total))). With `pdo`, a whole number of points to start
     with is added, and the probability is 1 / (1 + exp(−(ln odds + unit · (total − score)))).
 
-    The row "(missing)" is for values that are missing or unknown: a missing feature contributes 0, and if the
+    The row "(missing)" is for values that are missing or unknown, unless missing values are a level of the
+    feature; the row of unknown values is then called "(unknown)": a missing feature contributes 0, and if the
     parent is missing, a value contributes its weight of evidence given the class alone [1]_.
 
     References
@@ -355,61 +337,36 @@ def fit_card(
 
 def _contributions(x: Model, target: int) -> tuple[float, list[int | None], list[Array]]:
     """Return the base of the log odds, the parent of each feature, and contributions of values, or raise."""
-    formula, power = _sum_of(x)
-    scopes = [{i} for i in range(len(x.features))]
-    for term in formula.terms:
-        if term.owner >= 0:
-            scopes[term.owner] |= {*getattr(term, "scope", ())}
-    simple = all(isinstance(t, Table) and (t.owner >= 0 or not t.scope) for t in formula.terms)
-    if not (simple and formula.terms) or any(len(scope) > 2 for scope in scopes):
+    scopes, n, order = x._term_scopes(), len(x.features), order_features(x)
+    simple = scopes is not None and not x.parents[x.class_var] and x.missing_rule != "an error"
+    if not simple or max(map(len, scopes or ())) > 2 or any(x._curve(f) is not None for f in x.features):
         raise ValueError(
             "x must be a model in which the contribution of a feature depends on its value and at most "
             f"one other feature; got a model of type {type(x).__name__}. Use nb, tan_cl, or kdb_mi with "
             "dag_args={'kdbk': 1}, and for numbers smooth=1 and discretize='mdlp'."
         )
-    givens = [next(iter(scope - {i}), None) for i, scope in enumerate(scopes)]
-    cards = [len(labels) + 1 for labels in x.known_levels[:-1]]
-    parts = [np.zeros([cards[v] for v in (i, given) if v is not None]) for i, given in enumerate(givens)]
-    marginals = x._marginal_tables() if formula.marginalizes else ()
-    base = 0.0
-    for term in formula.terms:
-        odds = power * _odds(term.logs, target)  # type: ignore[union-attr]
-        if term.owner < 0:
-            base += float(odds)
-            continue
-        part = _at_values(term, odds, parts[term.owner].shape, (term.owner, givens[term.owner]))
-        if formula.marginalizes:  # the table has no entries of missing values
-            part[-1] = 0.0
-            if part.ndim > 1:
-                part[:-1, -1] = _odds(marginals[term.owner], target)[:-1]
-        parts[term.owner] += part
-    if not all(np.isfinite(part).all() for part in parts) or not np.isfinite(base):
+    base, givens, parts = 0.0, list[int | None](), []
+    for i, above in enumerate(x.feature_parents.values()):
+        members = [i, *map(x.features.index, above)]
+        cards = [len(x.known_levels[v]) for v in members]
+        codes = np.zeros((n, prod(cards)), dtype=np.intp)
+        codes[members] = np.indices(cards).reshape(len(cards), -1)
+        odds = _odds(x._log_joints_in_sequence(codes, order), target)
+        part, at = np.zeros([card + 1 for card in cards]), order.index(i)
+        with np.errstate(invalid="ignore"):
+            part[tuple([slice(-1)] * len(cards))] = (odds[at + 1] - odds[at]).reshape(cards)
+        if above:  # the parent is missing
+            mains = sum(_odds(logs, target) for _, scope, logs in x._effects(codes) if scope == (i,))
+            part[:-1, -1] = np.reshape(mains, cards)[:, 0]
+        base = float(odds[0, 0])
+        givens.append(members[1] if above else None)
+        parts.append(part)
+    if not np.isfinite([base, *[part.sum() for part in parts]]).all():
         raise ValueError("x must have positive probabilities only; got 0. Fit the model with smooth above 0.")
     return base, givens, parts
 
 
-def _sum_of(x: Model) -> tuple[Sum, float]:
-    """Return the sum of terms that gives the scores of complete rows, and its power; empty without one."""
-    formula, power = x._formula(), 1.0
-    if isinstance(formula, Raised):
-        power, formula = formula.power, formula.formula
-    formula = formula.formula if isinstance(formula, Blend) else formula
-    return formula if isinstance(formula, Sum) else Sum((), False), power
-
-
-def _at_values(term: Any, odds: Array, shape: Sequence[int], features: Sequence[int | None]) -> Array:
-    """Return the log odds of a term at all values of a feature and its parent, the last ones missing."""
-    grid = dict(zip(features, np.indices(shape), strict=False))
-    places = []
-    for v, size in zip(features, shape, strict=False):
-        if v in term.scope:
-            at = np.where(grid[v] == size - 1, -1, grid[v])
-            coding = term.codings[term.scope.index(v)] if term.codings else None
-            at = at if coding is None else np.where(at < 0, -1, coding[at])
-            places.append((term.scope.index(v), at))
-    return np.array(odds[tuple([at for _, at in sorted(places, key=lambda pair: pair[0])])])
-
-
 def _odds(logs: Array, target: int) -> Array:
-    """Return the log odds of the target from logs of two classes, or of a single entry for both."""
-    return logs[..., target] - logs[..., 1 - target] if logs.shape[-1] > 1 else np.zeros(logs.shape[:-1])
+    """Return the log odds of the target from logs of two classes."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(logs[..., target] - logs[..., 1 - target])
