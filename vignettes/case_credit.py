@@ -116,14 +116,13 @@ print("income unknown:", round(loans["income"].isna().mean(), 3))
 # ## 3. Split by date, and keep customers together
 #
 # The model will be used on future applications, so we put aside the latest ones. Within the rest, a customer who applied
-# twice must not be in a training and a test fold at the same time: `folds` gets one number per customer.
+# twice must not be in a training and a test fold at the same time: `groups` keeps all rows of a customer in the same fold.
 
 # %%
 last = loans["date"] >= "2024-01-01"
 columns = ["date", "customer"]
 train, test = loans[~last].drop(columns=columns), loans[last].drop(columns=columns)
-customers = loans.loc[~last, "customer"]
-folds = np.random.default_rng(0).integers(0, 10, 10_000)[customers]
+customers = loans.loc[~last, "customer"].to_numpy()
 print(len(train), "applications of 2023,", len(test), "of 2024 put aside")
 
 # %% [markdown]
@@ -147,7 +146,7 @@ models = {
     ),
 }
 metrics = ["log_loss", "auc"]
-cv(models, train, folds=folds, metric=metrics).unstack().round(3)  # noqa: PD010
+cv(models, train, groups=customers, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
 
 # %% [markdown]
 # The weighted model has the lowest log-loss; the baseline is 0.364. Whether the income was stated says nothing here, so
@@ -170,7 +169,7 @@ plot_effect(model, "burden", target="no", dataset=train)
 # ## 6. Check the probabilities
 
 # %%
-posteriors = cv_predict(model, train, folds=folds)
+posteriors = cv_predict(model, train, groups=customers, rng=0)
 plot_calibration(posteriors, train["repaid"], target="no", strategy="quantile")
 
 # %% [markdown]
@@ -181,7 +180,7 @@ columns = ["slope", "calibration_error", "expected_error"]
 calibration(posteriors, train["repaid"])[columns].round(3)
 
 # %% [markdown]
-# The slope is 0.98, and 1 is perfect.
+# The slope is 0.97, and 1 is perfect.
 #
 # ## 7. Decide by cost
 #
@@ -270,11 +269,11 @@ print(card.points.to_string(index=False))
 # %%
 metrics = ["auc", "log_loss"]
 pair = {"model of step 5": model, "simple": simple, "scorecard": card}
-cv(pair, train, folds=folds, metric=metrics).unstack().round(3)  # noqa: PD010
+cv(pair, train, groups=customers, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
 
 # %% [markdown]
-# Rounding costs nothing that could be measured: AUC 0.767 before and after. The few intervals cost 0.02 against the model
-# of step 5, so use the card where people add up points, and the model where a computer does.
+# Rounding costs next to nothing: AUC 0.765 before and 0.763 after. The few intervals cost 0.025 against the model of
+# step 5, so use the card where people add up points, and the model where a computer does.
 #
 # ## 10. Hand over
 #

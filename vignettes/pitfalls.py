@@ -120,8 +120,9 @@ with warnings.catch_warnings(record=True) as caught:
 print(caught[0].message)
 
 # %% [markdown]
-# **Right.** Drop identifiers before you fit a model. If an identifier groups rows (several rows per patient), use it to
-# make folds, so that all rows of a patient are in the same fold: `cv(model, df, folds=...)`.
+# **Right.** Drop identifiers before you fit a model. If an identifier groups rows (several rows per patient), name it:
+# `cv(model, df, groups="patient")` keeps all rows of a patient in the same fold, and `bnc(..., groups="patient")` holds
+# them out together when it chooses weights.
 #
 # ## Copies of rows, and oversampling
 #
