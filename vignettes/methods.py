@@ -431,6 +431,29 @@ check(
 # Balanced accuracy is the mean over the classes of the proportion of correct labels. AUC is the proportion of
 # pairs of a row of a class and a row of another class in which the former has the larger posterior probability of
 # the class; ties count one half. (Brier 1950; Hanley, McNeil 1982)
+#
+# | Metric | Definition |
+# |---|---|
+# | `calibration_error` | mean over 15 equal intervals of the most probable class's p, weighted by the rows in them, of the difference between mean p and the proportion that is correct |
+# | `f1`, `precision`, `recall` | means over the classes that occur as actual or predicted labels, where 0 / 0 is 0, of 2 tp / (actual + predicted), tp / predicted and tp / actual, with tp the correctly predicted rows |
+# | `kappa` | (accuracy − a) / (1 − a), with a the accuracy of independent labels of the same frequencies; 0 for 0 / 0 |
+# | `mcc` | the correlation of actual and predicted classes; 0 for 0 / 0 |
+# | `loglik` | mean of ln P(features, actual class), for models with a joint distribution |
+#
+# Balanced accuracy and AUC omit classes without tested rows; AUC is NaN if only one class is tested, and averages over the
+# classes by their frequency. AUC and calibration errors treat posteriors that differ by rounding as equal. −ln p is at
+# most −ln of the spacing of floats above 1. The standard error of a metric is the standard deviation over folds divided
+# by √k or, for calibration errors, the jackknife over folds, a mean over repeats. If calibration errors were computed,
+# `attrs["calibrated"]` is the expected calibration error of calibrated posteriors with the same number of rows, which is
+# not 0, because proportions in small intervals vary.
+#
+# Metrics are means by weight. If all weights are whole numbers, as in a table of frequencies, a row of weight 5 counts as
+# five rows: its units are split over the folds at random, so that results equal the results of repeated rows. If a weight
+# is fractional, or `folds` are given, each row belongs to one fold, because it is one case, such as a respondent of a
+# survey. The fold of a row of partitioned data depends on a hash of its values and its label, on the seed, and on the
+# names of all columns, but neither on the models nor on the partitions. Rows that are equal in all values and in their
+# label are in the same fold; units of whole weights are hashed separately. Models that discretize are evaluated on
+# partitioned data with `dag=False`, which keeps the cut points. With several class variables, folds are not stratified.
 
 # %%
 folds = np.arange(len(votes)) % 5
@@ -465,7 +488,9 @@ print(by_hand.mean().round(4).to_dict())
 # %% [markdown]
 # ## Missing values at prediction
 #
-# The model marginalizes over missing features exactly. By hand, this is a sum over all completions of a row:
+# A network, an average of networks and a model of several class variables marginalize over missing features exactly. If
+# all are missing, the posterior is the prior. `ande` uses a missing feature neither as a superparent nor as a child, and a
+# dependency network raises an error. By hand, this is a sum over all completions of a row:
 #
 # $$
 # P(c, \text{observed}) = \sum_h P(c, \text{observed}, \text{hidden} = h)
@@ -961,6 +986,8 @@ print("weights of WANBIA on car:", feature_weights(on_car).round(2).to_dict())
 #
 # where H is the entropy of the class in bits and k is the number of classes that occur. The subsets S₁ and S₂ are then
 # divided in the same way. (Fayyad, Irani 1993)
+# The smallest of tied cut points is accepted, and rows without a class or value are ignored. With weights, N is a sum of
+# weights, so the cut points depend on the scale of the weights; there are none if the sum is 1 or less.
 
 
 # %%
@@ -1038,6 +1065,9 @@ check(
 # $$
 #
 # The contributions and the logarithm of the prior odds sum to the log odds of the posterior. (Good 1985)
+# Later features are treated like missing features. A model with weights by leave-one-out adds the contributions of its terms
+# and of its tree, each times its share in the score of the row: terms of missing features are 0, and the tree
+# marginalizes over later features. In a model with `loo_terms`, the weight of a feature is the sum of all its terms.
 
 # %%
 row = car.iloc[[1700]]
@@ -1082,6 +1112,31 @@ check(
 )
 
 # %% [markdown]
+# With `interactions=True`, the main effect of feature i is $\ln P(v_i \mid \text{target}) - \ln P(v_i \mid \text{against})$,
+# with the marginal distribution of the feature given the class, and the interaction is the rest of its contribution. If
+# no feature has more than one feature parent and all are observed, the interaction of a pair is the difference of its
+# pointwise mutual information between the classes, so networks of the same distribution have the same explanation,
+# for all directions of their arcs. In models with weights, the main effect is computed from the table without feature
+# parents, raised to the power of the table with parents; other terms belong to the features on which they depend. A main
+# effect that is infinite is replaced by the contribution.
+#
+# ## Intervals of posteriors
+#
+# An interval describes $P(c \mid x)$ as a function of the tables (Van Allen, Singh, Greiner, Hooper 2008). Given the
+# structure, each column of a table has a Dirichlet posterior, whose parameters are counts plus pseudo-counts. All tables are
+# drawn `draws` times, the posterior of every row is computed from each draw, missing features are marginalized over within
+# the draw, and the bounds are quantiles of the results (equal tails). The members of an average are drawn separately.
+# The interval does not include the uncertainty of the structure, and is not a prediction set. If pseudo-counts are
+# small, distributions can be so skewed that the estimate is slightly outside its interval.
+#
+# ## Structural EM
+#
+# The expected score replaces each incomplete row by all its completions, weighted by their probability in the current
+# model. A search maximizes it, EM estimates the parameters of the result by maximum likelihood, and both are repeated until
+# the expected score does not improve. The score of the observed data, $\ln P(\text{observed values})$ minus the penalty,
+# never decreases. (Friedman 1997)
+
+# %% [markdown]
 # ## References
 #
 # - Akaike, H. (1974). A new look at the statistical model identification. IEEE Transactions on Automatic
@@ -1095,6 +1150,7 @@ check(
 #   algorithm. Journal of the Royal Statistical Society B 39.
 # - Fayyad, U. M., Irani, K. B. (1993). Multi-interval discretization of continuous-valued attributes for
 #   classification learning. IJCAI 93.
+# - Friedman, N. (1997). Learning belief networks in the presence of missing values and hidden variables. ICML 1997.
 # - Friedman, N., Geiger, D., Goldszmidt, M. (1997). Bayesian network classifiers. Machine Learning 29.
 # - Good, I. J. (1985). Weight of evidence: a brief survey. Bayesian Statistics 2.
 # - Hall, M. (2007). A decision tree-based attribute weighting filter for naive Bayes. Knowledge-Based
@@ -1112,6 +1168,8 @@ check(
 # - Sahami, M. (1996). Learning limited dependence Bayesian classifiers. KDD 96.
 # - Schwarz, G. (1978). Estimating the dimension of a model. Annals of Statistics 6.
 # - Silverman, B. W. (1986). Density Estimation for Statistics and Data Analysis. Chapman and Hall.
+# - Van Allen, T., Singh, A., Greiner, R., Hooper, P. (2008). Quantifying the uncertainty of a belief net response:
+#   Bayesian error-bars for belief net inference. Artificial Intelligence 172.
 # - Webb, G. I., Boughton, J. R., Wang, Z. (2005). Not so naive Bayes: aggregating one-dependence estimators.
 #   Machine Learning 58.
 # - Webb, G. I., Boughton, J. R., Zheng, F., Ting, K. M., Salem, H. (2012). Learning by extrapolation from

@@ -70,12 +70,8 @@ def hamming(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike
 
     Raises
     ------
-    KeyError
-        If ``actual`` lacks a column.
-    TypeError
-        If an argument is not a data frame.
-    ValueError
-        If their rows differ, there are none, or an actual label is missing.
+    KeyError, TypeError, ValueError
+        If the rows of the two differ, or an actual label is missing.
 
     References
     ----------

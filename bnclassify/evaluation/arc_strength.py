@@ -160,15 +160,10 @@ def arc_strength(
 
     Raises
     ------
-    KeyError
-        If `dataset` lacks a column.
-    TypeError
-        If `x` averages several networks, or is neither a model nor a list of models.
-    ValueError
-        If `x` does not record how it was learned, networks are over different variables, `replicates` is
-        less than 1, `dataset` is missing or has other columns than `x` was learned from, or `method` is
-        "exact" and `x` was not learned by ``tan_cl(..., score="bde")`` from categories, or with required or
-        forbidden pairs.
+    KeyError, TypeError, ValueError
+        If `x` averages several networks or does not record how it was learned, or `method` is "exact" and
+        `x` was not learned by ``tan_cl(..., score="bde")`` from categories, without required or forbidden
+        pairs.
 
     See Also
     --------
@@ -350,12 +345,8 @@ def averaged_network(strength: pd.DataFrame, class_var: Hashable, *, threshold: 
 
     Raises
     ------
-    KeyError
-        If `class_var` is not a variable of `strength`.
-    TypeError
+    KeyError, TypeError, ValueError
         If `strength` is not a result of `arc_strength`.
-    ValueError
-        If `threshold` is not a number from 0 to 1.
 
     Notes
     -----

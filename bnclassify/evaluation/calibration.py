@@ -99,11 +99,8 @@ def calibration(
 
     Raises
     ------
-    TypeError
-        If `posteriors` is not a DataFrame, or `actual` is not one class per row.
-    ValueError
-        If `posteriors` do not sum to 1, the rows of the two differ, a class is not among the columns, or
-        `bins` or `strategy` is out of range.
+    KeyError, TypeError, ValueError
+        If `posteriors` do not sum to 1, or the rows of the two differ.
 
     See Also
     --------

@@ -70,11 +70,8 @@ def compare(
 
     Raises
     ------
-    TypeError
-        If `results` is not a data frame of numbers.
-    ValueError
-        If there is only one model or one fold, values are missing, several results are of different
-        folds, the folds do not fit the test, or the corrected test has no sizes.
+    KeyError, TypeError, ValueError
+        If several results are of different folds, or the folds do not fit the test.
 
     Warns
     -----

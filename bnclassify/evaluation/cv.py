@@ -162,81 +162,37 @@ def cv(
 
     Raises
     ------
-    KeyError
-        If a variable is not a column.
-    TypeError, ValueError
-        If ``x`` contains something other than fitted models, models differ in their class, a model was
-        learned from other columns, the class is missing in every row, a metric does not exist or does not
-        return a number, or ``k``, ``repeats`` or ``folds`` do not fit the data.
+    KeyError, TypeError, ValueError
+        If models differ in their class, a model was learned from other columns, the class is missing in
+        every row, or ``k``, ``repeats`` or ``folds`` do not fit the data.
 
     Warns
     -----
     UserWarning
-        If rows have no class, a class has fewer than ``k`` rows in memory, so that some folds have none, a
-        metric is not defined in some folds, which are excluded from the mean, no training row of a fold has a
-        positive weight, whose results are NaN, or unseen values are treated as missing, whose numbers by
-        column are in ``attrs["unseen"]``.
+        If rows have no class, a class has fewer than ``k`` rows, a metric is not defined in some folds,
+        which are excluded from the mean, a fold has no training weight, or unseen values are treated as
+        missing, whose numbers by column are in ``attrs["unseen"]``.
 
     Notes
     -----
-    With p(c) the posterior of class c in a row, and means over the tested rows:
+    The page :doc:`Formulas </methods>` defines the metrics, and how weights and partitioned data are split.
+    Folds of rows in memory are stratified: the rows of each class are spread evenly over them. A row of
+    whole weight 5 counts as five rows, which can be in several folds. A row with a fractional weight is one
+    case.
 
-    - accuracy: proportion of rows whose most probable class is correct;
-    - balanced_accuracy: mean over classes of the proportion of their rows that is correct;
-    - log_loss: mean of −ln p(actual class), at most −ln of the spacing of floats above 1;
-    - brier: mean of Σ_c (p(c) − 1[c is actual])², 0 to 2;
-    - auc: probability that a row of a class has a larger p of this class than a row of another class, where
-      ties count as 1/2, averaged over the classes by their frequency;
-    - calibration_error: mean over 15 equal intervals of the most probable class's p, weighted by the rows in
-      them, of the difference between mean p and the proportion that is correct;
-    - rmse: √mean of (1 − p(actual class))²;
-    - f1, precision, recall: means over the classes that occur as actual or predicted labels, where 0 / 0 is
-      0, of 2 tp / (actual + predicted), tp / predicted and tp / actual, with tp the correctly predicted rows;
-    - kappa: (accuracy − a) / (1 − a), with a the accuracy of independent labels of the same frequencies;
-    - mcc: the correlation of actual and predicted classes; both are 0 for 0 / 0;
-    - loglik: mean of ln P(features, actual class), for models with a joint distribution.
-
-    *Weights.* Metrics are means by weight. If all weights are whole numbers, as in a table of frequencies, a
-    row of weight 5 counts as five rows: its units are split over the folds at random, so that results
-    equal the results of repeated rows. If a weight is fractional, or ``folds`` are given, each row belongs to
-    one fold, because it is one case, such as a respondent of a survey.
-
-    *Folds.* Folds of rows in memory are stratified: the rows of each class are spread evenly over them. The
-    fold of a row of partitioned data depends on a hash of its values and its label, on the seed, and on the
-    names of all columns, which are therefore read, but neither on the models nor on the partitions. Folds and
-    the proportions of frequent classes in them are of similar size, and rows that are
-    equal in all values and in their label are in the same fold. Units of whole weights are hashed separately,
-    so the units of one row can be in several folds. Models that discretize
-    are evaluated on partitioned data with ``dag=False``, which keeps the cut points.
-
-    *Several class variables.* Folds are not stratified, missing labels are ignored, and "accuracy" means
-    "hamming", the proportion of labels that are correct, and "exact_match", the proportion of rows in which
-    all are; both for the most probable label of each class variable. "joint_hamming" and "joint_exact_match"
-    are for the most probable combinations, and any other metric is computed for each class variable
-    separately, as "log_loss(name)". Results for one such model are indexed by metric alone.
-
-    Balanced accuracy and AUC omit classes without tested rows; AUC is NaN if only one class is tested.
-    AUC and calibration errors treat posteriors that differ by rounding as equal.
+    For several class variables, "accuracy" means "hamming", the proportion of labels that are correct, and
+    "exact_match" is the proportion of rows in which all are. "joint_hamming" and "joint_exact_match"
+    evaluate the most probable combinations, and other metrics each class variable, as "log_loss(name)".
 
     The ``attrs`` of a Series contain ``"standard_errors"``, the standard deviation over folds divided by
-    √k or, for calibration errors, the jackknife over folds, a mean over repeats. Training sets of
-    folds overlap, so this is an approximation. If calibration errors were computed, they
-    contain ``"calibrated"``, the expected calibration error of calibrated posteriors with the same number of
-    rows, which is not 0, because proportions in small intervals vary. For the attributes of a single model,
-    pass ``[x]``.
-
-    The ``attrs`` of a Series or DataFrame also contain a record of the folds, for `compare`, and, for
-    `plot_cv`, the metrics of a baseline: a model without features whose posteriors are the class frequencies
-    in the training rows. If classes are imbalanced, compare models with this baseline.
+    √k, an approximation, because training sets overlap. They also contain a record of the folds, for
+    `compare`, and the metrics of a model without features, for `plot_cv`. For the attributes of a single
+    model, pass ``[x]``.
 
     References
     ----------
     .. [1] Kohavi, R. (1995). A study of cross-validation and bootstrap for accuracy estimation
        and model selection. IJCAI 95.
-    .. [2] Brier, G. W. (1950). Verification of forecasts expressed in terms of probability. Monthly
-       Weather Review 78.
-    .. [3] Hanley, J. A., McNeil, B. J. (1982). The meaning and use of the area under a receiver
-       operating characteristic (ROC) curve. Radiology 143.
 
     Examples
     --------

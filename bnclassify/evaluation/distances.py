@@ -129,11 +129,9 @@ def kl_divergence(x: Model, y: Model) -> float:
 
     Raises
     ------
-    TypeError
-        If a model averages several networks or has no joint distribution, or a feature is a number.
-    ValueError
-        If a model has no parameters, the networks are over different variables or levels, or a table over
-        the families of both would be too large.
+    KeyError, TypeError, ValueError
+        If a model does not define a joint distribution, or the networks are over different variables or
+        levels.
 
     Notes
     -----

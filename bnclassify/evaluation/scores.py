@@ -86,13 +86,8 @@ def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series
 
     Raises
     ------
-    KeyError
-        If a variable is not a column of `dataset`.
-    TypeError
-        If `x` is not a model with a joint distribution, or `dataset` is not data.
-    ValueError
-        If `dataset` has no rows, the class is missing in a row, or a value is not among the levels of
-        the model.
+    KeyError, TypeError, ValueError
+        If `x` does not define a joint distribution, or the class is missing in a row.
 
     Examples
     --------
@@ -343,11 +338,8 @@ def ci_test(
 
     Raises
     ------
-    KeyError
-        If a name is not a column.
-    ValueError
-        If a name occurs twice, `test` or `permutations` is out of range, the table has too many cells, no row
-        has values of all columns, or rows have fractional weights and are to be permuted.
+    KeyError, TypeError, ValueError
+        If the table has too many cells, or rows have fractional weights and are to be permuted.
 
     Warns
     -----

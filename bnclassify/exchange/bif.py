@@ -363,15 +363,9 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
 
     Raises
     ------
-    KeyError
-        If the file has no variable `class_var`.
-    OSError
-        If the file cannot be opened.
-    TypeError
-        If `path` is not the name of a file, or `class_var` is not a name.
-    ValueError
-        If the file breaks the rules of the format, or a table would be too large; the message
-        contains the line. If the arcs form a cycle.
+    OSError, KeyError, TypeError, ValueError
+        If the file breaks the rules of the format, or a table would be too large; the message contains the
+        line.
 
     Notes
     -----

@@ -59,15 +59,9 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
 
     Raises
     ------
-    OSError
-        If the file cannot be written.
-    TypeError
-        If `x` is not a model, or its scores are not sums of tables: a model of
-        several class variables, with kernel densities or with `subsumption`, or
-        `ande` with n=2. If `path` or `title` is not text.
-    ValueError
-        If the model has no parameters, its tables need more than 20,000,000
-        characters, or two variables or two labels of the class are the same text.
+    OSError, KeyError, TypeError, ValueError
+        If the scores of the model are not sums of tables, as with several class variables, kernel
+        densities, `subsumption` and `ande` with n=2, or the tables need more than 20,000,000 characters.
 
     Notes
     -----

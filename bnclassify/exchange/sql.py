@@ -53,13 +53,10 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
 
     Raises
     ------
-    TypeError
-        If `x` is not a model, or its scores are not sums of tables: a model of several class variables, of
-        ``numbers="kernel"`` or `subsumption`, or `ande` with ``n=2``. If `table` or `key` are not names.
-    ValueError
-        If `x` has no parameters, `table` is empty, two columns of the result or two features would have the
-        same name (of 63 bytes, which PostgreSQL keeps), two labels of a feature are the same as text, a name
-        or label contains NUL or a lone surrogate, or the statement would have more than 1,000,000 characters.
+    KeyError, TypeError, ValueError
+        If the scores of the model are not sums of tables, as with several class variables, kernel
+        densities, `subsumption` and `ande` with ``n=2``, two columns of the result would have the same
+        name, or the statement would have more than 1,000,000 characters.
 
     Notes
     -----

@@ -47,11 +47,7 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
 
     Raises
     ------
-    OSError
-        If the file cannot be written.
-    TypeError
-        If `x` is not a model.
-    ValueError
+    OSError, KeyError, TypeError, ValueError
         If the model contains an unsupported value, such as labels that are dates.
 
     Warns
@@ -132,13 +128,8 @@ def load(path: str | os.PathLike[str]) -> Model:
 
     Raises
     ------
-    OSError
-        If the file cannot be opened.
-    TypeError
-        If `path` is not the name of a file.
-    ValueError
-        If it is not a file of `save`, or is damaged or in another version of the format. The message
-        names the place.
+    OSError, KeyError, TypeError, ValueError
+        If the file was not written by `save`, is damaged or has another version of the format.
 
     Notes
     -----

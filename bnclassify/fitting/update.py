@@ -47,13 +47,9 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
 
     Raises
     ------
-    KeyError
-        If a variable of ``x`` is not a column of ``dataset``.
-    TypeError
-        If ``x`` is not a model.
-    ValueError
-        If parameters do not follow from counts alone, such as those of weights, averages and EM, a value
-        is not among the levels of ``x`` and ``levels`` is "same", or there are no rows.
+    KeyError, TypeError, ValueError
+        If parameters do not follow from counts alone, such as those of weights, averages and EM, or a value
+        is not among the levels of ``x`` and ``levels`` is "same".
 
     Warns
     -----
@@ -104,12 +100,9 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
 
     Raises
     ------
-    TypeError
-        If an element of ``models`` is not a model.
-    ValueError
-        If there are no models, one has no parameters, parameters do not follow from counts alone, such as
-        those of weights and EM, or the models differ in structure, prior or cut points, or in levels and
-        ``levels`` is "same".
+    KeyError, TypeError, ValueError
+        If parameters do not follow from counts alone, such as those of weights and EM, or the models differ
+        in structure, prior or cut points, or in levels and ``levels`` is "same".
 
     Notes
     -----

@@ -48,11 +48,7 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
 
     Raises
     ------
-    KeyError
-        If the model has no such variable.
-    TypeError
-        If `x` is not a single network, or `frame` is not a DataFrame.
-    ValueError
+    KeyError, TypeError, ValueError
         If the labels of `frame` differ from the table, or a column is not a distribution.
 
     Notes
@@ -130,13 +126,9 @@ def from_tables(class_var: Hashable, tables: Mapping[Hashable, pd.DataFrame]) ->
 
     Raises
     ------
-    KeyError
-        If the class or a parent has no table.
-    TypeError
-        If `tables` is not a dict of DataFrames.
-    ValueError
-        If labels of parents differ from their tables, a column is not a distribution, or the arcs
-        form a cycle.
+    KeyError, TypeError, ValueError
+        If labels of parents differ from their tables, a column is not a distribution, or the arcs form a
+        cycle.
 
     Notes
     -----

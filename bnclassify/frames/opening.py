@@ -98,14 +98,9 @@ def encode(
 
     Raises
     ------
-    KeyError
-        If a column of ``weights`` or ``missing_level`` is absent.
-    TypeError
-        If ``frame`` is not a data frame, a column contains numbers with fractions, dates, or values of
-        several types, or weights are not numbers.
-    ValueError
-        If column names are not unique, a weight is missing, infinite or below 0, weights have an infinite
-        sum, a column has a level "(missing)" already, or ``weights_are`` is given without weights.
+    KeyError, TypeError, ValueError
+        If a column contains numbers with fractions, dates, or values of several types, a weight is missing,
+        infinite or below 0, or a column has a level "(missing)" already.
 
     Warns
     -----

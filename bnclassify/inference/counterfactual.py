@@ -66,15 +66,9 @@ def counterfactual(
 
     Raises
     ------
-    KeyError
-        If a feature is not a column of `row`, a dict has none of the features, or `fixed` names a variable
-        that is not a feature.
-    TypeError
-        If `x` is not a model or has several class variables, or an argument has a wrong type.
-    ValueError
-        If `row` is not one row, `target` is not a class, `most` or `alternatives` is less than 1, a value is
-        not among the levels of the model and `unseen` is "error", a feature is missing and the model is a
-        `DN`, the model has no parameters, or there are too many changes to try.
+    KeyError, TypeError, ValueError
+        If `row` is not one row, a feature is missing and the model is a `DN`, or there are too many changes
+        to try.
 
     Notes
     -----

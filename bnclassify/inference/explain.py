@@ -107,10 +107,9 @@ def explain(
           NaN if missing
         - ``parents``: the values of its feature parents, with cut points of intervals rounded to readable
           digits; empty in an ensemble, whose members differ in them
-        - ``log_odds``: the contribution to the log odds, in nats. Contributions sum to the log odds of
-          the posterior. A positive contribution is evidence for the target, a negative one against it; a
-          missing feature has 0. A value that is impossible under a class, with ``smooth=0``, contributes an
-          infinity, and later features contribute 0
+        - ``log_odds``: the contribution to the log odds, in nats. A positive contribution is evidence for
+          the target, a negative one against it; a missing feature has 0. A value that is impossible under a
+          class contributes an infinity, and later features contribute 0
         - ``points``: of a `Scorecard`, the points of the value, and the number to start with
         - ``odds_ratio``: the exponential of ``log_odds``, by which the odds of the target are multiplied
 
@@ -123,24 +122,14 @@ def explain(
         For several rows or none, the tables of all rows are concatenated, indexed by row label and variable,
         with two additional columns, ``target`` and ``against``, the classes that are compared.
     list of str
-        With ``sentences=True``, for one row: a sentence for each of the three features with the largest
-        contributions, the largest first, as the last example shows. Those that contribute less than 0.05,
-        which multiplies the odds by 0.95 to 1.05, are omitted.
-    pandas.Series
-        With ``sentences=True``, for several rows: such a list for each row.
+        With ``sentences=True``, a sentence for each of the three features with the largest contributions,
+        without those that contribute less than 0.05; for several rows, a Series of such lists.
 
     Raises
     ------
-    KeyError
-        If a feature is not a column of `row`, or a dict has none of the features.
-    TypeError
-        If `row` is neither rows nor a data frame, `x` is not a model, or it has several class variables and
-        `class_var` is not given.
-    ValueError
-        If a class is unknown, a class would be compared with itself, a value is not among the levels of the
-        model and `unseen` is "error", a row is impossible under all compared classes, so the odds are
-        undefined, a feature is missing and the model is a `DN`, or the model has no parameters or only one
-        class.
+    KeyError, TypeError, ValueError
+        If `x` has several class variables and `class_var` is not given, a row is impossible under all
+        compared classes, so the odds are undefined, or as in `predict`.
 
     Notes
     -----
@@ -148,30 +137,19 @@ def explain(
 
         log_odds_i = ln O(target : against | v_1 … v_i) − ln O(target : against | v_1 … v_{i−1})
 
-    and the weight of the class is its prior log odds. In a model with weights by leave-one-out, it is the
-    weighted prior: the prior log odds times the weight of the class, which also depends on the share of
-    features that are missing. Later features, and features that are missing in the
-    row, are treated like missing features in `predict`: a network, an average of networks and a model of
-    several class variables marginalize over them exactly. A model with weights by leave-one-out adds the
-    contributions of its terms and of its tree, each times its share in the score of the row (see `lp`): terms
-    of missing features are 0, and the tree marginalizes over later features. For every model type, the
-    weights sum to the log odds of the posterior that `predict` returns. In a model with ``loo_terms``, the
-    weight of a feature is the sum of all its terms.
+    and the weight of the class is its prior log odds (in a model with weights by leave-one-out, times the
+    weight of the class, which also depends on the share of missing features). Later features are treated
+    like missing features in `predict`. For every model type, the weights sum to the log odds of the posterior
+    that `predict` returns.
 
     For two classes and a complete row of a single network, the weights are ln θ(v_i | parents, target) − ln
-    θ(v_i | parents, against), feature by feature, in any order [2]_. In other cases, they depend on the
-    order: the contribution of a feature is smaller if a correlated feature precedes it. Features are ordered
-    by the layers of the network and then by column; in an ensemble (`aode`, `ande`), and if arcs between
-    features form a cycle, by column.
+    θ(v_i | parents, against), in any order [2]_. In other cases, the contribution of a feature is smaller
+    if a correlated feature precedes it. Features are ordered by the layers of the network and then by
+    column; in an ensemble (`aode`, `ande`), and if arcs between features form a cycle, by column.
 
-    The main effect of feature i (``interactions=True``) is ln P(v_i | target) − ln P(v_i | against), with the
-    marginal distribution of the feature given the class; an interaction is the rest of the contribution of a
-    feature with feature parents. If no feature has more than one feature parent and all are observed,
-    the interaction of a pair is the difference of its pointwise mutual information between the classes, so
-    networks of the same distribution have the same explanation, whatever the directions of their arcs. In
-    models with weights, the main effect is computed from the table without feature parents, raised
-    to the power of the table with parents; other terms belong to the features on which they depend. A main
-    effect that is infinite is replaced by the contribution.
+    The main effect of feature i (``interactions=True``) is ln P(v_i | target) − ln P(v_i | against), with
+    the marginal distribution of the feature given the class; an interaction is the rest of the contribution
+    of a feature with feature parents. The page :doc:`Formulas </methods>` has the details.
 
     References
     ----------
@@ -194,15 +172,6 @@ def explain(
     maint                low    buying = low      1.01        2.75
     safety              high  persons = more      0.61        1.85
     lug_boot             big   safety = high      0.65        1.92
-
-    Contributions of several rows, with one column per variable:
-
-    >>> many = explain(model, car, target="vgood")
-    >>> many["log_odds"].unstack().loc[1726:, ["class", "persons", "safety"]].round(2)
-    variable  class  persons  safety
-    row
-    1726      -0.06     0.11   -3.15
-    1727      -1.76     0.09    0.61
 
     The same contributions as main effects and interactions:
 

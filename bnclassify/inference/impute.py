@@ -56,13 +56,9 @@ def impute(
 
     Raises
     ------
-    KeyError
-        If a feature is not a column.
-    TypeError
-        If the model does not define a joint distribution, or `draws` is not a whole number.
-    ValueError
-        If `draws` is less than 1, a value is not among the levels of the model, or there are too
-        many combinations of missing values in a row.
+    KeyError, TypeError, ValueError
+        If the model does not define a joint distribution, or there are too many combinations of missing
+        values in a row.
 
     Notes
     -----

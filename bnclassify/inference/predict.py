@@ -95,14 +95,11 @@ def predict(
     newdata : pandas.DataFrame or another frame, Dataset, Series, dict, list of dict or Dask DataFrame
         Rows to predict, with a column for each feature of `x`, matched by name and label. Other columns,
         such as the class, are ignored. A Series or dict is one row, and may omit features, which are
-        then missing. Whole floats, to which pandas converts integers with missing values, equal these
-        integers. See Notes for missing features.
+        then missing.
     prob : bool, default False
         If True, return posteriors instead of labels.
     unseen : {"error", "missing"}, default "error"
         Whether a value that is not among the levels of the model raises an error or is treated as missing.
-        Values that differ from the levels only in type, such as 1 and "1", and numbers for intervals always
-        raise an error.
     prior : dict or pandas.Series, optional
         The probability of each class in the population of `newdata`, if it differs from the training
         data. It must have all classes and sum to 1.
@@ -114,8 +111,7 @@ def predict(
         default, the most probable label of each class variable is predicted.
     greedy : bool, default False
         If True, predict the class variables of a chain one at a time, given the previous predictions,
-        instead of enumerating all combinations. Chains with more than 65,536
-        combinations are always greedy.
+        instead of enumerating all combinations.
     interval : float, optional
         With ``prob=True``, probability of a credible interval of each posterior, such as 0.9.
         Requires tables estimated with ``smooth``, ``ess`` or ``m`` above 0.
@@ -139,26 +135,16 @@ def predict(
         column per class variable and label, where the posteriors of each class variable sum to 1. With
         ``joint=True``, the labels of the most probable combination (the first, if tied) and, with
         ``prob=True``, a column ``probability``.
-    dask.dataframe.Series, dask.dataframe.DataFrame
-        If `newdata` is a Dask DataFrame, computed lazily per partition.
-    polars.Series, pyarrow.ChunkedArray, polars.DataFrame, pyarrow.Table, ...
-        The same in the library of `newdata`, with text as names of columns, such as ``yes_lower``. Rows of a
-        database, such as a DuckDB relation, are answered in Arrow.
+    dask.dataframe.Series, polars.DataFrame, pyarrow.Table, ...
+        The same in the library of `newdata`: lazily for Dask, and in Arrow for rows of a database.
 
     Raises
     ------
-    KeyError
-        If a feature is not a column of `newdata`, or a dict has none of the features.
-    TypeError
-        If `x` is not a model, `newdata` is not a data frame or rows, a column does not hold categories,
-        an argument has a wrong type, or an argument is not defined for the model type.
-    ValueError
-        If a value is not among the levels of the model and `unseen` is "error", the model has no parameters,
-        a feature is missing and the model is a `DN`, `prior` or `costs` do not fit the classes, or `costs`
-        are given with ``prob=True``. If there are too many combinations of labels, or marginalizing over
-        class variables would need a table of more than 1,048,576 cells per row. If `interval` is not between
-        0 and 1, is used without ``prob=True`` or with ``joint=True``, or the tables do not follow from counts
-        and pseudo-counts alone (as for back-off, EM, weighted models and `ande`).
+    KeyError, TypeError, ValueError
+        If a value is not among the levels of the model and `unseen` is "error", a feature is missing and
+        the model is a `DN`, `costs` are given with ``prob=True``, or there are too many combinations of
+        labels. If `interval` is used with tables that do not follow from counts and pseudo-counts alone, as
+        for back-off, EM, weighted models and `ande`.
 
     Warns
     -----
@@ -168,43 +154,28 @@ def predict(
 
     Notes
     -----
-    The treatment of missing features depends on the model type:
-
-    - A network (`BNC`), an average of networks (`Ensemble`, `aode`) and a model of several class variables
-      (`mbc`, `maode`) marginalize over missing features exactly. If all are missing, the posterior is the
-      prior.
-    - A model with weights by leave-one-out (``lp(..., loo_weights=True)`` and the default of `BNCClassifier`)
-      does not define a joint distribution. It blends its weighted terms, which ignore missing features, with
-      a tree that marginalizes over them; see `lp`. With ``loo_power=True``, the posterior of the underlying
-      model, which marginalizes, is raised to a power that is closer to 1 the more features are missing.
-    - `ande` uses a missing feature neither as a superparent nor as a child.
-    - A dependency network (`DN`) raises an error.
+    Networks, their averages and models of several class variables marginalize over missing features
+    exactly, so the posterior of a row without features is the prior. Models with weights by leave-one-out
+    ignore the terms of missing features, and blend the others with a tree that marginalizes over them.
+    `ande` uses a missing feature neither as a superparent nor as a child.
 
     With the new prior Q and the probabilities P of the model, Q(c | row) ∝ P(c | row) · Q(c) / P(c). This is
     right if the distribution of the features within each class is the same in both populations. If instead
     P(class | features) is the same and the features differ, omit `prior`.
 
     The expected cost of decision d is Σ_c P(c | row) costs(c, d). A decision that costs k in every class, if
-    errors cost 1, is returned if the probability of the most probable class is below 1 − k [4]_.
+    errors cost 1, is returned if the probability of the most probable class is below 1 − k.
 
-    An interval describes P(c | row) as a function of the tables [3]_. Given the structure, each column of a
-    table has a Dirichlet posterior, whose parameters are counts plus pseudo-counts. All tables are drawn
-    `draws` times, the posterior of every row is computed from each draw, missing features are marginalized
-    over within the draw, and the bounds are quantiles of the results (equal tails). The members of an
-    average are drawn separately. The interval is calibrated only if the structure is true: with independences
+    For an interval, all tables are drawn from their Dirichlet posteriors, and the bounds are quantiles of
+    the resulting posteriors (equal tails). It is calibrated only if the structure is true: with independences
     that do not hold, as often in a naive Bayes, it shrinks around a wrong value as the number of rows grows.
-    It does not include the uncertainty of the structure, and is not a prediction set. If pseudo-counts are
-    small, distributions can be so skewed that the estimate is slightly outside its interval.
+    The page :doc:`Formulas </methods>` has the details.
 
     References
     ----------
     .. [1] Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI 2001.
     .. [2] Saerens, M., Latinne, P., Decaestecker, C. (2002). Adjusting the outputs of a classifier to
        new a priori probabilities: a simple procedure. Neural Computation 14.
-    .. [3] Van Allen, T., Singh, A., Greiner, R., Hooper, P. (2008). Quantifying the uncertainty of a belief
-       net response: Bayesian error-bars for belief net inference. Artificial Intelligence 172.
-    .. [4] Chow, C. K. (1970). On optimum recognition error and reject tradeoff. IEEE Transactions on
-       Information Theory 16.
 
     Examples
     --------
@@ -247,16 +218,6 @@ def predict(
     >>> refer = pd.DataFrame(1 - np.eye(4), names, names).assign(refer=0.3)
     >>> predict(model, car.iloc[[0, -2, -1]], costs=refer).tolist()
     ['unacc', 'refer', 'refer']
-
-    Two votes, with the probability of the combination:
-
-    >>> from bnclassify import load_voting, mbc
-    >>> voting = load_voting()
-    >>> two = lp(mbc(["mx_missile", "crime"], voting), voting, smooth=1)
-    >>> predict(two, voting.tail(2), joint=True, prob=True).round(2)
-        mx_missile crime  probability
-    433          n     y         0.96
-    434          n     y         1.00
     """
     model = check_fitted(x)
     for name, flag in {"prob": prob, "joint": joint, "greedy": greedy}.items():

@@ -78,15 +78,9 @@ def query(
 
     Raises
     ------
-    KeyError
-        If the model has no such variable.
-    TypeError
-        If the model does not define a joint distribution, or one of `variables` is a number with a density.
-    ValueError
-        If a value is not among the levels of the model, a variable is in both `variables` and `evidence`
-        or named twice, the evidence has probability 0, or the distribution would be too large. If
-        `interval` is used with a model for which `predict` does not accept it. If a likelihood is not a
-        number of at least 0.
+    KeyError, TypeError, ValueError
+        If the model does not define a joint distribution, a variable is in both `variables` and `evidence`,
+        the evidence has probability 0, or the distribution would be too large.
 
     Notes
     -----

@@ -45,14 +45,9 @@ def sample(x: Model, n: int, *, evidence: EvidenceOf = None, rng: Seed = None) -
 
     Raises
     ------
-    KeyError
-        If `evidence` names a variable that the model does not have.
-    TypeError
-        If the model does not define a joint distribution, `n` is not a whole number, or `evidence` is not a
-        dict or Series.
-    ValueError
-        If `n` is negative, the sample would have more than 2³¹ values, a value of `evidence` is not among the
-        levels of the model, or the evidence has probability 0.
+    KeyError, TypeError, ValueError
+        If the model does not define a joint distribution, the sample would have more than 2³¹ values, or
+        the evidence has probability 0.
 
     Notes
     -----

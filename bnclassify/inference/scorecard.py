@@ -241,11 +241,9 @@ def scorecard(
 
     Raises
     ------
-    TypeError
-        If `x` is not a model, or an argument has a wrong type.
-    ValueError
-        If `x` has no parameters, does not have two classes, or has contributions that depend on more
-        features, on numbers, or are infinite. If `target` is not a class, or a number is not positive.
+    KeyError, TypeError, ValueError
+        If `x` does not have two classes, or has contributions that depend on several features, on numbers,
+        or are infinite.
 
     Notes
     -----

@@ -54,14 +54,8 @@ def value_of_information(
 
     Raises
     ------
-    KeyError
-        If a feature is not a column of `row`, or a dict has none of the features.
-    TypeError
-        If `x` is not a model, is a `DN`, or has several class variables, or `costs` is not a data frame of
-        numbers.
-    ValueError
-        If `row` is not one row or has probability 0, a value is not among the levels of the model and
-        `unseen` is "error", `costs` do not fit the classes, or the model has no parameters.
+    KeyError, TypeError, ValueError
+        If `x` is a `DN` or has several class variables, or `row` is not one row or has probability 0.
 
     Notes
     -----

@@ -89,11 +89,8 @@ def nb(
 
     Raises
     ------
-    KeyError
-        If `class_var` or a feature is not a column of `dataset`.
-    TypeError, ValueError
-        If `class_var` is not a name, a column cannot be encoded or has no observed value, or `features`
-        contains a name twice or the class.
+    KeyError, TypeError, ValueError
+        If a column cannot be encoded or has no observed value, or `features` contains the class.
 
     Warns
     -----

@@ -98,12 +98,10 @@ def hc(
 
     Raises
     ------
-    KeyError
-        If `class_var`, or a variable of `start`, `required` or `forbidden`, is not a column of `dataset`.
-    TypeError, ValueError
-        If values are missing, an argument is out of range, an arc is required or in `start` and also
-        forbidden, the arcs of the initial structure form a cycle, or a variable has more than
-        `max_parents` of them. If `missing` is "em" and the incomplete rows have too many completions.
+    KeyError, TypeError, ValueError
+        If values are missing, an arc is required or in `start` and also forbidden, or the arcs of the
+        initial structure form a cycle or exceed `max_parents`. If `missing` is "em" and the incomplete rows
+        have too many completions.
 
     Warns
     -----
@@ -120,20 +118,15 @@ def hc(
 
     Notes
     -----
-    The score of a network is a sum over its families, so a step changes one or two terms. Candidates are
-    all additions, then all deletions, then all reversals, each in the column order of the first and then
-    the second variable of the arc. Gains within max(1e-9, 1e-12 · abs(score)) are tied, the first wins,
-    and a step must gain more than that.
+    A step changes one or two terms of the score, which is a sum over families. Candidates are all
+    additions, then all deletions, then all reversals, each in column order. Of tied gains, within max(1e-9,
+    1e-12 · abs(score)), the first wins, and a step must gain more than that. With `tabu`, moves that gain
+    at most 1.5e-8 count as losses. The result is a maximum only among its neighbors.
 
-    With `tabu`, moves that gain at most 1.5e-8 count as losses. Structural EM starts from the structure of
-    the complete rows. Then it repeats two steps: EM estimates the parameters by maximum likelihood; a search
-    from the current structure maximizes the expected score, for which each incomplete row is replaced by all
-    its completions, weighted by their probability. It stops if the expected score does not improve. The score
-    of the observed data, ln P(observed values) minus the penalty, never decreases; `greedy_scores` returns it
-    for each structure.
-
-    The result is a maximum only among its neighbors. If both directions of an arc have the same score,
-    the first is chosen, and the search can end in a different structure than with the second.
+    Structural EM starts from the structure of the complete rows and repeats two steps: EM estimates the
+    parameters; a search maximizes the expected score, for which each incomplete row is replaced by all its
+    completions, weighted by their probability. The score of the observed data, which `greedy_scores`
+    returns, never decreases.
 
     References
     ----------

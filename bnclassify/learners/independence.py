@@ -69,11 +69,8 @@ def chisq_dn(
 
     Raises
     ------
-    KeyError
-        If `class_var`, a feature or an end of an arc is not a column of `dataset`.
-    TypeError, ValueError
-        If an argument is out of range, an arc is both required and forbidden or contains the class, or
-        `dataset` has no rows or no row with an observed class.
+    KeyError, TypeError, ValueError
+        If an arc is both required and forbidden or contains the class.
 
     Warns
     -----

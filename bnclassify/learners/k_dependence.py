@@ -153,12 +153,9 @@ def kdb_mi(
 
     Raises
     ------
-    KeyError
-        If `class_var`, a feature or an end of an arc is not a column of `dataset`.
-    TypeError, ValueError
-        If `kdbk` is not a whole number of at least 0 or is less than the number of required parents of a
-        feature, `dataset` has no rows or no row with an observed class, an arc is both required and
-        forbidden or contains the class, or the required arcs form a cycle.
+    KeyError, TypeError, ValueError
+        If a feature has more than `kdbk` required parents, an arc is both required and forbidden or
+        contains the class, or the required arcs form a cycle.
 
     Warns
     -----

@@ -70,11 +70,8 @@ def lca(
 
     Raises
     ------
-    TypeError
-        If `dataset` is not a data frame, or a column is not categorical.
-    ValueError
-        If `class_var` is a column of `dataset`, `k`, `smooth` or `restarts` is out of range, or the data have
-        no rows.
+    KeyError, TypeError, ValueError
+        If `class_var` is a column of `dataset`, or a column is not categorical.
 
     Warns
     -----

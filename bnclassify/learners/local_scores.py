@@ -237,12 +237,8 @@ def network_score(
 
     Raises
     ------
-    KeyError
-        If a variable of `x` is not a column of `dataset`.
-    TypeError
-        If `x` is not a single network.
-    ValueError
-        If values are missing or are not levels of `x`, there are no rows, or an argument is out of range.
+    KeyError, TypeError, ValueError
+        If `x` is not a single network, or values are missing or are not levels of `x`.
 
     Warns
     -----

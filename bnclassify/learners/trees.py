@@ -110,11 +110,8 @@ def tan_cl(
 
     Raises
     ------
-    KeyError
-        If `class_var`, `root`, a feature or an end of a pair is not a column of `dataset`.
-    TypeError, ValueError
-        If an argument is not as described above, `root` is the class variable, `dataset` has no rows or no
-        row with an observed class, a pair is both required and forbidden or contains the class, the
+    KeyError, TypeError, ValueError
+        If `root` is the class variable, a pair is both required and forbidden or contains the class, the
         required pairs form a cycle, or, for "loglik", the forbidden pairs leave no tree.
 
     Warns
@@ -133,25 +130,14 @@ def tan_cl(
 
     Notes
     -----
-    With :math:`I` the conditional mutual information :math:`I(X; Y | C)` in nats, :math:`N` the number of
-    rows in which x, y and the class are observed, and :math:`r` the number of levels, an arc contributes
-
-    - :math:`I` to the log-likelihood per row ("loglik"),
-    - :math:`N·I − (r_x−1)(r_y−1)r_c` to AIC,
-    - :math:`N·I − ½ ln N · (r_x−1)(r_y−1)r_c` to BIC,
-    - bde(Y | X, class) − bde(Y | class) to the log marginal likelihood ("bde", see `network_score`).
+    The weights of arcs are the contributions to the score on the page :doc:`Formulas </methods>`, from the
+    rows in which both features and the class are observed. "loglik" ranks arcs by information per row, as R
+    does, so if values are missing, the result need not be the maximum-likelihood tree.
 
     The forest has the largest total among forests with the required and without the forbidden pairs. An arc
-    is kept if its contribution is at least 0. An arc to a feature with a single level contributes
-    exactly 0 and is therefore kept; drop such features. Except with "loglik", features that are never
-    observed together are not joined. Of tied edges, the one with the lower first column is chosen, and
-    then the one with the lower second column.
-
-    If values are missing, pairs of features are observed in different numbers of rows. "loglik" ranks
-    edges by I per row, as R does, so the result need not be the maximum-likelihood tree; "aic" ranks them
-    by N·I. With ``missing="em"``, the tree is at least as good, by the score of all observed values, as
-    those of the complete rows and of the available cases. The result for "loglik" does not depend on the
-    scale of weights.
+    is kept if its contribution is at least 0. An arc to a feature with a single level contributes exactly 0
+    and is therefore kept; drop such features. Of tied edges, the one with the lower first column is chosen,
+    and then the one with the lower second column.
 
     References
     ----------
@@ -159,10 +145,6 @@ def tan_cl(
        Machine Learning 29.
     .. [2] Chow, C. K., Liu, C. N. (1968). Approximating discrete probability distributions
        with dependence trees. IEEE Transactions on Information Theory 14.
-    .. [3] Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the
-       combination of knowledge and statistical data. Machine Learning 20.
-    .. [4] Friedman, N. (1997). Learning belief networks in the presence of missing values and hidden
-       variables. ICML 1997.
 
     Examples
     --------
@@ -339,11 +321,9 @@ def chow_liu(
 
     Raises
     ------
-    KeyError
-        If `class_var`, `root`, a feature or an end of a pair is not a column of `dataset`.
-    TypeError, ValueError
-        If `dataset` has no rows or no row with an observed class, a pair is both required and forbidden, the
-        required pairs form a cycle, or the forbidden pairs leave no tree.
+    KeyError, TypeError, ValueError
+        If a pair is both required and forbidden, the required pairs form a cycle, or the forbidden pairs
+        leave no tree.
 
     Warns
     -----

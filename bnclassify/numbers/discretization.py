@@ -344,15 +344,9 @@ def discretize(
 
     Raises
     ------
-    KeyError
-        If the class, the weights or one of ``columns`` is absent.
-    TypeError
-        If ``dataset`` is not a data frame, one of ``columns`` is not numeric, the class is of type float, or
-        ``bins`` is not a whole number.
-    ValueError
-        If there are no rows, "mdlp" or "mixed" is used without a class or with a class that is missing in
-        every row, a number is infinite, an integer to discretize is 2**53 or larger, the method is unknown,
-        ``bins`` is not from 2 to 10,000, the class is among ``columns``, or it has too many labels for
+    KeyError, TypeError, ValueError
+        If a column to discretize is not numeric, a number is infinite, an integer is 2**53 or larger,
+        "mdlp" or "mixed" is used without a class, or the class is of type float or has too many labels for
         "mdlp".
 
     Warns
@@ -362,28 +356,20 @@ def discretize(
 
     Notes
     -----
-    MDLP considers all cut points T, halfway between neighboring values, that divide the N rows of a set S
-    into S₁ and S₂. The cut point with the largest information gain (the smallest, if tied) is accepted, and
-    both sets are divided again, if
+    MDLP accepts the cut point with the largest information gain if the gain exceeds the bound of [1]_, and
+    divides both sides again; see the page :doc:`Formulas </methods>`.
 
-        Gain(T) > [log₂(N − 1) + log₂(3ᵏ − 2) − k·H(S) + k₁·H(S₁) + k₂·H(S₂)] / N,
+    A column without cut points carries no information for a model. Drop it, with
+    ``frame.drop(columns=list(discretizer.uncut))``. The numbers can still depend on the class: MDLP tests
+    one cut point at a time, and in few rows it accepts few. "mixed" and "quantile" discretize such columns,
+    too.
 
-    where H is the entropy of the class in bits and k the number of classes that occur. Rows without a class
-    or value are ignored.
+    Quantiles are computed by the method "inverted_cdf" of NumPy, with weights. Cut points of MDLP depend on
+    the scale of the weights. With "width", intervals without rows are kept.
 
-    A column without cut points has the same level in all rows and carries no information for a model. Drop
-    it, with ``frame.drop(columns=list(discretizer.uncut))``. The numbers can still depend on the class:
-    MDLP tests one cut point at a time, and in few rows it accepts few. "mixed" and "quantile" discretize
-    such columns, too.
-
-    Quantiles are computed by the method "inverted_cdf" of NumPy, with weights. Equal quantiles give one cut
-    point, and the largest value is not a cut point. With weights, N is a sum of weights, so the cut points of
-    MDLP depend on the scale of the weights; there are no cut points if the sum is 1 or less. With "width",
-    intervals without rows are kept.
-
-    Cut points chosen on all rows depend on the test rows of cross-validation, with MDLP even on their
-    classes, so ``cv`` of a discretized frame is too optimistic. `bnc` with ``discretize=`` chooses cut points
-    in each training set, like the second example.
+    Cut points chosen on all rows depend on the test rows of cross-validation, so ``cv`` of a discretized
+    frame is too optimistic. `bnc` with ``discretize=`` chooses cut points in each training set, like the
+    second example.
 
     References
     ----------

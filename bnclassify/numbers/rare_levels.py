@@ -151,13 +151,8 @@ def merge_rare(
 
     Raises
     ------
-    KeyError
-        If the class or one of ``columns`` is absent.
-    TypeError
-        If ``dataset`` is not a data frame, one of ``columns`` is not categorical, ``min_count`` is not a
-        whole number, or ``label`` is not text.
-    ValueError
-        If there are no rows, ``min_count`` is below 1, or the class is among ``columns``.
+    KeyError, TypeError, ValueError
+        If one of ``columns`` is not categorical or is the class.
 
     Notes
     -----

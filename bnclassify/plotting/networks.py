@@ -170,17 +170,9 @@ def plot(
 
     Raises
     ------
-    TypeError
-        If `x` is not a model or is a chain, or predicts several class variables and `row` is given, or an
-        argument is of a wrong type, or `strength` is not a result of `arc_strength`. If `distributions`
-        is True and the model does not define a joint distribution.
-    ValueError
-        If an argument is outside of its range, `row` is not given with `target` or `against`, or
-        `class_arcs` is False and the class is not a parent of every feature. With `row` or
-        `distributions`, if the model has no parameters; with `row`, as in `explain`. With `strength`, if
-        it lacks an arc of the model.
-    KeyError
-        If `row` lacks a feature.
+    KeyError, TypeError, ValueError
+        If `x` is a chain, `strength` lacks an arc of the model, `class_arcs` is False and the class is not
+        a parent of every feature, or `row` or `distributions` is given and the model does not define them.
 
     Examples
     --------

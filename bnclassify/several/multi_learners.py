@@ -93,12 +93,8 @@ def mbc(
 
     Raises
     ------
-    KeyError
-        If a class variable is not a column.
-    TypeError
-        If `class_vars` is not a list of names, or a column does not hold categories.
-    ValueError
-        If a class variable is named twice, the data have no rows, or an option is out of range.
+    KeyError, TypeError, ValueError
+        If a class variable is named twice, or an option is out of range.
 
     Warns
     -----
@@ -315,14 +311,9 @@ def chain(
 
     Raises
     ------
-    KeyError
-        If a class variable is not a column.
-    TypeError
-        If `class_vars` is not a list of names, the learner has no argument of a name in `dag_args`,
-        or the learner does not return a structure of one class.
-    ValueError
-        If a class variable is named twice, `order` does not name each once, the data have no rows, or
-        no learner has the given name.
+    KeyError, TypeError, ValueError
+        If `order` does not name each class variable once, or the learner does not return a structure of one
+        class.
 
     Warns
     -----

@@ -300,13 +300,8 @@ def ande(
 
     Raises
     ------
-    KeyError
-        If the class or a feature is not a column of `dataset`.
-    TypeError
-        If `class_var` is not a name, a column does not hold categories, or a setting is not a whole number.
-    ValueError
-        If a setting is out of its range, a feature is named twice or is the class, or all values of a
-        column are missing.
+    KeyError, TypeError, ValueError
+        If a feature is named twice or is the class, or all values of a column are missing.
 
     Warns
     -----
