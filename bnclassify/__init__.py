@@ -46,12 +46,13 @@ from .base.docstrings import add_see_also
 from .evaluation.accuracy import accuracy, confusion, exact_match, hamming
 from .evaluation.arc_strength import arc_strength, averaged_network
 from .evaluation.calibration import calibration
+from .evaluation.ci_test import ci_test, cmi
 from .evaluation.compare import compare
 from .evaluation.compare_ranks import compare_ranks
 from .evaluation.cv import cv
 from .evaluation.cv_predict import cv_predict
 from .evaluation.distances import kl_divergence, shd
-from .evaluation.scores import AIC, BIC, ci_test, cloglik, cmi, loglik
+from .evaluation.loglik import AIC, BIC, cloglik, loglik
 from .evaluation.summary import summary
 from .examples import load_car, load_pima, load_solar_flare, load_voting
 from .exchange.bif import read_bif, write_bif
@@ -62,7 +63,8 @@ from .exchange.storage import load, save
 from .feature_weights.awnb import min_testing_depths
 from .fitting.bnc import bnc
 from .fitting.lp import lp
-from .fitting.update import pool, update
+from .fitting.pool import pool
+from .fitting.update import update
 from .fitting.with_table import from_tables, with_table
 from .frames.opening import encode
 from .frames.partitions import Partitions

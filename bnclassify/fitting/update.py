@@ -1,24 +1,20 @@
-"""More rows for a model, and models of different rows combined: the functions update and pool."""
+"""More rows for a model, whose parameters follow from counts."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import replace
-from functools import partial, reduce
-from operator import add
+from collections.abc import Hashable
 from typing import Any, Literal, TypeVar, cast
 
 from ..base.calls import guided
-from ..base.checks import ListOf, OneOf, must_be
-from ..base.messages import shown
+from ..base.checks import OneOf
 from ..frames.opening import InFull, InParts, open_columns
 from ..frames.partitions import is_partitioned
-from ..frames.schema import united
 from ..frames.sources import in_pandas
 from ..model.arguments import check_fitted
-from ..model.model import Model, renewed
+from ..model.model import Model
 from ..model.recipes import Rows
 from .lp import rows_to_learn_from
+from .pool import of_rows, unite, with_levels
 
 M = TypeVar("M", bound=Model)
 
@@ -74,98 +70,8 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     OneOf(("same", "grow")).check("levels", levels)
     model, rows = check_fitted(x), in_pandas(dataset)
     if levels == "grow":
-        model = _with_levels(model, _unite([model.levels_by_name, _levels_of(model, rows)]))
+        model = with_levels(model, unite([model.levels_by_name, _levels_of(model, rows)]))
     return cast("M", model._update(rows, _add_rows))
-
-
-def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M:
-    """Combine models of one structure, fitted to different rows, into the model of all rows.
-
-    The sites of a study can fit a structure to their own rows and share the models, which contain counts, but
-    not the rows. The result equals the fit to the rows of all sites up to rounding.
-
-    Parameters
-    ----------
-    models : list of models
-        Models with the same structure and prior, whose parameters were estimated by `lp` from counts: with
-        smooth, ess, m or backoff.
-    levels : {"same", "union"}, default "same"
-        With "same", models must have the same levels in the same order. With "union", levels that only some
-        models have are united, in order of the models.
-
-    Returns
-    -------
-    BNC, AODE or another model
-        Like the first model, with the parameters that follow from all counts.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If parameters do not follow from counts alone, such as those of weights and EM, or the models differ
-        in structure, prior or cut points, or in levels and ``levels`` is "same".
-
-    Notes
-    -----
-    Tables are estimated from N = Σ_s N_s, where N_s are the counts of site s, and so are concentrations of
-    back-off. Means and variances of numbers are combined from those of the sites [1]_. Structure and cut
-    points must be the same, so learn them at one site or from public data. Counts are not anonymous: a count
-    of 1 describes a single row.
-
-    References
-    ----------
-    .. [1] Chan, T. F., Golub, G. H., LeVeque, R. J. (1983). Algorithms for computing the sample variance.
-       The American Statistician 37.
-
-    Examples
-    --------
-    >>> from bnclassify import cpt, load_car, lp, nb, pool
-    >>> car = load_car()
-    >>> structure = nb("class", features=["doors", "safety"])
-    >>> sites = [lp(structure, car.iloc[start::3], smooth=1) for start in range(3)]
-    >>> cpt(pool(sites), "safety").round(3)
-    class   unacc    acc   good  vgood
-    safety
-    low     0.476  0.003  0.014  0.015
-    med     0.295  0.468  0.556  0.015
-    high    0.229  0.530  0.431  0.971
-    """
-    OneOf(("same", "union")).check("levels", levels)
-    found = ListOf("models").check("models", models)
-    if not found:
-        raise ValueError(must_be("models", "a list of at least one model", found))
-    for i, x in enumerate(found):
-        if not isinstance(x, Model):
-            raise TypeError(must_be(f"models[{i}]", "a model", x))
-    first, *others = [check_fitted(x)._each(_check_counts) for x in found]
-    for i, other in enumerate(others, start=1):
-        _check_alike(first, other, number=i)
-        first._each(partial(_check_alike, number=i), other)
-        for name, labels in first.levels_by_name.items():
-            theirs = other.levels_by_name[name]
-            if levels == "same" and labels != theirs:
-                remedy = "Use levels='union' to unite them."
-                raise _different(f"levels of {shown(name)}", labels, theirs, i, remedy)
-    known = _unite([x.levels_by_name for x in (first, *others)])
-    first, *others = (_with_levels(x, known) for x in (first, *others))
-    pooled: M = first._each(_pool_parts, *others)
-    return _of_rows(pooled, first, *others)
-
-
-def _check_counts(part: Any) -> Any:
-    part._tally()
-    return part
-
-
-def _pool_parts(*parts: Any) -> Any:
-    return _of_rows(parts[0]._pooled([x._tally().counts for x in parts]), *parts)
-
-
-def _of_rows(x: Any, *parts: Any) -> Any:
-    """Return a model with its rows, which are those of several models or `Rows`."""
-    rows = [part if isinstance(part, Rows) else part._trained_on for part in parts]
-    if x.recipe is None or x.recipe.rows is None:
-        return x
-    return renewed(x, recipe=replace(x.recipe, rows=None if None in rows else reduce(add, rows)))
 
 
 def _add_rows(x: Model, dataset: Any) -> Any:
@@ -174,25 +80,9 @@ def _add_rows(x: Model, dataset: Any) -> Any:
     def add_to(part: Any) -> Any:
         tally = part._tally()
         pooled = part._pooled([tally.counts, part._count_all(rows, tally.prior)])
-        return _of_rows(pooled, part, Rows.of(rows, part.targets))
+        return of_rows(pooled, part, Rows.of(rows, part.targets))
 
-    return _of_rows(x._each(add_to), x, Rows.of(rows, x.targets))
-
-
-def _with_levels(x: Model, levels: Mapping[Hashable, tuple[Any, ...]]) -> Model:
-    """Return a model with the counts for levels that contain its own, or itself if these are the same."""
-    grown: Model = x
-    if levels != x.levels_by_name:
-        grown = x._each(lambda part: part._with_levels(levels))
-    return grown
-
-
-def _unite(levels: Iterable[Mapping[Hashable, tuple[Any, ...]]]) -> dict[Hashable, tuple[Any, ...]]:
-    """Unite the levels of the same variables, in order."""
-    known, *others = map(dict, levels)
-    for more in others:
-        known = {name: united(name, labels, more[name]) for name, labels in known.items()}
-    return known
+    return of_rows(x._each(add_to), x, Rows.of(rows, x.targets))
 
 
 def _levels_of(x: Model, dataset: Any) -> dict[Hashable, tuple[Any, ...]]:
@@ -203,20 +93,3 @@ def _levels_of(x: Model, dataset: Any) -> dict[Hashable, tuple[Any, ...]]:
     numeric = [name for name in names if name in x.densities]
     data = open_columns(dataset, names, known=known, numeric=numeric)
     return x.levels_by_name | dict(zip(data.columns, data.levels, strict=True))
-
-
-def _check_alike(first: Model, other: Model, *, number: int) -> Model:
-    """Return the first model, or raise a ValueError that names a property in which the two differ."""
-    for (name, own), theirs in zip(first._settings.items(), other._settings.values(), strict=False):
-        if own != theirs:
-            if isinstance(own, tuple) and isinstance(theirs, tuple):  # show the first that differ
-                pairs = zip(own, theirs, strict=False)
-                own, theirs = next((pair for pair in pairs if pair[0] != pair[1]), (own, theirs))
-            remedy = "Fit one structure with the same arguments of lp at each site."
-            raise _different(name, own, theirs, number, remedy)
-    return first
-
-
-def _different(what: str, own: object, theirs: object, number: int, remedy: str) -> ValueError:
-    found = f"got {shown(own)} and, in models[{number}], {shown(theirs)}"
-    return ValueError(f"models must have the same {what}; {found}. {remedy}")

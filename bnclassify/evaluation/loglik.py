@@ -1,0 +1,211 @@
+"""Likelihoods of data under a fitted model, and the criteria AIC and BIC; larger is better."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import log
+from typing import Any, Literal, overload
+
+import numpy as np
+import pandas as pd
+
+from ..base.arrays import Array, log_sum_exp
+from ..base.checks import Flag
+from ..frames.opening import InFull, InParts
+from ..frames.partitions import is_partitioned
+from ..frames.schema import Dataset, scoring_classes
+from ..frames.sources import NEEDS_ROWS
+from ..learners.local_scores import warn_of_fractions
+from ..model.arguments import check_fitted, check_graph, check_joint, check_size, encode_for, rows_for
+from ..model.model import Model
+from ..model.questions import nparams
+from ..network.classifiers import BNC, Graph
+
+
+def _add_up(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
+    """Return the sum over rows of ln P(row), if ``joint``, or of ln P(class variables | features)."""
+    rows = rows_for(x, dataset, x.observed if joint else None)
+    total = rows.add_up(partial(_sum_at_labels, x, joint))
+    if not rows.size:  # known after partitions were read
+        raise ValueError("dataset must have at least one row with a weight above 0; got none.")
+    return total
+
+
+def _sum_at_labels(x: Model, joint: bool, data: Dataset) -> float:
+    """Return this sum for a part of the rows, or from their counts if a database has them."""
+    if joint and (total := x._log_joint_of_counts(data)) is not None:
+        return total
+    logs = _logs_at_labels(x, joint, data)
+    if data.weights is None:
+        return float(logs.sum())
+    return float(logs[data.weights > 0] @ data.weights[data.weights > 0])
+
+
+def _logs_at_labels(x: Model, joint: bool, data: Dataset) -> Array:
+    """Return ln P(row), if ``joint``, or ln P(class variables | features), (rows,)."""
+    levels, n = x.known_levels, len(x.features)
+    check_size(len(data), len(levels[-1]))
+    x, codes = x._place(data)
+    if joint and x.observed == x.features:
+        return log_sum_exp(x._log_joint(codes))
+    named = zip(x.targets, levels[n:], strict=True)
+    labels = np.array([scoring_classes(data, name, known) for name, known in named], dtype=np.intp)
+    return x._log_joint_at(codes, labels) if joint else x._log_posterior_at(codes, labels)
+
+
+@overload
+def loglik(x: Model, dataset: InFull | InParts, *, by_row: Literal[False] = False) -> float: ...
+@overload
+def loglik(x: Model, dataset: InFull, *, by_row: Literal[True]) -> pd.Series[float]: ...
+def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series[float]:
+    """Return the log-likelihood of the data, Σ ln P(row, class), in nats.
+
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        With parameters and a joint distribution.
+    dataset : pandas.DataFrame, Dataset, or partitioned data
+        Has all variables of the model, the class in every row. The model marginalizes over missing
+        features exactly. Data for a model of `lca` need no class.
+    by_row : bool, default False
+        If True, return the log-likelihood of each row, for example to find unusual rows. The data are then
+        in memory.
+
+    Returns
+    -------
+    float
+        -inf if a row is impossible.
+    pandas.Series
+        With `by_row`, one value per row, with the index of the data. Weights are not used.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If `x` does not define a joint distribution, or the class is missing in a row.
+
+    Examples
+    --------
+    >>> from bnclassify import load_car, loglik, lp, nb
+    >>> car = load_car()
+    >>> round(loglik(lp(nb("class", car), car, smooth=0), car), 3)
+    -13503.688
+    """
+    model = check_joint(x, "loglik")
+    if not Flag().check("by_row", by_row):
+        return _add_up(model, dataset, joint=True)
+    if is_partitioned(dataset):
+        raise TypeError(f"dataset {NEEDS_ROWS}")
+    data = encode_for(model, dataset, model.observed, "dataset")
+    return pd.Series(_logs_at_labels(model, True, data), index=data.index, name="loglik")
+
+
+def AIC(x: BNC, dataset: InFull | InParts) -> float:
+    """Return Akaike's information criterion, loglik − nparams, as in the R package.
+
+    Larger is better. This is −½ of the usual definition.
+
+    Parameters
+    ----------
+    x : BNC
+        A single network with parameters.
+    dataset
+        As in `loglik`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        As in `loglik`, or if ``x`` is not a single network.
+
+    References
+    ----------
+    .. [1] Akaike, H. (1974). A new look at the statistical model identification. IEEE
+       Transactions on Automatic Control 19.
+
+    Examples
+    --------
+    >>> from bnclassify import AIC, load_car, lp, nb
+    >>> car = load_car()
+    >>> round(AIC(lp(nb("class", car), car, smooth=0), car), 3)
+    -13566.688
+    """
+    model, total, _ = _of_network(x, dataset, "AIC")
+    return total - nparams(model)
+
+
+def BIC(x: BNC, dataset: InFull | InParts) -> float:
+    """Return the Bayesian information criterion: loglik − ½ ln(N) · nparams.
+
+    Larger is better. This is −½ of the usual definition; N is the number of rows.
+
+    Parameters
+    ----------
+    x : BNC
+        A single network with parameters.
+    dataset
+        As in `loglik`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        As in `loglik`, or if ``x`` is not a single network.
+
+    References
+    ----------
+    .. [1] Schwarz, G. (1978). Estimating the dimension of a model. Annals of Statistics 6.
+
+    Examples
+    --------
+    >>> from bnclassify import BIC, load_car, lp, nb
+    >>> car = load_car()
+    >>> round(BIC(lp(nb("class", car), car, smooth=0), car), 3)
+    -13738.512
+    """
+    model, total, rows = _of_network(x, dataset, "BIC")
+    return total - 0.5 * log(rows) * nparams(model)
+
+
+def _of_network(x: Model, dataset: InFull | InParts, score: str) -> tuple[Graph, float, float]:
+    """Return a single network with parameters, its log-likelihood and the number of rows, or raise."""
+    model = check_graph(check_joint(x, score), score)
+    nparams(model)  # which raises if there are densities without a number of parameters
+    data = rows_for(model, dataset, model.observed)
+    warn_of_fractions(data, score)
+    return model, _add_up(model, data, joint=True), data.size
+
+
+def cloglik(x: Model, dataset: InFull | InParts) -> float:
+    """Return the conditional log-likelihood of the classes, Σ ln P(class | features), in nats.
+
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        A model with parameters.
+    dataset
+        As in `loglik`.
+
+    Returns
+    -------
+    float
+        At most 0.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        As in `loglik`.
+
+    Examples
+    --------
+    >>> from bnclassify import cloglik, load_car, lp, nb
+    >>> car = load_car()
+    >>> round(cloglik(lp(nb("class", car), car, smooth=0), car), 3)
+    -528.535
+    """
+    return _add_up(check_fitted(x), dataset, joint=False)
