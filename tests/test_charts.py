@@ -606,7 +606,28 @@ def test_many_classes_are_drawn_without_numbers() -> None:
     assert time.process_time() - start < 10
     assert not ax.texts
     assert [label.get_text() for label in ax.get_yticklabels()][::14] == ["class 0", "class 999"]
-    assert len(bn.plot_confusion(counts.iloc[:60, :60]).texts) == 3600
+    assert len(bn.plot_confusion(counts.iloc[:30, :30]).texts) == 900
+    assert not bn.plot_confusion(counts.iloc[:31, :31]).texts
+
+
+def test_tables_of_many_cells_are_refused() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.integers(24, size=3000) for name in "ab"}).assign(c=list("uv") * 1500)
+    x = bn.lp(bn.anb("c", {"a": ["b"]}, frame), frame, smooth=1)
+    with pytest.raises(ValueError, match="at most 100 rows and columns and 1,000 cells; got 'a' with"):
+        bn.plot_cpt(x, "a")
+
+
+def test_intervals_have_few_digits_in_pictures() -> None:
+    rng = np.random.default_rng(0)
+    mass = rng.normal(size=300)
+    frame = pd.DataFrame({"mass": mass, "class": np.where(mass + rng.normal(size=300) > 0, "u", "v")})
+    x = bn.bnc("nb", "class", frame, smooth=1, discretize="quantile")
+    exact, short = bn.values(x)["mass"], x.preparation.discretizer.short_intervals["mass"]
+    assert max(map(len, exact)) > 25 > max(map(len, short))
+    assert labels(bn.plot_cpt(x, "mass", dataset=frame)) == list(short)
+    for picture in (bn.plot(x, distributions=True), bn.plot(x, distributions=True, row={"mass": 0.1})):
+        assert all(label not in picture.source for label in exact)
 
 
 def test_effects_of_many_levels_are_refused() -> None:

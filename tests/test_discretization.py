@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from datetime import date
 from decimal import Decimal
 from itertools import pairwise
@@ -712,3 +713,20 @@ def test_whole_numbers_that_were_not_cut_are_never_taken_as_missing(unseen: str)
     with pytest.raises(ValueError, match=r"column 'x': 3 not among .* Apply the discretizer"):
         bn.explain(model, {"x": 3}, unseen=unseen)
     assert bn.predict(model, discretizer(data), unseen=unseen).tolist() == list("aabb")
+
+
+def test_columns_without_cut_points_are_named_as_dropped() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"noise": rng.normal(size=200), "a": list("xxyy") * 50, "class": list("uv") * 100})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        x = bn.bnc("nb", "class", frame, smooth=1, discretize="mdlp")
+    calls = [
+        lambda: bn.query(x, "noise"),
+        lambda: bn.query(x, ["a"], {"noise": 1.0}),
+        lambda: bn.cpt(x, "noise"),
+        lambda: bn.plot_effect(x, "noise"),
+    ]
+    for call in calls:
+        with pytest.raises(KeyError, match="was dropped in training, because no cut point was found"):
+            call()

@@ -178,7 +178,7 @@ def test_many_levels() -> None:
         {"id": np.arange(500) % 499, "a": rng.integers(0, 40, 500), "b": rng.integers(0, 3, 500)}
     )
     frame["class"] = rng.integers(0, 2, 500)
-    with pytest.warns(UserWarning, match="'id': more levels than half of the rows"):
+    with pytest.warns(UserWarning, match="'id': more levels than half of the known values"):
         x = bn.lp(bn.tan_cl("class", frame), frame, smooth=1)
     assert bn.accuracy(bn.predict(x, frame), frame["class"]) > 0.9
 

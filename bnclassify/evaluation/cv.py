@@ -297,8 +297,8 @@ def check_same_columns(
         differing = [f"{part} {listed(names)}" for part, names in parts.items() if names]
         raise ValueError(
             f"dataset must have the columns that model {shown(name)} was learned from; "
-            f"{' and '.join(differing)}. Pass these columns, set columns='any' to learn from the columns "
-            "present, which gives a different model, or dag=False to keep the structure."
+            f"{' and '.join(differing)}. Pass these columns. In cv, columns='any' learns from the columns "
+            "present, which gives a different model, and dag=False keeps the structure."
         )
 
 

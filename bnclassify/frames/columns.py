@@ -158,8 +158,8 @@ def warn_of_wide_columns(
         )
     if wide:
         warn(
-            f"{listed(wide)}: more levels than half of the rows. Convert text that contains numbers or "
-            "dates, merge rare levels, with frame, merger = merge_rare(dataset, columns="
+            f"{listed(wide)}: more levels than half of the known values. Convert text that contains numbers "
+            "or dates, merge rare levels, with frame, merger = merge_rare(dataset, columns="
             f"[{listed(wide)}]), or drop such columns, with {_without(wide)}."
         )
 

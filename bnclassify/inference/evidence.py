@@ -16,7 +16,7 @@ from ..base.arrays import Array, Codes, first_best, log_sum_exp
 from ..base.checks import OneOf, is_among, must_be
 from ..base.messages import listed, shown
 from ..frames.schema import Dataset, check_unseen
-from ..model.arguments import check_fitted
+from ..model.arguments import check_fitted, check_not_dropped
 from ..model.model import Model
 
 _BLOCK_CELLS = 2**22
@@ -159,6 +159,7 @@ class Effect:
 def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
     """Return the contribution of a feature if only it and one of its parents are observed."""
     model = check_fitted(x)
+    check_not_dropped(model, "feature", [feature])
     OneOf(model.features, "a feature of the model").check("feature", feature)
     labels = model.known_levels[-1]
     c = _target_number(labels, target)

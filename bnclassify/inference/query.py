@@ -15,7 +15,7 @@ from ..base.checks import Names, Real, Seed, check_rng, is_among, must_be
 from ..base.immutable import EMPTY
 from ..base.messages import listed, shown
 from ..frames.schema import match
-from ..model.arguments import check_joint, encode_for
+from ..model.arguments import check_joint, check_not_dropped, encode_for
 from ..model.intervals import BOUNDS, check_draws, check_interval, drawn_bounds
 from ..model.model import Model
 
@@ -125,6 +125,7 @@ def query(
     model = check_joint(x, "query")
     is_name = isinstance(variables, str) or is_among(variables, model.variables)
     named = [variables] if is_name else variables
+    check_not_dropped(model, "variables", named if isinstance(named, list | tuple) else [])
     names = Names(model.variables, "variables of the model").check("variables", named)
     if not names:
         raise ValueError("variables must be at least one name; got none.")
@@ -178,6 +179,7 @@ def encode_evidence(x: Model, evidence: object) -> tuple[Model, Codes, dict[int,
     if not isinstance(evidence, Mapping | pd.Series):
         raise TypeError(must_be("evidence", "a dict from variables to their values", evidence))
     given = dict(evidence.items())
+    check_not_dropped(x, "evidence", given)
     Names(x.variables, "values of variables of the model").check("evidence", list(given))
     number = {name: i for i, name in enumerate(x.variables)}
     numbers = {name: given[name] for name in given if name in x.densities}

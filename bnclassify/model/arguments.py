@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ..base.arrays import Array
+from ..base.checks import is_among, must_be
 from ..base.messages import listed
 from ..frames.encoding import Row, encode_new
 from ..frames.opening import open_columns
@@ -95,10 +96,20 @@ def check_tables(x: object, question: str) -> Any:
     return model.network
 
 
+def check_not_dropped(x: Model, argument: str, names: Iterable[Any]) -> None:
+    """Raise a KeyError if a name is that of a numeric column that was dropped in training."""
+    uncut = () if x.discretizer is None else x.discretizer.uncut
+    for name in names:
+        if name not in x.variables and is_among(name, uncut):
+            found = f"no cut point was found by method={x.discretizer and x.discretizer.method!r}"
+            remedy = f"This column was dropped in training, because {found}."
+            raise KeyError(must_be(argument, "a feature of the model", name, remedy))
+
+
 def _of_members(x: Model, question: str) -> TypeError:
     return TypeError(
         f"{question} requires a single network (BNC); got a model of {len(x.members)} networks "
-        f"({type(x).__name__}). Call it on each of members(x)."
+        f"({x.called or type(x).__name__}). Call it on each of members(x)."
     )
 
 

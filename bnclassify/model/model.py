@@ -70,6 +70,9 @@ class Model(Immutable):
     densities: Mapping[Hashable, Any] = EMPTY
     """The densities of the features that are numbers, by name."""
 
+    called = ""
+    """What messages call the model type, if it is not public."""
+
     is_aode = False
     """Whether it averages one-dependence estimators."""
 
@@ -156,6 +159,12 @@ class Model(Immutable):
                 "lp(x, dataset, smooth=...)."
             )
         return self.levels
+
+    @property
+    def _called(self) -> str:
+        """The model type in messages, with an article."""
+        name = type(self).__name__
+        return self.called or f"{'an' if name[0] in 'AEM' else 'a'} {name}"
 
     def _written_levels(self, name: Hashable) -> tuple[Any, ...]:
         """Return the levels of a feature; if they are intervals, as text with readable digits."""
@@ -311,7 +320,7 @@ class Model(Immutable):
     def _formula(self) -> Formula:
         """Return the scores of the classes as a formula of tables, which other languages can evaluate."""
         raise TypeError(
-            f"x must be a model whose scores are sums of tables; got {type(self).__name__}. Use a model of "
+            f"x must be a model whose scores are sums of tables; got {self._called}. Use a model of "
             "one class variable, fitted without kernels and without subsumption."
         )
 
@@ -361,7 +370,7 @@ class Model(Immutable):
     def _check_em(self) -> None:
         """Raise a TypeError unless `_maximize` is defined."""
         if type(self)._maximize is Model._maximize:
-            reason = self.no_joint or f"it is not defined for a {type(self).__name__}; omit it"
+            reason = self.no_joint or f"it is not defined for {self._called}; omit it"
             raise TypeError(f'missing: "em" needs a joint distribution; {reason}')
 
     def _fit(self, dataset: Any, step: Any, fit: Callable[[Any, Any], Any]) -> Any:
@@ -444,7 +453,7 @@ class Model(Immutable):
             return tally
         raise ValueError(
             "interval must be None unless the tables follow from counts and smooth, ess or m above 0 alone; "
-            f"tables of a {type(self).__name__} do not. Fit a network, or an average such as aode, with "
+            f"those of {self._called} do not. Fit a network, or an average such as aode, with "
             "lp(x, dataset, smooth=1)."
         )
 
@@ -459,7 +468,7 @@ class Model(Immutable):
 
     def _left_out(self, data: Dataset, prior: Any, rows: NDArray[np.intp], left_out: Any) -> Array:
         """Return ln P(features, class) of rows, each under the model of all other rows, (rows, classes)."""
-        raise TypeError(f"loo_power must be False for a {type(self).__name__}, for which it is not defined.")
+        raise TypeError(f"loo_power must be False for {self._called}, for which it is not defined.")
 
     def _warn_of_size(self, rows: int) -> None:
         """Warn if the tables have too many parameters for the number of rows."""
@@ -484,7 +493,7 @@ class Model(Immutable):
 
     def _lacks(self, action: str) -> TypeError:
         """Return the error that an action is not defined for a model type."""
-        return TypeError(f"x must be a model that can {action}; got {type(self).__name__}.")
+        return TypeError(f"x must be a model that can {action}; got {self._called}.")
 
     def derived(self, name: str, make: Any) -> Any:
         """Return a value that follows from the model, computed at the first call and kept."""

@@ -10,7 +10,7 @@ from ..base.checks import OneOf
 from ..base.docstrings import Function, sharing
 from ..base.messages import listed, shown
 from ..numbers.preparation import Preparation
-from .arguments import check_bnc, check_graph, check_model, check_single
+from .arguments import check_bnc, check_graph, check_model, check_not_dropped, check_single
 from .model import Model
 
 _SECTIONS = """\
@@ -300,6 +300,7 @@ def markov_blanket(x: Model, variable: Hashable) -> tuple[Hashable, ...]:
 
 def variable_number(x: Model, variable: Hashable) -> int:
     """Return the position of a variable of a model, or raise a KeyError."""
+    check_not_dropped(x, "variable", [variable])
     OneOf(x.variables, "a variable of the model").check("variable", variable)
     return x.variables.index(variable)
 

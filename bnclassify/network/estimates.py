@@ -146,9 +146,17 @@ def warn_of_wide_tables(x: Any, rows: int, total: int) -> None:
     columns = ", ".join(f"{shown(name)} ({card:,} levels)" for name, card in longest)
     warn(
         f"the network has {total:,} free parameters, more than the {rows:,} rows; for example {tables}. "
-        f"Merge rare levels of {columns}, with merge_rare(dataset, columns=[...]), "
-        "drop such columns, or learn a structure with fewer arcs, for example with score='bic'"
+        f"Merge rare levels of {columns}, with merge_rare(dataset, columns=[...]), or drop such columns"
+        f"{_fewer_arcs(x)}."
     )
+
+
+def _fewer_arcs(x: Any) -> str:
+    """Return advice on fewer arcs, unless the structure has none between features or a score limits them."""
+    settings = {} if x.recipe is None else x.recipe.structure.settings
+    if settings.get("score") in ("bic", "bde", "k2") or all(len(family) < 3 for family in x.families):
+        return ""
+    return ", or learn a structure with fewer arcs, for example by tan_cl with score='bic'"
 
 
 def _written(family: Family) -> str:

@@ -31,6 +31,8 @@ class Lazy(BuiltOn):
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
 
+    called = "a model with subsumption"
+
     no_joint = (
         "a model with subsumption resolution ignores values row by row, so it does not define a joint "
         "distribution. Use cloglik or cv, or refit the model with lp without subsumption."

@@ -38,7 +38,7 @@ from .canvas import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LONGEST = 300  # maximum number of rows or columns of a picture, about 90 inches
+_LONGEST, _MOST_CELLS = 100, 1000  # maximum number of rows or columns of a picture, and of its cells
 
 
 @chart
@@ -72,8 +72,8 @@ def plot_cpt(
     TypeError
         If the model is an ensemble; draw one of ``members(x)``. If the variable is a number with a density.
     ValueError
-        If the model has no parameters, the picture would be more than 300 rows high or columns wide, or
-        ``dataset`` has unseen values. If `interval` is not between 0 and 1, or the
+        If the model has no parameters, the picture would have more than 100 rows or columns or 1,000
+        cells, or ``dataset`` has unseen values. If `interval` is not between 0 and 1, or the
         tables do not follow from counts and pseudo-counts alone.
 
     Examples
@@ -91,11 +91,11 @@ def plot_cpt(
             f"variable must have levels; got the number {shown(variable)}. Use plot_effect or cpt."
         )
     family = families(x)[variable]
-    layout = _lay_out(family, tuple([values(x)[member] for member in family]), interval is not None)
+    layout = _lay_out(family, tuple(map(x._written_levels, family)), interval is not None)
     shares = layout.arrange(frame.to_numpy())
     rows, columns = shares.shape
-    if max(rows, columns) > _LONGEST:
-        expected = f"a variable whose table has at most {_LONGEST} rows and columns"
+    if max(rows, columns) > _LONGEST or shares.size > _MOST_CELLS:
+        expected = f"a variable whose table has at most {_LONGEST} rows and columns and {_MOST_CELLS:,} cells"
         got = f"{shown(variable)} with {rows:,} rows and {columns:,} columns. Use cpt(x, variable)"
         raise ValueError(f"variable must be {expected}; got {got}.")
     width, height = layout.size
@@ -182,8 +182,8 @@ def _lay_out(family: Family, levels: Levels, bounded: bool = False) -> _Layout:
 def _unseen(x: Network, layout: _Layout, dataset: Any) -> NDArray[np.bool_]:
     """Return for each cell of the picture whether its configuration of parents is unobserved."""
     data = encode_for(x, dataset, layout.family, "dataset")
-    codes = match(data, layout.family, layout.levels)
-    family_data = Dataset(Schema(layout.family, layout.levels), codes, data.index)
+    levels = tuple([values(x)[member] for member in layout.family])
+    family_data = Dataset(Schema(layout.family, levels), match(data, layout.family, levels), data.index)
     counts = contingency_tables(family_data, [range(len(layout.family))])[0]
     return layout.arrange(np.broadcast_to(counts.sum(axis=0) == 0, counts.shape))
 

@@ -374,10 +374,11 @@ def _distributions(x: Model, row: object, unseen: str) -> tuple[dict[Hashable, N
             )
         feature_codes = zip(x.features, levels, codes[:, 0].tolist(), strict=True)
         evidence = {v: labels_of[code] for v, labels_of, code in feature_codes if code >= 0}
+    written = {v: x._written_levels(v) for v in x.variables}
     nodes = {
-        v: observed(v, evidence[v])
+        v: observed(v, written[v][labels[v].index(evidence[v])])
         if v in evidence
-        else distributed(v, labels[v], list(query(x, v, evidence).to_numpy()), is_class=v == x.class_var)
+        else distributed(v, written[v], list(query(x, v, evidence).to_numpy()), is_class=v == x.class_var)
         for v in x.variables
     }
     return nodes, ["probability of each value" + ("" if row is None else " given the observed ones")]

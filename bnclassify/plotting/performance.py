@@ -38,7 +38,7 @@ from .canvas import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_FIGURES = 60  # classes
+_MOST_FIGURES = 30  # classes
 
 
 @chart
@@ -177,7 +177,7 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
         Each cell contains its count and its share of the row, and is darker if the share is larger. With more
-        than 60 classes, cells have no numbers, and some of the classes have a label.
+        than 30 classes, cells have no numbers, and some of the classes have a label.
         ``ax.figure.savefig("name.png")`` writes a file.
 
     {raises}

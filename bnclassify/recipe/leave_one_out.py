@@ -79,6 +79,8 @@ class Powered(BuiltOn):
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
 
+    called = "a model with a power"
+
     no_joint = (
         "a model with a power provides P(class | features), but does not define a joint distribution. Use "
         "predict, explain, cloglik or cv, or fit another model, such as bnc(..., smooth=1)."

@@ -55,6 +55,8 @@ class Refined(LogLinear):
     learned: Mapping[str, Any] = field(default_factory=dict)
     fading: Fading | None = None
 
+    called = "a model with weights"
+
     no_joint = Weighted.no_joint
 
     def __post_init__(self) -> None:

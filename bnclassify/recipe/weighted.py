@@ -276,6 +276,8 @@ class Weighted(LogLinear):
     learned: Mapping[str, Any] = field(default_factory=dict)
     fading: Fading | None = None
 
+    called = "a model with weights"
+
     no_joint = (
         "a model with weights provides P(class | features), but does not define a joint distribution. Use "
         "predict, explain, cloglik or cv, or fit another model, such as bnc(..., smooth=1, "
@@ -356,6 +358,8 @@ class AveragedCuts(LogLinear):
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
     fading: Fading | None = None
+
+    called = "a model that averages over discretizations"
 
     no_joint = (
         "a model that averages over discretizations provides P(class | features), but does not "
