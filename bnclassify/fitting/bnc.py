@@ -155,8 +155,7 @@ def bnc(
     **Without a prior**, the default recipe is used, which adapts to the data:
 
     - A network is a model with ``backoff=True``, ``loo_weights=True``, the ``loo_terms`` "zscores", "slopes"
-    and
-      "shifts", and ``parts=5``. Held-out parts of the rows choose its power, the power of a logistic
+      and "shifts", and ``parts=5``. Held-out parts of the rows choose its power, the power of a logistic
       regression that is added, and, for `kdb_gain` and `kdb_mi` without ``kdbk``, the number of feature
       parents: 0, 1, 2 or 4. Without feature parents, the model is a sum of one effect per feature.
     - AODE and ensembles use ``backoff`` and ``loo_power``, and `ande` uses ``smooth=1`` and ``loo_power``.

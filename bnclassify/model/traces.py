@@ -398,8 +398,7 @@ def loo_summary(x: Model) -> pd.Series[Any]:
         - ``ridges``: with ``loo_terms``, the precision of the weights of each type of term, from 1 to 3000.
           The larger it is, the more the weights are shrunk
         - ``honest_power``: the power estimated on parts of the rows, which the weights include; 1 if there
-        are
-          enough rows without parts, and None if it was not requested
+          are enough rows without parts, and None if it was not requested
         - ``honest_rows``: the number of rows in these parts; 0 without parts
         - ``regression_power``: the power of logistic regression by ``parts``, or None
 
