@@ -281,6 +281,10 @@ def test_nomograms(tree: bn.BNC, pima: pd.DataFrame) -> None:
     assert marked.get_title("left") == f"diabetes = yes: total {total}, probability {p:.2f}"
     dots = [line for line in marked.lines if line.get_marker() == "o"]
     assert len(dots) == len(bn.features(card)) + 2
+    unknown = bn.plot_nomogram(card, row=row.astype(object).where(row.index != "insulin", None))
+    children = sum(given == card.features.index("insulin") for given in card.givens)
+    dots = [line for line in unknown.lines if line.get_marker() == "o"]
+    assert len(dots) == len(bn.features(card)) + 2 - children
     with pytest.raises(TypeError, match="card must be a Scorecard"):
         bn.plot_nomogram(tree)
     with pytest.raises(ValueError, match="row must be one row"):

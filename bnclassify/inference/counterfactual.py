@@ -145,7 +145,5 @@ def _table(x: Model, raw: Dataset, found: Sequence[tuple[Sequence[Move], float]]
         for i, (moves, p) in enumerate(found)
         for m in moves
     ]
-    columns = [list(column) for column in zip(*rows, strict=True)] if rows else [[]] * len(_COLUMNS)
-    types = (int, int, object, object, object, float)
-    series = [pd.Series(c, dtype=t) for c, t in zip(columns, types, strict=True)]
-    return pd.DataFrame(dict(zip(_COLUMNS, series, strict=True)))
+    table = pd.DataFrame(rows, columns=list(_COLUMNS), dtype=object)
+    return table.astype({"alternative": int, "changes": int, "probability": float})

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..base.arrays import Codes
 from ..base.checks import must_be
 from ..frames.encoding import Row
 from ..frames.opening import InFull
+from ..frames.schema import MISSING
 from ..inference.explain import describe, read_one
 from ..inference.scorecard import Scorecard
 from .canvas import BLUE, broken, chance, chart, letters_across, prepare_axes
@@ -17,7 +19,7 @@ from .canvas import BLUE, broken, chance, chart, letters_across, prepare_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_PROBABILITIES = (0.001, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.99, 0.999)
+_SHARES = (0.001, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.99, 0.999)
 _TICKS = 8  # of a scale of numbers, about
 _NAME = 0.34  # share of the width that names take
 _LEVELS = (-1, 1, -2, 2)  # places of labels: below the line, above it, and farther away
@@ -73,7 +75,7 @@ def plot_nomogram(card: Scorecard, *, row: InFull | Row | None = None, ax: Axes 
         raise TypeError(must_be("card", "a Scorecard", card, "Make one of a model with scorecard(model)."))
     codes = None
     if row is not None:
-        codes = card._place(read_one(card, row)[1])[1][:, 0].tolist()
+        codes = card._place(read_one(card, row)[1])[1]
     scales, title = _scales(card, codes)
     axes = prepare_axes(ax, 0.4 + 0.46 * len(scales), 6.2)
     axes.set_axis_off()
@@ -85,49 +87,36 @@ def plot_nomogram(card: Scorecard, *, row: InFull | Row | None = None, ax: Axes 
     return axes
 
 
-def _scales(x: Scorecard, codes: Sequence[int] | None) -> tuple[list[_Scale], str]:
+def _scales(x: Scorecard, codes: Codes | None) -> tuple[list[_Scale], str]:
     """Return all scales, and the title."""
-    most = max(int(table.max()) for table in x.tables) or 1
+    most, levels = max(int(table.max()) for table in x.tables) or 1, [*map(x._written_levels, x.features)]
+    labels: dict[tuple[Hashable, Any], dict[int, list[str]]] = {}
+    for name, value, given, n in x._rows([*levels, ()]):
+        if MISSING not in (value, given):
+            labels.setdefault((name, given), {}).setdefault(n, []).append(str(value))
     numbers = _round_numbers(0, most)
     scales = [_Scale("points", [n / most for n in numbers], list(map(str, numbers)), None, (0, 1))]
-    for i, (name, given, table) in enumerate(zip(x.features, x.givens, x.tables, strict=True)):
-        labels = list(map(str, x._written_levels(name)))
-        if given is None:
-            mark = None if codes is None else float(table[codes[i]]) / most
-            scales.append(_scale(str(name), labels, table[:-1] / most, mark))
-            continue
-        for k, value in enumerate(x._written_levels(x.features[given])):
-            chosen = codes is not None and codes[given] == k
-            mark = float(table[codes[i], k]) / most if chosen and codes is not None else None
-            title = f"{name} if {describe(x.features[given], value)}"
-            scales.append(_scale(title, labels, table[:-1, k] / most, mark))
+    for (name, value), of_points in labels.items():
+        i = x.features.index(name)
+        parent, title, texts = x.givens[i], str(name), sorted(of_points.items())
+        if parent is not None:
+            title += f" if {describe(x.features[parent], value)}"
+        own = value if codes is None or parent is None else (*levels[parent], MISSING)[codes[parent, 0]]
+        mark = int(x._points_at(codes)[i, 0]) / most if codes is not None and own == value else None
+        scales.append(_Scale(title, [n / most for n, _ in texts], [", ".join(t) for _, t in texts], mark))
     totals, title = x.probabilities["total"].to_numpy(), f"points for {x.class_var} = {x.target}"
-    low, wide = int(totals[0]), float(np.ptp(totals)) or 1.0
-    at, share = None, None
+    low, wide, at = int(totals[0]), float(np.ptp(totals)) or 1.0, None
     if codes is not None:
-        total = x.start + int(x._points_at(np.array(codes)[:, None]).sum())
-        at, share = (total - low) / wide, 1 / (1 + np.exp(-x.intercept - x.unit * (total - x.start)))
+        total = x.start + int(x._points_at(codes).sum())
+        share = x.probabilities["probability"][int(np.searchsorted(totals, total))]
         title = f"{x.class_var} = {x.target}: total {total:,}, probability {chance(float(share))}"
-    numbers = _round_numbers(low, int(totals[-1]))
-    scales.append(
-        _Scale("total", [(n - low) / wide for n in numbers], [f"{n:,}" for n in numbers], at, (0, 1))
-    )
-    logits = np.log(_PROBABILITIES) - np.log1p(-np.array(_PROBABILITIES))
+        at = (total - low) / wide
+    numbers, logits = _round_numbers(low, int(totals[-1])), np.log(_SHARES) - np.log1p(-np.array(_SHARES))
     places = ((logits - x.intercept) / x.unit + x.start - low) / wide
-    inside = [(float(p), f"{n:g}") for p, n in zip(places, _PROBABILITIES, strict=True) if 0 <= p <= 1]
-    scales.append(
-        _Scale(f"probability of {x.target}", [p for p, _ in inside], [n for _, n in inside], at, (0, 1))
-    )
-    return scales, title
-
-
-def _scale(name: str, labels: Sequence[str], places: Any, mark: float | None) -> _Scale:
-    """Return the scale of a feature, with values of equal points in one label."""
-    joined: dict[float, list[str]] = {}
-    for label, place in zip(labels, places.tolist(), strict=True):
-        joined.setdefault(place, []).append(label)
-    pairs = sorted(joined.items())
-    return _Scale(name, [place for place, _ in pairs], [", ".join(texts) for _, texts in pairs], mark)
+    inside = [(float(p), f"{n:g}") for p, n in zip(places, _SHARES, strict=True) if 0 <= p <= 1]
+    shares, texts_of_shares = [p for p, _ in inside], [text for _, text in inside]
+    scales.append(_Scale("total", [(n - low) / wide for n in numbers], list(map(str, numbers)), at, (0, 1)))
+    return [*scales, _Scale(f"probability of {x.target}", shares, texts_of_shares, at, (0, 1))], title
 
 
 def _round_numbers(low: int, high: int) -> list[int]:
