@@ -21,14 +21,10 @@ from .contingency import (
     flat_index,
     information_of_two_numbers,
     informations_of_numbers,
-    pair_tables,
-    part_by_levels,
 )
 
 NLogN = Callable[[NDArray[Any]], Array]
 
-_BLOCK_CELLS = 2**22  # number of cells of tables of pairs
-_LOOKED_UP = 2**15  # number of cells that are looked up at once
 _LONGEST_LOOKED_UP = 2**20  # largest number whose n·ln n is looked up, in 8 MiB
 _PASS_CELLS = 2**22  # number of cells of tables that are counted in one pass over the data
 _DENSE_CELLS = 2**22  # number of cells above which a table is sparse
@@ -127,122 +123,17 @@ def pair_statistics(data: Countable, features: Sequence[int], class_column: int 
     """Compute the class-conditional mutual information of all pairs of features.
 
     Without a column of classes, this is mutual information. Pairs of two numbers, neither of which can be
-    a parent, are omitted.
-
-    Pairs of features with few levels are counted all at once by products of one-hot
-    matrices, the others one by one. The diagonal is 0.
+    a parent, are omitted. The diagonal is 0.
     """
     n = len(features)
     information, rows = np.zeros((n, n)), np.zeros((n, n))
-    small, large = part_by_levels(data, features)
-    if small:
-        of_small = _product_statistics(data, np.array(features)[small], class_column)
-        information[np.ix_(small, small)] = of_small.information
-        rows[np.ix_(small, small)] = of_small.rows
     condition = () if class_column is None else (class_column,)
-    pairs = [(i, j) for done, i in enumerate(large) for j in small + large[:done]]
-    pairs = [pair for pair in pairs if any(data.cards[features[i]] for i in pair)]
+    pairs = [(i, j) for i in range(n) for j in range(i) if data.cards[features[i]] or data.cards[features[j]]]
     values = informations(data, [(features[i], features[j]) for i, j in pairs], condition)
     for (i, j), (value, count) in zip(pairs, values, strict=True):
         information[i, j] = information[j, i] = value
         rows[i, j] = rows[j, i] = count
-    np.fill_diagonal(information, 0.0)
     return PairStatistics(information, rows)
-
-
-def _product_statistics(
-    data: Countable, features: NDArray[np.intp], class_column: int | None
-) -> PairStatistics:
-    """Compute sums of n·ln n over the pair tables of each class, one block of features at a time.
-
-    Features are sorted by descending number of levels, and their levels by code: the first
-    level of all, the second of all that have one, and so on. So a sum over the levels of every
-    feature needs one slice per level of the longest feature.
-    """
-    cards = np.array(data.cards)[features]
-    order = np.argsort(-cards, kind="stable")
-    has = np.arange(cards.max()) < cards[order, None]
-    levels, feature = np.nonzero(has.T)
-    widths = has.sum(axis=0)
-    columns = features[order][feature]
-    n = len(features)
-    information, rows = np.zeros((n, n)), np.zeros((n, n))
-    n_classes = 1 if class_column is None else data.cards[class_column]
-    at_once = max(1, int(_BLOCK_CELLS / cards.sum() / cards.mean() / n_classes))
-    for block in (slice(i, min(i + at_once, n)) for i in range(0, n, at_once)):
-        in_block = None if at_once >= n else (block.start <= feature) & (feature < block.stop)
-        for table in pair_tables(data, columns, levels, class_column, in_block):
-            # Called after counting, because a pass over partitioned data also finds missing values.
-            sum_pairs = _available_sums if data.incomplete[features].any() else _complete_sums
-            sums, totals = sum_pairs(table, widths, block, not data.is_weighted)
-            information[block] += sums
-            rows[block] += totals
-    as_given = np.ix_(np.argsort(order), np.argsort(order))
-    per_row = np.maximum(information / np.where(rows > 0, rows, 1), 0.0)
-    return PairStatistics(per_row[as_given], rows[as_given])
-
-
-def _complete_sums(
-    table: NDArray[Any], widths: NDArray[np.intp], block: slice, whole: bool
-) -> tuple[Array, float | NDArray[Any]]:
-    """Return Σ n_xy ln n_xy − Σ n_x ln n_x − Σ n_y ln n_y + n ln n for pairs in one class, and n."""
-    heights = _widths_of(block, widths)
-    counts = table[np.cumsum(heights) - heights].sum(axis=0)  # sums over the levels of one feature
-    n = float(counts[np.cumsum(widths) - widths].sum())
-    n_log_n = looking_up(n) if whole else xlogx
-    margins = _sum_levels(n_log_n(counts), widths)
-    total = float(xlogy(n, n))
-    return _sum_cells(n_log_n, table, heights, widths) - margins[block, None] - margins + total, n
-
-
-def _available_sums(
-    table: NDArray[Any], widths: NDArray[np.intp], block: slice, whole: bool
-) -> tuple[Array, float | NDArray[Any]]:
-    """Return the same for pairs that are observed in different rows."""
-    heights = _widths_of(block, widths)
-    by_y = _sum_levels(table, heights)
-    by_x = _sum_levels(table.T, widths).T
-    n = _sum_levels(by_x, heights)
-    n_log_n = looking_up(n.max(initial=0)) if whole else xlogx
-    x, y, total = (n_log_n(counts) for counts in (by_x, by_y, n))
-    cells = _sum_cells(n_log_n, table, heights, widths)
-    return cells - _sum_levels(x, heights) - _sum_levels(y.T, widths).T + total, n
-
-
-def _sum_cells(
-    n_log_n: NLogN, table: NDArray[Any], heights: NDArray[np.intp], widths: NDArray[np.intp]
-) -> Array:
-    """Sum n ln n of the cells of all pairs over the levels of both, (features of the block, features)."""
-    starts = np.cumsum(heights) - heights
-    sums = np.empty((heights[0], widths[0]))
-    at_once = max(1, _LOOKED_UP // table.shape[1])
-    for first in range(0, heights[0], at_once):
-        rows = [
-            slice(s + first, s + min(first + at_once, w))
-            for s, w in zip(starts, heights, strict=True)
-            if w > first
-        ]
-        by_level = n_log_n(table[rows[0]])
-        for more in rows[1:]:
-            by_level[: more.stop - more.start] += n_log_n(table[more])
-        sums[first : first + at_once] = _sum_levels(by_level.T, widths).T
-    return sums
-
-
-def _widths_of(block: slice, widths: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the number of features of a block with a first level, a second level, and so on."""
-    heights = np.clip(widths - block.start, 0, block.stop - block.start)
-    return heights[heights > 0]
-
-
-def _sum_levels(cells: NDArray[Any], widths: NDArray[np.intp]) -> NDArray[Any]:
-    """Sum over the levels of each feature along the first axis; ``widths[k]`` features have a level k."""
-    total = cells[: widths[0]].copy("K")
-    start = widths[0]
-    for width in widths[1:]:
-        total[:width] += cells[start : start + width]
-        start += width
-    return total
 
 
 def looking_up(most: float) -> NLogN:
