@@ -161,17 +161,8 @@ def narrow(counts: NDArray[Any]) -> NDArray[Any]:
 
 Table = NDArray[np.floating[Any]]
 
-_PRODUCT_LEVELS = 16  # number of levels up to which matrix products are faster than bincount
 _BLOCK_ONES = 2**22  # number of cells of a one-hot matrix
 _EXACT_ONES = 2**24  # a sum of fewer ones is exact in single precision
-
-
-def part_by_levels(data: Countable, features: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Split the positions of features: features with few levels, for `pair_tables`, and all others."""
-    cards = data.cards
-    most = 0 if data.counts_of_source([]) is not None else _PRODUCT_LEVELS
-    few = [0 < cards[f] <= most for f in features]
-    return [i for i, is_few in enumerate(few) if is_few], [i for i, is_few in enumerate(few) if not is_few]
 
 
 def pair_tables(

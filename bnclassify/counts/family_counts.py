@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..base.immutable import cached_property
 from ..frames.partitions import Partitions
 from ..frames.schema import Countable, Dataset
-from .contingency import check_cells, check_number, flat_index, pair_tables, part_by_levels
+from .contingency import check_cells, check_number, flat_index, pair_tables
 
 _PAIR_CELLS = 2**22  # cells of the tables of all pairs of columns, up to which they are counted at once
 _TABLE_CELLS = 2**20  # cells of the tables of other columns that are returned together
@@ -147,7 +147,7 @@ class FamilyCounts:
     def _pairs(self) -> Counts | None:
         """Counts of the pairs of levels, (levels, levels); None if there are too many."""
         n_levels = int(self.cards.sum())
-        if part_by_levels(self.data, range(len(self.cards)))[1] or n_levels**2 > _PAIR_CELLS:
+        if not 0 < self.cards.min() <= self.cards.max() <= _FEW_LEVELS or n_levels**2 > _PAIR_CELLS:
             return None
         columns = np.repeat(np.arange(len(self.cards)), self.cards)
         levels = np.concatenate([np.arange(card) for card in self.cards])
