@@ -336,6 +336,30 @@ def test_unknown_is_not_missing_and_the_prediction_stays_in_view(width: int, tmp
     assert width < 1280 or state["tops"][0] == state["tops"][1]  # fields with and without a note are aligned
 
 
+FLIP = """<script>
+const texts = (query) => [...document.querySelectorAll(query)].map((element) => element.textContent);
+const input = document.getElementById("feature-1");
+input.value = "150";
+input.dispatchEvent(new Event("input", { bubbles: true }));
+const pre = document.createElement("pre");
+pre.id = "state";
+pre.textContent = JSON.stringify(texts("#changes tbody tr"));
+document.body.append(pre);
+</script></body>"""
+
+
+@needs_browser
+@pytest.mark.slow
+def test_single_changes_of_numbers_are_the_nearest(tmp_path: Path) -> None:
+    x = bn.bnc("nb", "diabetes", bn.load_pima(), smooth=1, discretize="mdlp")
+    page = written(x, tmp_path).replace("</body>", FLIP)
+    [text] = re.findall('<pre id="state">(.*)</pre>', browse(page, tmp_path))
+    table = bn.counterfactual(x, {"glucose": 150}, most=1)
+    assert table["to"].tolist() == [np.nextafter(154.5, np.inf)]
+    expected = f"glucose: 150 → > 154.5yes{100 * table['probability'][0]:.1f} %"
+    assert json.loads(unescape(text)) == [expected]
+
+
 NEXT = """<script>
 setTimeout(() => {
   const texts = (query) => [...document.querySelectorAll(query)].map((element) => element.textContent);
@@ -450,7 +474,7 @@ def test_page_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="has no parameters"):
         bn.write_page(bn.nb("class", car), path)
     several = bn.lp(bn.mbc(["class", "safety"], car), car, smooth=1)
-    with pytest.raises(TypeError, match=r"got MBC\. Use a model of one class"):
+    with pytest.raises(TypeError, match=r"got an MBC\. Use a model of one class"):
         bn.write_page(several, path)
     twins = car.assign(**{"1": car["doors"]}).rename(columns={"doors": 1})
     with pytest.raises(ValueError, match="variables that differ as text; got '1' twice"):
