@@ -192,6 +192,16 @@ def test_rows_without_a_class_are_told_once(votes: pd.DataFrame) -> None:
         bn.tan_cl("Class", chunks(nothing))
 
 
+def test_what_is_known_of_all_rows_is_not_said_of_those_with_a_class(votes: pd.DataFrame) -> None:
+    gaps = votes.assign(Class=votes["Class"].where(np.arange(len(votes)) % 7 > 0))
+    parts = bn.encode(chunks(gaps))
+    assert len(parts) == len(votes)
+    with pytest.warns(UserWarning, match="34 of 232 rows have no class 'Class'"):
+        x = bn.lp(bn.nb("Class", features=["crime"]), parts, smooth=1)
+    assert bn.summary(x).set_index("item").loc["rows", "value"] == len(votes) - 34
+    assert len(parts) == len(votes)
+
+
 class Passes:
     """Frames, and the number of passes through them."""
 

@@ -19,7 +19,7 @@ from bnclassify.model.arguments import encode_for
 from bnclassify.model.model import renewed
 from bnclassify.network.classifiers import BNC
 from bnclassify.recipe import powers, prior, refined
-from bnclassify.recipe.refined import TERMS, Refined
+from bnclassify.recipe.refined import TERMS, Refined, _gaussian_parents
 from bnclassify.recipe.tables import LeftOut
 from bnclassify.recipe.terms import GaussianTerm, fit_terms, normal_scores, z_scores
 
@@ -165,6 +165,25 @@ def test_gaussian_terms_are_predictive_densities_of_a_regression() -> None:
             u = np.array([1, row[0]])
             scale = np.sqrt(rate / shape * (1 + u @ np.linalg.solve(precision, u)))
             assert density == pytest.approx(student.logpdf(row[1], 2 * shape, u @ mean, scale), rel=1e-9)
+
+
+def test_a_gaussian_term_has_the_eight_most_correlated_parents() -> None:
+    """Of ten copies of a number with more and more noise, the last one depends on the clearest eight."""
+    rng = np.random.default_rng(0)
+    n = 3_000
+    signal = rng.normal(size=n)
+    names = [f"x{i}" for i in range(11)]
+    # The less a column tells about the class, the later it comes; column 10 comes last.
+    label = rng.integers(2, size=n)
+    spreads = [0.2 + 0.1 * i for i in range(10)]
+    values = np.array([signal + rng.normal(0, s, n) + (3 - 0.2 * i) * label for i, s in enumerate(spreads)])
+    values = np.vstack([values, signal + rng.normal(0, 0.1, n)])
+    frame = pd.DataFrame(values.T, columns=names).assign(c=np.where(label, "u", "v"))
+    data = bn.encode(frame.assign(**dict.fromkeys(names, "a")))
+    order, parents = _gaussian_parents(values, data, names)
+    assert order[-1] == 10
+    assert [len(each) for each in parents] == [0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 8]
+    assert {order[i] for i in parents[-1]} == set(range(8))
 
 
 def test_scales() -> None:

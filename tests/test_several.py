@@ -370,6 +370,14 @@ def test_a_chain_takes_any_learner_any_method_any_order(votes: pd.DataFrame) -> 
         bn.lp(bn.mbc(names, votes), votes, smooth=1, wanbia=True)
 
 
+def test_the_rows_of_a_chain_are_those_of_the_member_with_the_most(votes: pd.DataFrame) -> None:
+    gaps = votes.assign(crime=votes["crime"].where(np.arange(len(votes)) % 7 > 0))
+    x = bn.lp(bn.chain(["Class", "crime"], gaps), gaps, smooth=1)
+    sizes = [bn.summary(member).set_index("item").loc["rows", "value"] for member in bn.members(x)]
+    assert sizes == [232, 198]
+    assert bn.summary(x).set_index("item").loc["rows", "value"] == 232
+
+
 def test_greedy_labels_are_never_likelier_than_the_joint_ones(votes: pd.DataFrame) -> None:
     names = ["Class", "crime", "immigration"]
     x = bn.lp(bn.chain(names, votes), votes, smooth=1)
