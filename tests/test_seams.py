@@ -220,7 +220,6 @@ class Table:
     connection: sqlite3.Connection
     name: str
     argument: str = "dataset"
-    once = False
     declared: Mapping[Hashable, tuple[Any, ...]] = field(default_factory=dict)
 
     @property

@@ -156,13 +156,8 @@ print(
 # %% [markdown]
 # Both models have the same structure and log-likelihood. `tan_cl` reads the file once for the levels of the columns,
 # which are sorted, and once to count all pairs; `lp` reads it once more for the tables. `nb` and `aode` do not count
-# pairs, `kdb_mi` reads the file once more, and `hc` and `ban` once per step. If one pass is sufficient, for example for
-# scores and for `lp` of a structure with known levels, you can pass an iterator. A list of DataFrames and batches of
-# Arrow, such as the row groups of a Parquet file, are accepted as well.
-
-# %%
-once = lp(model, pd.read_csv(path, chunksize=500, dtype=str), smooth=1)
-print(same(once))
+# pairs, `kdb_mi` reads the file once more, and `hc` and `ban` once per step. A list of
+# DataFrames and functions that return batches of Arrow, such as the row groups of a Parquet file, are accepted as well.
 
 # %% [markdown]
 # ## Dask: threads, processes, a cluster

@@ -15,7 +15,7 @@ from ..base.messages import listed, shown, warn
 from ..fitting.rounds import Plan, check_recipe, name_models, plan_rounds
 from ..frames.opening import InFull, InParts, column_names, group_labels
 from ..frames.partitions import Partitions
-from ..frames.sources import check_not_once, in_pandas
+from ..frames.sources import in_pandas
 from ..metrics import METRICS, AnyMetric, choose_metrics
 from ..metrics.folds import Folds
 from ..model.arguments import check_joint
@@ -284,7 +284,6 @@ def check_same_columns(
     models: Mapping[Any, Model], dataset: Any, columns: object, dag: bool, folds: object
 ) -> None:
     """Raise unless the data have exactly the columns of the training data, or ``columns`` is "any"."""
-    check_not_once(dataset)
     if OneOf(("same", "any")).check("columns", columns) == "any" or not dag:
         return
     present = [name for name in column_names(dataset) if not (isinstance(folds, str) and name == folds)]

@@ -72,8 +72,6 @@ class _Joint:
 class DatabaseTable:
     """A table of ibis, which counts by GROUP BY. Columns that are ``given`` have these levels."""
 
-    once = False
-
     def __init__(
         self, table: Any, argument: str = "dataset", given: Mapping[Hashable, tuple[Any, ...]] = EMPTY
     ) -> None:

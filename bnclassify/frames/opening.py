@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
@@ -38,13 +38,13 @@ from .partitions import (
     with_class,
 )
 from .schema import MISSING, Countable, Dataset, Learnable, Levels, Schema
-from .sources import NEEDS_FUNCTION, AnyFrame, Source, find_source, in_pandas
+from .sources import AnyFrame, Source, find_source, in_pandas
 
 Rows: TypeAlias = pd.DataFrame | Dataset
 InFull: TypeAlias = Rows | AnyFrame
 """Data with rows in memory."""
 
-InParts: TypeAlias = Learnable | Callable[[], Iterable[Any]] | Iterator[Any] | Sequence[pd.DataFrame]
+InParts: TypeAlias = Learnable | Callable[[], Iterable[Any]] | Sequence[pd.DataFrame]
 """Partitioned data, including a Dask DataFrame, which has no type annotation."""
 
 Known: TypeAlias = Mapping[Hashable, tuple[Any, ...]]
@@ -118,7 +118,7 @@ def encode(
 
     Partitioned data need not fit in memory. They are a Dask DataFrame, a function that returns a new iterator
     of data frames at each call, such as ``lambda: pd.read_csv(path, chunksize=100_000)``, a list of data
-    frames, an iterator if one pass suffices, or a table of ibis, which its database counts by GROUP BY
+    frames, or a table of ibis, which its database counts by GROUP BY
     queries. All functions that only count accept them, and their results are the same as in memory. Unless
     the levels are declared, as by Dask, they are found in a pass over the data. Weights are the name of a
     column.
@@ -333,11 +333,6 @@ def _open(
     unknown = [name for name in columns if name not in levels]
     memo = Memo()
     if unknown:
-        if source.once:
-            raise ValueError(
-                f"{argument} {NEEDS_FUNCTION}; got an iterator, which can be read once, and the levels of "
-                f"{listed(unknown)} are unknown. Alternatively, make these columns categorical."
-            )
         coded = [name for name in columns if levels.get(name) != ()]
         surveyed, facts = survey(source, coded, reading.required, reading.weights)
         levels = dict(zip(coded, surveyed, strict=True)) | levels

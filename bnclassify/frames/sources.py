@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from inspect import signature
 from itertools import chain
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -153,10 +152,6 @@ class Source(Protocol):
     """Frames with the same columns, which are read one at a time."""
 
     @property
-    def once(self) -> bool:
-        """Whether they can be read only once."""
-
-    @property
     def names(self) -> Sequence[Hashable]:
         """Names of the columns."""
 
@@ -178,10 +173,10 @@ class Chunks:
     """Frames of which one is in memory at a time; a function returns a new iterator for each pass."""
 
     def __init__(self, frames: Iterable[Any] | Callable[[], Iterable[Any]], argument: str) -> None:
-        self.argument = argument
-        self.once = isinstance(frames, Iterator)
-        self._frames = frames
-        self._spent = False
+        if isinstance(frames, Iterator):
+            raise ValueError(f"{argument} {NEEDS_FUNCTION}; got an iterator, which can be read only once.")
+        self.argument, self._frames = argument, frames
+        self.declared: Mapping[Hashable, tuple[Any, ...]] = {}
         self._opened: tuple[pd.DataFrame, Iterator[Any], Callable[[], object]] | None = None
         self._names: Sequence[Hashable] | None = None
         self._rows: int | None = None
@@ -192,11 +187,6 @@ class Chunks:
         if self._names is None:
             self._names = self._peek().columns.tolist()
         return self._names
-
-    @property
-    def declared(self) -> Mapping[Hashable, tuple[Any, ...]]:
-        """The categories of the first frame, which apply to all frames if there is a single pass."""
-        return _categories(self._peek()) if self.once else {}
 
     def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
         """Iterate over the frames; see `Source`."""
@@ -210,8 +200,7 @@ class Chunks:
         """Return the first frame, which is kept for the next pass."""
         if self._opened is None:
             frames = self._open()
-            # Closes the iterator of a function if no pass follows.
-            close = finalize(self, _close, frames) if callable(self._frames) else partial(_close, frames)
+            close = finalize(self, _close, frames)  # also closes it if no pass follows
             others = iter(frames)
             first = next(others, None)
             if first is None:
@@ -221,14 +210,9 @@ class Chunks:
 
     def _walk(self, columns: Sequence[Hashable]) -> Iterator[pd.DataFrame]:
         """Iterate over the frames, and check their columns."""
-        if self._spent:
-            raise ValueError(
-                f"{self.argument} {NEEDS_FUNCTION}; got an iterator, and several passes are needed."
-            )
         self._peek()
         assert self._opened is not None
         (first, others, close), self._opened = self._opened, None
-        self._spent = self.once
         rows = 0
         try:
             for number, frame in enumerate(chain([first], others)):
@@ -281,8 +265,6 @@ def _close(frames: object) -> None:
 class LargeFrame:
     """A data frame in memory that is read in blocks, because a copy as codes needs much memory."""
 
-    once = False
-
     def __init__(self, frame: pd.DataFrame) -> None:
         self.frame, self.names, self.declared = frame, frame.columns.tolist(), _categories(frame)
 
@@ -301,8 +283,6 @@ def _categories(frame: pd.DataFrame) -> dict[Hashable, tuple[Any, ...]]:
 
 class DaskFrame:
     """The partitions of a Dask DataFrame, read by its workers; results are merged in a tree."""
-
-    once = False
 
     def __init__(self, frame: Any, argument: str) -> None:
         self.frame, self.names = frame, list(frame.columns)
@@ -367,12 +347,6 @@ def in_pandas(data: Any) -> Any:
     """Return a data frame or Series of another library as one of pandas, and all other data unchanged."""
     known = isinstance(data, pd.DataFrame) or find_source(data, "dataset") is not None
     return data if known else converted(data)
-
-
-def check_not_once(data: object) -> None:
-    """Raise a ValueError for data that can be read only once, if several passes are needed."""
-    if isinstance(data, Iterator):
-        raise ValueError(f"dataset {NEEDS_FUNCTION}; got an iterator, and several passes are needed.")
 
 
 def _is_chunks(data: Any) -> bool:

@@ -26,7 +26,7 @@ from .numeric import FLOATS, are_categories, labels_to_keep, read_numbers, value
 from .opening import InFull, InParts, Known, column_names, open_columns
 from .partitions import Partitions, Prepare, check_rows
 from .schema import MISSING, Countable, Dataset, Learnable, Schema
-from .sources import NEEDS_FUNCTION, NEEDS_ROWS, LargeFrame, Source, find_source, in_pandas
+from .sources import NEEDS_ROWS, LargeFrame, Source, find_source, in_pandas
 
 Numeric: TypeAlias = bool | tuple[Hashable, ...]
 """Columns to keep as numbers, or True for those that `discretize` discretizes by default."""
@@ -56,10 +56,6 @@ def find_numbers(
 
 def _numbers_in(source: Source, columns: Sequence[Hashable]) -> tuple[Hashable, ...]:
     """Return which columns of partitioned data are numbers, after a pass over them."""
-    if source.once:
-        raise ValueError(
-            f"dataset {NEEDS_FUNCTION}; got an iterator. Alternatively, name the numbers in a dict."
-        )
     found = source.reduce(_kinds, lambda parts: list(map(_joined, zip(*parts, strict=True))), list(columns))
     return tuple([name for name, kind in zip(columns, found, strict=True) if kind is True])
 
