@@ -411,8 +411,11 @@ def test_what_needs_rows_says_so(duck: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    ["class with parents", "ensemble", "waode", "votes recipe", "women gaussian", "odd recipe", "odd names"],
-)
+    [
+        "class with parents", "ensemble", "waode", "votes recipe", "women gaussian", "odd recipe",
+        "odd names", "card", "card of a tree",
+    ],
+)  # fmt: skip
 def test_statements_predict_in_postgresql(postgres: Any, name: str) -> None:
     def run(statement: str, frame: pd.DataFrame, table: str) -> list[tuple[Any, ...]]:
         stored = in_postgres(postgres, frame).get_name()

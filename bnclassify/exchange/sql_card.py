@@ -1,4 +1,4 @@
-"""Scorecards as SQL that a person can read: cleaned columns, the points of each, and their total."""
+"""Scorecards as SQL that a person can read: the result, the points of each column, and cleaned columns."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def write_card(scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[
     total = f"CAST({' +'.join(points)} AS DOUBLE PRECISION) AS total"
     values = [*kept, *_results(formula, scorer)]
     outputs = [f"{value} AS {quoted(name)}" for value, name in zip(values, names, strict=True)]
-    source, chain = table, ""
+    source, chain = table, []
     for name, added in _kinds(numeric).items():
-        chain += f"{name} AS (\nSELECT{_lines(['r.*', *added])}\nFROM {source} AS r\n), "
+        chain.append(f"{name} AS (\nSELECT{_lines(['r.*', *added])}\nFROM {source} AS r\n)")
         source = name
-    return (
-        f"WITH {chain}cleaned AS (\nSELECT{_lines(columns)}\nFROM {source} AS r\n), scored AS (\n"
-        f"SELECT{_lines([*kept, total])}\nFROM cleaned\n)\nSELECT{_lines(outputs)}\nFROM scored\n"
-    )
+    numbers = f"WITH {', '.join(chain)}\n" if chain else ""  # last, because it is the least readable
+    cleaned = f"{numbers}SELECT{_lines(columns)}\nFROM {source} AS r"
+    scored = f"SELECT{_lines([*kept, total])}\nFROM (\n{cleaned}\n) AS cleaned"
+    return f"SELECT{_lines(outputs)}\nFROM (\n{scored}\n) AS scored\n"
 
 
 def _kinds(numeric: Sequence[Column]) -> dict[str, list[str]]:
