@@ -35,7 +35,7 @@ _LEAST_POWER = 0.01  # the minimum power, which keeps the order of the classes
 _MEANS = np.array([0.75, 0.25])  # of the powers of the model and of logistic regression, a priori
 _PRECISION = 10.0  # of these powers
 _PER_ARC = 0.1  # penalty of leave-one-out, per root of the number of arcs per row
-_MANY_ROWS = 60  # number of rows per feature from which parts are not needed
+_MANY_ROWS = 100  # number of rows per feature from which parts are not needed
 _ENOUGH_ROWS = 500  # number of held-out rows from which no more parts are used
 
 Members = Callable[[Any, Any], tuple[Model, ...]]
@@ -185,14 +185,14 @@ class _Trial:
         """Predict parts by models of the other parts, maybe with at most ``depth`` parents.
 
         To choose, parts are used until they have 500 rows. If predictions are worse than those of a ``rival``
-        after a part, the result is None.
+        by two standard errors after a part, the result is None.
         """
         found: list[HeldOut] = []
         with silently():  # settings for all rows
             for number in range(len(self.folds)):
                 found.append(self._predict(number, depth))
                 together = HeldOut.of(found)
-                if rival is not None and not together.exceeds(rival.first(together), errors=0):
+                if rival is not None and not together.exceeds(rival.first(together), errors=-2):
                     return None
                 if self.chooses and together.counts.sum() >= _ENOUGH_ROWS:
                     break
