@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,15 +28,16 @@ from ..recipe.powers import COMMON_PRECISION, Terms, common_power, maximize, odd
 from ..recipe.weighted import with_at_most
 from .rounds import RowFold, raw_rows, split_cases
 
-DEPTHS = (0, 1, 2, 4)
-"""The numbers of feature parents that are compared."""
+_DEPTHS = (2, 1, 4)
+"""The numbers of feature parents that are compared with none; the first decides whether others are tried."""
 
 _LEAST_POWER = 0.01  # the minimum power, which keeps the order of the classes
 _MEANS = np.array([0.75, 0.25])  # of the powers of the model and of logistic regression, a priori
 _PRECISION = 10.0  # of these powers
 _PER_ARC = 0.1  # penalty of leave-one-out, per root of the number of arcs per row
+_PER_ARC_OF_TRIAL = 0.03  # the same, for a network that parts can try
 _MANY_ROWS = 100  # number of rows per feature from which parts are not needed
-_ENOUGH_ROWS = 500  # number of held-out rows from which no more parts are used
+_ENOUGH_ROWS = 1000  # number of held-out rows from which no more parts are used
 
 Members = Callable[[Any, Any], tuple[Model, ...]]
 """Learns the members of a model from a structure and data."""
@@ -102,26 +103,72 @@ def fit_by_parts(
         enough = min(n / 2, len(rows)) >= parts and n_classes > 1
         return _finish(method, fitted, trial.run(None) if enough else None, rows)
     uses_parts = n < _MANY_ROWS * d
-    best = learn(with_at_most(x, 0) if method.parents else x, rows)
-    depths = [depth for depth in DEPTHS[1:] if depth < 2 * x.graph.depth] if method.parents else []
-    found = trial.run(0 if method.parents else None) if uses_parts else None
-    for depth in depths:
-        deeper = learn(with_at_most(x, depth), rows)
-        if _penalized(deeper[0], n) <= _penalized(best[0], n):
-            break
-        if found is not None:
-            tried = trial.run(depth, found)
-            if tried is None or not tried.exceeds(found):
+    if not method.parents:
+        return _finish(method, learn(x, rows), trial.run(None) if uses_parts else None, rows)
+    choice = _Choice(x, rows, n, learn, trial if uses_parts else None)
+    return _finish(method, *choice.best(), rows)
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """The choice of the number of feature parents, by parts or, without a trial, by leave-one-out."""
+
+    x: Any
+    rows: Dataset
+    size: float
+    learn: Members
+    trial: _Trial | None
+
+    def best(self) -> tuple[tuple[Model, ...], HeldOut | None]:
+        """Return the members with the best number of parents, and their predictions of parts.
+
+        No parents are compared with two; one and four are tried only if two are better.
+        """
+        found = [self._try(0, None)]
+        first, *others = [k for k in _DEPTHS if k < 2 * self.x.graph.depth] or [0]
+        for depth in [first, *others] if first else []:
+            tried = self._try(depth, found[0])
+            if tried is None and depth == first:
                 break
-            found = tried
-        best = deeper
-    return _finish(method, best, found, rows)
+            found += [] if tried is None else [tried]
+        if self.trial is None:
+            return max(found, key=lambda tried: tried.penalized(self.size))[1:3]
+        top = max(found, key=lambda tried: tried.likelihood)
+        enough = [tried for tried in found if tried is top or not top.held_out.exceeds(tried.held_out)]
+        return min(enough, key=lambda tried: tried.depth)[1:3]
+
+    def _try(self, depth: int, rival: _Tried | None) -> _Tried | None:
+        """Return the members with a number of parents, or None if they are worse than a rival."""
+        members = self.learn(with_at_most(self.x, depth), self.rows)
+        tried = _Tried(depth, members, None)
+        penalty = _PER_ARC if self.trial is None else _PER_ARC_OF_TRIAL
+        if rival is not None and tried.penalized(self.size, penalty) <= rival.penalized(self.size, penalty):
+            return None
+        if self.trial is None:
+            return tried
+        held_out = self.trial.run(depth, rival and rival.held_out)
+        if held_out is None or (rival is not None and not held_out.exceeds(rival.held_out)):
+            return None
+        return tried._replace(held_out=held_out)
 
 
-def _penalized(x: Any, rows: float) -> float:
-    """Return the penalized leave-one-out log-likelihood per row."""
-    arcs = sum(len(scope) - 2 for scope in x.structure.scopes[:-1])
-    return float(x.learned["leave_one_out"].log_likelihood / rows - _PER_ARC * sqrt(arcs / rows))
+class _Tried(NamedTuple):
+    """Members with a number of feature parents, and their predictions of parts, or None."""
+
+    depth: int
+    members: tuple[Any, ...]
+    held_out: Any
+
+    @property
+    def likelihood(self) -> float:
+        """The log-likelihood of the held-out rows."""
+        return float(self.held_out.counts @ self.held_out.logs)
+
+    def penalized(self, rows: float, per_arc: float = _PER_ARC) -> float:
+        """Return the penalized leave-one-out log-likelihood per row."""
+        x = self.members[0]
+        arcs = sum(len(scope) - 2 for scope in x.structure.scopes[:-1])
+        return float(x.learned["leave_one_out"].log_likelihood / rows - per_arc * sqrt(arcs / rows))
 
 
 def _finish(method: Any, members: Sequence[Any], found: HeldOut | None, rows: Dataset) -> Model:
@@ -184,8 +231,8 @@ class _Trial:
     def run(self, depth: int | None, rival: HeldOut | None = None) -> HeldOut | None:
         """Predict parts by models of the other parts, maybe with at most ``depth`` parents.
 
-        To choose, parts are used until they have 500 rows. If predictions are worse than those of a ``rival``
-        by two standard errors after a part, the result is None.
+        To choose, parts are used until they have 1,000 rows. If predictions are worse than those of a
+        ``rival`` by two standard errors after a part, the result is None.
         """
         found: list[HeldOut] = []
         with silently():  # settings for all rows

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from ..model.model import Model
 
-TERMS = ("zscores", "slopes", "shifts")
+TERMS = ("zscores", "slopes", "shifts", "levels")
 """The additional terms of features."""
 
 STEPS: dict[str, dict[str, Any]] = {
