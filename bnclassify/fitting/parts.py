@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -28,8 +28,8 @@ from ..recipe.powers import COMMON_PRECISION, Terms, common_power, maximize, odd
 from ..recipe.weighted import with_at_most
 from .rounds import RowFold, raw_rows, split_cases
 
-_DEPTHS = (2, 1, 4)
-"""The numbers of feature parents that are compared with none; the first decides whether others are tried."""
+_DEPTHS = (2, 4)
+"""The numbers of feature parents that are tried after none, as long as they are better."""
 
 _LEAST_POWER = 0.01  # the minimum power, which keeps the order of the classes
 _MEANS = np.array([0.75, 0.25])  # of the powers of the model and of logistic regression, a priori
@@ -119,56 +119,27 @@ class _Choice:
     learn: Members
     trial: _Trial | None
 
-    def best(self) -> tuple[tuple[Model, ...], HeldOut | None]:
-        """Return the members with the best number of parents, and their predictions of parts.
-
-        No parents are compared with two; one and four are tried only if two are better.
-        """
-        found = [self._try(0, None)]
-        first, *others = [k for k in _DEPTHS if k < 2 * self.x.graph.depth] or [0]
-        for depth in [first, *others] if first else []:
-            tried = self._try(depth, found[0])
-            if tried is None and depth == first:
+    def best(self) -> tuple[tuple[Any, ...], HeldOut | None]:
+        """Return the members with the best number of parents, and their predictions of parts."""
+        members = self.learn(with_at_most(self.x, 0), self.rows)
+        held_out = None if self.trial is None else self.trial.run(0)
+        for depth in [depth for depth in _DEPTHS if depth < 2 * self.x.graph.depth]:
+            deeper = self.learn(with_at_most(self.x, depth), self.rows)
+            if self._penalized(deeper[0]) <= self._penalized(members[0]):
                 break
-            found += [] if tried is None else [tried]
-        if self.trial is None:
-            return max(found, key=lambda tried: tried.penalized(self.size))[1:3]
-        top = max(found, key=lambda tried: tried.likelihood)
-        enough = [tried for tried in found if tried is top or not top.held_out.exceeds(tried.held_out)]
-        return min(enough, key=lambda tried: tried.depth)[1:3]
+            if self.trial is not None and held_out is not None:
+                tried = self.trial.run(depth, held_out)
+                if tried is None or not tried.exceeds(held_out):
+                    break
+                held_out = tried
+            members = deeper
+        return members, held_out
 
-    def _try(self, depth: int, rival: _Tried | None) -> _Tried | None:
-        """Return the members with a number of parents, or None if they are worse than a rival."""
-        members = self.learn(with_at_most(self.x, depth), self.rows)
-        tried = _Tried(depth, members, None)
-        penalty = _PER_ARC if self.trial is None else _PER_ARC_OF_TRIAL
-        if rival is not None and tried.penalized(self.size, penalty) <= rival.penalized(self.size, penalty):
-            return None
-        if self.trial is None:
-            return tried
-        held_out = self.trial.run(depth, rival and rival.held_out)
-        if held_out is None or (rival is not None and not held_out.exceeds(rival.held_out)):
-            return None
-        return tried._replace(held_out=held_out)
-
-
-class _Tried(NamedTuple):
-    """Members with a number of feature parents, and their predictions of parts, or None."""
-
-    depth: int
-    members: tuple[Any, ...]
-    held_out: Any
-
-    @property
-    def likelihood(self) -> float:
-        """The log-likelihood of the held-out rows."""
-        return float(self.held_out.counts @ self.held_out.logs)
-
-    def penalized(self, rows: float, per_arc: float = _PER_ARC) -> float:
+    def _penalized(self, x: Any) -> float:
         """Return the penalized leave-one-out log-likelihood per row."""
-        x = self.members[0]
         arcs = sum(len(scope) - 2 for scope in x.structure.scopes[:-1])
-        return float(x.learned["leave_one_out"].log_likelihood / rows - per_arc * sqrt(arcs / rows))
+        penalty = (_PER_ARC if self.trial is None else _PER_ARC_OF_TRIAL) * sqrt(arcs / self.size)
+        return float(x.learned["leave_one_out"].log_likelihood / self.size - penalty)
 
 
 def _finish(method: Any, members: Sequence[Any], found: HeldOut | None, rows: Dataset) -> Model:
