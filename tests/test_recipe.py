@@ -149,7 +149,7 @@ def test_an_interaction_gets_an_arc(n: int) -> None:
     model = bn.bnc(class_var="y", dataset=parity(n))
     families = bn.families(model.structure)  # type: ignore[attr-defined]
     assert "b" in families["a"] or "a" in families["b"]
-    assert bn.loo_summary(model)["parents"] == 1
+    assert bn.loo_summary(model)["parents"] == 2
     test = parity(1000, seed=1)
     assert (bn.predict(model, test) == test["y"]).mean() > 0.85
 

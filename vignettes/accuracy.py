@@ -68,13 +68,13 @@ def evaluate(model) -> pd.Series:
 # 4. `loo_terms`: each numeric feature adds a Gaussian term and a linear term, each categorical one a constant per level
 #    and class.
 # 5. `parts=5`: everything is fitted again without each fifth of the rows. These predictions of held-out rows choose the
-#    number of feature parents (0, 1, 2 or 4), the power of the posterior, and how much of a logistic regression on the
+#    number of feature parents (0, 2 or 4), the power of the posterior, and how much of a logistic regression on the
 #    same features is added. This is the default.
 
 # %%
 smooth = {"discretize": "averaged_mdlp", "backoff": True}
 weights = smooth | {"loo_weights": True}
-terms = weights | {"loo_terms": ("zscores", "slopes", "shifts")}
+terms = weights | {"loo_terms": ("zscores", "slopes", "shifts", "levels")}
 steps = {
     "1. naive Bayes": bnc("nb", "tumor", train, discretize="mdlp", smooth=1),
     "2. averaged, smoothed": bnc("nb", "tumor", train, **smooth),

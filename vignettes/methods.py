@@ -901,11 +901,11 @@ print(
 # \sum_i \ln P(y_i \mid x_i; τ) - 5 \left( (τ_1 - \tfrac{3}{4})^2 + (τ_2 - \tfrac{1}{4})^2 \right)
 # $$
 #
-# The regression has the z-scores of numbers and indicators of levels, with the penalty $\frac{1}{2} \sum β^2$. One
-# feature parent is tried if $L - 0.1 \sqrt{a / n}$ is larger than without parents, where $L$ is the leave-one-out
-# log-likelihood per row, of n rows, of a model with a arcs between features. It is used if it predicts the parts
-# better by more than a standard error, and then two parents are tried, and then four. With 100 rows per feature or
-# more, a penalized leave-one-out likelihood chooses the number, and the powers are 1 and 0.
+# The regression has the z-scores of numbers and indicators of levels, with the penalty $\frac{1}{2} \sum β^2$. Two
+# feature parents are tried if $L - 0.03 \sqrt{a / n}$ is larger than without parents, where $L$ is the leave-one-out
+# log-likelihood per row, of n rows, of a model with a arcs between features. They are used if they predict the parts
+# better by more than a standard error, and then four parents are tried. Parts are used until they have 1,000 rows. With
+# 100 rows per feature or more, $L - 0.1 \sqrt{a / n}$ chooses the number, and the powers are 1 and 0.
 #
 # A case is held out as a whole. A factor that all weights of rows share is divided out first. Equal rows, where a row of
 # whole weight w is w equal rows, are natural repetitions, and each is a case, unless $S d / N$ is above 13, where S

@@ -320,7 +320,7 @@ plot(careful["votes"], class_arcs=False)
 # %% [markdown]
 # ## The default
 #
-# `bnc` without a prior, like `BNCClassifier()`, adds choices by held-out rows: it fits such a model with 0, 1, 2 and 4
+# `bnc` without a prior, like `BNCClassifier()`, adds choices by held-out rows: it fits such a model with 0, 2 and 4
 # feature parents to four fifths of the rows, and keeps the one that predicts the rest best.
 
 # %%

@@ -154,10 +154,10 @@ def bnc(
 
     **Without a prior**, the default recipe is used, which adapts to the data:
 
-    - A network is a model with ``backoff=True``, ``loo_weights=True``, the ``loo_terms`` "zscores", "slopes"
-      and "shifts", and ``parts=5``. Held-out parts of the rows choose its power, the power of a logistic
-      regression that is added, and, for `kdb_gain` and `kdb_mi` without ``kdbk``, the number of feature
-      parents: 0, 1, 2 or 4. Without feature parents, the model is a sum of one effect per feature.
+    - A network is a model with ``backoff=True``, ``loo_weights=True``, the ``loo_terms`` "zscores", "slopes",
+      "shifts" and "levels", and ``parts=5``. Held-out parts of the rows choose its power, the power of a
+      logistic regression that is added, and, for `kdb_gain` and `kdb_mi` without ``kdbk``, the number of
+      feature parents: 0, 2 or 4. Without feature parents, the model is a sum of one effect per feature.
     - AODE and ensembles use ``backoff`` and ``loo_power``, and `ande` uses ``smooth=1`` and ``loo_power``.
     - Other models, also user-defined ones, as well as AWNB, MANB, WANBIA and EM, use ``smooth=1``.
     - If the rows are not in memory, only ``backoff`` or ``smooth`` is used.

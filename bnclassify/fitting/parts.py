@@ -90,7 +90,7 @@ def fit_by_parts(
 ) -> Model:
     """Return the model with powers by parts and, if it ``chooses``, the number of feature parents.
 
-    If there are many rows per feature, a penalized leave-one-out likelihood chooses, and the powers are 1.
+    If there are many rows per feature, a penalized leave-one-out likelihood chooses, and the power is 1.
     """
     rows = find_cases(rows) if chooses else rows
     n, d, n_classes = rows.size, len(x.features), rows.cards[-1]
