@@ -7,6 +7,7 @@ import inspect
 import sys
 import warnings
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -237,3 +238,27 @@ def test_text_with_numbers_is_named_in_the_warning_of_many_levels() -> None:
     prices = [f"${price}" for price in range(25)] + ["$1"] * 5
     with pytest.warns(UserWarning, match="'price': more levels than .* Convert text that contains numbers"):
         bn.nb("c", NUMBERS.assign(a=1, price=prices))
+
+
+def test_numbers_of_any_size_are_accepted_or_refused_in_a_sentence() -> None:
+    rng = np.random.default_rng(0)
+    for size in (5e-320, 1e-305, 1e-100, 1e100, 1e140):
+        frame = pd.DataFrame({"x": rng.normal(size=60) * size, "c": ["a", "b"] * 30})
+        for how in ({"numbers": "gaussian", "smooth": 1}, {"numbers": "kernel", "smooth": 1}, {}):
+            posteriors = bn.predict(bn.bnc("nb", "c", frame, **how), frame, prob=True)  # type: ignore[arg-type]
+            assert posteriors.to_numpy().sum(axis=1) == pytest.approx(1)
+    for family in ("gaussian", "kernel"):
+        frame = pd.DataFrame({"x": rng.normal(size=60) * 1e306, "c": ["a", "b"] * 30})
+        with pytest.raises(ValueError, match="column 'x' must have numbers up to 1e\\+150"):
+            bn.bnc("nb", "c", frame, smooth=1, numbers=family)
+    broken = pd.DataFrame({"x": [Decimal("sNaN"), Decimal(1), Decimal(2)] * 10, "c": ["a", "b", "a"] * 10})
+    with pytest.raises(ValueError, match="column 'x' must have numbers; got a signaling NaN"):
+        bn.bnc("nb", "c", broken, smooth=1, discretize="mdlp")
+
+
+def test_categories_of_arrow_may_repeat_or_be_null() -> None:
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed; the extra test has it")
+    for labels in (["x", "x", "y"], ["x", None, "y"]):
+        codes = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2] * 10), pa.array(labels))
+        x = bn.nb("c", pa.table({"a": codes, "c": pa.array(["p", "q", "p"] * 10)}))
+        assert bn.values(x)["a"] == ("x", "y")

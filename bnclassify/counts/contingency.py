@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, code_type, one_thread
 from ..base.immutable import ANY_NUMBER, COUNT, Immutable, bounded, record
-from ..base.messages import how_to_merge, listed
+from ..base.messages import how_to_merge, listed, shown
 from ..frames.numeric import as_floats, check_finite
 from ..frames.schema import Countable, Dataset
+
+_LARGEST = 1e150
 
 MAX_CELLS = 2**27
 """Maximum number of cells of a table (1 GiB)."""
@@ -287,6 +289,11 @@ def known_values(data: Dataset, number: int, condition: Sequence[int]) -> Known:
     values = _numbers(data, number)
     check_finite({name: values})
     known = np.logical_and.reduce([~np.isnan(values), *[code >= 0 for code in codes]])
+    if np.abs(values[known]).max(initial=0.0) > _LARGEST:
+        raise ValueError(
+            f"numbers: the column {shown(name)} must have numbers up to {_LARGEST:g}, because larger squares "
+            f"overflow; got {np.abs(values[known]).max():g}. Divide them by a number."
+        )
     if data.weights is not None:
         known &= data.weights > 0
     cards = [data.cards[column] for column in condition]

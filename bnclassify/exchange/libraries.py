@@ -52,6 +52,8 @@ def to_networkx(x: BNC) -> networkx.DiGraph:
     {'kind': 'feature', 'levels': ('low', 'med', 'high')}
     """
     model = check_single(x, "to_networkx")
+    if None in vars(model):
+        raise ValueError("x must not have a variable called None, which networkx refuses. Rename it.")
     graph = _load("networkx", "DiGraph")(class_var=model.class_var)
     for variable in vars(model):
         graph.add_node(variable, kind="class" if variable == model.class_var else "feature")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from decimal import InvalidOperation
 from numbers import Real
 from typing import Any
 
@@ -49,6 +50,10 @@ def read_numbers(array: ArrayLike, name: Hashable, argument: str, *, must: bool)
                 floats = array.astype(np.float64)
             else:
                 floats = pd.Series(array).to_numpy(dtype=np.float64, na_value=np.nan)
+        except InvalidOperation as error:
+            raise ValueError(
+                f"{argument}: column {shown(name)} must have numbers; got a signaling NaN. Make it missing."
+            ) from error
         except OverflowError as error:
             raise ValueError(
                 f"{argument}: column {shown(name)}: an integer is beyond the largest float, 1.8e308; make it "

@@ -100,7 +100,8 @@ def _column(series: Any) -> Any:
     if implementation.is_pyarrow() and str(dtype) == "Categorical":
         categories = series.to_native().unify_dictionaries().combine_chunks().dictionary.to_pylist()
     if categories is not None:
-        return pd.Categorical(series.to_list(), categories=list(categories))
+        known = dict.fromkeys(label for label in categories if label is not None)  # Arrow may repeat them
+        return pd.Categorical(series.to_list(), categories=list(known))
     if dtype.is_float() or dtype.is_decimal():
         import narwhals.stable.v2 as nw
 

@@ -154,6 +154,7 @@ _WIDEST = 5.0  # bound of z-scores in standard deviations
 _MOST_KNOTS = 2**10  # number of knots of a scale
 _BLOCK_CELLS = 2**18
 _LARGEST = float(np.finfo(np.float64).max)
+_LEAST_STEP = 1e-305  # difference of knots below which slopes overflow
 
 
 @record
@@ -181,7 +182,7 @@ def normal_scores(numbers: Array, weights: Array) -> Scale:
     """Return the scale that maps each number to the normal quantile of its mid-rank."""
     known = ~np.isnan(numbers) & (weights > 0)
     values, place = np.unique(numbers[known], return_inverse=True)
-    if not len(values):
+    if not len(values) or np.diff(values).min(initial=1.0) < _LEAST_STEP:
         return Scale(np.zeros(1), np.zeros(1))
     mass = np.bincount(place, weights[known], len(values))
     scores = ndtri((np.cumsum(mass) - mass / 2) / mass.sum())
@@ -199,7 +200,7 @@ def z_scores(numbers: Array, weights: Array) -> Scale:
     share = weights[known] / max(weights[known].sum(), 1e-300)
     mean = share @ (numbers[known] / size)
     deviation = np.sqrt(share @ (numbers[known] / size - mean) ** 2)
-    if not deviation > 0:
+    if not deviation > 0 or deviation * size < _LEAST_STEP:
         return Scale(np.zeros(1), np.zeros(1))
     ends = mean + deviation * np.array([-_WIDEST, _WIDEST])
     most = _LARGEST / max(size, 1.0) / 2
