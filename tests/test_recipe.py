@@ -154,6 +154,11 @@ def test_an_interaction_gets_an_arc(n: int) -> None:
     assert (bn.predict(model, test) == test["y"]).mean() > 0.85
 
 
+def test_two_features_can_get_an_arc() -> None:
+    model = bn.bnc(class_var="y", dataset=parity(1000)[["a", "b", "y"]])
+    assert bn.loo_summary(model)["parents"] == 1
+
+
 def test_a_copy_of_a_feature_is_not_its_parent() -> None:
     frame = parity(1000)
     copied = frame.assign(copy=frame["a"])[["copy", *frame.columns]]

@@ -904,7 +904,7 @@ print(
 # The regression has the z-scores of numbers and indicators of levels, with the penalty $\frac{1}{2} \sum β^2$. Two
 # feature parents are tried if $L - 0.03 \sqrt{a / n}$ is larger than without parents, where $L$ is the leave-one-out
 # log-likelihood per row, of n rows, of a model with a arcs between features. They are used if they predict the parts
-# better by more than a standard error, and then four parents are tried. Parts are used until they have 1,000 rows. With
+# better by more than a standard error, and then four parents are tried. Parts are used until they have 600 rows. With
 # 100 rows per feature or more, $L - 0.1 \sqrt{a / n}$ chooses the number, and the powers are 1 and 0.
 #
 # A case is held out as a whole. A factor that all weights of rows share is divided out first. Equal rows, where a row of

@@ -37,7 +37,7 @@ _PRECISION = 10.0  # of these powers
 _PER_ARC = 0.1  # penalty of leave-one-out, per root of the number of arcs per row
 _PER_ARC_OF_TRIAL = 0.03  # the same, for a network that parts can try
 _MANY_ROWS = 100  # number of rows per feature from which parts are not needed
-_ENOUGH_ROWS = 1000  # number of held-out rows from which no more parts are used
+_ENOUGH_ROWS = 600  # number of held-out rows from which no more parts are used
 
 Members = Callable[[Any, Any], tuple[Model, ...]]
 """Learns the members of a model from a structure and data."""
@@ -123,7 +123,7 @@ class _Choice:
         """Return the members with the best number of parents, and their predictions of parts."""
         members = self.learn(with_at_most(self.x, 0), self.rows)
         held_out = None if self.trial is None else self.trial.run(0)
-        for depth in [depth for depth in _DEPTHS if depth < 2 * self.x.graph.depth]:
+        for depth in sorted({min(depth, self.x.graph.depth) for depth in _DEPTHS} - {0}):
             deeper = self.learn(with_at_most(self.x, depth), self.rows)
             if self._penalized(deeper[0]) <= self._penalized(members[0]):
                 break
@@ -202,7 +202,7 @@ class _Trial:
     def run(self, depth: int | None, rival: HeldOut | None = None) -> HeldOut | None:
         """Predict parts by models of the other parts, maybe with at most ``depth`` parents.
 
-        To choose, parts are used until they have 1,000 rows. If predictions are worse than those of a
+        To choose, parts are used until they have 600 rows. If predictions are worse than those of a
         ``rival`` by two standard errors after a part, the result is None.
         """
         found: list[HeldOut] = []
