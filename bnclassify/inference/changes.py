@@ -7,7 +7,7 @@ exclusion, so that every model whose score is a sum of terms is searched alike.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import combinations
@@ -120,27 +120,6 @@ class Changes:
         return found
 
 
-class Best:
-    """The sets of changes with the largest posteriors, and those that tie with the last of them."""
-
-    def __init__(self, size: int, number: int) -> None:
-        self.sets, self.posteriors = np.empty((0, size), dtype=np.intp), np.empty(0)
-        self.number, self.least = number, 0.0
-
-    def add(self, sets: Numbers, posteriors: Array) -> None:
-        """Add sets that lead to the target."""
-        sets, posteriors = np.concatenate([self.sets, sets]), np.concatenate([self.posteriors, posteriors])
-        if (n := len(posteriors) - self.number) >= 0:
-            self.least = float(np.partition(posteriors, n)[n]) - 2 * TOLERANCE
-        kept = posteriors >= self.least
-        self.sets, self.posteriors = sets[kept], posteriors[kept]
-
-    def ranked(self) -> Numbers:
-        """Return the best in descending order, ties in the order of the moves."""
-        order = np.lexsort(self.sets.T[::-1])
-        return self.sets[order[descending(self.posteriors[order])]][: self.number]
-
-
 def smallest_changes(changes: Changes, most: int, alternatives: int) -> list[tuple[list[Move], float]]:
     """Return the best of the smallest sets of changes that lead to the target, with their posteriors."""
     numbers = reduce(np.convolve, [[1, len(moves)] for moves in changes.moves_of.values()], np.ones(1))
@@ -157,30 +136,33 @@ def smallest_changes(changes: Changes, most: int, alternatives: int) -> list[tup
     return []
 
 
-def _search(changes: Changes, size: int, alternatives: int) -> Numbers:
+def _search(changes: Changes, size: int, number: int) -> Numbers:
     """Return the best sets of a size that lead to the target, trying those with the largest bounds first."""
     corrections = None if changes.scopes is None else changes.corrections(size)
-    best, sets, totals = Best(size, alternatives), np.empty((1, 0), dtype=np.intp), changes.before[None]
+    sets, totals = np.empty((1, 0), dtype=np.intp), changes.before[None]
     for _ in range(size - 1):
-        steps = [_extended(changes, corrections, sets[at], totals[at]) for at in _blocks(changes, len(sets))]
-        sets, totals = (np.concatenate(parts) for parts in zip(*steps, strict=True))
+        parts = _blocks(changes, np.arange(len(sets)))
+        steps = [_extended(changes, corrections, sets[rows], totals[rows]) for rows in parts]
+        sets, totals = (np.concatenate(arrays) for arrays in zip(*steps, strict=True))
     bounds = np.ones(len(sets)) if corrections is None else _bounds(changes, corrections, sets, totals)
-    order = np.argsort(-bounds, kind="stable")
-    for at in _blocks(changes, len(sets)):
-        rows = order[at][bounds[order[at]] >= best.least]
-        if not len(rows):
-            break
+    best, posteriors, least = np.empty((0, size), dtype=np.intp), np.empty(0), 0.0
+    for rows in _blocks(changes, np.argsort(-bounds, kind="stable")):
+        rows = rows[bounds[rows] >= least]
         found, logs = _extended(changes, corrections, sets[rows], totals[rows])
         wins = first_best(logs) == changes.target
-        best.add(found[wins], np.exp(log_normalize(logs[wins])[:, changes.target]))
-    return best.ranked()
+        best = np.concatenate([best, found[wins]])
+        posteriors = np.append(posteriors, np.exp(log_normalize(logs[wins])[:, changes.target]))
+        if len(posteriors) >= number:
+            least = -np.partition(-posteriors, number - 1)[number - 1] - 2 * TOLERANCE
+        best, posteriors = best[posteriors >= least], posteriors[posteriors >= least]
+    order = np.lexsort(best.T[::-1])  # ties are in the order of the moves
+    return best[order[descending(posteriors[order])]][:number]
 
 
-def _blocks(changes: Changes, rows: int) -> Iterator[Numbers]:
-    """Yield the numbers of rows in blocks."""
+def _blocks(changes: Changes, rows: Numbers) -> list[Numbers]:
+    """Return row numbers in blocks that bound memory."""
     at_once = max(1, _BLOCK_CELLS // (max(1, len(changes.moves)) * len(changes.before)))
-    for start in range(0, rows, at_once):
-        yield np.arange(start, min(start + at_once, rows))
+    return [rows[start : start + at_once] for start in range(0, len(rows), at_once)]
 
 
 def _extended(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import product
 from math import log, prod
 from typing import Any
 
@@ -100,17 +101,21 @@ class Scorecard(BuiltOn):
     @property
     def points(self) -> pd.DataFrame:
         """The points of each value."""
-        return pd.DataFrame(self._rows(self.known_levels), columns=["variable", "value", "given", "points"])
+        return self._table(self.known_levels, lambda parent, value: value)
 
-    def _rows(self, levels: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
-        """Return a feature, a value, the value of its parent, and points, with these labels."""
-        labels = [(*own, _UNKNOWN if MISSING in own else MISSING) for own in levels]
-        rows: list[tuple[Any, ...]] = []
-        for i, (name, given, table) in enumerate(zip(self.features, self.givens, self.tables, strict=True)):
-            others = ("",) if given is None else labels[given]
-            pairs = [(value, other) for value in labels[i] for other in others]
-            rows += [(name, *pair, n) for pair, n in zip(pairs, table.ravel().tolist(), strict=True)]
-        return rows
+    def _table(self, levels: Sequence[Sequence[Any]], write: Callable[[Any, Any], Any]) -> pd.DataFrame:
+        """Return the points with these labels; ``write`` returns the text on a parent and its value."""
+        labels, rows = [(*own, _UNKNOWN if MISSING in own else MISSING) for own in levels], list[Any]()
+        for i, (name, j) in enumerate(zip(self.features, self.givens, strict=True)):
+            others = [""] if j is None else [write(self.features[j], value) for value in labels[j]]
+            pairs = zip(product(labels[i], others), self.tables[i].ravel().tolist(), strict=True)
+            rows += [(name, *pair, n) for pair, n in pairs]
+        return pd.DataFrame(rows, columns=["variable", "value", "given", "points"])
+
+    @property
+    def _written(self) -> pd.DataFrame:
+        """The points, with readable intervals and the names of parents."""
+        return self._table([self._written_levels(name) for name in self.features], "{} = {}".format)
 
     @property
     def probabilities(self) -> pd.DataFrame:
@@ -188,18 +193,13 @@ class Scorecard(BuiltOn):
         return {**self.base.facts(), "points": f"of {self.target}; one adds {self.unit:.3g} to its log odds"}
 
     def __repr__(self) -> str:
-        rows = self._rows([*map(self._written_levels, self.features), ()])
-        parents = dict(zip(self.features, self.givens, strict=True))
-        given = [f"{self.features[parents[v] or 0]} = {u}" if u != "" else "" for v, _, u, _ in rows]
-        names = [v if i == 0 or v != rows[i - 1][0] else "" for i, (v, *_) in enumerate(rows)]
-        content = {"variable": names, "value": [row[1] for row in rows], "given": given}
-        frame = pd.DataFrame({**content, "points": [row[3] for row in rows]})
-        frame, totals = frame if any(given) else frame.drop(columns="given"), self.probabilities
+        frame, totals = self._written, self.probabilities
+        frame = frame if frame["given"].any() else frame.drop(columns="given")
+        frame["variable"] = frame["variable"].mask(frame["variable"].duplicated(), "")
         some = totals.iloc[np.unique(np.linspace(0, len(totals) - 1, _LINES).round().astype(int))]
         first = f"Start with {self.start:,} points. " if self.start else ""
         title = f"{first}Add the points of {self.class_var} = {self.target}:"
-        tables = (frame.to_string(index=False), some.round(3).to_string(index=False))
-        return f"\n{title}\n\n{tables[0]}\n\n{tables[1]}\n"
+        return "\n".join(["", title, "", *[t.to_string(index=False) + "\n" for t in (frame, some.round(3))]])
 
 
 def _sums(sets: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from ..base.checks import must_be
 from ..frames.encoding import Row
 from ..frames.opening import InFull
 from ..frames.schema import MISSING
-from ..inference.explain import describe, read_one
+from ..inference.explain import read_one
 from ..inference.scorecard import Scorecard
 from .canvas import BLUE, broken, chance, chart, letters_across, prepare_axes
 
@@ -89,21 +88,22 @@ def plot_nomogram(card: Scorecard, *, row: InFull | Row | None = None, ax: Axes 
 
 def _scales(x: Scorecard, codes: Codes | None) -> tuple[list[_Scale], str]:
     """Return all scales, and the title."""
-    most, levels = max(int(table.max()) for table in x.tables) or 1, [*map(x._written_levels, x.features)]
-    labels: dict[tuple[Hashable, Any], dict[int, list[str]]] = {}
-    for name, value, given, n in x._rows([*levels, ()]):
-        if MISSING not in (value, given):
-            labels.setdefault((name, given), {}).setdefault(n, []).append(str(value))
-    numbers = _round_numbers(0, most)
+    most, table = int(x.points["points"].max()) or 1, x._written
+    hidden = table["value"].eq(MISSING) | table["given"].astype(str).str.endswith(f" = {MISSING}")
+    numbers, known = _round_numbers(0, most), dict[Any, str]()
     scales = [_Scale("points", [n / most for n in numbers], list(map(str, numbers)), None, (0, 1))]
-    for (name, value), of_points in labels.items():
-        i = x.features.index(name)
-        parent, title, texts = x.givens[i], str(name), sorted(of_points.items())
-        if parent is not None:
-            title += f" if {describe(x.features[parent], value)}"
-        own = value if codes is None or parent is None else (*levels[parent], MISSING)[codes[parent, 0]]
-        mark = int(x._points_at(codes)[i, 0]) / most if codes is not None and own == value else None
-        scales.append(_Scale(title, [n / most for n, _ in texts], [", ".join(t) for _, t in texts], mark))
+    if codes is not None:
+        pairs = zip(x.features, codes[:, 0], strict=True)
+        written = [(*x._written_levels(name), MISSING)[code] for name, code in pairs]
+        known = {i: f"{x.features[j]} = {written[j]}" for i, j in enumerate(x.givens) if j is not None}
+    for (name, given), rows in table[~hidden].groupby(["variable", "given"], sort=False):
+        i, texts = (
+            x.features.index(name),
+            rows.astype({"value": str}).groupby("points")["value"].agg(", ".join),
+        )
+        mark = None if codes is None or given != known.get(i, "") else int(x._points_at(codes)[i, 0]) / most
+        title = f"{name} if {given}" if given else str(name)
+        scales.append(_Scale(title, (texts.index / most).tolist(), texts.tolist(), mark))
     totals, title = x.probabilities["total"].to_numpy(), f"points for {x.class_var} = {x.target}"
     low, wide, at = int(totals[0]), float(np.ptp(totals)) or 1.0, None
     if codes is not None:
