@@ -163,7 +163,7 @@ plot_nomogram(card, row={"age": 51, "glucose": 171, "bmi": 34.2})
 # ## Strength of arcs: `plot(x, strength=...)` and `plot_strength`
 #
 # Strengths are proportions of bootstrap samples. Strong arcs are wide and dark; in the chart, the dashed line is the
-# threshold that separates arcs (blue) from noise (gray). [Uncertainty](uncertainty.py) explains both.
+# threshold above which arcs are kept (blue). [Uncertainty](uncertainty.py) explains both.
 
 # %%
 strength = arc_strength(tan, car, rng=0)
