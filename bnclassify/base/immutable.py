@@ -99,14 +99,14 @@ class Immutable:
 def is_within(value: Any, least: float, most: float) -> bool:
     """Whether all numbers of a value, which may be a tuple of tuples or arrays, are within bounds.
 
-    >>> is_within((1, np.array([2.0, np.inf])), 0, 5), is_within((1, None, "a"), 0, 5)
-    (False, True)
+    >>> is_within((1, np.array([2.0, np.inf])), 0, 5), is_within((1, None), 0, 5), is_within("a", 0, 5)
+    (False, True, False)
     """
     if isinstance(value, tuple):
         return all(is_within(item, least, most) for item in value)
     if isinstance(value, np.ndarray):
         return not value.size or bool(value.min() >= least and value.max() <= most)  # not if one is NaN
-    return not isinstance(value, int | float) or least <= value <= most
+    return bool(least <= value <= most) if isinstance(value, int | float) else not isinstance(value, str)
 
 
 def _open(value: Any) -> Any:

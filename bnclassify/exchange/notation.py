@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
-from inspect import get_annotations
 from math import isfinite
-from types import MappingProxyType, NoneType, UnionType
-from typing import Any, NamedTuple, Union, cast, get_args, get_origin
+from types import MappingProxyType, NoneType
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -175,70 +173,12 @@ class Reader:
             problem = f"has no {listed(strange)}" if strange else f"needs {listed(absent)}"
             raise UnknownValueError(where, f"a {cls.__name__} {problem}")
         content = {name: self.read(item, f"{where}.{name}") for name, item in written.items()}
-        for name, value in content.items():
-            _check_field(name, value, _hint(cast("Hashable", cls), name), f"{where}.{name}")
-        return cls(**content)
-
-
-def _check_field(name: str, value: Any, hint: Any, where: str) -> None:
-    """Raise an error unless a value has the type of a field, and labels differ."""
-    if not _fits(value, hint):
-        raise UnknownValueError(where, f"this must be {_described(hint)}; got {shown(value)}")
-    if name in ("levels", "labels") and isinstance(value, tuple):
-        for labels in value:
+        given = content.get("levels")
+        for labels in given if isinstance(given, tuple) else ():
             kinds = [(type(label), label) for label in labels] if isinstance(labels, tuple) else []
             if len(set(kinds)) < len(kinds):
                 raise UnknownValueError(where, f"labels must differ; got {listed(labels)}")
-
-
-def _described(hint: Any) -> str:
-    """Return an annotation in words."""
-    origin = get_origin(hint) or hint
-    if origin in (Union, UnionType):
-        return " or ".join(dict.fromkeys(map(_described, get_args(hint))))
-    words = {NoneType: "None", tuple: "a list", np.ndarray: "an array", str: "text", Hashable: "a label"}
-    if origin in words:
-        return words[origin]
-    return "a mapping" if origin is Mapping else f"of type {getattr(origin, '__name__', origin)}"
-
-
-def _fits(value: Any, hint: Any) -> bool:
-    """Whether a value is of an annotated type; annotations without a class accept any value."""
-    origin, arguments = get_origin(hint), get_args(hint)
-    if hint is Any:
-        return True
-    if hint is Hashable:
-        return isinstance(value, (*_PLAIN, pd.Interval)) or (
-            isinstance(value, tuple) and all(_fits(item, Hashable) for item in value)
-        )
-    if origin in (Union, UnionType):
-        return any(_fits(value, argument) for argument in arguments)
-    if origin is tuple:
-        if arguments[-1] is not Ellipsis:
-            same_size = isinstance(value, tuple) and len(value) == len(arguments)
-            return same_size and all(map(_fits, value, arguments))
-        return isinstance(value, tuple) and all(_fits(item, arguments[0]) for item in value)
-    if origin is np.ndarray:
-        is_whole = all(isinstance(t, type) and issubclass(t, np.integer) for t in get_args(arguments[-1]))
-        return isinstance(value, np.ndarray) and (value.dtype.kind in "iu" or not is_whole)
-    if hint in (int, float):
-        return type(value) is int or (hint is float and type(value) is float)
-    cls = NoneType if hint is None else origin or hint
-    is_class = isinstance(cls, type) and not getattr(cls, "_is_protocol", False)
-    return not is_class or isinstance(value, cls)
-
-
-@cache
-def _hint(cls: type[Any], name: str) -> Any:
-    """Return the annotation of a field, or Any if its names are imported for type checking only."""
-    for owner in cls.__mro__:
-        hint = get_annotations(owner).get(name)
-        if hint is not None:
-            try:
-                return eval(hint, vars(sys.modules[owner.__module__])) if isinstance(hint, str) else hint
-            except NameError:
-                return Any
-    return Any
+        return cls(**content)
 
 
 def _is_plain(value: Any) -> bool:
@@ -326,8 +266,6 @@ def _read_step(reader: Reader, written: dict[str, Any], where: str) -> Step:
     function = written.get("function")
     settings = reader.read(written.get("settings", {}), f"{where}.settings")
     content = {"name": written["name"], "settings": settings, "draws": written.get("draws", False)}
-    for name, value in content.items():
-        _check_field(name, value, _hint(Step, name), f"{where}.{name}")
     if function is None:
         return Step(content["name"], Forgotten(content["name"]))
     registered = RECORDS.get(function) if isinstance(function, str) else None

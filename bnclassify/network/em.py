@@ -13,7 +13,7 @@ import numpy as np
 
 from ..base.arrays import Array, Codes, log, log_sum_exp, share_out
 from ..base.checks import Real, Whole
-from ..base.immutable import record
+from ..base.immutable import ANY_NUMBER, Immutable, bounded, record
 from ..base.messages import warn
 from ..base.progress import advance
 from ..counts.contingency import contingency_tables
@@ -31,11 +31,13 @@ _BLOCK_CELLS = 2**22
 
 @record
 @dataclass(frozen=True)
-class Run:
+class Run(Immutable):
     """The course of EM: the objective at the start and after each iteration.
 
     It has converged if the last iteration gained no more than the tolerance.
     """
+
+    bounds = bounded(objectives=ANY_NUMBER)
 
     converged: bool
     objectives: tuple[float, ...]
