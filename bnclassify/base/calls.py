@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from functools import wraps
-from inspect import CO_VARKEYWORDS, Parameter, signature, unwrap
+from inspect import Parameter, signature
 from typing import Any, TypeVar, cast
 
 from .checks import available, must_be
@@ -51,19 +51,21 @@ def guided(advice: str) -> Callable[[F], F]:
     """Decorate a public function with a message and its remedy for calls with wrong arguments."""
 
     def guide(function: F) -> F:
-        name, code = function.__name__, unwrap(function).__code__
-        most, n_named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
-        accepted = code.co_varnames[:n_named]
+        name, parameters = function.__name__, parameters_of(function)
+        most = sum(p.kind is Parameter.POSITIONAL_OR_KEYWORD for p in parameters.values())
+        takes_any = any(p.kind is Parameter.VAR_KEYWORD for p in parameters.values())
 
         @wraps(function)
         def call(*arguments: Any, **named: Any) -> Any:
             if len(arguments) > most:
                 number = "one positional argument" if most == 1 else f"{most} positional arguments"
                 raise TypeError(f"{name} accepts at most {number}; got {len(arguments)}. {advice}")
-            if not named.keys() <= {*accepted} and not code.co_flags & CO_VARKEYWORDS:
-                unknown = next(argument for argument in named if argument not in accepted)
+            if not (takes_any or named.keys() <= parameters.keys()):
+                unknown = next(argument for argument in named if argument not in parameters)
                 same = _IN_R.get(unknown)
-                remedy = f"In Python, it is {same!r}." if same in accepted else available(unknown, accepted)
+                remedy = (
+                    f"In Python, it is {same!r}." if same in parameters else available(unknown, parameters)
+                )
                 raise TypeError(f"{name} has no argument {shown(unknown)}. {remedy}")
             return function(*arguments, **named)
 

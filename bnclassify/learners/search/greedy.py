@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
 from ...base.arrays import TOLERANCE, Array
-from ...base.checks import Flag, OneOf, Optional, Real, Seed, Whole, check_rng
+from ...base.checks import Flag, OneOf, Optional, Real, SearchMetric, Seed, Whole, check_rng
 from ...base.graphs import components
 from ...base.messages import warn
 from ...base.progress import progress_bar
@@ -27,8 +27,6 @@ from ..fixed import network
 from .fold_tables import FoldedData
 from .neighbours import Arcs, Edit, Structure, apply, describe
 from .scoring import CrossValidatedScore
-
-Amount = float | None
 
 
 class Candidates(NamedTuple):
@@ -109,25 +107,43 @@ def climb(
     return Found(current, start, tuple(made), missed)
 
 
+class SearchOptions(TypedDict, total=False):
+    """The arguments of `Search` except the number of folds, for type checkers."""
+
+    epsilon: float
+    smooth: float | None
+    ess: float | None
+    m: float | None
+    metric: SearchMetric
+    folds: Folds | None
+    start: BNC | None
+    required: Iterable[Arc]
+    forbidden: Iterable[Arc]
+    rng: Seed
+    progress: bool | None
+
+
 @dataclass(frozen=True)
 class Search:
     """The arguments that all greedy learners share."""
 
     k: int
-    epsilon: float
-    smoothing: tuple[Amount, Amount, Amount]
-    metric: str
-    folds: Folds | None
-    rng: Seed
-    progress: bool | None
-    start: BNC | None
-    required: Iterable[Arc]
-    forbidden: Iterable[Arc]
+    epsilon: float = 0.01
+    smooth: float | None = None
+    ess: float | None = None
+    m: float | None = None
+    metric: SearchMetric = "accuracy"
+    folds: Folds | None = None
+    start: BNC | None = None
+    required: Iterable[Arc] = ()
+    forbidden: Iterable[Arc] = ()
+    rng: Seed = None
+    progress: bool | None = None
 
     @property
     def priors(self) -> dict[str, float]:
         """The argument that selects the prior, as in `lp`; ``smooth=0`` by default."""
-        amounts = dict(zip(("smooth", "ess", "m"), self.smoothing, strict=True))
+        amounts = {"smooth": self.smooth, "ess": self.ess, "m": self.m}
         return {name: amount for name, amount in amounts.items() if amount is not None} or {"smooth": 0}
 
     def run(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from inspect import signature
+from typing import TypeVar, Unpack
 
-from ...base.checks import SearchMetric, Seed, Whole
+from ...base.calls import guided
+from ...base.checks import Whole
 from ...base.docstrings import sharing
 from ...frames.opening import InFull
-from ...metrics.folds import Folds
 from ...network.classifiers import BNC
-from ..arc_moves import Arc
-from .greedy import Candidates, Moves, Search
+from .greedy import Candidates, Moves, Search, SearchOptions
 from .neighbours import (
     Edit,
     Structure,
@@ -90,10 +91,20 @@ Features that it does not contain are not selected.
 required, forbidden : pairs of str
     Pairs of features that are always joined, and pairs that are never joined."""
 
-_shared, _shared_by_joins = (
-    sharing({"{data}": _DATA, "{search}": _SEARCH.replace("{arcs}", arcs), "{result}": _RESULT})
-    for arcs in (_ARCS, _PAIRS)
-)
+Learner = TypeVar("Learner", bound=Callable[..., BNC])
+
+
+def _greedy(arcs: str) -> Callable[[Learner], Learner]:
+    """Return a decorator that adds the shared arguments to the docstring and the signature of a learner."""
+    described = sharing({"{data}": _DATA, "{search}": _SEARCH.replace("{arcs}", arcs), "{result}": _RESULT})
+    shared = [p.replace(kind=p.KEYWORD_ONLY) for p in signature(Search).parameters.values() if p.name != "k"]
+
+    def decorate(learner: Learner) -> Learner:
+        *own, _ = signature(learner).parameters.values()
+        vars(learner)["__signature__"] = signature(learner).replace(parameters=[*own, *shared])
+        return guided("Pass options by name, such as k=5.")(described(learner))
+
+    return decorate
 
 
 def _children_of_best(structure: Structure, at: Candidates) -> Sequence[Edit]:
@@ -117,23 +128,13 @@ TREE = Moves(lambda structure, at: tree_arcs(structure, at.forbidden), most=1)
 SUPERPARENT = Moves(_children_of_best, most=1)
 
 
-@_shared_by_joins
+@_greedy(_PAIRS)
 def fssj(
     class_var: Hashable,
     dataset: InFull,
     *,
     k: int,
-    epsilon: float = 0.01,
-    smooth: float | None = None,
-    ess: float | None = None,
-    m: float | None = None,
-    metric: SearchMetric = "accuracy",
-    folds: Folds | None = None,
-    start: BNC | None = None,
-    required: Iterable[Arc] = (),
-    forbidden: Iterable[Arc] = (),
-    rng: Seed = None,
-    progress: bool | None = None,
+    **options: Unpack[SearchOptions],
 ) -> BNC:
     """Learn a semi-naive Bayes by forward sequential selection and joining.
 
@@ -161,27 +162,16 @@ def fssj(
     >>> [round(score, 3) for score in greedy_scores(model)]
     [0.7, 0.7, 0.768, 0.811, 0.861, 0.943, 0.948]
     """
-    search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress, start, required, forbidden)
-    return search.run(fssj, FORWARD, class_var, dataset)
+    return Search(k, **options).run(fssj, FORWARD, class_var, dataset)
 
 
-@_shared_by_joins
+@_greedy(_PAIRS)
 def bsej(
     class_var: Hashable,
     dataset: InFull,
     *,
     k: int,
-    epsilon: float = 0.01,
-    smooth: float | None = None,
-    ess: float | None = None,
-    m: float | None = None,
-    metric: SearchMetric = "accuracy",
-    folds: Folds | None = None,
-    start: BNC | None = None,
-    required: Iterable[Arc] = (),
-    forbidden: Iterable[Arc] = (),
-    rng: Seed = None,
-    progress: bool | None = None,
+    **options: Unpack[SearchOptions],
 ) -> BNC:
     """Learn a semi-naive Bayes by backward sequential elimination and joining.
 
@@ -211,27 +201,16 @@ def bsej(
     0      join   (maint,)    (buying,)  0.050  0.900
     1      join  (safety,)  (lug_boot,)  0.036  0.936
     """
-    search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress, start, required, forbidden)
-    return search.run(bsej, BACKWARD, class_var, dataset)
+    return Search(k, **options).run(bsej, BACKWARD, class_var, dataset)
 
 
-@_shared
+@_greedy(_ARCS)
 def tan_hc(
     class_var: Hashable,
     dataset: InFull,
     *,
     k: int,
-    epsilon: float = 0.01,
-    smooth: float | None = None,
-    ess: float | None = None,
-    m: float | None = None,
-    metric: SearchMetric = "accuracy",
-    folds: Folds | None = None,
-    start: BNC | None = None,
-    required: Iterable[Arc] = (),
-    forbidden: Iterable[Arc] = (),
-    rng: Seed = None,
-    progress: bool | None = None,
+    **options: Unpack[SearchOptions],
 ) -> BNC:
     """Learn a tree-augmented naive Bayes by hill climbing.
 
@@ -260,27 +239,16 @@ def tan_hc(
     >>> [round(score, 3) for score in greedy_scores(model)]
     [0.85, 0.9, 0.936]
     """
-    search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress, start, required, forbidden)
-    return search.run(tan_hc, TREE, class_var, dataset)
+    return Search(k, **options).run(tan_hc, TREE, class_var, dataset)
 
 
-@_shared
+@_greedy(_ARCS)
 def tan_hcsp(
     class_var: Hashable,
     dataset: InFull,
     *,
     k: int,
-    epsilon: float = 0.01,
-    smooth: float | None = None,
-    ess: float | None = None,
-    m: float | None = None,
-    metric: SearchMetric = "accuracy",
-    folds: Folds | None = None,
-    start: BNC | None = None,
-    required: Iterable[Arc] = (),
-    forbidden: Iterable[Arc] = (),
-    rng: Seed = None,
-    progress: bool | None = None,
+    **options: Unpack[SearchOptions],
 ) -> BNC:
     """Learn a tree-augmented naive Bayes by hill climbing with superparents.
 
@@ -310,28 +278,17 @@ def tan_hcsp(
     >>> [round(score, 3) for score in greedy_scores(model)]
     [0.85, 0.901, 0.939]
     """
-    search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress, start, required, forbidden)
-    return search.run(tan_hcsp, SUPERPARENT, class_var, dataset)
+    return Search(k, **options).run(tan_hcsp, SUPERPARENT, class_var, dataset)
 
 
-@_shared
+@_greedy(_ARCS)
 def kdb(
     class_var: Hashable,
     dataset: InFull,
     *,
     k: int,
     kdbk: int = 2,
-    epsilon: float = 0.01,
-    smooth: float | None = None,
-    ess: float | None = None,
-    m: float | None = None,
-    metric: SearchMetric = "accuracy",
-    folds: Folds | None = None,
-    start: BNC | None = None,
-    required: Iterable[Arc] = (),
-    forbidden: Iterable[Arc] = (),
-    rng: Seed = None,
-    progress: bool | None = None,
+    **options: Unpack[SearchOptions],
 ) -> BNC:
     """Learn a k-dependence Bayes by hill climbing on a cross-validated metric, like ``kdb`` in R.
 
@@ -365,5 +322,4 @@ def kdb(
     """
     most = Whole(least=1).check("kdbk", kdbk)
     arcs = Moves(lambda structure, at: dependence_arcs(structure, most, at.forbidden), most=most)
-    search = Search(k, epsilon, (smooth, ess, m), metric, folds, rng, progress, start, required, forbidden)
-    return search.run(kdb, arcs, class_var, dataset, kdbk=most)
+    return Search(k, **options).run(kdb, arcs, class_var, dataset, kdbk=most)
