@@ -8,14 +8,19 @@ from functools import partial, reduce
 from operator import add
 from typing import Any, Literal, TypeVar
 
+from ..base.arrays import added
 from ..base.checks import ListOf, OneOf, must_be
 from ..base.messages import shown
+from ..counts.contingency import Recoding
 from ..frames.schema import united
 from ..model.arguments import check_fitted
 from ..model.model import Model, renewed
-from ..model.recipes import Rows
+from ..model.recipes import Rows, Tally
 
 M = TypeVar("M", bound=Model)
+
+_TABLES = ("cpts", "class_cpts", "priors", "superparents", "children")
+"""The fields that hold the tables of models."""
 
 
 def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M:
@@ -87,8 +92,8 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
                 raise _different(f"levels of {shown(name)}", labels, theirs, i, remedy)
     known = unite([x.levels_by_name for x in (first, *others)])
     first, *others = (with_levels(x, known) for x in (first, *others))
-    pooled: M = first._each(_pool_parts, *others)
-    return of_rows(pooled, first, *others)
+    united: M = first._each(_pool_parts, *others)
+    return of_rows(united, first, *others)
 
 
 def _check_counts(part: Any) -> Any:
@@ -97,7 +102,7 @@ def _check_counts(part: Any) -> Any:
 
 
 def _pool_parts(*parts: Any) -> Any:
-    return of_rows(parts[0]._pooled([x._tally().counts for x in parts]), *parts)
+    return of_rows(pooled(parts[0], [x._tally().counts for x in parts]), *parts)
 
 
 def of_rows(x: Any, *parts: Any) -> Any:
@@ -108,11 +113,26 @@ def of_rows(x: Any, *parts: Any) -> Any:
     return renewed(x, recipe=replace(x.recipe, rows=None if None in rows else reduce(add, rows)))
 
 
+def pooled(x: Any, counts: Iterable[tuple[Any, ...]]) -> Any:
+    """Return the model of rows that were counted apart."""
+    return x._tabulate(Tally(added(counts), x._tally().prior))
+
+
+def _recoded(x: Any, levels: Mapping[Hashable, tuple[Any, ...]]) -> Any:
+    """Return the model with its counts, but no tables, for levels that contain its own."""
+    recodings = {name: Recoding.of(labels, levels[name]) for name, labels in x.levels_by_name.items()}
+    bare = renewed(x, **{name: None for name in _TABLES if name in vars(x)})
+    grown = renewed(bare, levels=tuple([levels[name] for name in x.variables]))
+    tally = x._tally()
+    counts = grown._recoded(tally.counts, recodings, x)
+    return renewed(grown, learned={"counts": Tally(counts, tally.prior)})
+
+
 def with_levels(x: Model, levels: Mapping[Hashable, tuple[Any, ...]]) -> Model:
     """Return a model with the counts for levels that contain its own, or itself if these are the same."""
     grown: Model = x
     if levels != x.levels_by_name:
-        grown = x._each(lambda part: part._with_levels(levels))
+        grown = x._each(partial(_recoded, levels=levels))
     return grown
 
 

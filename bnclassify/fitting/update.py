@@ -14,7 +14,7 @@ from ..model.arguments import check_fitted
 from ..model.model import Model
 from ..model.recipes import Rows
 from .lp import rows_to_learn_from
-from .pool import of_rows, unite, with_levels
+from .pool import of_rows, pooled, unite, with_levels
 
 M = TypeVar("M", bound=Model)
 
@@ -79,8 +79,8 @@ def _add_rows(x: Model, dataset: Any) -> Any:
 
     def add_to(part: Any) -> Any:
         tally = part._tally()
-        pooled = part._pooled([tally.counts, part._count_all(rows, tally.prior)])
-        return of_rows(pooled, part, Rows.of(rows, part.targets))
+        grown = pooled(part, [tally.counts, part._count_all(rows, tally.prior)])
+        return of_rows(grown, part, Rows.of(rows, part.targets))
 
     return of_rows(x._each(add_to), x, Rows.of(rows, x.targets))
 

@@ -12,6 +12,7 @@ from scipy.special import betaincinv
 
 from ..base.arrays import Array
 from ..base.checks import Optional, Real, Whole
+from .recipes import Tally
 
 BOUNDS = ("lower", "estimate", "upper")
 """Names of the columns that an interval adds."""
@@ -50,9 +51,27 @@ def drawn_bounds(
 ) -> Array:
     """Return the quantiles, (2, …), of a function of models with drawn tables."""
     rng = np.random.default_rng(seed)
-    tables = (x._each(lambda part: part._draw_tables(rng)) for _ in range(draws))
+    tables = (x._each(lambda part: _draw_tables(part, rng)) for _ in range(draws))
     drawn = np.stack([probabilities(one) for one in tables], axis=-1)
     return np.asarray(np.quantile(drawn, ends(interval), axis=-1))
+
+
+def posterior_tally(x: Any) -> Tally:
+    """Return the counts of tables whose posterior is a product of Dirichlet distributions, or raise."""
+    tally = x.learned.get("counts")
+    if isinstance(tally, Tally) and getattr(tally.prior, "is_positive", False) and not x.densities:
+        return tally
+    raise ValueError(
+        "interval must be None unless the tables follow from counts and smooth, ess or m above 0 alone; "
+        f"those of {x._called} do not. Fit a network, or an average such as aode, with "
+        "lp(x, dataset, smooth=1)."
+    )
+
+
+def _draw_tables(x: Any, rng: np.random.Generator) -> Any:
+    """Return a model with tables that are drawn from their posterior distribution."""
+    tally = posterior_tally(x)
+    return x._tabulate(Tally(tally.counts, tally.prior.drawn(rng)))
 
 
 def with_bounds(frame: pd.DataFrame, bounds: Array) -> pd.DataFrame:

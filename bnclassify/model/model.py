@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, added, log_normalize, log_sum_exp
+from ..base.arrays import Array, Codes, log_normalize, log_sum_exp
 from ..base.checks import OneOf, Optional
-from ..base.immutable import EMPTY, Immutable
+from ..base.immutable import EMPTY
 from ..base.messages import listed
-from ..counts.contingency import Recoding, recoded
 from ..frames.schema import Countable, Dataset, Levels, match
 from ..numbers.discretization import Discretizer
 from ..numbers.preparation import Preparation
 from .facts import mark_up, write_facts
-from .formulas import Formula
+from .interfaces import Drawable, Estimable, Exportable
 from .recipes import Recipe, Rows, Tally
 
 M = TypeVar("M", bound="Model")
@@ -27,11 +25,7 @@ Choice: TypeAlias = NDArray[np.intp]
 Choose: TypeAlias = Callable[[Array], tuple[Choice, NDArray[np.bool_]]]
 
 
-_TABLES = ("cpts", "class_cpts", "priors", "superparents", "children")
-"""The fields that hold the tables of models."""
-
-
-class Model(Immutable):
+class Model(Estimable, Drawable, Exportable):
     """Base of all models, which learners return and functions such as `predict` accept.
 
     A model type is a frozen dataclass below this class. It implements the methods that depend on the type.
@@ -227,10 +221,6 @@ class Model(Immutable):
         """Return codes, with the numbers that the model needs."""
         return codes
 
-    def _curve(self, feature: Hashable) -> Array | None:
-        """Return the numbers at which the effect of a feature is drawn; None if it depends on codes alone."""
-        return None
-
     def _log_joint(self, codes: Codes) -> Array:
         """Return ln P(observed features, class), (rows, classes), from (features, rows) codes, -1 missing."""
         raise TypeError(
@@ -241,10 +231,6 @@ class Model(Immutable):
     def _value_logs(self, codes: Codes, feature: int) -> Array:
         """Return ln P(value, observed | class) plus a constant of the class, if rows differ in a feature."""
         return self._log_joint(codes)
-
-    def _value_formulas(self) -> tuple[Formula, ...] | None:
-        """Return formulas of `_value_logs`, whose exponentials are added; None for those in `_formula`."""
-        return None
 
     def _unadjusted(self, codes: Codes) -> Array:
         """Return the log joint without the rule for incomplete rows of models with powers."""
@@ -309,21 +295,6 @@ class Model(Immutable):
         for i, table in enumerate(self.derived("marginal_tables", lambda x: x._marginal_tables())):
             yield i, (i,), table[codes[i]]  # the last entry of -1
 
-    def _points_of(self, codes: Codes, order: Sequence[int]) -> NDArray[Any] | None:
-        """Return the points of a scorecard: its start, and of each feature, (rows, 1 + features); or None."""
-        return None
-
-    def _term_scopes(self) -> list[tuple[int, ...]] | None:
-        """Return the features of each term of the log odds; None if they are not a sum of terms."""
-        return None
-
-    def _formula(self) -> Formula:
-        """Return the scores of the classes as a formula of tables, which other languages can evaluate."""
-        raise TypeError(
-            f"x must be a model whose scores are sums of tables; got {self._called}. Use a model of "
-            "one class variable, fitted without kernels and without subsumption."
-        )
-
     def _draw(self, n: int, rng: np.random.Generator) -> Codes:
         """Draw n rows, (variables, n) codes with the class last."""
         raise self._lacks("draw rows")
@@ -354,146 +325,10 @@ class Model(Immutable):
         structure = renewed(self, levels=data.levels)
         return structure._tabulate(Tally(structure._count_all(data, prior), prior))
 
-    def _count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
-        """Return the counts behind the tables; counts of different rows add up."""
-        raise self._lacks("count")
-
-    def _tabulate(self, tally: Tally) -> Any:
-        """Return the structure, whose levels are known, with tables and their counts."""
-        raise self._lacks("make tables")
-
-    def _distributions(self) -> Iterable[tuple[Hashable, Array]]:
-        """Return variables and their tables, which sum to 1 along the first axis."""
-        tables = zip(getattr(self, "families", ()), getattr(self, "cpts", None) or (), strict=False)
-        return [(family[0], table) for family, table in tables]
-
-    def _check_em(self) -> None:
-        """Raise a TypeError unless `_maximize` is defined."""
-        if type(self)._maximize is Model._maximize:
-            reason = self.no_joint or f"it is not defined for {self._called}; omit it"
-            raise TypeError(f'missing: "em" needs a joint distribution; {reason}')
-
-    def _fit(self, dataset: Any, step: Any, fit: Callable[[Any, Any], Any]) -> Any:
-        """Return the fitted structure; ``fit`` needs a structure and its rows, and ``step`` is the call."""
-        return fit(self, dataset)
-
-    def _update(self, dataset: Any, update: Callable[[Any, Any], Any]) -> Any:
-        """Return the model updated with more rows; ``update`` needs a model and the rows to add."""
-        return update(self, dataset)
-
-    def _count_all(self, data: Countable, prior: Any) -> tuple[Any, ...]:
-        """Return the counts behind the tables in all rows."""
-        return data.add_up(partial(self._count, prior=prior))
-
-    def _each(self, function: Callable[..., Any], *others: Any) -> Any:
-        """Return the model with a function applied to its parts with counts, and to those of ``others``."""
-        return function(self, *others)
-
-    def _pooled(self, counts: Iterable[tuple[Any, ...]]) -> Any:
-        """Return the model of rows that were counted apart."""
-        return self._tabulate(Tally(added(counts), self._tally().prior))
-
-    def _with_levels(self, levels: Mapping[Hashable, tuple[Any, ...]]) -> Any:
-        """Return the model with its counts, but no tables, for levels that contain its own."""
-        recodings = {name: Recoding.of(labels, levels[name]) for name, labels in self.levels_by_name.items()}
-        bare = renewed(self, **{name: None for name in _TABLES if name in self.__dict__})
-        grown = renewed(bare, levels=tuple([levels[name] for name in self.variables]))
-        tally = self._tally()
-        counts = grown._recoded(tally.counts, recodings, self)
-        return renewed(grown, learned={"counts": Tally(counts, tally.prior)})
-
-    def _recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any) -> Any:
-        """Return counts of the model ``before`` its levels changed, for the levels that it has now."""
-        families = zip(counts, self._counted_families, strict=True)
-        return tuple([recoded(table, [recodings[v] for v in family]) for table, family in families])
-
-    @property
-    def _counted_families(self) -> tuple[tuple[Hashable, ...], ...]:
-        """The families that are counted, each a variable and its parents."""
-        return ()
-
-    @property
-    def _settings(self) -> dict[str, Any]:
-        """The properties in which models must agree so that their counts can be added."""
-        cuts = None if self.preparation is None else self.preparation.discretizer
-        kinds = [getattr(kind, "__name__", type(kind).__name__) for kind in self.densities.values()]
-        return {
-            "type": type(self).__name__,
-            "class variables": self.targets,
-            "features": self.features,
-            "families": self._counted_families,
-            "densities": tuple(zip(self.densities, kinds, strict=True)),
-            "cut points": () if cuts is None else tuple(cuts.cuts.items()),
-            "preparation": self.preparation,
-            "prior": getattr(self.learned.get("counts"), "prior", None),
-        }
-
-    def _log_joint_of_counts(self, data: Countable) -> float | None:
-        """Return Σ ln P(row) if counts by the source of rows suffice, or None."""
-        return None
-
-    def _tally(self) -> Tally:
-        """Return the counts behind the tables; raise if the tables depend on more than counts."""
-        tally = self.learned.get("counts")
-        if isinstance(tally, Tally) and tally.prior is not None:
-            return tally
-        adjusted = [name for name in self.learned if name != "counts"]
-        reason = "does not contain the counts behind its parameters"
-        if adjusted:
-            reason = f"has parameters that do not follow from counts: {listed(adjusted)}"
-        raise ValueError(
-            f"x must have tables that follow from counts; it {reason}. Refit it to all rows, or fit a model "
-            "with such tables, for example with bnc(..., smooth=1, discretize='mdlp')."
-        )
-
-    def _posterior_tally(self) -> Tally:
-        """Return the counts of tables whose posterior is a product of Dirichlet distributions, or raise."""
-        tally = self.learned.get("counts")
-        if isinstance(tally, Tally) and getattr(tally.prior, "is_positive", False) and not self.densities:
-            return tally
-        raise ValueError(
-            "interval must be None unless the tables follow from counts and smooth, ess or m above 0 alone; "
-            f"those of {self._called} do not. Fit a network, or an average such as aode, with "
-            "lp(x, dataset, smooth=1)."
-        )
-
-    def _draw_tables(self, rng: np.random.Generator) -> Any:
-        """Return the model with tables that are drawn from their posterior distribution."""
-        tally = self._posterior_tally()
-        return self._tabulate(Tally(tally.counts, tally.prior.drawn(rng)))
-
-    def _maximize(self, data: Dataset, prior: Any, em: Any) -> Any:
-        """Return the structure with the tables that EM finds."""
-        raise self._lacks("run EM")
-
-    def _left_out(self, data: Dataset, prior: Any, rows: NDArray[np.intp], left_out: Any) -> Array:
-        """Return ln P(features, class) of rows, each under the model of all other rows, (rows, classes)."""
-        raise TypeError(f"loo_power must be False for {self._called}, for which it is not defined.")
-
-    def _warn_of_size(self, rows: int) -> None:
-        """Warn if the tables have too many parameters for the number of rows."""
-
     def _weights(self) -> Any:
         """Return the weights of features, the class first, as a dict or a frame by term, or None."""
         weights = self.learned.get("weights")
         return None if weights is None else dict(zip(self.features, weights, strict=True))
-
-    def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
-        """Return the share of the members that have each arc, (from, to); 1 in a single model."""
-        return {(parent, variable): 1.0 for variable, parents in self.parents.items() for parent in parents}
-
-    def _members_note(self) -> str:
-        """Return a note on the members of an average for its picture; empty for a single model."""
-        n = self.facts().get("num. members")
-        return "" if n is None else f"average of {n:,} networks"
-
-    def _feature_shares(self) -> tuple[dict[Hashable, float], str]:
-        """Return weights of features for its picture, and a note on them."""
-        return {}, ""
-
-    def _lacks(self, action: str) -> TypeError:
-        """Return the error that an action is not defined for a model type."""
-        return TypeError(f"x must be a model that can {action}; got {self._called}.")
 
     def derived(self, name: str, make: Any) -> Any:
         """Return a value that follows from the model, computed at the first call and kept."""

@@ -12,7 +12,7 @@ import pandas as pd
 from ..base.arrays import Array
 from ..base.docstrings import sharing
 from .arguments import check_fitted, check_model, check_single, check_tables
-from .intervals import check_interval, table_bounds, with_bounds
+from .intervals import check_interval, posterior_tally, table_bounds, with_bounds
 from .model import Model
 from .questions import variable_number
 
@@ -154,7 +154,7 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
 def _bounded_cpt(x: Model, variable: Hashable, interval: Any) -> pd.DataFrame:
     """Return a table with credible intervals of its entries."""
     network, frame = check_tables(x, "cpt"), cpt(x, variable)
-    tally = network._posterior_tally()
+    tally = posterior_tally(network)
     bounds = table_bounds(tally.counts[network.variables.index(variable)], tally.prior, interval)
     return with_bounds(frame, bounds.reshape(2, *frame.shape))
 
