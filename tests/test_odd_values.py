@@ -111,6 +111,7 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "plot_strength": STRENGTH,
     "plot_weights": {"x": WEIGHTED},
     "pool": {"models": [NETWORK, NETWORK]},
+    "r_folds": {"seed": 1},
     "query": {"variables": ["buying"], "evidence": {"safety": "low"}},
     "scorecard": {"x": TWO},
     "search_steps": {"x": SEARCHED},
