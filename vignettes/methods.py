@@ -331,7 +331,10 @@ check(
 # P(c, x_i) = \frac{N(c, x_i) + s}{N + C\, r_i\, s} \qquad P(x_j \mid c, x_i) = \frac{N(c, x_i, x_j) + s}{N(c, x_i) + r_j\, s}
 # $$
 #
-# For n = 2, i stands for a pair of features. The rows of car are complete.
+# For n = 2, i stands for a pair of features, whose weight is the sum of their weights. With missing values, N is the number of
+# rows in which i is observed, and N(c, x_i) of the second ratio counts those in which j is observed, too. `lp(..., m=m)` has
+# $m / (C r_i)$ and $m / r_j$ in place of s. With `weights="mi"`, cells with a probability below 1e-6 are excluded from the
+# information. With fewer than n features, all of them are superparents. The rows of car are complete.
 
 # %%
 codes = {name: column.cat.codes.to_numpy() for name, column in car.items()}
@@ -1137,17 +1140,83 @@ check(
 # never decreases. (Friedman 1997)
 
 # %% [markdown]
+# ## Comparison of models
+#
+# `compare_ranks`: with $\bar R_j$ the average ranks of k models over N data sets, where values that agree in ten decimals
+# are tied,
+#
+# $$
+# χ^2 = \frac{12 N}{k (k + 1)} \left[ \sum_j \bar R_j^2 - \frac{k (k + 1)^2}{4} \right], \quad F = \frac{(N - 1) χ^2}{N (k - 1) - χ^2}
+# $$
+#
+# have $k - 1$, and $k - 1$ and $(k - 1)(N - 1)$ degrees of freedom (Friedman, without a correction for ties; Iman, Davenport
+# 1980). By Nemenyi's test, two models differ if their average ranks differ by $q \sqrt{k (k + 1) / 6 N}$ or more, where
+# $\sqrt{2} q$ is the quantile of the studentized range of k with infinitely many degrees of freedom (Demšar 2006).
+# Wilcoxon's test drops differences of 0. With $n \le 25$ other differences, p is exact: $W_+$ is compared with its values
+# under all $2^n$ assignments of signs to the ranks, also if ranks are tied, and p is twice the smaller tail, at most 1. With
+# more than 25, the normal distribution is used, with
+#
+# $$
+# z = \frac{W_+ - μ - \frac{1}{2} \text{sign}(W_+ - μ)}{σ}, \quad μ = \frac{n (n + 1)}{4}, \quad σ^2 = \frac{n (n + 1)(2 n + 1)}{24} - \sum \frac{t^3 - t}{48}
+# $$
+#
+# over groups of t tied ranks. If all differences are 0, z is 0 and p is 1.
+#
+# The Bayesian signed-rank test has a Dirichlet process as the prior of the differences z, with a pseudo-observation $z_0 =
+# 0$ of strength 0.5. Its posterior is approximated by 20,000 draws of weights w of $z_0$ and the observed differences from
+# Dirichlet(0.5, 1, …, 1). In each draw, one of three regions has the largest $\sum_{ij} w_i w_j$ over the pairs with $(z_i +
+# z_j) / 2$ in it: above `rope`, below −`rope` and between. The probabilities are the shares of draws in which each region
+# is largest; ties are divided. (Benavoli, Corani, Demšar, Zaffalon 2017)
+#
+# `compare`: with $d_{i1}, d_{i2}$ the differences of repeat i of two folds, and $s_i^2 = (d_{i1} - \bar d_i)^2 + (d_{i2} - \bar
+# d_i)^2$,
+#
+# $$
+# t = \frac{d_{11}}{\sqrt{\sum_i s_i^2 / 5}}, \quad F = \frac{\sum_{ij} d_{ij}^2}{2 \sum_i s_i^2}
+# $$
+#
+# for "5x2cv_t", with 5 degrees of freedom (Dietterich 1998), and "5x2cv_f", with 10 and 5 (Alpaydın 1999). The confidence
+# interval contains the differences that the test does not reject at the level of 5 %, so that of "5x2cv_t" is around
+# $d_{11}$, and that of "5x2cv_f" is NaN if all are rejected. For "bayes_t", the posterior of the mean difference is Student's t
+# with $J - 1$ degrees of freedom, mean $\bar d$ and scale $\sqrt{(1/J + n/m) s^2}$. Two folds are assumed to have the
+# correlation $ρ = n / (n + m)$, and $n/m = ρ / (1 - ρ)$. (Corani, Benavoli 2015) P-values of pairs are adjusted by
+# Holm's method (1979).
+#
+# ## Strength of arcs
+#
+# With F the distribution function of all strengths, the threshold is the smallest strength at which F is at least p,
+# where p minimizes $\int_0^1 |F(t) - p|\, dt$; the smallest p is used if there are several. (Scutari, Nagarajan 2013)
+# Learners that score by cross-validation can have a row in a training fold and its copy in the tested one, which favors
+# more arcs.
+#
+# For `method="exact"`, all undirected spanning trees of the features are equally probable a priori, and the posterior of a
+# tree is proportional to $\exp \sum [\text{bde}(Y \mid X, \text{class}) - \text{bde}(Y \mid \text{class})]$ over its edges, with the
+# `ess` of the learner. The sum over all trees is a determinant (Meilă, Jaakkola 2006), which is computed by eliminating one
+# feature at a time. `tan_cl(score="bde")` may learn a forest, but the posterior is over trees, so in each of them every
+# feature has an edge. Edges have no direction (0.5), arcs from the class have strength 1, and the threshold is 0.5.
+
+# %% [markdown]
 # ## References
 #
 # - Akaike, H. (1974). A new look at the statistical model identification. IEEE Transactions on Automatic
 #   Control 19.
+# - Alpaydın, E. (1999). Combined 5 × 2 cv F test for comparing supervised classification learning algorithms. Neural
+#   Computation 11.
+# - Benavoli, A., Corani, G., Demšar, J., Zaffalon, M. (2017). Time for a change: a tutorial for comparing multiple
+#   classifiers through Bayesian analysis. Journal of Machine Learning Research 18.
 # - Brier, G. W. (1950). Verification of forecasts expressed in terms of probability. Monthly Weather Review 78.
 # - Chow, C. K., Liu, C. N. (1968). Approximating discrete probability distributions with dependence trees.
 #   IEEE Transactions on Information Theory 14.
+# - Corani, G., Benavoli, A. (2015). A Bayesian approach for comparing cross-validated algorithms on multiple data sets.
+#   Machine Learning 100.
 # - Cover, T. M., Thomas, J. A. (2006). Elements of Information Theory. Wiley.
 # - Dash, D., Cooper, G. F. (2002). Exact model averaging with naive Bayesian classifiers. ICML 2002.
+# - Demšar, J. (2006). Statistical comparisons of classifiers over multiple data sets. Journal of Machine Learning
+#   Research 7.
 # - Dempster, A. P., Laird, N. M., Rubin, D. B. (1977). Maximum likelihood from incomplete data via the EM
 #   algorithm. Journal of the Royal Statistical Society B 39.
+# - Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised classification learning algorithms.
+#   Neural Computation 10.
 # - Fayyad, U. M., Irani, K. B. (1993). Multi-interval discretization of continuous-valued attributes for
 #   classification learning. IJCAI 93.
 # - Friedman, N. (1997). Learning belief networks in the presence of missing values and hidden variables. ICML 1997.
@@ -1160,13 +1229,19 @@ check(
 # - Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the combination of
 #   knowledge and statistical data. Machine Learning 20.
 # - John, G. H., Langley, P. (1995). Estimating continuous distributions in Bayesian classifiers. UAI 1995.
+# - Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6.
+# - Iman, R. L., Davenport, J. M. (1980). Approximations of the critical region of the Friedman statistic. Communications in
+#   Statistics 9.
 # - Lauritzen, S. L. (1995). The EM algorithm for graphical association models with missing data.
 #   Computational Statistics & Data Analysis 19.
 # - MacKay, D. J. C. (1992). Bayesian interpolation. Neural Computation 4.
+# - Meilă, M., Jaakkola, T. (2006). Tractable Bayesian learning of tree belief networks. Statistics and Computing 16.
 # - Petitjean, F., Buntine, W., Webb, G. I., Zaidi, N. (2018). Accurate parameter estimation for Bayesian
 #   network classifiers using hierarchical Dirichlet processes. Machine Learning 107.
 # - Sahami, M. (1996). Learning limited dependence Bayesian classifiers. KDD 96.
 # - Schwarz, G. (1978). Estimating the dimension of a model. Annals of Statistics 6.
+# - Scutari, M., Nagarajan, R. (2013). Identifying significant edges in graphical models of molecular networks. Artificial
+#   Intelligence in Medicine 57.
 # - Silverman, B. W. (1986). Density Estimation for Statistics and Data Analysis. Chapman and Hall.
 # - Van Allen, T., Singh, A., Greiner, R., Hooper, P. (2008). Quantifying the uncertainty of a belief net response:
 #   Bayesian error-bars for belief net inference. Artificial Intelligence 172.

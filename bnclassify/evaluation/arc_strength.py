@@ -174,25 +174,15 @@ def arc_strength(
 
     Notes
     -----
-    A bootstrap sample has as many units as the data, drawn with replacement [1]_. For whole
-    weights, units are drawn; for fractional weights, rows are drawn and keep their weight.
-    Learners that score by cross-validation can have a row in a training fold and its copy in the tested
-    one, which favors more arcs.
+    A bootstrap sample has as many units as the data, drawn with replacement [1]_. For whole weights, units
+    are drawn; for fractional weights, rows are drawn and keep their weight. Bootstrap samples overstate
+    dependence, because their rows are repeated, so a learner that adds arcs easily finds strong ones in
+    noise. In 12 data sets of 300 rows with eight independent features, the averaged network had arcs
+    between features in 11 for `tan_cl` with "loglik" or "aic", in 12 for `hc` with "aic", and in 4 for `hc`
+    with "bic".
 
-    *Threshold.* With :math:`F` the distribution function of all strengths, the threshold is the smallest
-    strength at which F is at least p, where p minimizes :math:`\int_0^1 |F(t) - p| dt` [2]_. The smallest p
-    is used if there are several. For "exact", it is 0.5. The threshold has no error rate, and varies from
-    one set of samples to the next. Bootstrap samples overstate dependence, because their rows are repeated,
-    so a learner that adds arcs easily finds strong ones in noise. In 12 data sets of 300 rows with eight
-    independent features, the averaged network had arcs between features in 11 for `tan_cl` with "loglik" or
-    "aic", in 12 for `hc` with "aic", and in 4 for `hc` with "bic".
-
-    *Exact posterior.* All undirected spanning trees of the features are equally probable a priori, and
-    the posterior of a tree is proportional to :math:`\exp \sum [bde(Y | X, class) - bde(Y | class)]` over its
-    edges, with the ``ess`` of the learner. The sum over all trees is a determinant [3]_, which is computed by
-    eliminating one feature at a time. ``tan_cl(score="bde")`` may learn a forest, but the posterior is
-    over trees, so in each of them every feature has an edge. Edges have no direction (0.5), and arcs
-    from the class have strength 1.
+    The page :doc:`Formulas </methods>` defines the threshold [2]_, which varies from one set of samples to
+    the next, and the exact posterior [3]_.
 
     A strong arc occurs in most samples of this size. It does not imply a causal effect.
 

@@ -80,30 +80,18 @@ def compare(
 
     Notes
     -----
-    Training sets of different folds overlap, so the differences d are not independent, and the usual
-    t-test rejects too often. With J folds in total, m training rows and n test rows in each,
+    Training sets of different folds overlap, so the differences d are not independent, and the usual t-test
+    rejects too often. With J folds in total, m training rows and n test rows in each, the statistic of
+    ``corrected_t`` is d̄ / √((1/J + n/m) s²), with their variance s² and J − 1 degrees of freedom [1]_. The
+    page :doc:`Formulas </methods>` defines the other tests [2]_.
 
-    - ``corrected_t``: t = d̄ / √((1/J + n/m) s²), s² their variance, J − 1 degrees of freedom;
-    - ``5x2cv_t``: t = d₁₁ / √(Σᵢ sᵢ² / 5), sᵢ² = (dᵢ₁ − d̄ᵢ)² + (dᵢ₂ − d̄ᵢ)² in repeat i, 5 degrees of freedom;
-    - ``5x2cv_f``: F = Σᵢⱼ dᵢⱼ² / (2 Σᵢ sᵢ²), 10 and 5 degrees of freedom;
-    - ``bayes_t``: the posterior of the mean difference is Student's t with J − 1 degrees of freedom, mean d̄
-      and scale √((1/J + n/m) s²). Two folds are assumed to have the correlation ρ = n / (n + m), and
-      n/m = ρ / (1 − ρ) [5]_.
-
-    If all differences are 0, the statistic is 0 and p is 1. The confidence interval contains the differences
-    that the test does not reject at the level of 5 %, so the interval of ``5x2cv_t`` is around d₁₁; it is
-    NaN if ``5x2cv_f`` rejects all. The intervals are not adjusted for the number of pairs.
+    If all differences are 0, the statistic is 0 and p is 1. The intervals are not adjusted for the number
+    of pairs.
 
     References
     ----------
     .. [1] Nadeau, C., Bengio, Y. (2003). Inference for the generalization error. Machine Learning 52.
-    .. [2] Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised
-       classification learning algorithms. Neural Computation 10.
-    .. [3] Alpaydın, E. (1999). Combined 5 × 2 cv F test for comparing supervised classification
-       learning algorithms. Neural Computation 11.
-    .. [4] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian
-       Journal of Statistics 6.
-    .. [5] Corani, G., Benavoli, A. (2015). A Bayesian approach for comparing cross-validated algorithms on
+    .. [2] Corani, G., Benavoli, A. (2015). A Bayesian approach for comparing cross-validated algorithms on
        multiple data sets. Machine Learning 100.
 
     Examples

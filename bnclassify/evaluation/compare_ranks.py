@@ -123,35 +123,17 @@ def compare_ranks(
 
     Raises
     ------
-    TypeError
-        If `table` is not a DataFrame of numbers.
-    ValueError
-        If there is only one model or one data set, a value is missing, rows are folds of one data
-        set, or `alpha` is not between 0 and 1.
+    TypeError, ValueError
+        If a value of `table` is missing, there is only one model or one data set, or rows are folds of one
+        data set.
 
     Notes
     -----
-    On each of N data sets, the best of k models has rank 1, and tied models share the mean of their
-    ranks. Values that agree in ten decimals are tied. With R̄ⱼ the average ranks,
-
-    - Friedman: χ² = 12N / (k(k+1)) · [Σⱼ R̄ⱼ² − k(k+1)²/4], k − 1 degrees of freedom, without a
-      correction for ties;
-    - Iman and Davenport: F = (N−1)χ² / (N(k−1) − χ²), k − 1 and (k−1)(N−1) degrees of freedom;
-    - Nemenyi: two models differ if their average ranks differ by q √(k(k+1) / 6N) or more, where √2 q is
-      the quantile of the studentized range of k with infinitely many degrees of freedom;
-    - Wilcoxon: differences of 0 are dropped. With n ≤ 25 other differences, p is exact: W₊ is compared with
-      its values under all 2ⁿ assignments of signs to the ranks, also if ranks are tied, and p is twice
-      the smaller tail, at most 1. With more than 25, the normal distribution is used.
-      z = (W₊ − μ − ½ sign(W₊ − μ)) / σ, μ = n(n+1)/4, σ² = n(n+1)(2n+1)/24 − Σ(t³ − t)/48 over groups
-      of t tied ranks. If all differences are 0, z is 0 and p is 1.
-
-    The exact p of n differences is at least 2¹⁻ⁿ, so with five data sets it is never below 0.0625.
-
-    The Bayesian test [4]_ has a Dirichlet process as the prior of the differences z, with a pseudo-
-    observation z₀ = 0 of strength 0.5. Its posterior is approximated by 20,000 draws of weights w of z₀ and
-    the observed differences from Dirichlet(0.5, 1, …, 1). In each draw, one of three regions has the largest
-    Σᵢⱼ wᵢ wⱼ over the pairs with (zᵢ + zⱼ) / 2 in it: above `rope`, below −`rope` and between. The
-    probabilities are the shares of draws in which each region is largest; ties are divided.
+    On each data set, the best of k models has rank 1, and tied models share the mean of their ranks.
+    Friedman's test and that of Iman and Davenport [2]_ test all models together. Two models differ by
+    Nemenyi's test if their average ranks differ by the critical difference or more. The exact p of
+    Wilcoxon's signed-rank test of n differences is at least 2¹⁻ⁿ, so with five data sets it is never below
+    0.0625. The page :doc:`Formulas </methods>` has the formulas, also of the Bayesian test [3]_.
 
     The data sets are the sample. Use `compare` for folds of one data set.
 
@@ -161,8 +143,7 @@ def compare_ranks(
        of Machine Learning Research 7.
     .. [2] Iman, R. L., Davenport, J. M. (1980). Approximations of the critical region of the Friedman
        statistic. Communications in Statistics 9.
-    .. [3] Wilcoxon, F. (1945). Individual comparisons by ranking methods. Biometrics Bulletin 1.
-    .. [4] Benavoli, A., Corani, G., Demšar, J., Zaffalon, M. (2017). Time for a change: a tutorial for
+    .. [3] Benavoli, A., Corani, G., Demšar, J., Zaffalon, M. (2017). Time for a change: a tutorial for
        comparing multiple classifiers through Bayesian analysis. Journal of Machine Learning Research 18.
 
     Examples

@@ -310,34 +310,18 @@ def ande(
 
     Notes
     -----
-    With N(·) counts of training rows, C classes, r_i levels of feature i, and A the features that are
-    observed in the row, `predict` computes for n = 1 [1]_
+    The posterior is Σ_i w_i P(c, x_i) Π_{j ≠ i} P(x_j | c, x_i), normalized, over the features i and j that
+    are observed in the row, with N(x_i) ≥ min_count [1]_. For n = 2, pairs of features take the place of i
+    [2]_. The page :doc:`Formulas </methods>` defines the estimates.
 
-    .. math:: P(c | x) ∝ Σ_i w_i P(c, x_i) Π_{j ≠ i} P(x_j | c, x_i),
-
-    over i ∈ A with N(x_i) ≥ min_count and j ∈ A,
-
-    .. math:: P(c, x_i) = (N(c, x_i) + s) / (N_i + C r_i s)
-
-    .. math:: P(x_j | c, x_i) = (N(c, x_i, x_j) + s) / (N(c, x_i; j) + r_j s)
-
-    for ``lp(..., smooth=s)``, where N_i is the number of rows in which i is observed, and N(c, x_i; j) the
-    number of rows with c and x_i in which j is observed; ``lp(..., m=m)`` has m / (C r_i) and m / r_j in
-    place of s. For n = 2, pairs of features take the place of i, and w is the sum of their weights [2]_.
-
-    A feature that is missing in the row is skipped, both as a superparent and as a child. It is not
-    marginalized over, so there is no joint distribution, and no `loglik`, `AIC`, `BIC` or EM. In `aode`,
-    as in R, each estimator is a network with tables P(c) and P(x_i | c), smoothed one by one; it
-    marginalizes over missing features and has a likelihood.
+    A feature that is missing in the row is skipped. It is not marginalized over, so there is no joint
+    distribution, and no `loglik`, `AIC`, `BIC` or EM. In `aode`, as in R, each estimator is a network,
+    which marginalizes over missing features and has a likelihood. WAODE [4]_ is ``weights="mi"`` and
+    ``lp(..., m=1)``.
 
     Subsumption resolution [3]_ drops x_i if there is an x_j in the row with N(x_j) > ``subsumption`` and
     N(x_i, x_j) = N(x_j). If two values imply each other, that of the earlier column is kept. If no
-    estimator can be used, naive Bayes uses all features, without resolution. WAODE [4]_ is
-    ``weights="mi"`` and ``lp(..., m=1)``: cells with a probability below 1e-6 are
-    excluded from the information.
-
-    Learning counts all pairs of levels and, for n = 2, all triples that occur. Tables of more
-    than 1 GiB raise an error. With fewer than n features, all of them are superparents.
+    estimator can be used, naive Bayes uses all features, without resolution.
 
     References
     ----------
