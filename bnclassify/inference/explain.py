@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import isfinite, nextafter
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 import pandas as pd
@@ -31,31 +31,22 @@ _MOST_LOG_ODDS = 9.2  # ln 10,000
 Explained: TypeAlias = "InFull | Row | Sequence[Row]"
 
 
+class _Options(TypedDict, total=False):
+    target: Any
+    against: Any
+    unseen: Unseen
+    class_var: Hashable | None
+    sort: bool
+    interactions: bool
+
+
 @overload
 def explain(
-    x: Model,
-    row: Explained,
-    *,
-    target: Any = None,
-    against: Any = None,
-    unseen: Unseen = "error",
-    class_var: Hashable | None = None,
-    sort: bool = False,
-    interactions: bool = False,
-    sentences: Literal[False] = False,
+    x: Model, row: Explained, *, sentences: Literal[False] = False, **options: Unpack[_Options]
 ) -> pd.DataFrame: ...
 @overload
 def explain(
-    x: Model,
-    row: Explained,
-    *,
-    target: Any = None,
-    against: Any = None,
-    unseen: Unseen = "error",
-    class_var: Hashable | None = None,
-    sort: bool = False,
-    interactions: bool = False,
-    sentences: Literal[True],
+    x: Model, row: Explained, *, sentences: Literal[True], **options: Unpack[_Options]
 ) -> list[str] | pd.Series[Any]: ...
 @guided("Pass the class by name: explain(x, row, target=label).")
 def explain(

@@ -188,12 +188,8 @@ class Discretizer(Immutable):
 
         Raises
         ------
-        KeyError
-            If a column with cut points is absent.
-        TypeError
-            If ``newdata`` is not a data frame or row, or a column to discretize is not numeric.
-        ValueError
-            If an integer is too large for a float.
+        KeyError, TypeError, ValueError
+            If a column to discretize is absent or not numeric, or an integer is too large for a float.
         """
         return self.apply(newdata, "newdata")
 

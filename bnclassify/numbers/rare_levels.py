@@ -71,13 +71,8 @@ class Merger(Immutable):
 
         Raises
         ------
-        KeyError
-            If a column to merge is absent.
-        TypeError
-            If ``newdata`` is not a data frame or row, or a column to merge is not categorical.
-        ValueError
-            If a column has values of another type than in the training data, such as numbers instead of
-            text.
+        KeyError, TypeError, ValueError
+            If a column to merge is absent, or has values of another type than in the training data.
         """
         return self.apply(newdata, "newdata")
 
