@@ -202,7 +202,7 @@ print(predict(load("diabetes.json"), new).equals(predict(model, new)))
 #
 # - [How it works](how_it_works.py) computes a prediction by hand.
 # - [Choosing a classifier](overview.py) introduces all learners, and [The default classifier](accuracy.py) the one with
-#   the lowest mean log-loss over 29 data sets, of the five models compared there.
+#   the lowest mean log-loss over 29 data sets, of the six models compared there.
 # - [Common pitfalls](pitfalls.py) shows mistakes that lead to wrong conclusions.
 # - If you use scikit-learn or R, start from [For users of scikit-learn](coming_from_sklearn.py) or [For users of
 #   R](coming_from_r.py).
