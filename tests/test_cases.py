@@ -83,6 +83,7 @@ def test_some_copies_are_one_case_each() -> None:
     assert data.cases is not None
 
 
+@pytest.mark.slow
 def test_oversampling_can_be_corrected_by_the_prior() -> None:
     frame, test = measured(600, seed=1), measured(2000, seed=2)
     sick = frame["sick"] == "yes"
@@ -113,7 +114,10 @@ def visits(patients_: int, times: int, seed: int) -> pd.DataFrame:
     return frame.assign(sick=label, person=np.arange(patients_).repeat(times))
 
 
-@pytest.mark.parametrize("learner", [None, "tan_cl", "aode"])
+@pytest.mark.parametrize(
+    "learner",
+    [None, pytest.param("tan_cl", marks=pytest.mark.slow), pytest.param("aode", marks=pytest.mark.slow)],
+)
 def test_groups_are_held_out_together(learner: str | None) -> None:
     frame, test = visits(80, 6, seed=0), visits(2000, 1, seed=1)
 
@@ -140,6 +144,7 @@ def test_groups_stay_in_one_fold() -> None:
     assert found.notna().all(axis=None)
 
 
+@pytest.mark.slow
 def test_lp_accepts_groups() -> None:
     frame = visits(60, 4, seed=0)
     rows, person = frame.drop(columns="person"), frame["person"]

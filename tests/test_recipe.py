@@ -127,7 +127,7 @@ def test_power_of_the_refined_recipe() -> None:
 
 
 @pytest.mark.parametrize("numbers", [True, False])
-@pytest.mark.parametrize(("n", "d"), [(200, 30), (150, 80), (3000, 10)])
+@pytest.mark.parametrize(("n", "d"), [(200, 30), pytest.param(150, 80, marks=pytest.mark.slow), (3000, 10)])
 def test_noise_leaves_the_default_uncertain(n: int, d: int, numbers: bool) -> None:
     frame = noise(n + 2000, d, numbers=numbers)
     model = bn.bnc(class_var="y", dataset=frame.iloc[:n])

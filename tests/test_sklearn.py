@@ -597,7 +597,7 @@ def test_prior_and_costs_are_checked_when_fitted(X: pd.DataFrame, y: pd.Series[A
 NUMERIC_LEARNERS = [name for name in LEARNERS if name not in ("fssj", "bsej", "tan_hc", "tan_hcsp", "kdb")]
 
 
-@pytest.mark.parametrize("smooth", [None, 1])
+@pytest.mark.parametrize("smooth", [pytest.param(None, marks=pytest.mark.slow), 1])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_every_learner_accepts_numbers(learner: str, smooth: float | None) -> None:
     measured = load_iris(as_frame=True).frame.iloc[::3]
