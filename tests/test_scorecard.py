@@ -184,6 +184,9 @@ def test_other_functions_accept_cards(tree: bn.BNC, pima: pd.DataFrame) -> None:
     found = bn.value_of_information(card, {"glucose": 160})
     assert set(found.index) == set(bn.features(card)) - {"glucose"}
     assert len(bn.counterfactual(card, pima.dropna().iloc[0]))
+    fixed = [name for name in bn.features(card) if name != "pedigree"]
+    assert bn.counterfactual(card, pima.dropna().iloc[0], fixed=fixed).empty
+    assert bn.predict(card, pima.iloc[:0]).empty
     with pytest.raises(ValueError, match="x must have tables that follow from counts"):
         bn.update(card, pima)
     with pytest.raises(TypeError, match="a scorecard provides"):

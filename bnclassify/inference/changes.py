@@ -130,8 +130,8 @@ def smallest_changes(changes: Changes, most: int, alternatives: int) -> list[tup
                 "changes. Name features that keep their values with fixed."
             )
         sets = _search(changes, size, alternatives)
-        posteriors = np.exp(log_normalize(changes.logs(sets))[:, changes.target]).tolist()
-        if posteriors:
+        if len(sets):
+            posteriors = np.exp(log_normalize(changes.logs(sets))[:, changes.target]).tolist()
             return [([changes.moves[m] for m in row], p) for row, p in zip(sets, posteriors, strict=True)]
     return []
 

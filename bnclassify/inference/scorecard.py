@@ -143,7 +143,7 @@ class Scorecard(BuiltOn):
         """Return the points of each feature, (features, rows)."""
         pairs = zip(self._term_scopes(), self.tables, strict=True)
         found = [table[tuple([codes[v] for v in scope])] for scope, table in pairs]
-        return np.array(found, dtype=np.int64).reshape(-1, codes.shape[1])
+        return np.array(found, dtype=np.int64).reshape(len(self.tables), codes.shape[1])
 
     @property
     def _sign(self) -> Array:
