@@ -19,6 +19,7 @@ import bnclassify as bn
 from bnclassify.base.arrays import log, one_thread
 from bnclassify.counts import contingency as counting
 from bnclassify.counts import information
+from bnclassify.counts.information import pair_statistics
 from bnclassify.model.arguments import log_joint
 from bnclassify.superparents import cooccurrence
 
@@ -247,3 +248,20 @@ def test_products_use_one_thread_and_restore_the_number() -> None:
         assert blas_threads() == former
         bn.tan_cl("class", bn.load_car())
         assert blas_threads() == former
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_information_by_rows_is_that_by_tables(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    cards = [3, 40, 200, 7]
+    columns = {f"x{i}": rng.integers(card, size=150) for i, card in enumerate(cards)}
+    frame = pd.DataFrame(columns).astype("Int64")
+    frame = frame.mask(rng.random(frame.shape) < 0.1).assign(c=rng.choice(["p", "q"], 150))
+    data = bn.encode(frame, weights=rng.integers(4, size=150) if weighted else None)
+    found = []
+    for most in (0, 2**40):
+        monkeypatch.setattr("bnclassify.counts.information._FEW_CELLS", most)
+        monkeypatch.setattr("bnclassify.counts.information._CELLS_PER_ROW", 0)
+        found.append(pair_statistics(data, range(4), 4))
+    np.testing.assert_allclose(found[0].information, found[1].information, atol=1e-12)
+    np.testing.assert_array_equal(found[0].rows, found[1].rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from math import lgamma, prod
+from math import inf, lgamma, prod
 from math import log as ln
 from typing import Any
 
@@ -27,6 +27,7 @@ NLogN = Callable[[NDArray[Any]], Array]
 
 _LONGEST_LOOKED_UP = 2**20  # largest number whose n·ln n is looked up, in 8 MiB
 _PASS_CELLS = 2**22  # number of cells of tables that are counted in one pass over the data
+_FEW_CELLS, _CELLS_PER_ROW = 2**15, 16  # number of cells above which counting rows one by one is faster
 _DENSE_CELLS = 2**22  # number of cells above which a table is sparse
 
 
@@ -59,12 +60,18 @@ def mutual_information(data: Countable, x: int, y: int, condition: Sequence[int]
     cards = [data.cards[column] for column in columns]
     if prod(cards) <= _DENSE_CELLS or not isinstance(data, Dataset):
         return _table_informations(np.asarray(contingency_tables(data, [columns])[0])[None])[0]
+    if prod(cards) > np.iinfo(np.int64).max:
+        raise ValueError("x, y, z: too many joint values; condition on fewer variables")
+    return _information_of_rows(data, columns)
+
+
+def _information_of_rows(data: Dataset, columns: Sequence[int]) -> tuple[float, float]:
+    """Return the same from the joint values that occur, which are at most as many as rows."""
     codes, weights = _observed(data, columns)
+    cards, condition = [data.cards[column] for column in columns], columns[2:]
     n = len(codes[0]) if weights is None else float(weights.sum())
     if not n:
         return 0.0, 0
-    if prod(cards) > np.iinfo(np.int64).max:
-        raise ValueError("x, y, z: too many joint values; condition on fewer variables")
     total = (
         _entropy_sum(codes, cards, weights)
         - _entropy_sum([codes[0], *codes[2:]], [cards[0], *cards[2:]], weights)
@@ -98,8 +105,22 @@ def informations(
 def _informations_of_tables(
     data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int]
 ) -> Iterator[tuple[float, float]]:
-    """Yield the mutual information of coded pairs, counted in batches that fit in memory."""
+    """Yield the mutual information of coded pairs, by tables or, if these would be nearly empty, by rows."""
     families = [(*pair, *condition) for pair in pairs]
+    cells = [prod([data.cards[column] for column in family]) for family in families]
+    most = max(_FEW_CELLS, _CELLS_PER_ROW * len(data)) if isinstance(data, Dataset) else inf
+    by_table = _informations_in_batches(data, [f for f, n in zip(families, cells, strict=True) if n <= most])
+    for family, n in zip(families, cells, strict=True):
+        if n > most and isinstance(data, Dataset):
+            yield _information_of_rows(data, family)
+        else:
+            yield next(by_table)
+
+
+def _informations_in_batches(
+    data: Countable, families: Sequence[tuple[int, ...]]
+) -> Iterator[tuple[float, float]]:
+    """Yield the mutual information of the first two columns of families, counted in batches that fit."""
     while families:
         cells = accumulate(prod([data.cards[column] for column in family]) for family in families)
         fitting = max(1, sum(1 for total in cells if total <= _PASS_CELLS))
