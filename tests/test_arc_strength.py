@@ -470,6 +470,6 @@ def test_a_chart_of_many_pairs_omits_some() -> None:
         for _ in range(8)
     ]
     axes = bn.plot_strength(bn.arc_strength(networks))
-    assert len(axes.patches) == 40
+    assert len(axes.patches) == 25
     assert "omitted: 11 pairs of strength 1" in axes.get_xlabel().replace("\n", " ")
     assert "pairs weaker" in axes.get_xlabel()
