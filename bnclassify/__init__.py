@@ -125,7 +125,8 @@ from .network.ensemble import Ensemble
 from .numbers.discretization import Discretizer, discretize
 from .numbers.preparation import Preparation
 from .numbers.rare_levels import Merger, merge_rare
-from .plotting.bars import plot_effect, plot_explanation, plot_importance, plot_strength, plot_weights
+from .plotting.bars import plot_explanation, plot_importance, plot_strength, plot_weights
+from .plotting.effects import plot_effect
 from .plotting.heatmaps import plot_cpt
 from .plotting.networks import plot
 from .plotting.nomogram import plot_nomogram

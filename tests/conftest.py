@@ -34,7 +34,7 @@ os.environ.setdefault("MPLBACKEND", "agg")  # no display
 _MODULES = {
     **{
         f"plotting/{name}.py": "matplotlib"
-        for name in ("bars", "canvas", "heatmaps", "nomogram", "performance")
+        for name in ("bars", "canvas", "effects", "heatmaps", "nomogram", "performance")
     },
     **{f"sklearn/{name}.py": "sklearn" for name in ("__init__", "estimators", "inputs", "outputs")},
 }

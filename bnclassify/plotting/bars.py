@@ -1,9 +1,8 @@
-"""Charts of features: weights of evidence, importance, weights and effects."""
+"""Charts of bars: weights of evidence, importance, weights of features and strengths of arcs."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,23 +11,19 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array
 from ..base.checks import Optional, Unseen, Whole, must_be
-from ..base.messages import shown
 from ..evaluation.arc_strength import check_strength, threshold_of
 from ..frames.encoding import Row
 from ..frames.opening import InFull
-from ..frames.schema import Dataset, match
-from ..inference.evidence import Effect, measure_effect, weigh_evidence
+from ..inference.evidence import weigh_evidence
 from ..inference.explain import describe, encode_rows, explain_row, write_rivals
-from ..model.arguments import check_model, encode_for, read_for
+from ..model.arguments import check_model
 from ..model.model import Model
 from ..model.questions import classes
 from ..model.traces import feature_weights, manb_arc_posterior
 from .canvas import (
     BLUE,
     GREY,
-    LINES,
     ORANGE,
-    broken,
     chance,
     chart,
     entitle,
@@ -36,7 +31,6 @@ from .canvas import (
     letters_across,
     note,
     patch,
-    prepare_axes,
     signed,
 )
 
@@ -44,11 +38,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BEYOND = 1.25  # ratio of infinite bars to the longest finite one
-_MOST_LEVELS = 300
 _MOST_PAIRS = 25
 _LEAST = 0.005  # from which a number is not written as 0.00
-_MARGIN = 0.08  # share of the range of the cut points, drawn on both sides
-_MOST_MARKS = 500  # of values
 _TOP = Optional(Whole(least=1))
 
 
@@ -323,158 +314,3 @@ def _longest(bars: list[tuple[str, float]], top: int | None) -> list[tuple[str, 
         return ordered
     rest = ordered[top:]
     return [*ordered[:top], (f"the {len(rest)} others", float(sum(weight for _, weight in rest)))]
-
-
-@chart
-def plot_effect(
-    x: Model,
-    feature: Hashable,
-    *,
-    target: Any = None,
-    dataset: InFull | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the contribution of a feature to the log odds of a class over its range.
-
-    A feature that the model discretizes is drawn as a curve with steps and marks at its cut points, a number
-    with a density as a smooth curve, another one as bars. If the feature has feature parents, there is one
-    line or bar for each of at most five levels of the first parent, or a single one if they are equal.
-
-    Parameters
-    ----------
-    x : BNC, AODE or another model
-        A model with parameters.
-    feature : str
-        Feature of the model.
-    target : optional
-        Class to explain. By default, the rarest class, which is the last of those that are equally rare.
-    dataset : pandas.DataFrame or Dataset, optional
-        Rows whose values of the feature are drawn as marks below the curve, or counted next to the levels.
-    {ax, returns, raises}
-    TypeError
-        If `x` is not a model.
-    KeyError
-        If `feature` is not a feature of the model, or not a column of `dataset`.
-    ValueError
-        If the model has no parameters or no class `target`, or the feature has more than 300 levels and is
-        not discretized by the model.
-
-    Notes
-    -----
-    The contribution is ln O(target | v, u) − ln O(target | u), where v is a level of the feature, u a level
-    of its first parent, and O the odds against all other classes; all other features are missing. In a
-    model with feature weights, it is computed from the table of the feature, times its weight; in a model
-    with ``loo_terms``, from all terms of the feature. The curve of a number covers the range of the training
-    data.
-
-    Examples
-    --------
-    >>> from bnclassify import load_car, lp, nb, plot_effect
-    >>> car = load_car()
-    >>> ax = plot_effect(lp(nb("class", car), car, smooth=1), "safety", target="acc")
-    >>> ax.get_xlabel()
-    'adds to the log odds of acc (nats)'
-    """
-    effect = measure_effect(x, feature, target)
-    cuts = _cuts_of(x, feature)
-    if not cuts and len(effect.levels) > _MOST_LEVELS:
-        expected = f"a feature with at most {_MOST_LEVELS} levels"
-        got = f"{len(effect.levels):,} levels. Merge rare levels with merge_rare"
-        raise ValueError(f"feature must be {expected}; got {shown(feature)} with {got}.")
-    rows: Any = dataset
-    data = None if rows is None else read_for(x, rows, [feature], "dataset")
-    effect = _merge_equal(effect)
-    if cuts or effect.points is not None:
-        axes, names = _draw_curves(effect, cuts, _ends(x, feature, cuts, data), data, ax)
-    else:
-        axes, names = _draw_levels(x, effect, data, ax)
-    entitle(axes, ax, f"Effect of {effect.feature} on {x.class_var} = {effect.target}", names=names)
-    return axes
-
-
-def _cuts_of(x: Model, feature: Hashable) -> tuple[float, ...]:
-    """Return the cut points of a feature, if the model discretizes it."""
-    discretizer = x.preparation.discretizer if x.preparation is not None else None
-    return discretizer.cuts.get(feature, ()) if discretizer is not None else ()
-
-
-def _merge_equal(effect: Effect) -> Effect:
-    """Return one line without a parent if the lines of all its levels are equal."""
-    lines = np.asarray(effect.log_odds)
-    if effect.parent is None or not np.allclose(lines, lines[0], rtol=0, atol=1e-9):
-        return effect
-    return replace(effect, parent=None, parent_levels=effect.parent_levels[:1], log_odds=lines[:1])
-
-
-def _ends(x: Model, feature: Hashable, cuts: tuple[float, ...], data: Dataset | None) -> tuple[float, float]:
-    """Return the ends of the training data, of the data, and of a margin around the cut points."""
-    if not cuts:
-        return 0.0, 0.0
-    margin = _MARGIN * (cuts[-1] - cuts[0]) or abs(cuts[0]) * _MARGIN or 1.0
-    found = [cuts[0] - margin, cuts[-1] + margin]
-    discretizer = x.preparation.discretizer if x.preparation is not None else None
-    if discretizer is not None and discretizer.ranges:
-        found += discretizer.ranges[discretizer.columns.index(feature)]
-    if data is not None:
-        found += [*data.numbers[feature]]
-    finite = np.array(found, dtype=float)
-    finite = finite[np.isfinite(finite)]
-    return float(finite.min()), float(finite.max())
-
-
-def _draw_curves(
-    effect: Effect,
-    cuts: tuple[float, ...],
-    ends: tuple[float, float],
-    data: Dataset | None,
-    ax: Axes | None,
-) -> tuple[Axes, dict[str, Any]]:
-    """Draw a line per level of the parent, cut points at the top and values at the bottom; return names."""
-    axes = prepare_axes(ax, 2.4)
-    axes.axhline(0, color=GREY, linewidth=0.8)
-    names: dict[str, Any] = {}
-    for i, line in enumerate(effect.log_odds):
-        style: dict[str, Any] = {"color": LINES[i][0], "linestyle": LINES[i][1], "linewidth": 1.6}
-        if effect.points is not None:
-            (drawn,) = axes.plot(effect.points, line, **style)
-        else:
-            edges = np.repeat([ends[0], *cuts, ends[1]], 2)[1:-1]
-            (drawn,) = axes.plot(edges, np.repeat(line[: len(cuts) + 1], 2), **style)
-        names |= {_named(effect, i): drawn} if effect.parent is not None else {}
-    marks = {"cut points": (np.array(cuts), 0.98, GREY)} if cuts else {}
-    if data is not None:
-        values = np.sort(data.numbers[effect.feature].astype(float))
-        values = values[~np.isnan(values)]
-        marks["values in the data"] = values[:: 1 + len(values) // _MOST_MARKS], 0.02, "black"
-    for name, (places, height, color) in marks.items():
-        at: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "clip_on": False}
-        (names[name],) = axes.plot(places, np.full(len(places), height), "|", color=color, markersize=6, **at)
-    axes.set_xlabel(broken(effect.feature))
-    axes.set_ylabel(broken(f"adds to the log odds of {effect.target} (nats)", 30))
-    return axes, names
-
-
-def _draw_levels(
-    x: Model, effect: Effect, data: Dataset | None, ax: Axes | None
-) -> tuple[Axes, dict[str, Any]]:
-    """Draw bars of levels, one per level of the parent, and count the rows; return the names of bars."""
-    labels = list(map(str, effect.levels))
-    if data is not None:
-        (codes,) = match(encode_for(x, data, [effect.feature]), (effect.feature,), (effect.levels,))
-        counts = np.bincount(codes[codes >= 0], minlength=len(labels))
-        labels = [f"{label} ({count:,} rows)" for label, count in zip(labels, counts, strict=True)]
-    n_lines = len(effect.parent_levels)
-    axes = horizontal_axes(ax, labels, height=0.2 + 0.08 * n_lines)
-    height, names = 0.72 / n_lines, dict[str, Any]()
-    for i, line in enumerate(effect.log_odds):
-        middle = np.arange(len(labels)) + (i - (n_lines - 1) / 2) * height
-        bars = axes.barh(middle, line, height=height, color=LINES[i][0])
-        names |= {_named(effect, i): bars} if effect.parent is not None else {}
-    axes.axvline(0, color=GREY, linewidth=0.8)
-    axes.set_xlabel(broken(f"adds to the log odds of {effect.target} (nats)", 48))
-    axes.set_ylabel(broken(effect.feature))
-    return axes, names
-
-
-def _named(effect: Effect, i: int) -> str:
-    return describe(effect.parent, effect.parent_levels[i])
