@@ -68,8 +68,9 @@ def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series
         Has all variables of the model, the class in every row. The model marginalizes over missing
         features exactly. Data for a model of `lca` need no class.
     by_row : bool, default False
-        If True, return the log-likelihood of each row, for example to find unusual rows. The data are then
-        in memory.
+        If True, return the log-likelihood of each row, for example to find unusual rows. Compare rows in
+        which the same values are observed: the log-likelihood of a row with missing values is larger, because
+        it has fewer terms. The data are then in memory.
 
     Returns
     -------
@@ -119,6 +120,11 @@ def AIC(x: BNC, dataset: InFull | InParts) -> float:
     ------
     KeyError, TypeError, ValueError
         As in `loglik`, or if ``x`` is not a single network.
+
+    Notes
+    -----
+    Only models of the same variables can be compared. The log-likelihood of a model from which features were
+    dropped, for example by `fssj`, is larger because it does not describe them. The same holds for `BIC`.
 
     References
     ----------

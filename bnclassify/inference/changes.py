@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import combinations
 from typing import Any, NamedTuple, TypeAlias
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, Codes, first_best, log_normalize
 from ..base.graphs import descending
+from ..base.immutable import cached_property
 from ..model.model import Model
 
 _BLOCK_ROWS = 2**14
