@@ -80,7 +80,7 @@ class Tiles:
         knowledge = as_svg(draw_knowledge())
         return f"""<div class="tiles">
 <figure><figcaption><strong>Explained.</strong> The contributions add up to the log odds of the prediction,
-exactly. High glucose multiplies Bea's odds of diabetes by 6.9.</figcaption>{reasons}</figure>
+exactly. In this tree (TAN), high glucose multiplies Bea's odds of diabetes by 6.9.</figcaption>{reasons}</figure>
 <figure><figcaption><strong>Missing values.</strong> Predict with what you know. Four of the eight measurements of
 Bea are missing, and none is filled in.</figcaption>{knowledge}</figure>
 </div>"""
