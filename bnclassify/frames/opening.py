@@ -26,17 +26,8 @@ from .encoding import (
     weight_column,
 )
 from .numeric import value_type
-from .partitions import (
-    Facts,
-    Memo,
-    Partitions,
-    Prepare,
-    Reading,
-    ask_source,
-    facts_of_source,
-    in_blocks,
-    with_class,
-)
+from .partitions import Memo, Partitions, ask_source, facts_of_source, in_blocks
+from .reading import Facts, Prepare, Reading, with_class
 from .schema import MISSING, Countable, Dataset, Learnable, Levels, Schema
 from .sources import AnyFrame, Source, find_source, in_pandas
 

@@ -24,7 +24,8 @@ from .encoding import (
 )
 from .numeric import FLOATS, are_categories, labels_to_keep, read_numbers, value_type
 from .opening import InFull, InParts, Known, column_names, open_columns
-from .partitions import Partitions, Prepare, check_rows
+from .partitions import Partitions, check_rows
+from .reading import Prepare
 from .schema import MISSING, Countable, Dataset, Learnable, Schema
 from .sources import NEEDS_ROWS, LargeFrame, Source, find_source, in_pandas
 
