@@ -188,15 +188,27 @@ class _Trial:
             data = find_cases(data) if self.chooses else data
         return [fold.split(data) for fold in split(data, self.parts, by_content=self.chooses)]
 
+    @cached_property
+    def recipe(self) -> Recipe | None:
+        """The recipe of structures, with the treatment of missing values that was chosen for all rows."""
+        recipe = self.x.recipe
+        if recipe is None:
+            return None
+        step, preparation = recipe.structure, recipe.preparation
+        if step.settings.get("missing_level") == "auto":
+            chosen = () if preparation is None else preparation.missing
+            step = replace(step, settings={**step.settings, "missing_level": chosen})
+        return replace(recipe, structure=step, parameters=None)
+
     def structure(self, number: int, depth: int | None) -> Any:
         """Return the structure that the recipe learns without a part, maybe with fewer parents."""
-        recipe, train = self.x.recipe, self.folds[number][0]
-        if recipe is None:
+        train = self.folds[number][0]
+        if self.recipe is None:
             return self.x if depth is None else with_at_most(self.x, depth)
         if depth == 0:
-            return _without_parents(recipe).fit(train)
+            return _without_parents(self.recipe).fit(train)
         if number not in self.learned:
-            self.learned[number] = replace(recipe, parameters=None).fit(train)
+            self.learned[number] = self.recipe.fit(train)
         return self.learned[number] if depth is None else with_at_most(self.learned[number], depth)
 
     def run(self, depth: int | None, rival: HeldOut | None = None) -> HeldOut | None:
@@ -233,7 +245,7 @@ def _without_parents(recipe: Recipe) -> Recipe:
         settings["kdbk"] = 0
     elif "dag_args" in settings:
         settings["dag_args"] = {**settings["dag_args"], "kdbk": 0}
-    return replace(recipe, structure=replace(recipe.structure, settings=settings), parameters=None)
+    return replace(recipe, structure=replace(recipe.structure, settings=settings))
 
 
 def split(data: Any, parts: int, *, by_content: bool = True) -> list[RowFold]:

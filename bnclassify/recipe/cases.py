@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes
+from ..base.arrays import Array
 from ..frames.numeric import as_floats
 from ..frames.schema import Dataset
 
@@ -135,8 +135,3 @@ def _are_copies(keys: NDArray[np.uint64], weights: Array) -> bool:
 
 def _pairs(sizes: Array) -> Array:
     return sizes * (sizes - 1) / 2
-
-
-def number_cases(labels: NDArray[np.generic]) -> Codes:
-    """Return the number of the case of each row, given labels."""
-    return np.unique(labels, return_inverse=True)[1]
