@@ -57,7 +57,7 @@ def data(n: int = 60, gaps: float = 0.0) -> pd.DataFrame:
 def test_gains_are_those_of_a_loop_over_rows(gaps: float) -> None:
     from bnclassify.learners.gain import _Scores
 
-    frame = data(gaps=gaps)
+    frame = data(24, gaps=gaps)
     scores = _Scores(bn.encode(frame))
     for child, name in enumerate("abcd"):
         others = np.array([i for i in range(4) if i != child])

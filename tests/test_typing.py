@@ -61,6 +61,7 @@ bn.compare(car, test="t")  # wrong
 """
 
 
+@pytest.mark.slow
 def test_mypy_understands_the_script_of_a_user(tmp_path: Path) -> None:
     api = pytest.importorskip("mypy.api")
     (tmp_path / "script.py").write_text(SCRIPT)

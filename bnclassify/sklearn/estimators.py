@@ -246,7 +246,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         >>> car = load_car()
         >>> BNCClassifier.from_model(lp(tan_cl("class", car, score="aic"), car, smooth=1))
         BNCClassifier(dag_args={'root': None, 'score': 'aic'}, discretize=None,
-                      learner='tan_cl', smooth=1)
+                      learner='tan_cl', missing_level=None, smooth=1)
         """
         return cls(**_arguments_of(check_model(x)))
 
