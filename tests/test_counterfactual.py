@@ -88,6 +88,7 @@ def test_changes_are_the_best_of_all(frame: pd.DataFrame, data: st.DataObject) -
     check(x, row, found, expected, target)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     ["kdb", "kdb backoff", "hc", "class with parents", "loo weights", "loo power", "waode", "votes recipe"],

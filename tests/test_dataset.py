@@ -640,6 +640,7 @@ CODED: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("wide", ["wide", "y"])
 @pytest.mark.parametrize("levels", range(126, 131))
@@ -654,6 +655,7 @@ def test_results_do_not_depend_on_the_type_of_codes(
         assert_equal(found, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("levels", range(32_766, 32_771))
 @pytest.mark.parametrize("learner", ["nb", "tan_cl"])

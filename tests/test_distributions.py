@@ -177,6 +177,7 @@ EVIDENCE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("evidence", EVIDENCE, ids=["feature", "class", "set", "likelihoods"])
 def test_samples_given_evidence_have_its_distribution(kind: str, evidence: dict[str, Any]) -> None:
@@ -218,6 +219,7 @@ def test_evidence_on_numbers_and_odd_evidence(car: pd.DataFrame) -> None:
         bn.sample(y, 5, evidence=["low"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_completions_are_drawn_from_the_posterior_of_each_row(kind: str) -> None:
     x, n = small_model(kind), 40_000

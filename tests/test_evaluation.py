@@ -108,6 +108,7 @@ def test_impossible_rows_are_uniform_and_ties_go_to_the_first_class() -> None:
     assert bn.cloglik(x, never) == pytest.approx(np.log(0.5))
 
 
+@pytest.mark.slow
 def test_many_features_do_not_underflow() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 2, (50, 1000)), columns=[f"x{i}" for i in range(1000)])

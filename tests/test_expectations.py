@@ -63,6 +63,7 @@ def draw_codes(network: Network, rng: np.random.Generator, rows: int) -> np.ndar
     return np.where(rng.random(codes.shape) < rng.choice([0.2, 0.6, 1.0]), -1, codes).astype(np.int8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most_parents", [1, 3])
 @given(data=st.data(), seed=st.integers(0, 999))
 @examples(60)

@@ -268,6 +268,7 @@ def test_what_is_saved_can_be_loaded_whatever_the_labels(kind: str, tmp_path: Pa
         there_and_back(MODELS[kind]("y", labelled(labels)), tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", MODELS)
 def test_what_is_saved_can_be_loaded_whatever_the_names(kind: str, tmp_path: Path) -> None:

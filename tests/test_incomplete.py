@@ -102,6 +102,7 @@ def test_all_missing_gives_the_prior(voting: pd.DataFrame) -> None:
         np.testing.assert_allclose(bn.predict(x, nothing, prob=True), prior, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.1, 0.9])
 def test_a_thousand_features_do_not_underflow(share: float) -> None:
     rng = np.random.default_rng(0)

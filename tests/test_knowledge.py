@@ -223,6 +223,7 @@ def test_tables_of_other_models_are_not_replaced(car: pd.DataFrame) -> None:
 LATENT = figures("latent")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the model of . classes has")
 @pytest.mark.parametrize("name", LATENT)
 def test_latent_classes(name: str) -> None:

@@ -39,6 +39,7 @@ def pictures(cells: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     return [sum("image/png" in output.get("data", {}) for output in each) for each in outputs]
 
 
+@pytest.mark.slow
 def test_every_chart_of_a_notebook_appears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cells = [*CHARTS.split("---"), OWN]
     assert pictures(cells, tmp_path, monkeypatch) == [0, 1, 1, 1, 1]

@@ -505,6 +505,7 @@ def test_what_workers_are_sent_can_be_pickled(car: pd.DataFrame) -> None:
 METRICS = ["accuracy", "balanced_accuracy", "log_loss", "brier", "rmse", "calibration_error"]
 
 
+@pytest.mark.slow
 @informative_gaps
 @pytest.mark.parametrize("name", CLASS)
 def test_cross_validation_by_given_folds(form: Callable[[pd.DataFrame], Any], name: str) -> None:
@@ -664,6 +665,7 @@ def test_models_that_take_raw_data_are_cross_validated() -> None:
         bn.cv(bn.bnc("nb", "class", raw, discretize="averaged", smooth=1), chunks(raw), dag=False)
 
 
+@pytest.mark.slow
 def test_folds_are_the_same_whatever_the_models(
     form: Callable[[pd.DataFrame], Any], car: pd.DataFrame
 ) -> None:

@@ -45,6 +45,7 @@ def same(mine: Any, other: Any, frame: pd.DataFrame) -> None:
     assert repr(mine) == repr(other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_models_are_those_of_memory(form: Callable[[pd.DataFrame], Any], learner: str) -> None:
     votes = bn.load_voting()
@@ -72,6 +73,7 @@ def test_any_parts_of_any_rows(data: st.DataObject) -> None:
         same(x, y, frame)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_scores_and_lazy_predictions(learner: str) -> None:
     votes = bn.load_voting().dropna(subset=CLASSES)
@@ -95,6 +97,7 @@ def test_weights_in_a_column() -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("options", [{"smooth": 1}, {"ess": 3}, {"backoff": True}], ids=str)
 def test_rows_in_turn_are_rows_at_once(learner: str, options: dict[str, Any], tmp_path: Path) -> None:
@@ -123,6 +126,7 @@ def test_what_is_no_data() -> None:
         bn.chain(CLASSES, chunks(votes), learner="tan_hc", dag_args={"k": 2})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_cross_validation_is_that_of_memory(learner: str) -> None:
     votes = bn.load_voting()

@@ -76,6 +76,7 @@ def with_levels(frame: pd.DataFrame, levels: dict[Any, Any]) -> pd.DataFrame:
     return frame.assign(**{name: pd.Categorical(frame[name], categories=levels[name]) for name in levels})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_sites_are_pooled(structure: str) -> None:
     x, sites = STRUCTURES[structure](), [people(seed, 40) for seed in range(3)]
@@ -89,6 +90,7 @@ def test_sites_are_pooled(structure: str) -> None:
         same(bn.update(bn.pool(models[:2]), sites[2]), bn.pool(models), rows.dropna())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_levels_are_united(structure: str) -> None:
     x = STRUCTURES[structure]()

@@ -334,6 +334,7 @@ def test_the_score_of_observed_data_never_falls(learner: str, data: st.DataObjec
     assert bn.families(x.recipe.fit(bn.encode(rows))) == bn.families(x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learn", [bn.hc, bn.ban, bn.tan_cl])
 def test_incomplete_rows_improve_the_structure(learn: Any) -> None:
     """For all 435 rows of voting, the structure is better than that of the 232 complete rows."""

@@ -96,6 +96,7 @@ def test_points_that_double_the_odds(tree: bn.BNC, pima: pd.DataFrame) -> None:
     assert "Start with" in repr(card)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [

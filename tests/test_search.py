@@ -236,6 +236,7 @@ def test_fractions_leave_nothing_where_no_row_is_learned_from(way: str, n_folds:
             assert bn.greedy_scores(x)[i] == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_counts_of_many_rows_are_exact() -> None:
     """A sum of ones in single precision ends at 2**24; here that would turn the label of a value."""
     counts = {(0, 0): 2**24 + 700_000, (1, 0): 1_000, (1, 1): 1_020, (0, 1): 50}  # by value, then class

@@ -196,6 +196,7 @@ def check_beside_enumeration(x: MultiModel, frame: pd.DataFrame, joints: list[di
         assert joint[tuple(labels)] >= joint[tuple(each.iloc[i])] * (1 - 1e-9)
 
 
+@pytest.mark.slow
 @given(st.data())
 @examples(150)
 def test_any_network_agrees_with_enumeration(data: st.DataObject) -> None:

@@ -47,6 +47,7 @@ def test_table_intervals_are_those_of_beta_distributions(name: str) -> None:
             assert found == pytest.approx([low, mean, high], rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_posterior_intervals_are_quantiles_over_drawn_tables(name: str) -> None:
     reference, draws, distances = FIGURES[name], 400, []
