@@ -132,6 +132,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[pd.DataFr
     return lambda frame: {"duckdb": in_duckdb, "parquet": in_parquet}[request.param](duck, frame)
 
 
+@pytest.mark.slow
 @informative_gaps
 @pytest.mark.parametrize("name", ["car", "voting"])
 def test_models_are_those_of_memory(store: Callable[[pd.DataFrame], Any], name: str) -> None:

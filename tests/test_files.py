@@ -261,6 +261,7 @@ MODELS: dict[str, Callable[[Hashable, pd.DataFrame], Model]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", MODELS)
 def test_what_is_saved_can_be_loaded_whatever_the_labels(kind: str, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from .oracles import joint_by_enumeration, posterior_by_enumeration, with_holes
 from .strategies import examples, frames, graphs, networks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["nb", "tan", "any", "aode", "general", "ensemble"])
 @given(st.data())
 @examples(25)

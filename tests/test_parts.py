@@ -75,6 +75,7 @@ def same_model(mine: Any, other: Any) -> None:
     assert repr(mine) == repr(other)
 
 
+@pytest.mark.slow
 @informative_gaps
 @pytest.mark.parametrize("name", CLASS)
 @pytest.mark.parametrize("learner", LEARNERS)

@@ -136,6 +136,7 @@ def candidates(structure: Mapping[int, tuple[int, ...]], n: int) -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @given(st.data())
 @examples(25)
