@@ -159,6 +159,12 @@ def test_two_features_can_get_an_arc() -> None:
     assert bn.loo_summary(model)["parents"] == 1
 
 
+def test_few_rows_have_no_parents() -> None:
+    model = bn.bnc(class_var="y", dataset=parity(8))
+    assert bn.is_nb(model)
+    assert bn.loo_summary(model)["honest_rows"] in (0, 8)
+
+
 def test_a_copy_of_a_feature_is_not_its_parent() -> None:
     frame = parity(1000)
     copied = frame.assign(copy=frame["a"])[["copy", *frame.columns]]

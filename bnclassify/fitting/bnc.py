@@ -346,9 +346,8 @@ def _has_gaps(dataset: Any) -> bool:
     """Whether data in memory have missing values."""
     if isinstance(dataset, pd.DataFrame):
         return bool(dataset.isna().to_numpy().any())
-    return bool(dataset.incomplete.any()) or any(
-        np.isnan(as_floats(v)).any() for v in dataset.numbers.values()
-    )
+    coded = dataset.incomplete & (np.array(dataset.cards) > 0)  # numbers have codes of -1
+    return bool(coded.any()) or any(np.isnan(as_floats(v)).any() for v in dataset.numbers.values())
 
 
 def _names(options: Mapping[str, Any]) -> tuple[Hashable, ...] | None:

@@ -98,10 +98,11 @@ def fit_by_parts(
         n = min(n, len(np.unique(rows.cases)))
     chooses &= isinstance(method, LeaveOneOut) and method.weights and n_classes > 1
     trial = _Trial(x, dataset, rows, learn, parts, chooses)
+    few = chooses and method.parents and n < 2 * parts  # rows to choose parents, which are omitted
     if not chooses or n < 2 * parts:
-        fitted = learn(x, rows)
+        fitted = learn(with_at_most(x, 0) if few else x, rows)
         enough = min(n / 2, len(rows)) >= parts and n_classes > 1
-        return _finish(method, fitted, trial.run(None) if enough else None, rows)
+        return _finish(method, fitted, trial.run(0 if few else None) if enough else None, rows)
     uses_parts = n < _MANY_ROWS * d
     if not method.parents:
         return _finish(method, learn(x, rows), trial.run(None) if uses_parts else None, rows)
@@ -139,7 +140,7 @@ class _Choice:
         """Return the penalized leave-one-out log-likelihood per row."""
         arcs = sum(len(scope) - 2 for scope in x.structure.scopes[:-1])
         penalty = (_PER_ARC if self.trial is None else _PER_ARC_OF_TRIAL) * sqrt(arcs / self.size)
-        return float(x.learned["leave_one_out"].log_likelihood / self.size - penalty)
+        return float(x.learned["leave_one_out"].log_likelihood / self.rows.size - penalty)
 
 
 def _finish(method: Any, members: Sequence[Any], found: HeldOut | None, rows: Dataset) -> Model:
