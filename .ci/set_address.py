@@ -31,7 +31,7 @@ PLACES = {
         r"<!-- address -->\n(The repository is .*\n)?",
         "<!-- address -->\nThe repository is [{url}]({url}).\n",
     ),
-    "conda/meta.yaml": (
+    ".ci/conda/meta.yaml": (
         r"about:\n(  home: .*\n  dev_url: .*\n)?",
         "about:\n  home: {site}\n  dev_url: {url}\n",
     ),

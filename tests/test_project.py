@@ -355,7 +355,7 @@ def test_data_is_what_the_scripts_make(tmp_path: Path) -> None:
 
 def test_one_command_writes_the_address(tmp_path: Path) -> None:
     """Twice, so that the second address replaces the first."""
-    names = ["README.md", "pyproject.toml", "CITATION.cff", "vignettes/about.md", "conda/meta.yaml"]
+    names = ["README.md", "pyproject.toml", "CITATION.cff", "vignettes/about.md", ".ci/conda/meta.yaml"]
     for name in [*names, ".ci/set_address.py"]:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text((ROOT / name).read_text())
@@ -376,7 +376,7 @@ def test_one_command_writes_the_address(tmp_path: Path) -> None:
 
 def test_the_conda_recipe_has_the_requirements_of_the_project() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    recipe = (ROOT / "conda" / "meta.yaml").read_text()
+    recipe = (ROOT / ".ci" / "conda" / "meta.yaml").read_text()
     assert f'version = "{project["version"]}"' in recipe
     for requirement in project["dependencies"]:
         name, bound = requirement.split(">=")
