@@ -357,7 +357,7 @@ def test_one_command_writes_the_address(tmp_path: Path) -> None:
     """Twice, so that the second address replaces the first."""
     names = ["README.md", "pyproject.toml", "CITATION.cff", "vignettes/about.md", ".ci/conda/meta.yaml"]
     for name in [*names, ".ci/set_address.py"]:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text((ROOT / name).read_text())
     for url in ("https://example.org/a/b", "https://example.org/c/d/"):
         found = run(str(tmp_path / ".ci" / "set_address.py"), url)
