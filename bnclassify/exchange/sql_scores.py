@@ -29,7 +29,7 @@ from ..model.formulas import (
     Table,
     Term,
 )
-from ..network.elimination import plan_scopes
+from ..network.elimination import eliminate, plan_scopes
 from .scorer import Scorer
 from .sql_text import (
     FARTHEST,
@@ -249,16 +249,17 @@ class Scores:
     def _marginalized(self, factors: list[Factor], codes: dict[int, str]) -> list[str]:
         """Return the scores, all features being eliminated, whether they are missing or not."""
         cards = {v: r for scope, cells in factors for v, r in zip(scope, cells.shape, strict=False)}
-        for v in plan_scopes(list(cards), [scope for scope, _ in factors], cards)[0]:
-            touching = [factor for factor in factors if v in factor[0]]
-            factors = [factor for factor in factors if v not in factor[0]]
+
+        def combine(v: int, touching: list[Factor]) -> Factor:
             scope = tuple(sorted({u for s, _ in touching for u in s} - {v}))
             entries = prod(cards[u] for u in (v, *scope)) * self.n_classes
             self.query.note(entries, (v, *scope), is_product=True)
             if entries > MOST_CHARACTERS // 20:
                 raise TooLargeError
-            cells = self._eliminated(codes[v], [_aligned(factor, (v, *scope)) for factor in touching])
-            factors.append((scope, cells))
+            return scope, self._eliminated(codes[v], [_aligned(factor, (v, *scope)) for factor in touching])
+
+        order, _ = plan_scopes(list(cards), [scope for scope, _ in factors], cards)
+        factors = eliminate(order, factors, combine)
         columns = [[cells.ravel()[c % cells.size] for _, cells in factors] for c in range(self.n_classes)]
         return [
             plus([text if isinstance(text, str) else number(text) for text in texts if text != "0e0"])

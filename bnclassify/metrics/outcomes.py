@@ -112,5 +112,5 @@ def outcomes_of(x: Model, rows: Dataset) -> Outcomes:
 
 def _joint_labels(x: Any, codes: Codes) -> Codes:
     """Return the codes of the most probable combinations of labels, (targets, rows)."""
-    labels: Codes = x._most_probable(codes).codes
+    labels: Codes = x._most_probable(codes)
     return labels

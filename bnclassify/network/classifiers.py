@@ -19,7 +19,7 @@ from ..model.formulas import Formula, Sum, padded
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Tally
 from .densities import NumberTerm, curve
-from .elimination import complete
+from .elimination import BLOCK_ROWS, complete, joint_in_blocks
 from .em import maximize
 from .estimates import (
     Family,
@@ -34,7 +34,6 @@ from .estimates import (
     warn_of_wide_tables,
 )
 from .factors import Batch, Factor
-from .log_joints import BLOCK_ROWS, joint_in_blocks
 from .priors import is_nested
 
 

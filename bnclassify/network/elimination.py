@@ -1,9 +1,10 @@
-"""Marginalization in any network: variable elimination for groups of rows with the same missing features.
+"""Marginalization in networks: sums and maxima over the missing variables of rows.
 
 The missing features of a row form unconnected parts. The sum over all missing features is the
 product of the sums over the parts, so each part is eliminated once for all rows that have it. A second pass
 in reverse order gives the posteriors of the missing values. With the maximum in place of the sum, it finds
 their most probable values; an average of networks does not factorize, so all combinations are scored.
+If no variable has two feature parents, the sums are messages between the features (`forests`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,20 +20,12 @@ from numpy.typing import NDArray
 from ..base.arrays import TOLERANCE, Array, Codes, log_normalize, log_sum_exp, share_out
 from ..base.graphs import layers
 from ..counts.contingency import MAX_CELLS
+from . import forests
 from .densities import tabulate_numbers
 from .factors import Batch, Belief, Factor, Rows, sum_terms
 
+BLOCK_ROWS = 2**13  # a block stays in the cache
 _BLOCK_CELLS = 2**22
-
-Part = tuple[int, ...]
-
-
-class Run(NamedTuple):
-    """Features to eliminate in this order, the positions of the factors over them, and the rows."""
-
-    order: list[int]
-    factors: list[int]
-    rows: Rows
 
 
 class Table(NamedTuple):
@@ -42,43 +35,94 @@ class Table(NamedTuple):
     logs: Array
 
 
-def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: Codes) -> None:
+class Part(NamedTuple):
+    """Features that are missing together in some rows, in an order to eliminate them.
+
+    ``factors`` are the positions of the factors over them, and ``tables`` these factors in the rows.
+    """
+
+    order: list[int]
+    factors: list[int]
+    rows: Rows
+    tables: list[Table]
+
+
+def network_joint(terms: Sequence[Factor], codes: Codes, context: Codes | None = None) -> Array:
+    """Return the log joint of one network, (rows, classes), from a term per feature, and of the class."""
+    rows = Batch(codes, context)
+    total = sum_terms(terms, rows)
+    if not rows.complete:
+        add_missing(total, terms, codes, np.zeros(len(rows), dtype=np.intp) if context is None else context)
+    return total
+
+
+def joint_in_blocks(networks: Sequence[Sequence[Factor]], codes: Codes) -> Array:
+    """Return the log of the mean joint of networks, (rows, classes), a block of rows at a time."""
+    rows = codes.shape[1]
+    result = np.empty((rows, networks[0][-1].table.shape[-1]))
+    for start in range(0, rows, BLOCK_ROWS):
+        block = slice(start, start + BLOCK_ROWS)
+        joints = [network_joint(terms, codes[:, block]) for terms in networks]
+        result[block] = (
+            joints[0] if len(joints) == 1 else log_sum_exp(np.stack(joints), axis=0) - np.log(len(joints))
+        )
+    return result
+
+
+def add_missing(total: Array, terms: Sequence[Factor], codes: Codes, context: Codes) -> None:
     """Add the terms of families with missing features, marginalized over, to the log joint of the rows.
 
     ``total`` is (rows, classes) with the terms of observed families, ``codes`` are (features, rows) with
-    -1 where missing, and ``context`` is (rows,). The factor of the class is the last one.
+    -1 where missing, and ``context`` is (rows,). The term of the class is the last one.
     """
-    for run in runs(factors, codes):
-        total[run.rows] += eliminate(run, factors, codes, context)[1]
+    terms, codes = tabulate_numbers(terms, codes)
+    if forests.is_forest(terms):
+        forests.add_missing(total, terms, codes, context)
+    else:
+        add_parts(total, terms, codes, context)
 
 
-def beliefs(factors: Sequence[Factor], codes: Codes, context: Codes) -> Iterator[Belief]:
+def add_parts(total: Array, factors: Sequence[Factor], codes: Codes, context: Codes) -> None:
+    """Add terms as `add_missing`, for any graph."""
+    for part in hidden_parts(factors, codes, context):
+        _, remaining = collect(part.order, part.tables)
+        total[part.rows] += multiply(remaining).logs
+
+
+def beliefs(factors: Sequence[Factor], codes: Codes, context: Codes | None = None) -> Iterator[Belief]:
     """Yield the posteriors of the missing members of each family; arguments are as in `add_missing`."""
-    for run in runs(factors, codes, everywhere=True):
-        posteriors = distribute(run.order, eliminate(run, factors, codes, context)[0])
-        position = {u: i for i, u in enumerate(run.order)}
-        for i in run.factors:
+    for part in hidden_parts(factors, codes, context, everywhere=True):
+        joined, _ = collect(part.order, part.tables)
+        posteriors = distribute(part.order, joined)
+        position = {u: i for i, u in enumerate(part.order)}
+        for i in part.factors:
             free = tuple(sorted(position.keys() & factors[i].scope))
             shares = sum_to(posteriors[min(position[u] for u in free)], free).logs
-            yield Belief(i, run.rows, free, shares)
+            yield Belief(i, part.rows, free, shares)
 
 
-def runs(factors: Sequence[Factor], codes: Codes, *, everywhere: bool = False) -> Iterator[Run]:
-    """Yield blocks of rows with missing features to eliminate; unless ``everywhere``, only relevant ones."""
+def hidden_parts(
+    factors: Sequence[Factor], codes: Codes, context: Codes | None = None, *, everywhere: bool = False
+) -> Iterator[Part]:
+    """Yield connected missing features in blocks of rows; unless ``everywhere``, only relevant ones."""
     *of_features, of_class = factors
+    context = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
     parents = {v: list(factor.scope[1:]) for v, factor in enumerate(of_features)}
     matters = np.full(codes.shape, True) if everywhere else _matters(parents, of_class.scope, codes)
     parents[len(codes)] = list(of_class.scope)
-    for part, rows in _parts(parents, matters, codes).items():
-        touching = [i for i, factor in enumerate(factors) if not set(factor.scope).isdisjoint(part)]
+    for part, all_rows in _connected(parents, matters, codes).items():
+        free = set(part)
+        touching = [i for i, factor in enumerate(factors) if not free.isdisjoint(factor.scope)]
         tables = [factors[i] for i in touching]
         card = {u: f.table.shape[f.scope.index(u)] for u in part for f in tables if u in f.scope}
-        order, cells = plan_scopes(part, [set(f.scope) & set(part) for f in tables], card)
+        order, cells = plan_scopes(part, [set(f.scope) & free for f in tables], card)
         cells *= max(f.table.shape[-1] for f in tables)
         check_plan(part, cells)
         rows_per_block = max(1, _BLOCK_CELLS // cells)
-        for start in range(0, len(rows), rows_per_block):
-            yield Run(order, touching, rows[start : start + rows_per_block])
+        for start in range(0, len(all_rows), rows_per_block):
+            rows = all_rows[start : start + rows_per_block]
+            restricted = [_restrict(factor, free, codes[:, rows], context[rows]) for factor in tables]
+            yield Part(order, touching, rows, restricted)
 
 
 def check_plan(part: Collection[int], cells: int) -> None:
@@ -102,13 +146,13 @@ def _matters(
     return matters
 
 
-def _parts(
+def _connected(
     parents: Mapping[int, Sequence[int]], matters: NDArray[np.bool_], codes: Codes
-) -> dict[Part, Rows]:
+) -> dict[tuple[int, ...], Rows]:
     """Map each part of connected missing features to its rows."""
     hidden = matters & (codes < 0)
     label = _labels(parents, matters, hidden)
-    rows_of: dict[Part, list[Rows]] = {}
+    rows_of: dict[tuple[int, ...], list[Rows]] = {}
     for first in range(len(codes)):
         rows = np.nonzero(hidden[first] & (label[first] == first))[0]
         if len(rows):
@@ -117,7 +161,7 @@ def _parts(
     return {part: np.concatenate(rows) for part, rows in rows_of.items()}
 
 
-def equal_columns(mask: NDArray[np.bool_]) -> Iterator[tuple[Part, Rows]]:
+def equal_columns(mask: NDArray[np.bool_]) -> Iterator[tuple[tuple[int, ...], Rows]]:
     """Yield the true positions of each distinct column, and the numbers of the columns equal to it."""
     packed = np.ascontiguousarray(np.packbits(mask, axis=0).T)
     keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
@@ -169,31 +213,32 @@ def plan_scopes(
 
 
 def eliminate(
-    run: Run,
-    factors: Sequence[Factor],
-    codes: Codes,
-    context: Codes,
-    collect: Callable[..., Array] = log_sum_exp,
-) -> tuple[list[Table], Array]:
-    """Eliminate features; return the joined tables, as in `eliminate_tables`, and (rows, classes) logs."""
-    codes, context, free = codes[:, run.rows], context[run.rows], set(run.order)
-    tables = [restrict(factors[i], free, codes, context) for i in run.factors]
-    joined, product = eliminate_tables(run.order, tables, collect)
-    return joined, product.logs
+    order: Iterable[int], tables: Iterable[Any], combine: Callable[[int, list[Any]], Any]
+) -> list[Any]:
+    """Eliminate variables from tables, whose first items are their variables; return the remaining tables.
 
-
-def eliminate_tables(
-    order: Sequence[int], tables: Sequence[Table], collect: Callable[..., Array] = log_sum_exp
-) -> tuple[list[Table], Table]:
-    """Eliminate variables in order by a reduction; return the product of each, and the remaining table."""
-    tables, joined = list(tables), []
+    ``combine`` returns the table that replaces the tables over a variable.
+    """
+    remaining = list(tables)
     for u in order:
-        scope, logs = multiply([table for table in tables if u in table.scope])
+        touching = [table for table in remaining if u in table[0]]
+        remaining = [table for table in remaining if u not in table[0]]
+        remaining.append(combine(u, touching))
+    return remaining
+
+
+def collect(
+    order: Iterable[int], tables: Iterable[Table], over: Callable[..., Array] = log_sum_exp
+) -> tuple[list[Table], list[Table]]:
+    """Eliminate variables by a sum or maximum; return the product of each, and the remaining tables."""
+    joined: list[Table] = []
+
+    def combine(u: int, touching: list[Table]) -> Table:
+        scope, logs = multiply(touching)
         joined.append(Table(scope, logs))
-        tables = [table for table in tables if u not in table.scope]
-        remaining = tuple([w for w in scope if w != u])
-        tables.append(Table(remaining, collect(logs, axis=1 + scope.index(u))))
-    return joined, multiply(tables)
+        return Table(tuple([w for w in scope if w != u]), over(logs, axis=1 + scope.index(u)))
+
+    return joined, eliminate(order, tables, combine)
 
 
 def distribute(order: Sequence[int], joined: Sequence[Table]) -> list[Table]:
@@ -217,7 +262,7 @@ def sum_to(belief: Table, scope: tuple[int, ...]) -> Table:
     return Table(scope, belief.logs.sum(axis=axes))
 
 
-def multiply(tables: Sequence[tuple[tuple[int, ...], Array]]) -> Table:
+def multiply(tables: Sequence[Table]) -> Table:
     """Return the product of tables, over the features of all of them."""
     scope = tuple(sorted({u for members, _ in tables for u in members}))
     return Table(scope, reduce(np.add, [_spread(members, logs, scope) for members, logs in tables]))
@@ -232,7 +277,7 @@ def _spread(members: tuple[int, ...], logs: Array, scope: tuple[int, ...]) -> Ar
     return logs.reshape(rows, *[length.get(u, 1) for u in scope], classes)
 
 
-def restrict(factor: Factor, free: Collection[int], codes: Codes, context: Codes) -> Table:
+def _restrict(factor: Factor, free: Collection[int], codes: Codes, context: Codes) -> Table:
     """Look up the observed members of a factor; missing members keep their axes, in ascending order."""
     axis = {u: i for i, u in enumerate(factor.scope)}
     free_members = sorted(u for u in factor.scope if u in free)
@@ -253,66 +298,71 @@ def restrict(factor: Factor, free: Collection[int], codes: Codes, context: Codes
 _MOST_COMBINATIONS = 2**16
 _COMPLETED_CELLS = 2**20
 
+LogJoint = Callable[[Codes], Array]
 
-def try_all(log_joint: Callable[[Codes], Array], cards: Sequence[int], codes: Codes) -> Codes:
-    """Return (variables, rows) codes with the most probable values for -1, scoring all combinations."""
+
+def score_all(log_joint: LogJoint, codes: Codes, hidden: Sequence[int], cards: Sequence[int]) -> Array:
+    """Return logs of rows with each combination of the values of hidden variables, (rows, n, classes)."""
+    n = prod(cards)
+    tried = np.repeat(codes, n, axis=1)
+    tried[list(hidden)] = np.tile(np.indices(cards).reshape(len(cards), n), codes.shape[1])
+    logs = log_joint(tried)
+    return logs.reshape(codes.shape[1], n, logs.shape[1])
+
+
+def try_all(log_joint: LogJoint, cards: Sequence[int], codes: Codes) -> Codes:
+    """Return (variables, rows) codes with the most probable values for -1, scoring all combinations.
+
+    ``log_joint`` returns (rows, levels of the last variable) from the codes of the other variables.
+    """
     result = codes.copy()
     incomplete = np.nonzero((codes < 0).any(axis=0))[0]
     for hidden, alike in equal_columns(codes[:, incomplete] < 0):
         rows = incomplete[alike]
-        choices = [range(cards[v]) for v in hidden if v < len(cards) - 1]
-        n = prod(len(choice) for choice in choices)
+        features = [v for v in hidden if v < len(cards) - 1]
+        shape = [cards[v] for v in features]
+        n = prod(shape)
         if n > _MOST_COMBINATIONS:
             raise ValueError(
                 f"frame: {len(hidden)} values are missing together in a row and have more than "
                 f"{_MOST_COMBINATIONS:,} combinations, all of which an average of networks has to score. "
                 "Use a single network (BNC)."
             )
-        values = np.indices([len(choice) for choice in choices]).reshape(len(choices), n)
         rows_per_block = max(1, _COMPLETED_CELLS // (n * len(cards)))
         for block in (rows[i : i + rows_per_block] for i in range(0, len(rows), rows_per_block)):
-            result[:, block] = _try_rows(log_joint, codes[:, block], hidden, values)
+            last = codes[-1, block]
+            logs = score_all(log_joint, codes[:-1, block], features, shape)
+            given = (last[:, None] == np.arange(cards[-1])) | (last[:, None] < 0)
+            best = first_of_many(np.where(given[:, None], logs, -np.inf).reshape(len(block), -1))
+            result[np.ix_(np.array([*features, -1]), block)] = np.unravel_index(best, (*shape, cards[-1]))
     return result
 
 
-def _try_rows(
-    log_joint: Callable[[Codes], Array], codes: Codes, hidden: Sequence[int], values: NDArray[np.intp]
-) -> Codes:
-    """Return rows with the first of the most probable combinations of missing values and the class."""
-    n = values.shape[1]
-    tried = np.repeat(codes, n, axis=1)
-    features = [v for v in hidden if v < len(codes) - 1]
-    tried[features] = np.tile(values, codes.shape[1])
-    logs = log_joint(tried[:-1])
-    if hidden[-1] != len(codes) - 1:  # the class is observed
-        logs = np.where(tried[-1][:, None] == np.arange(logs.shape[1]), logs, -np.inf)
-    best = _first_best(logs.reshape(codes.shape[1], -1))
-    result = codes.copy()
-    result[features] = values[:, best // logs.shape[1]]
-    result[-1] = best % logs.shape[1]
-    return result
-
-
-def _first_best(logs: Array) -> NDArray[np.intp]:
+def first_of_many(logs: Array) -> NDArray[np.intp]:
     """Return the first of many columns that ties with the maximum, (rows,)."""
     return np.asarray((logs >= logs.max(axis=1, keepdims=True) - TOLERANCE).argmax(axis=1))
 
 
 def complete(terms: Sequence[Factor], codes: Codes, rng: np.random.Generator | None = None) -> Codes:
     """Return codes with the most probable values of a single network, or values drawn from the posterior."""
-    collect: Callable[..., Array] = np.max if rng is None else log_sum_exp
-    choose = _first_best if rng is None else partial(draw_columns, rng=rng)
+    over: Callable[..., Array] = np.max if rng is None else log_sum_exp
+    choose = first_of_many if rng is None else partial(draw_columns, rng=rng)
     terms, coded = tabulate_numbers(terms, codes[:-1])
     result = np.vstack([coded, codes[-1:]])
     unknown = np.nonzero(codes[-1] < 0)[0]
     if len(unknown):
         features = coded[:, unknown]
         by_class = sum_terms(terms, Batch(features, complete=False))
-        for run, _, collected in _eliminated(terms, features, collect):
-            by_class[run.rows] += collected
+        for part in hidden_parts(terms, features, everywhere=True):
+            by_class[part.rows] += multiply(collect(part.order, part.tables, over)[1]).logs
         result[-1, unknown] = choose(by_class)
-    for run, joined, _ in _eliminated(terms, coded, collect):
-        _read_back(run, joined, result, choose)
+    for part in hidden_parts(terms, coded, everywhere=True):
+        joined, _ = collect(part.order, part.tables, over)
+        rows, levels = np.arange(len(part.rows)), slice(None)
+        for u, (scope, logs) in zip(reversed(part.order), reversed(joined), strict=True):
+            class_codes = np.minimum(result[-1, part.rows], logs.shape[-1] - 1)  # one for all rows
+            index = (rows, *[levels if w == u else result[w, part.rows] for w in scope], class_codes)
+            result[u, part.rows] = choose(logs[index])
     return result
 
 
@@ -320,21 +370,3 @@ def draw_columns(logs: Array, rng: np.random.Generator) -> NDArray[np.intp]:
     """Draw a column in each row, in proportion to the exponentials."""
     thresholds = np.exp(log_normalize(logs)).cumsum(axis=1)[:, :-1]
     return np.asarray(np.count_nonzero(rng.random(len(logs))[:, None] >= thresholds, axis=1))
-
-
-def _eliminated(
-    factors: Sequence[Factor], codes: Codes, collect: Callable[..., Array]
-) -> Iterator[tuple[Run, list[Table], Array]]:
-    """Yield features that are missing together, their joined tables, and what remains, (rows, classes)."""
-    context = np.zeros(codes.shape[1], dtype=np.intp)
-    for run in runs(factors, codes, everywhere=True):
-        yield run, *eliminate(run, factors, codes, context, collect)
-
-
-def _read_back(run: Run, joined: Sequence[Table], result: Codes, choose: Callable[[Array], Codes]) -> None:
-    """Fill in values by the joined tables, in reverse order of elimination; the class is given."""
-    rows, levels = np.arange(len(run.rows)), slice(None)
-    for u, (scope, logs) in zip(reversed(run.order), reversed(joined), strict=True):
-        class_codes = np.minimum(result[-1, run.rows], logs.shape[-1] - 1)  # one for all rows
-        index = (rows, *[levels if w == u else result[w, run.rows] for w in scope], class_codes)
-        result[u, run.rows] = choose(logs[index])

@@ -182,7 +182,7 @@ def _sweep(factors: Sequence[Factor], cases: Cases) -> tuple[Array, Iterator[Bel
     if forests.is_forest(factors):
         evidence = list(forests.ascend(log_joints, factors, cases.codes, cases.classes, leaves=True))
         return log_joints, forests.descend(evidence, factors, cases.codes, cases.classes)
-    elimination.add_missing(log_joints, factors, cases.codes, cases.classes)
+    elimination.add_parts(log_joints, factors, cases.codes, cases.classes)
     return log_joints, elimination.beliefs(factors, cases.codes, cases.classes)
 
 

@@ -14,9 +14,9 @@ from ..base.arrays import Array, Codes, log
 from ..base.immutable import POWER, Immutable, bounded, record
 from ..frames.schema import Dataset
 from ..network.classifiers import BNC
+from ..network.elimination import BLOCK_ROWS, network_joint
 from ..network.estimates import Scope
 from ..network.factors import Factor
-from ..network.log_joints import BLOCK_ROWS, network_joint
 from .cases import name_ranks, row_keys
 from .powers import COMMON_PRECISION, Terms, log_likelihood, maximize, odds
 from .tables import LeftOut, PrefixTable, class_probabilities

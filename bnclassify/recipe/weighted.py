@@ -22,8 +22,8 @@ from ..model.formulas import Blend, Formula, Scale, Sum, Table
 from ..model.model import BuiltOn, Model, in_sequence, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
+from ..network.elimination import BLOCK_ROWS, network_joint
 from ..network.factors import Factor
-from ..network.log_joints import BLOCK_ROWS, network_joint
 from ..numbers.discretization import MovedCuts
 from .incomplete import Fading, evidence_in_trees, make_tree, missing_shares, some
 from .prior import concentrations_of

@@ -17,7 +17,8 @@ from ..frames.schema import Learnable, Levels
 from ..frames.training import prepare
 from ..model.model import Model
 from ..model.recipes import Recipe, Rows, Step
-from .class_inference import MOST_COMBINATIONS, MostProbable, best_of
+from ..network.elimination import first_of_many, score_all
+from .class_inference import MOST_COMBINATIONS
 from .multidimensional import MultiModel
 
 _BLOCK_CODES = 2**22
@@ -122,18 +123,18 @@ class Chain(MultiModel):
                 result[rows] = log(shares.sum(axis=tuple({*range(1, shares.ndim)} - {j})))
         return results
 
-    def _most_probable(self, codes: Codes, *, greedy: bool = False) -> MostProbable:
+    def _most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
         if greedy or prod(self.class_cards) > MOST_COMBINATIONS:
             return _follow(self, codes)[1]
         labels = np.empty((len(self.class_vars), codes.shape[1]), dtype=np.intp)
-        logs = np.empty(codes.shape[1])
         for rows, joint in _try_all(self, codes):
-            best, logs[rows] = best_of(joint.reshape(len(joint), -1))
+            best = first_of_many(joint.reshape(len(joint), -1))
             labels[:, rows] = np.unravel_index(best, self.class_cards)
-        return MostProbable(labels, logs)
+        return labels
 
     def _log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
-        return _follow(self, codes, labels)[1].logs
+        given = zip(_follow(self, codes, labels)[0], labels.astype(np.intp), strict=True)
+        return np.sum([np.take_along_axis(logs, own[:, None], axis=1)[:, 0] for logs, own in given], axis=0)
 
     def _fit(self, dataset: InFull | InParts, step: Step, fit: Callable[[Model, Any], Model]) -> Chain:
         recipe = self.recipe and replace(self.recipe, parameters=step)
@@ -182,26 +183,27 @@ def _check_links(class_vars: tuple[Hashable, ...], members: tuple[Model, ...]) -
                 raise ValueError(f"members must be models with the same levels of {shown(name)}.")
 
 
-def _follow(x: Chain, codes: Codes, labels: Codes | None = None) -> tuple[list[Array], MostProbable]:
-    """Choose labels one by one, or use given ones; return log posteriors of each class, labels and logs."""
-    shape = len(x.class_vars), codes.shape[1]
-    chosen = np.empty(shape, dtype=np.intp) if labels is None else labels.astype(np.intp)
-    total = np.zeros(codes.shape[1])
+def _follow(x: Chain, codes: Codes, labels: Codes | None = None) -> tuple[list[Array], Codes]:
+    """Choose labels one by one, or use given ones; return the log posteriors of each class, and labels."""
+    variables, n = _with_labels(x, codes, labels), len(x.features)
     marginals = {}
     for member in x.members:
         j = x.class_vars.index(member.class_var)
-        marginals[j] = logs = log_normalize(member._log_joint(_member_codes(x, member, codes, chosen)))
+        marginals[j] = _log_posterior(x, member, variables)
         if labels is None:
-            chosen[j] = first_best(logs)
-        total += np.take_along_axis(logs, chosen[j][:, None], axis=1)[:, 0]
-    return [marginals[j] for j in sorted(marginals)], MostProbable(chosen, total)
+            variables[n + j] = first_best(marginals[j])
+    return [marginals[j] for j in sorted(marginals)], variables[n:]
 
 
-def _member_codes(x: Chain, member: Model, codes: Codes, labels: Codes) -> Codes:
-    """Return the codes of the features of a member, including earlier class variables."""
-    by_name = dict(zip(x.variables, [*codes, *labels], strict=True))
-    columns = [by_name[name] for name in member.features]
-    return np.array(columns, dtype=np.intp).reshape(len(columns), codes.shape[1])
+def _with_labels(x: Chain, codes: Codes, labels: Codes | None = None) -> Codes:
+    """Return codes of all variables, with the first label of each class by default."""
+    shape = len(x.class_vars), codes.shape[1]
+    return np.concatenate([codes, np.zeros(shape, dtype=np.intp) if labels is None else labels])
+
+
+def _log_posterior(x: Chain, member: Model, variables: Codes) -> Array:
+    """Return the log posterior of the class of a member given its features, among them earlier classes."""
+    return log_normalize(member._log_joint(variables[[x.variables.index(name) for name in member.features]]))
 
 
 def _try_all(x: Chain, codes: Codes) -> Iterator[tuple[slice, Array]]:
@@ -221,9 +223,7 @@ def _given_before(x: Chain, i: int, codes: Codes) -> Array:
     """Return ln P(label | features, previous labels) of a member, an axis per earlier class variable."""
     member, cards = x.members[i], dict(zip(x.class_vars, x.class_cards, strict=True))
     shape = [cards[name] if name in member.features else 1 for name in x.order[:i]]
-    n, rows = prod(shape), codes.shape[1]
-    labels = np.zeros((len(x.class_vars), rows * n), dtype=np.intp)
-    for name, class_codes in zip(x.order, np.indices(shape).reshape(i, n), strict=False):
-        labels[x.class_vars.index(name)] = np.tile(class_codes, rows)
-    logs = member._log_joint(_member_codes(x, member, np.repeat(codes, n, axis=1), labels))
-    return log_normalize(logs).reshape(rows, *shape, -1)
+    hidden = [x.variables.index(name) for name in x.order[:i]]
+    variables = _with_labels(x, codes)
+    logs = score_all(lambda tried: _log_posterior(x, member, tried), variables, hidden, shape)
+    return logs.reshape(codes.shape[1], *shape, -1)

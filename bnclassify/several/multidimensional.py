@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, first_best, log_normalize, log_sum_exp
+from ..base.arrays import Array, Codes, first_best, log_normalize
 from ..base.checks import OneOf
 from ..base.immutable import EMPTY, PROBABILITY, bounded, cached_property, record
 from ..base.messages import listed, shown
@@ -25,7 +25,7 @@ from ..network.ensemble import Arcs, mean_arcs
 from ..network.estimates import Family, check_families, tabulate
 from ..network.priors import Prior
 from . import class_inference
-from .class_inference import MostProbable, Terms, log_share, terms_of
+from .class_inference import Terms, terms_of
 
 _PROBABILITY = "probability"
 
@@ -69,17 +69,12 @@ class MultiModel(Model):
         def _log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
             """Return ln P(label, observed features) of each class variable, up to a constant."""
 
-        def _most_probable(self, codes: Codes, *, greedy: bool = False) -> MostProbable:
-            """Return the most probable combination of labels, the first if tied."""
+        def _most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
+            """Return the most probable combination of labels, (class variables, rows), the first if tied."""
 
     def _log_joint_at(self, codes: Codes, labels: Codes) -> Array:
         """Return ln P(labels, observed features), (rows,)."""
         raise TypeError(f"x must define a joint distribution; {self.no_joint}.")
-
-    def _log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
-        """Return ln P(labels | observed features), (rows,); uniform in impossible rows."""
-        evidence = log_sum_exp(self._log_marginals(codes)[0])
-        return log_share(self._log_joint_at(codes, labels), evidence, prod(self.class_cards))
 
     # methods that functions call
 
@@ -101,8 +96,10 @@ class MultiModel(Model):
             codes = match(data, self.features, tuple(levels.values()), unseen=unseen)
         if joint:
             best = self._most_probable(codes, greedy=greedy)
-            labels = self._label_frame(best.codes, index)
-            return labels.assign(**{_PROBABILITY: np.exp(best.logs)}) if prob else labels
+            labels = self._label_frame(best, index)
+            if prob:
+                labels[_PROBABILITY] = np.exp(self._log_posterior_at(codes, best))
+            return labels
         marginals = self._log_marginals(codes, greedy=greedy)
         if prob:
             return self._posterior_frame(marginals, index)
@@ -200,7 +197,13 @@ class Bridged(MultiModel):
     def _log_joint_at(self, codes: Codes, labels: Codes) -> Array:
         return class_inference.log_joint_at(self._terms, codes, labels)
 
-    def _most_probable(self, codes: Codes, *, greedy: bool = False) -> MostProbable:
+    def _log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
+        evidence = self._log_joint_at(codes, class_inference.unknown(codes, self.class_cards))
+        possible = evidence > -np.inf
+        logs = self._log_joint_at(codes, labels) - np.where(possible, evidence, 0.0)
+        return np.where(possible, logs, -np.log(prod(self.class_cards)))
+
+    def _most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
         return class_inference.most_probable(self._terms, codes, self.class_cards)
 
 

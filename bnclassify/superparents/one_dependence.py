@@ -22,10 +22,10 @@ from ..counts.contingency import Recoding, check_all_pairs, contingency_tables
 from ..frames.schema import Dataset, Levels
 from ..model.recipes import Recipe, Tally
 from ..network.classifiers import BNC
+from ..network.elimination import joint_in_blocks
 from ..network.em import EM
 from ..network.ensemble import Average
 from ..network.estimates import Family
-from ..network.log_joints import joint_in_blocks
 from ..network.priors import Prior, PseudoCounts
 from .cooccurrence import count_pairs
 

@@ -12,8 +12,8 @@ from ...base.arrays import Array, first_best, log
 from ...base.messages import shown
 from ...counts.contingency import check_cells, flat_index
 from ...metrics import ACCURACY, Metric
+from ...network.elimination import add_missing
 from ...network.factors import Factor
-from ...network.log_joints import add_missing
 from ...network.priors import Prior, PseudoCounts
 from .fold_tables import FoldedData
 from .neighbours import Edit, Parents, Structure, apply
