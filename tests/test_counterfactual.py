@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.inference import changes as changes_module
+from bnclassify.inference import counterfactual as counterfactual_module
 
 from .conftest import informative_gaps
 from .strategies import frames, graphs, networks, smooths
@@ -109,9 +109,9 @@ def test_bounds_leave_out_what_cannot_succeed(monkeypatch: pytest.MonkeyPatch, c
     rows = car.iloc[::60].drop(columns="class").to_dict("records")
     found = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
     assert {table["changes"].max() for table in found if len(table)} >= {1, 2, 3}
-    monkeypatch.setattr(changes_module, "_BLOCK_CELLS", 60)
+    monkeypatch.setattr(counterfactual_module, "_BLOCK_CELLS", 60)
     small = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
-    monkeypatch.setattr(changes_module, "_bounds", lambda *given: np.ones(len(given[2])))
+    monkeypatch.setattr(counterfactual_module, "_bounds", lambda *given: np.ones(len(given[2])))
     unbounded = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
     monkeypatch.setattr(type(x), "_term_scopes", lambda x: None)
     enumerated = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
@@ -173,7 +173,7 @@ def test_bad_arguments(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> No
         bn.counterfactual(x, row, most=0)
     with pytest.raises(ValueError, match="row must be one row; got 2"):
         bn.counterfactual(x, car.head(2))
-    monkeypatch.setattr(changes_module, "_MOST_SETS", 20)
+    monkeypatch.setattr(counterfactual_module, "_MOST_SETS", 20)
     with pytest.raises(
         ValueError, match=r"most must be less than 3 for this row, because there are [0-9]+ sets"
     ):

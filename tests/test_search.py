@@ -19,7 +19,6 @@ import bnclassify as bn
 from bnclassify.base.graphs import find_cycle
 from bnclassify.frames.schema import Dataset, Schema
 from bnclassify.learners.search import greedy, scoring
-from bnclassify.learners.search.fold_tables import FoldedData
 from bnclassify.learners.search.neighbours import (
     additions_and_joins,
     apply,
@@ -27,7 +26,7 @@ from bnclassify.learners.search.neighbours import (
     removals_and_joins,
     superparents,
 )
-from bnclassify.learners.search.scoring import CrossValidatedScore
+from bnclassify.learners.search.scoring import CrossValidatedScore, FoldedData
 from bnclassify.metrics import METRICS
 from bnclassify.metrics.folds import fold_rows
 from bnclassify.model.arguments import log_joint

@@ -16,7 +16,7 @@ from ..frames.opening import InFull, InParts, open_columns
 from ..frames.schema import Countable
 from ..frames.training import Numeric, find_numbers
 from ..learners.local_scores import warn_of_fractions
-from ..network.number_families import Numbers, columns_of
+from ..network.densities import Numbers, columns_of
 
 _MOST_CELLS = 2**24  # of the table of a test
 _MOST_PERMUTATIONS = 1_000_000

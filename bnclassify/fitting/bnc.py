@@ -30,7 +30,7 @@ from ..learners.k_dependence import kdb_mi
 from ..model.arguments import check_bnc
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Step
-from ..network.number_families import Numbers, columns_of
+from ..network.densities import Numbers, columns_of
 from ..numbers.cut_points import table_of
 from ..numbers.discretization import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table

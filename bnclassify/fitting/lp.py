@@ -26,8 +26,8 @@ from ..frames.training import TrainingData, prepare
 from ..model.arguments import check_model
 from ..model.model import Model, renewed
 from ..model.recipes import Rows, Step, Tally
+from ..network.densities import Densities, Numbers
 from ..network.em import EM
-from ..network.number_families import Densities, Numbers
 from ..network.priors import PLAIN, Method, Prior, is_nested
 from ..network.subsumption import Subsumption
 from ..recipe.leave_one_out import LeaveOneOut, LeaveOneOutPower

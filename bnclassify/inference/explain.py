@@ -21,8 +21,7 @@ from ..frames.opening import InFull
 from ..frames.schema import Dataset
 from ..model.arguments import check_fitted, encode_for, read_for
 from ..model.model import Model
-from .effects import REST, split_evidence
-from .evidence import Evidence, weigh_evidence
+from .evidence import REST, Evidence, split_evidence, weigh_evidence
 
 _MOST_REASONS = 3
 _LEAST_LOG_ODDS = 0.05

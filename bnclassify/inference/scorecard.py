@@ -20,7 +20,7 @@ from ..base.messages import listed
 from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
 from ..model.formulas import Formula, Points, Table
-from ..model.model import BuiltOn, Choice, Choose, Model, forwarding
+from ..model.model import Choice, Choose, Derived, Model
 from ..model.recipes import Recipe, Step
 from .evidence import order_features
 
@@ -31,9 +31,8 @@ _UNKNOWN = "(unknown)"  # beside a level of missing values
 
 
 @record
-@forwarding("fitted", "_class_prior", "_arc_shares")
 @dataclass(frozen=True, eq=False, repr=False)
-class Scorecard(BuiltOn):
+class Scorecard(Derived):
     """A model of two classes as a table of whole points, from `scorecard`.
 
     The points of the values of a row add up to a total, and the log odds of the target are linear in it.
@@ -87,11 +86,6 @@ class Scorecard(BuiltOn):
         shapes = [(cards[i],) if j is None else (cards[i], cards[j]) for i, j in enumerate(self.givens)]
         if [table.shape for table in self.tables] != shapes or self.target not in self.known_levels[-1]:
             raise ValueError("tables must be points of the values of each feature, and target a class.")
-
-    @property
-    def basis(self) -> Model:
-        """The model whose contributions are rounded."""
-        return self.base
 
     @property
     def members(self) -> tuple[Model, ...]:
@@ -169,9 +163,6 @@ class Scorecard(BuiltOn):
         start = np.full((1, codes.shape[1]), self.start)
         return np.concatenate([start, self._points_at(codes)[list(order)]]).T
 
-    def _value_logs(self, codes: Codes, feature: int) -> Array:
-        return self.base._value_logs(codes, feature)
-
     def _value_formulas(self) -> tuple[Formula, ...]:
         return self.base._value_formulas() or (self.base._formula(),)
 
@@ -183,10 +174,6 @@ class Scorecard(BuiltOn):
         tables = tuple([Table(i, scope, table[..., None].astype(float)) for i, (scope, table) in pairs])
         number, totals = self.known_levels[-1].index(self.target), tuple(self.probabilities["total"].tolist())
         return Points(tables, number, self.intercept, self.unit, self.start, totals)
-
-    def _estimate(self, data: Any, prior: Any) -> Any:
-        """Return the model with tables, without points."""
-        return replace(self.base, recipe=self.recipe)._estimate(data, prior)
 
     def facts(self) -> dict[str, object]:
         """Return the facts of the model, and the size of the points."""

@@ -16,7 +16,7 @@ from ..frames.schema import Learnable
 from ..frames.training import averages_views, prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC
-from ..network.number_families import Numbers, as_setting, columns_of
+from ..network.densities import Numbers, as_setting, columns_of
 from .arc_moves import Arc, ArcRules
 from .fixed import network
 from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractions

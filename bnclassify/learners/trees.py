@@ -18,7 +18,7 @@ from ..frames.schema import Learnable
 from ..frames.training import averages_views, prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC
-from ..network.number_families import Numbers, as_setting, columns_of
+from ..network.densities import Numbers, as_setting, columns_of
 from .arc_moves import Arc, ArcRules, written
 from .fixed import general_network, network
 from .local_scores import LocalScores, check_missing, check_score, structural_em, warn_of_fractions

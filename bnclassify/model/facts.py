@@ -82,7 +82,7 @@ def _write_shares(weights: Iterable[tuple[Any, float]]) -> str:
 def _preparation(x: Any) -> dict[str, str | None]:
     """Say which columns were discretized, merged, kept as numbers and dropped."""
     facts: dict[str, str | None] = {}
-    merger, discretizer = getattr(x.preparation, "merger", None), getattr(x.preparation, "discretizer", None)
+    merger, discretizer = None if x.preparation is None else x.preparation.merger, x.discretizer
     if discretizer is not None:
         cut = _some(str(name) for name in x.features if discretizer.cuts.get(name))
         facts["discretized"] = f"{cut} ({discretizer.method})" if cut else None
@@ -96,7 +96,7 @@ def _preparation(x: Any) -> dict[str, str | None]:
     uncut = () if discretizer is None else discretizer.uncut
     dropped = [name for name in seen if name not in x.variables]
     reasons = {"no cut point": [name for name in dropped if name in uncut]}
-    other = "not selected" if getattr(x.graph, "trace", {}) else "no value"
+    other = "not selected" if x.search_trace else "no value"
     reasons[other] = [name for name in dropped if name not in uncut]
     texts = [f"{_some(map(str, names))} ({reason})" for reason, names in reasons.items() if names]
     return facts | {"dropped": "; ".join(texts) or None}
@@ -104,13 +104,13 @@ def _preparation(x: Any) -> dict[str, str | None]:
 
 def _missing(x: Any, rows: Any) -> str:
     """Describe the missing values, the estimation from them, and their treatment at prediction."""
-    levels = getattr(x.preparation, "missing", ())
+    levels = () if x.preparation is None else x.preparation.missing
     chosen = x.recipe is not None and x.recipe.structure.settings.get("missing_level") == "auto"
     reason = " (predicts held-out rows better)" if chosen else ""
     texts = [f"a level of {_some(map(str, levels))}{reason}"] if levels else []
     if rows is not None:
         n = sum(name in rows.incomplete for name in x.features)
-        method = "EM" if "em" in getattr(x.network, "learned", {}) else "available cases"
+        method = "EM" if x.network is not None and "em" in x.network.learned else "available cases"
         if n or not levels:
             worse = ", because a level does not predict held-out rows better" if chosen and not levels else ""
             texts.append(f"in {n} feature{'s' * (n > 1)} ({method}{worse})" if n else "none in training")

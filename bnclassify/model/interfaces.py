@@ -35,8 +35,7 @@ class Estimable(Immutable):
 
     def _distributions(self) -> Iterable[tuple[Hashable, Array]]:
         """Return variables and their tables, which sum to 1 along the first axis."""
-        tables = zip(getattr(self, "families", ()), getattr(self, "cpts", None) or (), strict=False)
-        return [(family[0], table) for family, table in tables]
+        return ()
 
     def _each(self, function: Callable[..., Any], *others: Any) -> Any:
         """Return the model with a function applied to its parts with counts, and to those of ``others``."""

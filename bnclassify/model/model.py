@@ -110,7 +110,7 @@ class Model(Estimable, Drawable, Exportable):
     @property
     def observed(self) -> tuple[Hashable, ...]:
         """The variables that data contain: all, or the features if the class is latent."""
-        return self.features if "latent" in getattr(self.graph, "trace", {}) else self.variables
+        return self.features if "latent" in self.search_trace else self.variables
 
     @property
     def parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
@@ -138,6 +138,11 @@ class Model(Estimable, Drawable, Exportable):
     def network(self) -> Any:
         """The single graph with tables of the model, or None."""
         return None
+
+    @property
+    def search_trace(self) -> Mapping[str, Any]:
+        """Results of the search for the graph, by name."""
+        return EMPTY if self.graph is None else self.graph.trace
 
     @property
     def is_augmented(self) -> bool:
@@ -374,6 +379,22 @@ class BuiltOn(Model):
         @property
         def basis(self) -> Model:
             """The other model."""
+
+
+@forwarding("fitted", "_class_prior", "_arc_shares", "_value_logs")
+class Derived(BuiltOn):
+    """A model that changes the posterior of a fitted one, its attribute ``base``."""
+
+    base: Model
+
+    @property
+    def basis(self) -> Model:
+        """The fitted model."""
+        return self.base
+
+    def _estimate(self, data: Any, prior: Any) -> Any:
+        """Return the other model with tables estimated from data."""
+        return renewed(self.base, recipe=self.recipe)._estimate(data, prior)
 
 
 def renewed(x: M, **changes: Any) -> M:

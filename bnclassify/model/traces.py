@@ -220,7 +220,7 @@ def search_steps(x: Model) -> pd.DataFrame:
     2       add    class  buying   82.0 -13768.1
     """
     learners = "hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb and lca"
-    if classes := getattr(check_model(x).graph, "trace", {}).get("classes"):
+    if classes := check_model(x).search_trace.get("classes"):
         return pd.DataFrame(list(classes), columns=["k", "loglik", "nparams", "bic"])
     steps = _result(check_model(x), "steps", f"its structure was not found by a search, as by {learners}")
     columns = ["operation", "from", "to", "gain", "score", "run"][: len(steps[0]) if steps else 5]
@@ -424,7 +424,7 @@ def loo_summary(x: Model) -> pd.Series[Any]:
 
 def _result(x: Model, name: str, advice: str) -> Any:
     """Return a result of learning by its name, or raise."""
-    traces = {**getattr(x.graph, "trace", {}), **x.learned}
+    traces = {**x.search_trace, **x.learned}
     if name not in traces:
         raise ValueError(f"x: {advice}")
     return traces[name]

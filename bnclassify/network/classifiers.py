@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import xlogy
 
 from ..base.arrays import Array, Codes, code_type, log
 from ..base.graphs import layers
-from ..base.immutable import PROBABILITY, bounded, cached_property, record
+from ..base.immutable import EMPTY, PROBABILITY, bounded, cached_property, record
 from ..base.messages import shown
 from ..counts.contingency import count_families, flat_index
 from ..frames.schema import Countable, Dataset, Levels
 from ..model.formulas import Formula, Sum, padded
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Tally
-from .densities import NumberTerm, curve
+from .densities import curve
 from .elimination import BLOCK_ROWS, complete, joint_in_blocks
 from .em import maximize
 from .estimates import (
@@ -33,7 +33,7 @@ from .estimates import (
     tabulate,
     warn_of_wide_tables,
 )
-from .factors import Batch, Factor
+from .factors import Batch, Factor, NumberTerm
 from .priors import is_nested
 
 
@@ -42,11 +42,11 @@ class Graph(Model):
 
     bounds = bounded(cpts=PROBABILITY)
 
-    if TYPE_CHECKING:
-        families: tuple[Family, ...]
-        levels: Levels | None
-        cpts: tuple[Array, ...] | None
-        learned: Mapping[str, Any]
+    families: tuple[Family, ...]
+    levels: Levels | None
+    cpts: tuple[Array, ...] | None
+    learned: Mapping[str, Any]
+    trace: Mapping[str, Any] = EMPTY
 
     def __post_init__(self) -> None:
         self._check_graph()
@@ -109,6 +109,9 @@ class Graph(Model):
     @property
     def _counted_families(self) -> tuple[Family, ...]:
         return self.families
+
+    def _distributions(self) -> list[tuple[Hashable, Array]]:
+        return list(zip([family[0] for family in self.families], self.cpts or (), strict=False))
 
     def _estimate(self, data: Countable, prior: Any) -> Self:
         if is_nested(prior):

@@ -1,57 +1,31 @@
-"""Numbers as leaves of a network: a density given the class and coded parents, and its term in a log joint.
-
-Each type of density is a frozen dataclass in a separate module.
-"""
+"""Families of a number: Gaussian and kernel densities given coded parents."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Protocol, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes
-from ..base.messages import shown
-from ..counts.contingency import Moments, flat_index
+from ..base.arrays import Array, log
+from ..base.checks import OneOf
+from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, Immutable, bounded, record
+from ..base.messages import listed, shown
+from ..counts.contingency import Known, Moments, Recoding, known_values, moments_of, number_moments
+from ..frames.opening import column_names
 from ..frames.schema import Dataset
-from ..model.formulas import Normal
-from .factors import Batch, Factor
+from ..frames.training import Numeric, find_numbers
+from ..model.model import Model, renewed
+from .factors import Density
+from .priors import Plain, Prior
 
 _DEVIATIONS, _POINTS = 2.5, 201  # standard deviations beyond the means of a curve, and its number of points
 
 _LEAST_SHARE = 1e-9
 """The smallest variance, as a share of the largest variance of the number within the classes."""
-
-
-class Density(Protocol):
-    """The density of a number in each configuration (cell) of its coded parents and class."""
-
-    is_parametric: bool
-    """Whether a cell has two parameters, its mean and variance, and no others."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The numbers of levels of the parents and of the class."""
-
-    @staticmethod
-    def count(data: Dataset, scope: Sequence[int]) -> Any:
-        """Return the sufficient statistics, which add up over rows."""
-
-    @classmethod
-    def estimate(cls, counts: Any, name: Hashable) -> Self:
-        """Return the density of a number with the parameters that follow from counts."""
-
-    def log_density(self, values: Array, parents: NDArray[np.intp]) -> Array:
-        """Return ln p(value | parents, class), (rows, classes), with parents by number."""
-
-    def draw(self, cells: NDArray[np.intp], rng: np.random.Generator) -> Array:
-        """Return a number drawn in each of some cells, which are numbered with the class varying fastest."""
-
-    def columns(self) -> Mapping[str, Array]:
-        """Return the parameters of each cell by name, including ``mean`` and ``sd``."""
 
 
 def curve(density: Density) -> Array:
@@ -83,49 +57,281 @@ def choose(where: NDArray[np.bool_], first: Moments, second: Moments) -> Moments
     return Moments(*[np.where(where, getattr(first, name), getattr(second, name)) for name in names])
 
 
-@dataclass(frozen=True, eq=False)
-class NumberTerm:
-    """The term of a number in the log joint, over ``scope``; its codes are positions in ``values``."""
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class Gaussian(Immutable):
+    """Normal distributions of a number, with arrays (levels of each parent…, classes)."""
 
-    scope: tuple[int, ...]
-    density: Density
+    bounds = bounded(mean=ANY_NUMBER, variance=POSITIVE)
+
+    mean: Array
+    variance: Array
+
+    is_parametric = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.mean.shape != self.variance.shape:
+            raise ValueError("variance must have the shape of mean.")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The numbers of levels of the parents, then that of classes."""
+        return self.mean.shape
+
+    @staticmethod
+    def count(data: Dataset, scope: Sequence[int]) -> list[Moments]:
+        """Return the moments in each cell, if there are parents, and in each class."""
+        number, *condition = scope
+        families = [condition, condition[-1:]] if len(condition) > 1 else [condition]
+        return [number_moments(data, number, family) for family in families]
+
+    @classmethod
+    def estimate(cls, counts: Sequence[Moments], name: Hashable) -> Self:
+        """Return the maximum-likelihood estimates, with the fallback and the floor of `fall_back`."""
+        *within, by_class = counts
+        moments, _, floor = fall_back(name, within[0] if within else None, by_class)
+        return cls(moments.mean, np.maximum(moments.variance, floor))
+
+    @np.errstate(over="ignore")  # the density of a number that is far away is 0
+    def log_density(self, values: Array, parents: NDArray[np.intp]) -> Array:
+        """Return ln N(value; mean, variance), (rows, classes)."""
+        mean, variance = (array.reshape(-1, self.shape[-1])[parents] for array in (self.mean, self.variance))
+        return -0.5 * (np.log(2 * np.pi * variance) + (values[:, None] - mean) ** 2 / variance)
+
+    def draw(self, cells: NDArray[np.intp], rng: np.random.Generator) -> Array:
+        """Return a normal number in each of some cells."""
+        return rng.normal(self.mean.ravel()[cells], np.sqrt(self.variance.ravel()[cells]))
+
+    def columns(self) -> Mapping[str, Array]:
+        """Return means and standard deviations."""
+        return {"mean": self.mean, "sd": np.sqrt(self.variance)}
+
+
+_SILVERMAN = 1.06
+_BLOCK_CELLS = 2**21
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class Points(Immutable):
+    """Distinct values of a number in cells, with weights, ascending by cell and value; they add up."""
+
+    bounds = bounded(shape=COUNT, values=ANY_NUMBER, cells=COUNT, weights=POSITIVE)
+
+    shape: tuple[int, ...]
     values: Array
+    cells: NDArray[np.intp]
+    weights: Array
 
-    def add_to(self, total: Array, rows: Batch) -> None:
-        """Add the term to (rows, classes) sums, and 0 if the number or a parent is missing."""
-        codes = [rows.codes[v] for v in self.scope]
-        known = slice(None) if rows.complete else np.logical_and.reduce([code >= 0 for code in codes])
-        number, *parents = [code[known] for code in codes]
-        total[known] += self.density.log_density(self.values[number], self._cells(parents, len(number)))
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        cells = self.cells
+        fits = len(self.values) == len(cells) == len(self.weights) and (cells[1:] >= cells[:-1]).all()
+        if not fits or cells.max(initial=-1) >= prod(self.shape):
+            raise ValueError("cells must be ascending numbers of cells, with as many values and weights.")
 
-    def described(self, owner: int) -> Normal:
-        """Return the term as part of a formula; the density has two parameters per cell."""
-        cells = self.density.columns()
-        return Normal(owner, self.scope[1:], cells["mean"], np.square(cells["sd"]))
+    def __add__(self, other: Points) -> Points:
+        pairs = zip(self._arrays, other._arrays, strict=True)
+        return merged(self.shape, *[np.concatenate(pair) for pair in pairs])
 
-    def _cells(self, parents: Sequence[Codes], rows: int) -> NDArray[np.intp]:
-        if not parents:
-            return np.zeros(rows, dtype=np.intp)
-        return flat_index(parents, self.density.shape[:-1]).astype(np.intp)
+    def recoded(self, recodings: Sequence[Recoding]) -> Points:
+        """Return the values for other levels of the coded columns."""
+        shape = tuple([card for _, card in recodings])
+        codes = zip(np.unravel_index(self.cells, self.shape), recodings, strict=True)
+        cells = np.ravel_multi_index([own.codes[code] for code, own in codes], shape)
+        return merged(shape, self.values, cells, self.weights)
 
-    def tabulated(self, codes: Codes) -> tuple[Factor, Codes]:
-        """Return the term as a table over the values in some rows, and their codes; the last is missing."""
-        found, positions = np.unique(codes, return_inverse=True)
-        if not len(found) or found[0] >= 0:
-            found, positions = np.append(-1, found), positions + 1
-        values, cells = self.values[found[1:]], prod(self.density.shape[:-1])
-        logs = self.density.log_density(np.repeat(values, cells), np.tile(np.arange(cells), len(values)))
-        table = np.zeros((len(found), *self.density.shape[:-1], 1, self.density.shape[-1]))
-        table[1:] = logs.reshape(len(values), *table.shape[1:])
-        return Factor(self.scope, table), positions
+    @property
+    def _arrays(self) -> tuple[Array, NDArray[np.intp], Array]:
+        return self.values, self.cells, self.weights
+
+    @property
+    def moments(self) -> Moments:
+        """The moments of the values in each cell."""
+        return moments_of(Known(*self._arrays), self.shape)
+
+    def of_cell(self, cell: int) -> tuple[Array, Array]:
+        """Return the values in a cell and their weights."""
+        rows = slice(*np.searchsorted(self.cells, [cell, cell + 1]))
+        return self.values[rows], self.weights[rows]
+
+    def over_classes(self) -> Points:
+        """Return the pooled values of all classes."""
+        return merged((1,), self.values, np.zeros_like(self.cells), self.weights)
 
 
-def tabulate_numbers(terms: Sequence[Any], codes: Codes) -> tuple[Sequence[Factor], Codes]:
-    """Return terms in which numbers have tables over the values in some rows, and the codes of these rows."""
-    if not any(isinstance(term, NumberTerm) for term in terms):
-        return terms, codes
-    made, codes = list(terms), codes.astype(np.int64)
-    for i, term in enumerate(made):
-        if isinstance(term, NumberTerm):
-            made[i], codes[i] = term.tabulated(codes[i])
-    return made, codes
+def merged(shape: tuple[int, ...], values: Array, cells: NDArray[np.intp], weights: Array) -> Points:
+    """Return points with equal values in a cell merged and their weights added."""
+    order = np.lexsort((values, cells))
+    values, cells = values[order], cells[order]
+    is_first = np.ones(len(values), dtype=bool)
+    is_first[1:] = (values[1:] != values[:-1]) | (cells[1:] != cells[:-1])
+    totals = np.bincount(np.cumsum(is_first) - 1, weights[order], is_first.sum()).astype(np.float64)
+    return Points(shape, values[is_first], cells[is_first], totals)
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class Kernel(Immutable):
+    """Means of normal densities around values, (levels of each parent…, classes), in cells or classes."""
+
+    bounds = bounded(mean=ANY_NUMBER, variance=COUNT, bandwidth=POSITIVE)
+
+    within: Points | None
+    by_class: Points
+    mean: Array
+    variance: Array
+    bandwidth: Array
+    falls: NDArray[np.bool_]
+
+    is_parametric = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        shapes = {array.shape for array in (self.mean, self.variance, self.bandwidth, self.falls)}
+        points = [
+            self.by_class.shape == self.shape[-1:],
+            self.within is None or self.within.shape == self.shape,
+        ]
+        if len(shapes) > 1 or not all(points) or not len(self.by_class.values):
+            raise ValueError("mean, variance, bandwidth, falls and points must have the shape of the family.")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The numbers of levels of the parents, then that of classes."""
+        return self.bandwidth.shape
+
+    @staticmethod
+    def count(data: Dataset, scope: Sequence[int]) -> list[Points]:
+        """Return the distinct values in each cell, if there are parents, and in each class."""
+        number, *condition = scope
+        points = []
+        for family in [condition, condition[-1:]] if len(condition) > 1 else [condition]:
+            values, cells, weights = known_values(data, number, family)
+            shape = tuple([data.cards[column] for column in family])
+            points.append(merged(shape, values, cells, np.ones(len(values)) if weights is None else weights))
+        return points
+
+    @classmethod
+    def estimate(cls, counts: Sequence[Points], name: Hashable) -> Self:
+        """Return the density with Silverman's bandwidth, 1.06 s n^(−1/5), with the floor of `fall_back`."""
+        *within, by_class = counts
+        moments, falls, floor = fall_back(name, within[0].moments if within else None, by_class.moments)
+        n = np.maximum(moments.n, 1.0)
+        free = np.where(moments.n > 1, moments.n - 1, 1.0)
+        s = np.sqrt(np.where(moments.low < moments.high, moments.squares / free, 0.0))
+        bandwidth = np.maximum(_SILVERMAN * s * n ** (-0.2), np.sqrt(floor))
+        return cls(within[0] if within else None, by_class, moments.mean, moments.variance, bandwidth, falls)
+
+    def _points(self, cell: int) -> tuple[Array, Array]:
+        """Return the values around which there are kernels in a cell, and their weights."""
+        if self.within is not None and not self.falls.ravel()[cell]:
+            return self.within.of_cell(cell)
+        values, weights = self.by_class.of_cell(cell % self.shape[-1])
+        return (values, weights) if len(values) else self.by_class.over_classes().of_cell(0)
+
+    @np.errstate(over="ignore")  # the density of a number that is far away is 0
+    def log_density(self, values: Array, parents: NDArray[np.intp]) -> Array:
+        """Return ln of the mean of normal densities around the values of a cell, (rows, classes)."""
+        logs = np.empty((len(values), self.shape[-1]))
+        for number in np.unique(parents):
+            rows = np.nonzero(parents == number)[0]
+            found, inverse = np.unique(values[rows], return_inverse=True)
+            for c in range(self.shape[-1]):
+                logs[rows, c] = self._log_density_of_cell(found, number * self.shape[-1] + c)[inverse]
+        return logs
+
+    def _log_density_of_cell(self, values: Array, cell: int) -> Array:
+        """Return ln Σ w N(value; center, h²) / Σ w at some values."""
+        centers, weights = self._points(cell)
+        h = self.bandwidth.ravel()[cell]
+        logs, at_once = np.empty(len(values)), max(1, _BLOCK_CELLS // max(1, len(centers)))
+        shares = log(weights / weights.sum()) - np.log(h) - 0.5 * np.log(2 * np.pi)
+        for start in range(0, len(values), at_once):
+            block = slice(start, start + at_once)
+            kernels = shares - 0.5 * ((values[block, None] - centers) / h) ** 2
+            top = np.maximum(kernels.max(axis=1), -1e300)  # not infinite
+            logs[block] = top + log(np.exp(kernels - top[:, None]).sum(axis=1))
+        return logs
+
+    def draw(self, cells: NDArray[np.intp], rng: np.random.Generator) -> Array:
+        """Draw in each of some cells a training value plus normal noise of its bandwidth."""
+        drawn = np.empty(len(cells))
+        for cell in range(prod(self.shape)):
+            rows = np.nonzero(cells == cell)[0]
+            if len(rows):
+                centers, weights = self._points(cell)
+                drawn[rows] = rng.choice(centers, len(rows), p=weights / weights.sum())
+        return drawn + rng.normal(0.0, self.bandwidth.ravel()[cells])
+
+    def columns(self) -> Mapping[str, Array]:
+        """Return the means and standard deviations of the values, and bandwidths."""
+        return {"mean": self.mean, "sd": np.sqrt(self.variance), "bandwidth": self.bandwidth}
+
+
+Numbers: TypeAlias = str | Mapping[Any, str] | None
+"""Densities of numeric columns: one type for all, or one type per column."""
+
+FAMILIES: dict[str, type[Density]] = {"gaussian": Gaussian, "kernel": Kernel}
+"""Types of densities by their names in `lp`."""
+
+
+def columns_of(numbers: Numbers) -> Numeric:
+    """Return the columns to keep as numbers, or True for the default columns, or raise."""
+    if numbers is None:
+        return ()
+    if isinstance(numbers, Mapping):
+        for name, family in numbers.items():
+            OneOf(FAMILIES).check(f"numbers[{shown(name)}]", family)
+        return tuple(numbers)
+    OneOf(FAMILIES).check("numbers", numbers)
+    return True
+
+
+def as_setting(numbers: Numbers) -> dict[str, Any]:
+    """Return the argument as a setting of a step, without it if it is None."""
+    if numbers is None:
+        return {}
+    return {"numbers": dict(numbers) if isinstance(numbers, Mapping) else numbers}
+
+
+@record
+@dataclass(frozen=True)
+class Densities(Plain):
+    """Estimates tables, and densities of features that are numbers."""
+
+    numbers: str | Mapping[Any, str]
+
+    argument = "numbers"
+
+    def __post_init__(self) -> None:
+        columns_of(self.numbers)
+
+    def settings(self) -> Mapping[str, Any]:
+        """Return the argument of `lp`."""
+        return as_setting(self.numbers)
+
+    def check(self, x: Model, prior: Prior) -> None:
+        """Raise unless the structure is a Bayesian network that does not discretize numbers itself."""
+        if x.graph is not x or x.no_joint:
+            raise TypeError(f"numbers is defined for a Bayesian network (BNC); got an {type(x).__name__}.")
+        if x.preparation is not None and x.preparation.discretizer is not None:
+            raise ValueError("numbers must be None for a model that discretizes. Use only one of the two.")
+
+    def prepare(self, x: Any, dataset: Any) -> tuple[Any, Any]:
+        """Return the structure with densities to estimate, and the data."""
+        found: tuple[Hashable, ...] = x.numeric
+        if x.preparation is None:
+            present = set(column_names(dataset))
+            columns = [name for name in x.features if name in present]
+            dataset, found = find_numbers(dataset, columns, x.targets, columns_of(self.numbers))
+        chosen = [name for name in x.features if name in found or name in x.numeric]
+        families = dict.fromkeys(chosen, self.numbers) if isinstance(self.numbers, str) else self.numbers
+        lacking = [name for name in chosen if name not in families]
+        if lacking:
+            raise ValueError(f"numbers must name every numeric column; got none for {listed(lacking)}.")
+        if x.levels is not None:
+            named = zip(x.variables, x.levels, strict=True)
+            x = renewed(x, levels=tuple([() if name in chosen else labels for name, labels in named]))
+        return renewed(x, cpts=None, densities={name: FAMILIES[families[name]] for name in chosen}), dataset

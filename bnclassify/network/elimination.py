@@ -21,8 +21,7 @@ from ..base.arrays import TOLERANCE, Array, Codes, log_normalize, log_sum_exp, s
 from ..base.graphs import layers
 from ..counts.contingency import MAX_CELLS
 from . import forests
-from .densities import tabulate_numbers
-from .factors import Batch, Belief, Factor, Rows, sum_terms
+from .factors import Batch, Belief, Factor, Rows, sum_terms, tabulate_numbers
 
 BLOCK_ROWS = 2**13  # a block stays in the cache
 _BLOCK_CELLS = 2**22

@@ -14,16 +14,15 @@ from ..base.checks import Whole
 from ..base.immutable import record
 from ..counts.contingency import check_number, pair_tables
 from ..frames.schema import Countable
-from ..model.model import BuiltOn, Choice, Choose, Model, forwarding, renewed
+from ..model.model import Choice, Choose, Derived, Model
 from ..model.recipes import Recipe
 from .classifiers import BNC
 from .priors import Method, Prior, check_augmented
 
 
 @record
-@forwarding("fitted", "_class_prior", "_arc_shares")
 @dataclass(frozen=True, eq=False, repr=False)
-class Lazy(BuiltOn):
+class Lazy(Derived):
     """A network that ignores the first value of a row if the second of a pair of values implies it."""
 
     base: BNC
@@ -43,11 +42,6 @@ class Lazy(BuiltOn):
         pairs, n = self.implications, sum(self.base.cards[:-1])
         if pairs.ndim != 2 or pairs.shape[1] != 2 or not ((pairs >= 0) & (pairs < n)).all():
             raise ValueError(f"the implications must be pairs of values from 0 to {n - 1}")
-
-    @property
-    def basis(self) -> Model:
-        """The network."""
-        return self.base
 
     @property
     def members(self) -> tuple[Model, ...]:
@@ -87,15 +81,8 @@ class Lazy(BuiltOn):
     ) -> tuple[Array, Choice, NDArray[np.bool_], Array]:
         return self.base._weigh_evidence(self._hide(codes), order, choose)
 
-    def _value_logs(self, codes: Codes, feature: int) -> Array:
-        return self.base._value_logs(codes, feature)
-
     def _effects(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
         return self.base._effects(self._hide(codes))
-
-    def _estimate(self, data: Any, prior: Any) -> Any:
-        """Return the network with tables, without implications."""
-        return renewed(self.base, recipe=self.recipe)._estimate(data, prior)
 
 
 @record

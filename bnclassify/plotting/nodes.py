@@ -11,7 +11,7 @@ from typing import Any
 import graphviz
 
 from ..frames.encoding import is_missing
-from ..inference.effects import REST
+from ..inference.evidence import REST
 from ..inference.explain import Explanation, describe
 from ..model.model import Model
 from .canvas import BLUE, ORANGE, PALE, blend, chance, ink, signed

@@ -20,7 +20,7 @@ from ..base.checks import Flag, OneOf
 from ..base.immutable import POWER, bounded, record
 from ..frames.schema import Dataset
 from ..model.formulas import Formula, Raised
-from ..model.model import BuiltOn, Model, forwarding, renewed
+from ..model.model import Derived, Model, forwarding, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
 from ..network.priors import Method, Prior, check_positive
@@ -63,10 +63,9 @@ class LeaveOneOutSummary:
 
 
 @record
-@forwarding("members", "fitted", "_arc_shares", "_members_note", "_weights", "_feature_shares", "_curve")
-@forwarding("_class_prior", "is_average")
+@forwarding("members", "_members_note", "_weights", "_feature_shares", "_curve", "is_average")
 @dataclass(frozen=True, eq=False, repr=False)
-class Powered(BuiltOn):
+class Powered(Derived):
     """A model whose posterior is raised to a power and normalized: P(c | x) ∝ P₀(c | x)^τ, P₀ of ``base``.
 
     If a share h of the features is missing, the power is τ + (1 − τ) h.
@@ -92,11 +91,6 @@ class Powered(BuiltOn):
         if getattr(self.learned.get("leave_one_out"), "power", self.power) != self.power:
             raise ValueError(f"the power must be that of leave-one-out; got {self.power}")
 
-    @property
-    def basis(self) -> Model:
-        """The model whose posterior is P₀."""
-        return self.base
-
     def _power_at(self, codes: Codes) -> Array:
         """Return the power at rows, (rows, 1), which approaches 1 as more features are missing."""
         shares = missing_shares(codes[: len(self.features)])
@@ -120,15 +114,8 @@ class Powered(BuiltOn):
     def _term_scopes(self) -> list[tuple[int, ...]] | None:
         return self.base._term_scopes()
 
-    def _value_logs(self, codes: Codes, feature: int) -> Array:
-        return self.base._value_logs(codes, feature)
-
     def _marginal_tables(self) -> tuple[Array, ...]:
         return tuple([self.power * table for table in self.base._marginal_tables()])
-
-    def _estimate(self, data: Any, prior: Any) -> Any:
-        """Return the model without a power, with tables."""
-        return renewed(self.base, recipe=self.recipe)._estimate(data, prior)
 
 
 @record

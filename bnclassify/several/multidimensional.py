@@ -374,6 +374,10 @@ class MAODE(Bridged):
     def _counted_families(self) -> tuple[Family, ...]:
         return tuple(dict.fromkeys((*self.families, *self.class_families)))
 
+    def _distributions(self) -> list[tuple[Hashable, Array]]:
+        names = [family[0] for family in (*self.families, *self.class_families)]
+        return list(zip(names, (*(self.cpts or ()), *(self.class_cpts or ())), strict=False))
+
     def _count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         families = [[data.positions[v] for v in family] for family in self._counted_families]
         return tuple(count_families(data, families))

@@ -31,7 +31,7 @@ from ..learners.gain import kdb_gain
 from ..learners.k_dependence import kdb_mi
 from ..model.arguments import check_model
 from ..model.model import Model
-from ..network.number_families import columns_of
+from ..network.densities import columns_of
 from ..numbers.preparation import Preparing
 from ..recipe.default import STEPS, cuts
 from ..recipe.prior import PRIORS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from ..base.arrays import TOLERANCE, Array, Codes, one_thread
 from ..base.immutable import cached_property
 from ..model.formulas import Choice, Mixture, Sum, Table, padded
 from ..network.priors import PseudoCounts
+from ..recipe.tables import LeftOut
 from .cooccurrence import Cooccurrence, Counts, Positions
 from .one_dependence import (
     IMPOSSIBLE,
@@ -25,9 +26,6 @@ from .one_dependence import (
     log_total,
     number_levels,
 )
-
-if TYPE_CHECKING:
-    from ..recipe.tables import LeftOut
 
 _ROWS_LEFT_OUT = 2**13
 _RARE = 1e-6  # smaller probabilities are excluded from weights, as in WAODE

@@ -24,9 +24,8 @@ from ...network.classifiers import BNC
 from ...recipe.prior import find_prior
 from ..arc_moves import Arc, ArcRules, check_start, written
 from ..fixed import network
-from .fold_tables import FoldedData
 from .neighbours import Arcs, Edit, Structure, apply, describe
-from .scoring import CrossValidatedScore
+from .scoring import CrossValidatedScore, FoldedData
 
 
 class Candidates(NamedTuple):
