@@ -513,7 +513,7 @@ def test_a_large_frame_is_counted_in_blocks(monkeypatch: pytest.MonkeyPatch, lea
     frame = bn.load_voting() if learner in ("nb", "tan_cl", "kdb_mi") else bn.load_car()
     target = str(frame.columns[-1])
     expected = bn.bnc(learner, target, frame, dag_args=options, smooth=1)
-    monkeypatch.setattr("bnclassify.frames.training._MOST_ROWS", 100)
+    monkeypatch.setattr("bnclassify.frames.opening._MOST_ROWS", 100)
     monkeypatch.setattr("bnclassify.frames.partitions._BLOCK_ROWS", 100)
     model = bn.bnc(learner, target, frame, dag_args=options, smooth=1)
     assert model.families == expected.families

@@ -10,6 +10,7 @@ from numbers import Real as RealNumber
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import pandas as pd
 
 from .messages import did_you_mean, listed, plain, shown
 
@@ -217,6 +218,44 @@ def available(name: object, options: Collection[Hashable]) -> str:
     "Available: 'class', 'doors'."
     """
     return did_you_mean(name, options) or f"Available: {listed(options)}."
+
+
+def check_columns(names: Iterable[Hashable], options: Collection[Hashable], argument: str) -> set[Hashable]:
+    """Return names as a set, or raise a KeyError for absent columns."""
+    existing = options if isinstance(options, set | dict) else set(options)
+    names = list(names)
+    try:
+        chosen = set(names)
+    except TypeError:
+        for name in names:
+            check_name(name, argument)
+        raise
+    absent = [name for name in names if name not in existing]
+    if absent:
+        raise KeyError(f"{argument}: no column {listed(absent)} in the data. {available(absent[0], options)}")
+    return chosen
+
+
+def check_names(
+    features: Iterable[Hashable], targets: Collection[Hashable], argument: str = "features"
+) -> tuple[Hashable, ...]:
+    """Return feature names as a tuple; they must be unique and must not include a target."""
+    names = Names().check(argument, features)
+    for target in targets:
+        if target in names:
+            raise ValueError(f"{argument} must not include the class; got {shown(target)}.")
+    return names
+
+
+def check_name(name: object, argument: str = "class_var") -> None:
+    """Raise a TypeError for a value that cannot name a column."""
+    if not isinstance(name, Hashable) or name is None or name is pd.NA:
+        remedy = ""
+        if isinstance(name, pd.Series):
+            remedy = f" Write {shown(name.name)}."
+        elif isinstance(name, pd.DataFrame):
+            remedy = " The name of the class is the first argument, and the data are the second."
+        raise TypeError(f"{argument} must be the name of a column; got {type(name).__name__}.{remedy}")
 
 
 def is_among(value: object, names: Collection[Hashable]) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.arrays import Array
 from ..base.calls import guided
 from ..base.messages import listed, plain
-from ..frames.encoding import check_weights
+from ..frames.numeric import check_weights
 from ..frames.sources import in_pandas
 from ..model.model import Model
 

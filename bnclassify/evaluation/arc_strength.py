@@ -17,7 +17,7 @@ from ..base.graphs import ChangingDag
 from ..base.messages import listed
 from ..base.progress import progress_bar
 from ..fitting.rounds import check_recipe, training_data
-from ..frames.opening import InFull, InParts, column_names
+from ..frames.opening import InFull, InParts, open_data
 from ..frames.partitions import Partitions, in_blocks
 from ..frames.schema import Dataset
 from ..frames.sources import in_pandas
@@ -218,7 +218,7 @@ def arc_strength(
         raise ValueError("dataset must be given unless x is a list of networks; got None.")
     dataset = in_pandas(dataset)
     check_same_columns({0: x}, dataset, "same", True, None)
-    data = training_data({0: x}, dataset, column_names(dataset), dag=True)
+    data = training_data({0: x}, dataset, open_data(dataset).columns, dag=True)
     names = list(data.order)
     if method == "exact":
         settings = recipe.structure.settings

@@ -12,8 +12,8 @@ from ..base.calls import guided
 from ..base.checks import OneOf, Seed, Whole, check_rng
 from ..counts.contingency import contingency_tables
 from ..counts.information import STATISTICS, independence, mutual_information, permutation_p
-from ..frames.opening import InFull, InParts, open_columns
-from ..frames.schema import Countable
+from ..frames.opening import InFull, InParts, open_data
+from ..frames.schema import Columns, Countable
 from ..frames.training import Numeric, find_numbers
 from ..learners.local_scores import warn_of_fractions
 from ..network.densities import Numbers, columns_of
@@ -99,8 +99,8 @@ def _open_tested(
     if numeric:
         pair = list(dict.fromkeys(names[:2]))
         chosen = numeric if isinstance(numeric, bool) else tuple([name for name in pair if name in numeric])
-        dataset, kept = find_numbers(dataset, pair, names[2:], chosen)
-    data = open_columns(dataset, names, named_by="x, y, z", numeric=kept)
+        dataset, kept = find_numbers(open_data(dataset), pair, names[2:], chosen)
+    data = open_data(dataset).read(Columns(names, numeric=kept, named_by="x, y, z"))
     return data, [data.positions[name] for name in names]
 
 

@@ -13,7 +13,7 @@ from ..base.calls import guided
 from ..base.checks import Flag, MetricName, OneOf, Optional, Seed, Unseen, Whole
 from ..base.messages import listed, shown, warn
 from ..fitting.rounds import Plan, check_recipe, name_models, plan_rounds
-from ..frames.opening import InFull, InParts, column_names, group_labels
+from ..frames.opening import InFull, InParts, group_labels, open_data
 from ..frames.partitions import Partitions
 from ..frames.sources import in_pandas
 from ..metrics import METRICS, AnyMetric, choose_metrics
@@ -286,7 +286,7 @@ def check_same_columns(
     """Raise unless the data have exactly the columns of the training data, or ``columns`` is "any"."""
     if OneOf(("same", "any")).check("columns", columns) == "any" or not dag:
         return
-    present = [name for name in column_names(dataset) if not (isinstance(folds, str) and name == folds)]
+    present = [name for name in open_data(dataset).columns if not (isinstance(folds, str) and name == folds)]
     for name, model in models.items():
         seen = check_recipe(model, fitted=False).seen
         if seen is None or set(seen) == set(present):

@@ -11,8 +11,7 @@ import pandas as pd
 
 from ..base.arrays import Array, log_sum_exp
 from ..base.checks import Flag
-from ..frames.opening import InFull, InParts
-from ..frames.partitions import is_partitioned
+from ..frames.opening import InFull, InParts, is_partitioned
 from ..frames.schema import Dataset, scoring_classes
 from ..frames.sources import NEEDS_ROWS
 from ..learners.local_scores import warn_of_fractions

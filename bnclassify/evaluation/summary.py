@@ -10,8 +10,7 @@ import pandas as pd
 
 from ..base.calls import guided
 from ..base.checks import Seed
-from ..frames.opening import InFull, InParts
-from ..frames.partitions import is_partitioned
+from ..frames.opening import InFull, InParts, is_partitioned
 from ..inference.evidence import weigh_evidence
 from ..inference.explain import encode_rows
 from ..model.arguments import check_fitted, check_model

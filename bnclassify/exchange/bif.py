@@ -14,12 +14,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..base.arrays import TOLERANCE, Array
-from ..base.checks import OneOf, available
+from ..base.checks import OneOf, available, check_name
 from ..base.immutable import record
 from ..base.messages import cut, listed, shown
 from ..counts.contingency import MAX_CELLS
 from ..fitting.lp import lp
-from ..frames.encoding import check_name
 from ..frames.schema import Dataset
 from ..learners.fixed import fixed_again, fixed_network
 from ..model.arguments import check_coded

@@ -11,15 +11,14 @@ import numpy as np
 import pandas as pd
 
 from ..base.calls import check_arguments, guided, parameters_of
-from ..base.checks import AnyCutting, Learner, must_be
+from ..base.checks import AnyCutting, Learner, check_columns, check_name, check_names, must_be
 from ..base.immutable import record
 from ..base.messages import listed, shown, silently, warn
 from ..base.progress import showing_progress
 from ..frames.columns import warn_of_no_features, warn_of_row_numbers, warn_of_wide_columns
-from ..frames.encoding import check_columns, check_frame, check_name, check_names
 from ..frames.numeric import as_floats
-from ..frames.opening import InFull, InParts, Rows, group_labels
-from ..frames.partitions import Partitions, is_partitioned
+from ..frames.opening import InFull, InParts, Rows, frame_of, group_labels, is_partitioned
+from ..frames.partitions import Partitions
 from ..frames.schema import Dataset, Learnable
 from ..frames.sources import in_pandas
 from ..frames.training import Numeric, TrainingData, prepare, prepare_rows
@@ -451,7 +450,7 @@ def _read_raw(
         if preparing.discretize is None:
             dataset = preparing.read(dataset, class_var, dataset.columns)
         return dataset, dataset.columns if names is None else None
-    frame = check_frame(dataset, "dataset")
+    frame = frame_of(dataset, "dataset")
     check_columns([class_var], frame.columns, "class_var")
     if names is None:
         return preparing.read(frame, class_var, list(frame.columns)), tuple(frame.columns)

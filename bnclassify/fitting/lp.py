@@ -18,9 +18,9 @@ from ..base.progress import progress_bar
 from ..feature_weights.awnb import AWNB
 from ..feature_weights.manb import MANB
 from ..feature_weights.wanbia import WANBIA
-from ..frames.encoding import check_levels
-from ..frames.opening import InFull, InParts, group_labels, open_columns
-from ..frames.schema import Dataset, Learnable, Schema
+from ..frames.encoding import Frame, check_levels
+from ..frames.opening import InFull, InParts, group_labels, open_data
+from ..frames.schema import Columns, Dataset, Learnable, Schema
 from ..frames.sources import in_pandas
 from ..frames.training import TrainingData, prepare
 from ..model.arguments import check_model
@@ -293,9 +293,9 @@ def _grouped(x: Model, dataset: Any, groups: Any, method: Method | None) -> Data
         known = {} if x.levels is None else x.levels_by_name
         preparation = x.preparation
         frame = (
-            open_columns(frame, x.variables, known=known, rows_needed=True)
+            open_data(frame).read(Columns(x.variables, known))
             if preparation is None
-            else preparation.read(frame[list(frame.columns)], known, "dataset")
+            else preparation.read(Frame(frame, "dataset"), known)
         )
     return replace(frame, cases=cases)
 

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Codes
-from ..base.checks import Seed, Whole, check_rng
+from ..base.checks import Seed, Whole, check_columns, check_rng
 from ..base.messages import listed, shown, warn
-from ..frames.encoding import check_columns, check_levels, read_raw
-from ..frames.opening import column_names, open_columns
-from ..frames.partitions import NoRowsError, Partitions, is_partitioned
-from ..frames.schema import Dataset, check_unseen, recode
+from ..frames.encoding import check_levels
+from ..frames.opening import is_partitioned, open_data
+from ..frames.partitions import NoRowsError, Partitions
+from ..frames.schema import Columns, Dataset, check_unseen, recode
 from ..frames.training import TrainingData, prepare
 from ..metrics.folds import (
     FoldRows,
@@ -199,7 +199,7 @@ def plan_rounds(
 ) -> Plan:
     """Prepare the data that models need, and assign its rows to folds."""
     check_unseen(unseen)
-    names = column_names(dataset)
+    names = open_data(dataset).columns
     if not is_partitioned(dataset):
         data: Any = training_data(models, dataset, names, dag=dag)
         hidden, counts = _hide_unseen(models, data) if unseen == "missing" and not dag else (data, {})
@@ -234,7 +234,7 @@ def training_data(
 
 def raw_rows(x: Model, dataset: Any) -> Any:
     """Return the rows with a class, prepared for the recipe of a model."""
-    names = column_names(dataset)
+    names = open_data(dataset).columns
     rows = dataset if isinstance(dataset, Dataset) else _read({0: x}, dataset, names, True)
     return _prepare({0: x}, rows, names, True, None, warns=False)
 
@@ -254,7 +254,7 @@ def _read(models: Mapping[Any, Model], dataset: Any, names: Sequence[Hashable], 
     needed, coded = [set(names) if some is None else some for some in sets]
     target = next(iter(models.values())).class_var
     check_columns({target, *needed}, names, "dataset")
-    return read_raw(dataset, target, needed | {target}, coded=coded)
+    return open_data(dataset).in_memory("dataset").read_raw(target, needed | {target}, coded)
 
 
 def _hide_unseen(models: Mapping[Any, Model], data: TrainingData) -> tuple[TrainingData, dict[Hashable, int]]:
@@ -315,7 +315,9 @@ def _prepare(
     chosen = [name for name in names if needed is None or name in needed or name in targets]
     known = {k: v for model in models.values() for k, v in values(model).items()} if preparation else None
     kept = () if isinstance(dataset, Dataset) else {name for m in models.values() for name in m.densities}
-    data = open_columns(dataset, chosen, known=known, preparation=preparation, numeric=kept)
+    opened = open_data(dataset)
+    opened = opened if preparation is None else opened.prepared(preparation, known or {})
+    data: Any = opened.read(Columns(chosen, known, kept))
     if lenient and isinstance(data, Partitions):
         data = _hide_in_parts(models, data)
     raw = set(data.numbers) if isinstance(data, Dataset) else set(kept)
@@ -422,7 +424,7 @@ def _plan_parts(data: Any, dataset: object, k: int, repeats: int, column: Hashab
         split = weights if data.is_weighted and data.has_whole_weights else None
         drawn: list[Any] = [HashedFolds(names, k, seed, split) for seed in seeds]
     else:
-        codes = open_columns(dataset, [column])
+        codes = open_data(dataset).read(Columns([column]))
         counts = codes.add_up(
             lambda rows: np.bincount(rows.codes[0][rows.codes[0] >= 0], minlength=rows.cards[0])
         )

@@ -7,8 +7,8 @@ from typing import Any, Literal, TypeVar, cast
 
 from ..base.calls import guided
 from ..base.checks import OneOf
-from ..frames.opening import InFull, InParts, open_columns
-from ..frames.partitions import is_partitioned
+from ..frames.opening import InFull, InParts, is_partitioned, open_data
+from ..frames.schema import Columns
 from ..frames.sources import in_pandas
 from ..model.arguments import check_fitted
 from ..model.model import Model
@@ -91,5 +91,5 @@ def _levels_of(x: Model, dataset: Any) -> dict[Hashable, tuple[Any, ...]]:
     names = [name for name in x.variables if name not in fixed]
     known = None if is_partitioned(dataset) else x.levels_by_name
     numeric = [name for name in names if name in x.densities]
-    data = open_columns(dataset, names, known=known, numeric=numeric)
+    data = open_data(dataset).read(Columns(names, known, numeric))
     return x.levels_by_name | dict(zip(data.columns, data.levels, strict=True))

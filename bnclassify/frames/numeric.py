@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pandas.api.extensions import ExtensionArray
 
 from ..base.arrays import Array
+from ..base.checks import must_be
 from ..base.messages import listed, shown
 
 ArrayLike = ExtensionArray | NDArray[Any]
@@ -71,6 +72,45 @@ def read_numbers(array: ArrayLike, name: Hashable, argument: str, *, must: bool)
     raise TypeError(
         f"{argument}: column {shown(name)} must be numeric; got {kind} values. {advice_on(kind, NUMERIC)}"
     )
+
+
+def names_column(weights: Any) -> bool:
+    """Whether weights are the name of a column."""
+    return isinstance(weights, str | tuple) or np.ndim(weights) == 0
+
+
+def check_weights(weights: Any, index: pd.Index[Any], argument: str = "weights") -> Array:
+    """Return a weight of 0 or more for each row, or raise."""
+    if isinstance(weights, pd.Series) and not weights.index.equals(index):
+        raise ValueError(
+            f"{argument} must have the index of the data; got a Series with another one. Align it, or pass "
+            ".to_numpy() if its numbers are in the order of the rows."
+        )
+    numbers = np.asarray(weights)
+    if numbers.dtype.kind not in "biuf":
+        try:  # nullable types of pandas, decimals
+            numbers = pd.Series(numbers).astype(float).to_numpy()
+        except (TypeError, ValueError):
+            raise TypeError(must_be(argument, "a number for each row", weights)) from None
+    if numbers.shape != (len(index),):
+        raise ValueError(
+            f"{argument} must be one number for each of {len(index)} rows; got an array of shape "
+            f"{numbers.shape}."
+        )
+    floats = numbers.astype(np.float64, copy=True)  # a copy, because the caller may change the array
+    wrong = ~(np.isfinite(floats) & (floats >= 0))
+    if wrong.any():
+        raise ValueError(
+            f"{argument} must be finite numbers of 0 or more; got {shown(numbers[wrong][0])} in "
+            f"{np.count_nonzero(wrong)} of {len(index)} rows. To ignore a row, give it weight 0."
+        )
+    with np.errstate(over="ignore"):
+        total = floats.sum()
+    if not np.isfinite(total):
+        raise ValueError(
+            f"{argument} must have a finite sum; got weights up to {floats.max():g}. Divide them by a number."
+        )
+    return floats
 
 
 def as_floats(numbers: NDArray[Any]) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
@@ -13,23 +13,28 @@ from pandas.api.types import is_float_dtype
 
 from ..base.arrays import added
 from ..base.calls import guided
-from ..base.checks import Names, OneOf
-from ..base.messages import listed, repeated, shown, warn
+from ..base.checks import Names, OneOf, check_columns
+from ..base.immutable import cached_property
+from ..base.messages import listed, shown, warn
 from .columns import check_categorical, column_arrays
-from .encoding import (
-    check_columns,
-    check_frame,
-    check_weights,
-    encode_columns,
-    names_column,
-    read_raw,
-    weight_column,
-)
-from .numeric import value_type
+from .encoding import Frame, Records, check_unique, encode_frame
+from .numeric import are_categories, check_weights, labels_to_keep, names_column, read_numbers
 from .partitions import Memo, Partitions, ask_source, facts_of_source, in_blocks
-from .reading import Facts, Prepare, Reading, with_class
-from .schema import MISSING, Countable, Dataset, Learnable, Levels, Schema
-from .sources import AnyFrame, Source, find_source, in_pandas
+from .reading import Facts, Reading, with_class
+from .schema import (
+    ALL,
+    MISSING,
+    Columns,
+    Dataset,
+    InMemory,
+    Known,
+    Learnable,
+    Levels,
+    Opened,
+    Prepare,
+    Schema,
+)
+from .sources import AnyFrame, LargeFrame, Source, converted, find_source, needs_rows
 
 Rows: TypeAlias = pd.DataFrame | Dataset
 InFull: TypeAlias = Rows | AnyFrame
@@ -37,9 +42,6 @@ InFull: TypeAlias = Rows | AnyFrame
 
 InParts: TypeAlias = Learnable | Callable[[], Iterable[Any]] | Sequence[pd.DataFrame]
 """Partitioned data, including a Dask DataFrame, which has no type annotation."""
-
-Known: TypeAlias = Mapping[Hashable, tuple[Any, ...]]
-
 
 Meaning: TypeAlias = Literal["frequencies", "cases"]
 
@@ -150,7 +152,7 @@ def encode(
         OneOf(("frequencies", "cases")).check("weights_are", weights_are)
         if weights is None:
             raise ValueError("weights must be given if weights_are is given; got None.")
-    data = _with_weights(frame, weights)
+    data = open_data(frame, "frame").weighed(weights)
     if isinstance(data, Dataset) and data.weights is not None and weights is not None:
         data = as_cases(data) if weights_are == "cases" else data
         if weights_are is None:
@@ -213,25 +215,6 @@ def _warn_of_weights(data: Dataset) -> None:
         )
 
 
-def _with_weights(frame: Any, weights: Any) -> Dataset | Partitions:
-    """Return encoded data with their weights."""
-    given, frame = weights, in_pandas(frame)
-    if isinstance(frame, pd.DataFrame) and weights is not None and names_column(weights):
-        given = weight_column(frame, weights).array
-        frame = frame.drop(columns=[weights])
-    if isinstance(frame, pd.DataFrame) and weights is not None:
-        types = zip(frame.columns.tolist(), map(value_type, column_arrays(frame)), strict=True)
-        coded = {name for name, values in types if values == "integer"}
-        frame = read_raw(check_frame(frame, "frame"), None, frame.columns.tolist(), coded)
-        return replace(frame, weights=check_weights(given, frame.index))
-    data = open_columns(frame, argument="frame", weights=weights)
-    if isinstance(data, Partitions) or weights is None:
-        return data
-    if isinstance(frame, Dataset) and names_column(weights):
-        raise TypeError("weights must be a number for each row if frame is a Dataset.")
-    return replace(data, weights=check_weights(given, data.index))
-
-
 def add_missing_level(data: Dataset | Partitions, columns: Any = True) -> Dataset | Partitions:
     """Return data in which missing values of the chosen columns (True: all) are their last level."""
     if columns is True:
@@ -252,84 +235,154 @@ def add_missing_level(data: Dataset | Partitions, columns: Any = True) -> Datase
     return data.with_missing_level(chosen)
 
 
-def column_names(dataset: object, argument: str = "dataset") -> Sequence[Hashable]:
-    """Return the names of the columns of data of any source, or raise."""
-    if isinstance(dataset, Countable):
-        return dataset.columns
-    source = find_source(dataset, argument)
-    names: Sequence[Hashable] = (
-        check_frame(dataset, argument).columns.tolist() if source is None else list(source.names)
-    )
-    if twice := repeated(names):
-        raise ValueError(f"{argument} must have unique column names; got {listed(twice)} more than once.")
-    return names
+def open_data(data: Any, argument: str = "dataset", *, or_rows: bool = False) -> Opened:
+    """Open data of any source, the only entrance; opened data are returned, and errors name the argument.
 
-
-def open_columns(
-    dataset: object,
-    columns: Sequence[Hashable] | None = None,
-    *,
-    argument: str = "dataset",
-    named_by: str | None = None,
-    known: Known | None = None,
-    weights: Hashable = None,
-    required: Hashable = None,
-    preparation: Prepare | None = None,
-    numeric: Iterable[Hashable] = (),
-    rows_needed: bool = False,
-) -> Dataset | Partitions:
-    """Return columns of data of any source (by default, all) in the given order, coded.
-
-    Rows in memory are encoded. A pass over partitioned data finds the levels that are not ``known``, and rows
-    that lack the ``required`` column are dropped. ``weights`` names a column of partitioned data,
-    ``preparation`` turns its raw columns into categories. Columns that are ``numeric`` are read as numbers.
+    If ``or_rows``, data can also be one or several records.
     """
-    numbers = dict.fromkeys(numeric, True)
-    source = None if rows_needed or isinstance(dataset, Countable) else find_source(dataset, argument)
-    if source is None and not isinstance(dataset, Partitions):
-        rows: Any = dataset
-        data = encode_columns(
-            rows, columns, argument=argument, named_by=named_by, known=known, numeric=numbers
-        )
-        return data if columns is None else data.select(list(dict.fromkeys(columns)))
-    names = column_names(dataset if source is None else source, argument)
-    check_columns(columns or (), names, named_by or argument)
-    columns = None if columns is None else list(dict.fromkeys(columns))
-    if isinstance(dataset, Partitions):
-        if weights is not None:
-            raise TypeError("weights must be None for encoded partitioned data. Pass the source to encode.")
-        levels = (
-            dict(zip(names, dataset.levels, strict=True)) | dict(known or {}) | dict.fromkeys(numbers, ())
-        )
-        chosen = names if columns is None else columns
-        schema = Schema(tuple(chosen), tuple([levels[name] for name in chosen]))
-        return dataset.coded(schema).requiring(required)
-    if weights is not None and not names_column(weights):
-        raise TypeError("weights must be the name of a column if the data are partitioned.")
-    check_columns([] if weights is None else [weights], names, "weights")
-    chosen = [name for name in names if name != weights] if columns is None else columns
-    assert source is not None
-    known = {**(known or {}), **dict.fromkeys(numbers, ())}
-    return _open(source, Reading(Schema((), ()), required, weights, preparation), chosen, known, argument)
+    if isinstance(data, Opened):
+        return data
+    if isinstance(data, pd.DataFrame):
+        return Frame(data, argument)
+    records = [data] if isinstance(data, pd.Series | Mapping) else data
+    may_be = or_rows and isinstance(records, list) and (records or argument != "dataset")
+    if may_be and all(isinstance(row, pd.Series | Mapping) for row in records):
+        return Records(records, argument)
+    source = find_source(data, argument)
+    if source is not None:
+        return Parts(source, argument)
+    frame = converted(data)
+    if isinstance(frame, pd.DataFrame):
+        return Frame(frame, argument)
+    expected = "a pandas DataFrame" + (
+        ", one row as a Series or a dict, or a list of rows" if or_rows else ""
+    )
+    raise TypeError(f"{argument} must be {expected}; got {type(data).__name__}.{_remedy(data)}")
 
 
-def _open(
-    source: Source, reading: Reading, columns: Sequence[Hashable], known: Known, argument: str
-) -> Partitions:
-    """Return columns of partitioned frames, after a pass for levels if some are unknown."""
-    prepared = None if reading.prepare is None else reading.prepare.of_source(source)
-    if prepared is not None:
-        source, reading = prepared, replace(reading, prepare=None)
-    levels: dict[Hashable, tuple[Any, ...]] = {**source.declared, **known}
-    unknown = [name for name in columns if name not in levels]
-    memo = Memo()
-    if unknown:
-        coded = [name for name in columns if levels.get(name) != ()]
-        surveyed, facts = survey(source, coded, reading.required, reading.weights)
-        levels = dict(zip(coded, surveyed, strict=True)) | levels
-        memo.keep(facts, coded)
-    schema = Schema(tuple(columns), tuple([levels[name] for name in columns]))
-    return Partitions(source, replace(reading, schema=schema), memo=memo)
+def open_rows(newdata: Any, argument: str = "newdata") -> InMemory:
+    """Open rows in memory, which can also be records; errors name the argument."""
+    return open_data(newdata, argument, or_rows=True).in_memory(argument)
+
+
+def is_partitioned(data: Any) -> bool:
+    """Whether the rows of data need not be in memory together."""
+    return not isinstance(open_data(data, or_rows=True), InMemory)
+
+
+def frame_of(data: Any, argument: str, *, or_row: bool = False) -> pd.DataFrame:
+    """Return data, or one row, as a data frame of pandas; raise for other data."""
+    rows = open_data(data, argument, or_rows=or_row).in_memory(argument)
+    if isinstance(rows, Dataset):
+        raise TypeError(
+            f"{argument} must be a pandas DataFrame; got Dataset. Its columns are categories already; pass "
+            "the data frame that it was encoded from."
+        )
+    assert isinstance(rows, Frame | Records)
+    return rows.frame
+
+
+def _remedy(data: object) -> str:
+    """Return how to convert other data to a data frame."""
+    for method in ("compute", "to_pandas", "to_frame"):
+        if hasattr(data, method):
+            return f" Call its {method}()."
+    if isinstance(data, str | Hashable) and not isinstance(data, tuple):
+        return ""
+    return " Make one with pd.DataFrame(data, columns=names)."
+
+
+@dataclass(frozen=True)
+class Parts(Opened):
+    """Partitioned data that are not encoded yet; ``preparation`` converts the columns of their frames."""
+
+    source: Source
+    argument: str
+    preparation: Prepare | None = None
+
+    @cached_property
+    def columns(self) -> Sequence[Hashable]:
+        """Names of the columns."""
+        names = list(self.source.names)
+        check_unique(names, self.argument)
+        return names
+
+    def read(self, wanted: Columns = ALL) -> Partitions:
+        """Return columns in the given order, after a pass for levels if some are unknown; see `Opened`."""
+        required, weights = wanted.required, wanted.weights
+        names = [name for name in wanted.among(self.columns) if name != weights]
+        source, preparation = self.source, self.preparation
+        of_source = None if preparation is None else preparation.of_source(source)
+        if of_source is not None:
+            source, preparation = of_source, None
+        levels = {**source.declared, **(wanted.known or {}), **dict.fromkeys(wanted.numeric, ())}
+        memo = Memo()
+        if not levels.keys() >= set(names):
+            coded = [name for name in names if levels.get(name) != ()]
+            surveyed, facts = survey(source, coded, required, weights)
+            levels = dict(zip(coded, surveyed, strict=True)) | levels
+            memo.keep(facts, coded)
+        schema = Schema(tuple(names), tuple([levels[name] for name in names]))
+        return Partitions(source, Reading(schema, required, weights, preparation), memo=memo)
+
+    def prepared(self, preparation: Prepare, known: Known) -> Parts:
+        """Return data of which each frame is prepared when it is read."""
+        return replace(self, preparation=preparation)
+
+    def find_numbers(
+        self, features: Sequence[Hashable], targets: Sequence[Hashable]
+    ) -> tuple[Parts, tuple[Hashable, ...]]:
+        """Return the data, and which columns are numbers, after a pass over them."""
+        kinds = self.source.reduce(_kinds, _joined, list(features))
+        return self, tuple([name for name, kind in zip(features, kinds, strict=True) if kind is True])
+
+    def weighed(self, weights: Any) -> Partitions:
+        """Return the encoded data, with the weights of a column."""
+        if weights is None:
+            return self.read()
+        if not names_column(weights):
+            raise TypeError("weights must be the name of a column if the data are partitioned.")
+        check_columns([weights], self.columns, "weights")
+        return self.read(Columns(weights=weights))
+
+    def in_memory(self, argument: str) -> InMemory:
+        """Raise a TypeError, because rows stay where they are."""
+        raise needs_rows(argument)
+
+
+_MOST_ROWS = 2**20
+"""A frame with more rows is counted in blocks, without a full copy of its codes."""
+
+
+def by_blocks(data: Opened, columns: Collection[Hashable]) -> Opened:
+    """Return a long frame with declared levels as partitioned data, and all other data unchanged."""
+    if not isinstance(data, Frame) or len(data.frame) <= _MOST_ROWS:
+        return data
+    kinds = [kind for name, kind in data.frame.dtypes.items() if name in columns]
+    coded = all(isinstance(kind, pd.CategoricalDtype) and len(kind.categories) < 2**16 for kind in kinds)
+    return Parts(LargeFrame(data.frame), data.argument) if coded else data
+
+
+def _kinds(frame: pd.DataFrame) -> list[Any]:
+    """Return for each column of a part True for numbers, the labels of codes, and None for other values."""
+    kinds: list[Any] = []
+    for name, array in zip(frame.columns, column_arrays(frame), strict=True):
+        values = read_numbers(array, name, "dataset", must=False)
+        labels = () if values is None else labels_to_keep(values)
+        kinds.append(None if values is None else labels or not pd.isna(values).all() or ())
+    return kinds
+
+
+def _joined(parts: Sequence[Sequence[Any]]) -> list[Any]:
+    """Return the kinds of columns, given those in some parts."""
+    return [_joined_kind(kinds) for kinds in zip(*parts, strict=True)]
+
+
+def _joined_kind(kinds: Sequence[Any]) -> Any:
+    if any(kind is None or kind is True for kind in kinds):
+        return None if None in kinds else True
+    labels = tuple({label for kind in kinds for label in kind})
+    return labels if are_categories(labels) else True
 
 
 MAX_LEVELS = 2**20
@@ -358,8 +411,7 @@ class Survey:
 
     def _of_block(self, frame: pd.DataFrame) -> tuple[tuple[ColumnLevels, ...], Facts]:
         weights = None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
-        data = encode_columns(frame, self.columns, whole_floats=True).select(self.columns)
-        data = replace(data, weights=weights)
+        data = replace(encode_frame(frame, self.columns, whole_floats=True), weights=weights)
         dtypes = [frame[name].dtype for name in self.columns]
         column_levels = tuple(
             ColumnLevels(labels, isinstance(dtype, pd.CategoricalDtype), is_float_dtype(dtype))

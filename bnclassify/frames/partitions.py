@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, added
 from ..base.messages import listed, shown, warn
+from .encoding import Frame
 from .reading import Draw, Facts, Keep, Reading
-from .schema import MISSING, Dataset, Learnable, Schema, recode
-from .sources import NEEDS_ROWS, Make, Merge, Source, find_source, is_dask
+from .schema import ALL, MISSING, Columns, Dataset, Known, Learnable, Prepare, Schema, recode
+from .sources import NEEDS_ROWS, LargeFrame, Make, Merge, Source, is_dask, needs_rows
 
 T = TypeVar("T")
 
@@ -172,6 +173,36 @@ class Partitions(Learnable):
         memo = self.memo if self.memo.gaps.get(column) == 0 else Memo()
         return replace(self, reading=replace(self.reading, required=column), memo=memo)
 
+    def read(self, wanted: Columns = ALL) -> Partitions:
+        """Return columns in the given order; see `Opened`."""
+        chosen = wanted.among(self.columns)
+        levels = dict(zip(self.columns, self.levels, strict=True)) | {**(wanted.known or {})}
+        levels |= dict.fromkeys(wanted.numeric, ())
+        schema = Schema(chosen, tuple([levels[name] for name in chosen]))
+        return self.coded(schema).requiring(wanted.required)
+
+    def prepared(self, preparation: Prepare, known: Known) -> Partitions:
+        """Return the same, because the frames are prepared when they are read."""
+        return self
+
+    def find_numbers(
+        self, features: Sequence[Hashable], targets: Sequence[Hashable]
+    ) -> tuple[Partitions, tuple[Hashable, ...]]:
+        """Return the data, and the features that are numbers."""
+        return self, tuple([name for name in features if name in self.schema.numeric])
+
+    def weighed(self, weights: Any) -> Partitions:
+        """Return the data, or raise a TypeError for weights."""
+        if weights is not None:
+            raise TypeError("weights must be None for encoded partitioned data. Pass the source to encode.")
+        return self
+
+    def in_memory(self, argument: str) -> Frame:
+        """Return a frame that is counted in blocks, and raise for other data."""
+        if isinstance(self.source, LargeFrame):
+            return Frame(self.source.frame[list(self.columns)], argument)
+        raise needs_rows(argument)
+
     def counting(self) -> Partitions:
         """Return the same, because rows of weight 0 add nothing to a sum."""
         return self
@@ -275,11 +306,6 @@ def dask_frame_of(data: object) -> Any:
     """Return the Dask DataFrame, also if it is encoded; None for other data."""
     frame = getattr(data.source, "frame", None) if isinstance(data, Partitions) else data
     return frame if is_dask(frame) else None
-
-
-def is_partitioned(data: object) -> bool:
-    """Whether the rows of data need not be in memory together."""
-    return isinstance(data, Partitions) or find_source(data, "dataset") is not None
 
 
 def check_rows(targets: Sequence[Hashable], rows: int, kept: int, size: float, warns: bool) -> None:

@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Array
-from .encoding import check_weights, encode_columns
-from .schema import Dataset, Schema, recode
-from .sources import Source
-
-D = TypeVar("D", bound=Dataset)
-
-
-class Prepare(Protocol):
-    """Converts raw columns to categories."""
-
-    def encode(self, frame: Any, known: Mapping[Hashable, tuple[Any, ...]], argument: str, /) -> Dataset:
-        """Encode the columns of raw data that a model has, with its levels."""
-
-    def code(self, data: D, /) -> D:
-        """Prepare encoded data, unless they are prepared."""
-
-    def of_source(self, source: Source, /) -> Source | None:
-        """Return the source with prepared columns if it prepares them itself."""
+from .encoding import Frame, encode_frame
+from .numeric import check_weights
+from .schema import Dataset, Prepare, Schema, recode
 
 
 class Keep(Protocol):
@@ -119,10 +104,10 @@ class Reading:
             if weights is not None:
                 weights = weights[rows] if kept.dtype == bool else np.asarray(kept[rows], dtype=np.float64)
         if self.prepare is None:
-            raw = encode_columns(frame, self.schema.columns, whole_floats=True, numeric=self.schema.numeric)
+            raw = encode_frame(frame, self.schema.columns, numeric=self.schema.numeric, whole_floats=True)
         else:
             known = dict(zip(self.schema.columns, self.schema.levels, strict=True))
-            raw = self.prepare.encode(frame, known, "dataset")
+            raw = Frame(frame, "dataset").prepared(self.prepare, known)
         coded, hidden = raw, np.zeros(len(self.schema.columns), dtype=np.int64)
         for name in self.lenient:
             i, new = raw.positions[name], self.schema.levels[self.schema.positions[name]]

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, added, code_type
-from ..base.checks import OneOf
-from ..base.immutable import Immutable, cached_property, lock
+from ..base.checks import OneOf, check_columns
+from ..base.immutable import EMPTY, Immutable, cached_property, lock
 from ..base.messages import listed, shown, warn
-from .numeric import as_floats, to_numbers
+from .numeric import are_categories, as_floats, check_weights, names_column, to_numbers
 
 Levels = tuple[tuple[Any, ...], ...]
+
+Known: TypeAlias = Mapping[Hashable, tuple[Any, ...]]
+"""Levels by column."""
 
 
 class _Coded(Protocol):
@@ -210,6 +214,133 @@ class Schema:
         return Schema(self.columns, tuple(levels), self.ordered)
 
 
+class Prepare(Protocol):
+    """Converts raw columns to categories."""
+
+    def read(self, rows: InMemory, known: Known, named_by: str = "dataset", /) -> Dataset:
+        """Encode the raw columns of a model, which has the ``known`` levels."""
+
+    def code(self, data: Data, /) -> Data:
+        """Prepare encoded data, unless they are prepared."""
+
+    def of_source(self, source: Any, /) -> Any:
+        """Return a source with prepared columns if it prepares them itself, or None."""
+
+
+class Columns(NamedTuple):
+    """Columns to read: their names (None for all), and which of them are ``numeric``.
+
+    The ``known`` levels need not occur. Columns in ``raw`` are numbers unless they are encoded; those that
+    map to True must be numbers. Of partitioned data, rows that lack the ``required`` column are dropped, and
+    ``weights`` names the column of weights. A KeyError for absent columns names the argument ``named_by``.
+    """
+
+    names: Collection[Hashable] | None = None
+    known: Known | None = None
+    numeric: Collection[Hashable] = ()
+    named_by: str = "dataset"
+    raw: Mapping[Hashable, bool] = EMPTY
+    required: Hashable = None
+    weights: Hashable = None
+
+    def among(self, columns: Sequence[Hashable]) -> tuple[Hashable, ...]:
+        """Return the names, each once, or raise a KeyError for names that are not among the columns."""
+        names = columns if self.names is None else list(self.names)
+        check_columns(names, columns, self.named_by)
+        return tuple(dict.fromkeys(names))
+
+    def as_numbers(self) -> dict[Hashable, bool]:
+        """Return the columns of a frame that are read as numbers, and whether they must be numbers."""
+        return {**self.raw, **dict.fromkeys(self.numeric, True)}
+
+
+ALL = Columns()
+
+
+class Opened(ABC):
+    """Data to learn from, as `open_data` returns them: of any source, encoded or not.
+
+    Each class reads its own kind of data, so that no function has to ask which kind it was.
+    """
+
+    @property
+    @abstractmethod
+    def columns(self) -> Sequence[Hashable]:
+        """Names of the columns."""
+
+    @abstractmethod
+    def read(self, wanted: Columns = ALL) -> Countable:
+        """Return columns (by default, all) in the given order, coded or as numbers."""
+
+    @abstractmethod
+    def prepared(self, preparation: Prepare, known: Known) -> Opened:
+        """Return the data with the categories of a model, which has the ``known`` levels."""
+
+    @abstractmethod
+    def find_numbers(
+        self, features: Sequence[Hashable], targets: Sequence[Hashable]
+    ) -> tuple[Opened, tuple[Hashable, ...]]:
+        """Return the data, encoded if necessary, and the features that `discretize` cuts by default."""
+
+    @abstractmethod
+    def weighed(self, weights: Any) -> Any:
+        """Return the encoded data with their weights; see `encode`."""
+
+    @abstractmethod
+    def in_memory(self, argument: str) -> InMemory:
+        """Return the data if their rows are in memory, or raise a TypeError that names the argument."""
+
+
+class InMemory(Opened):
+    """Data with rows in memory: a data frame, records or a `Dataset`."""
+
+    @property
+    def types(self) -> Mapping[Hashable, str]:
+        """The types of values by column, as pandas infers them, if the data are a frame."""
+        return EMPTY
+
+    @abstractmethod
+    def encode(self, wanted: Columns = ALL) -> Dataset:
+        """Return at least the given columns, in any order; see `read`."""
+
+    def read(self, wanted: Columns = ALL) -> Dataset:
+        """Return columns in the given order; see `Opened`."""
+        data = self.encode(wanted)
+        return data.select(wanted.among(data.columns))
+
+    def prepared(self, preparation: Prepare, known: Known) -> Dataset:
+        """Return the encoded and prepared columns with ``known`` levels."""
+        return preparation.code(preparation.read(self, known))
+
+    def find_numbers(
+        self, features: Sequence[Hashable], targets: Sequence[Hashable]
+    ) -> tuple[Dataset, tuple[Hashable, ...]]:
+        """Return the encoded data, and the features that `discretize` cuts by default."""
+        data = self.read_raw(targets[0] if targets else None, {*features, *targets}, targets)
+        levels = dict(zip(data.columns, data.levels, strict=True))
+        numbers = [name for name in features if name in data.numbers]
+        return data, tuple([n for n in numbers if not (levels[n] and are_categories(levels[n]))])
+
+    def read_raw(
+        self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
+    ) -> Dataset:
+        """Encode columns of which numbers have codes, too, if they have few values or are ``coded``."""
+        return self.encode(Columns(columns))
+
+    def weighed(self, weights: Any) -> Dataset:
+        """Return the encoded data with their weights; see `encode`."""
+        data = self.encode()
+        if weights is None:
+            return data
+        if names_column(weights):
+            raise TypeError("weights must be a number for each row if frame is a Dataset.")
+        return replace(data, weights=check_weights(weights, data.index))
+
+    def in_memory(self, argument: str) -> InMemory:
+        """Return the data."""
+        return self
+
+
 class _Rows(Immutable):
     """Members that data in memory and partitioned data share; their docstrings are in `Dataset`."""
 
@@ -235,7 +366,7 @@ class _Rows(Immutable):
         def label_counts(self, name: Hashable) -> Array: ...
 
 
-class Countable(_Rows):
+class Countable(_Rows, Opened):
     """Data that can be counted, in memory or partitioned."""
 
     @cached_property
@@ -289,7 +420,7 @@ class Learnable(Countable):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Dataset(Countable):
+class Dataset(InMemory, Countable):
     """Categorical data as integer codes, from `encode`. All functions accept it in place of a DataFrame.
 
     Attributes
@@ -322,6 +453,11 @@ class Dataset(Countable):
 
     def __len__(self) -> int:
         return self.codes.shape[1]
+
+    def encode(self, wanted: Columns = ALL) -> Self:
+        """Return the data with all columns, of which some become numbers; see `InMemory`."""
+        wanted.among(self.columns)
+        return self.with_numbers([name for name in wanted.numeric if name in self.positions])
 
     def __repr__(self) -> str:
         raw = {name for name in self.numbers if not self.levels[self.positions[name]]}

@@ -142,6 +142,24 @@ NEEDS_ROWS = (
 )
 """The end of a message about partitioned data, after the name of the argument."""
 
+_REMEDIES = {
+    "newdata": (
+        "Use one part at a time, as in: for chunk in chunks: predict(x, chunk). In a database, run the query "
+        "of to_sql(x, table=name)."
+    ),
+    "frame": "Use one part at a time, as in: for chunk in chunks: impute(x, chunk).",
+    "row": "Use a few rows, such as frame.head() of a Dask DataFrame.",
+}
+"""The remedy for partitioned data in calls that need rows in memory, by argument."""
+
+
+def needs_rows(argument: str) -> TypeError:
+    """Return the error about partitioned data in a call that needs rows in memory."""
+    if argument in _REMEDIES:
+        return TypeError(f"{argument} must be in memory; got partitioned data. {_REMEDIES[argument]}")
+    return TypeError(f"{argument} {NEEDS_ROWS}")
+
+
 NEEDS_FUNCTION = (
     "must be a function that returns a new iterator at each call, such as "
     "lambda: pd.read_csv(path, chunksize=100_000)"

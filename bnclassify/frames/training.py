@@ -4,82 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeAlias, TypeGuard, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.immutable import EMPTY
+from ..base.checks import check_columns, check_name, check_names
 from . import databases as databases  # which registers its source
-from .columns import column_arrays, warn_of_no_features, warn_of_wide_columns
-from .encoding import (
-    check_columns,
-    check_frame,
-    check_levels,
-    check_name,
-    check_names,
-    read_columns,
-    read_raw,
-)
-from .numeric import FLOATS, are_categories, labels_to_keep, read_numbers, value_type
-from .opening import InFull, InParts, Known, column_names, open_columns
+from .columns import warn_of_no_features, warn_of_wide_columns
+from .encoding import check_levels
+from .numeric import FLOATS
+from .opening import InFull, InParts, by_blocks, open_data
 from .partitions import Partitions, check_rows
-from .reading import Prepare
-from .schema import MISSING, Countable, Dataset, Learnable, Schema
-from .sources import NEEDS_ROWS, LargeFrame, Source, find_source, in_pandas
+from .schema import MISSING, Columns, Dataset, InMemory, Known, Learnable, Opened, Prepare, Schema
+from .sources import Source
 
 Numeric: TypeAlias = bool | tuple[Hashable, ...]
 """Columns to keep as numbers, or True for those that `discretize` discretizes by default."""
 
 
 def find_numbers(
-    dataset: Any, features: Sequence[Hashable], targets: Sequence[Hashable], numeric: Numeric
-) -> tuple[Any, tuple[Hashable, ...]]:
+    data: Opened, features: Sequence[Hashable], targets: Sequence[Hashable], numeric: Numeric
+) -> tuple[Opened, tuple[Hashable, ...]]:
     """Return data, encoded if necessary, and the features that are numbers."""
     if not isinstance(numeric, bool):
         check_columns(numeric, features, "numbers")
-        return dataset, numeric
-    if not numeric:
-        return dataset, ()
-    source = find_source(dataset, "dataset")
-    if isinstance(dataset, Countable) and not isinstance(dataset, Dataset):
-        return dataset, tuple([name for name in features if name in dataset.schema.numeric])
-    if source is not None:
-        return dataset, _numbers_in(source, features)
-    if not isinstance(dataset, Dataset):
-        target = targets[0] if targets else None
-        dataset = read_raw(check_frame(dataset, "dataset"), target, {*features, *targets}, coded=targets)
-    levels = dict(zip(dataset.columns, dataset.levels, strict=True))
-    numbers = [name for name in features if name in dataset.numbers]
-    return dataset, tuple([name for name in numbers if not (levels[name] and are_categories(levels[name]))])
-
-
-def _numbers_in(source: Source, columns: Sequence[Hashable]) -> tuple[Hashable, ...]:
-    """Return which columns of partitioned data are numbers, after a pass over them."""
-    found = source.reduce(_kinds, lambda parts: list(map(_joined, zip(*parts, strict=True))), list(columns))
-    return tuple([name for name, kind in zip(columns, found, strict=True) if kind is True])
-
-
-def _kinds(frame: pd.DataFrame) -> list[Any]:
-    """Return for each column of a part True for numbers, the labels of codes, and None for other values."""
-    kinds: list[Any] = []
-    for name, array in zip(frame.columns, column_arrays(frame), strict=True):
-        values = read_numbers(array, name, "dataset", must=False)
-        labels = () if values is None else labels_to_keep(values)
-        kinds.append(None if values is None else labels or not pd.isna(values).all() or ())
-    return kinds
-
-
-def _joined(parts: Sequence[Any]) -> Any:
-    if any(part is None or part is True for part in parts):
-        return None if None in parts else True
-    labels = tuple({label for part in parts for label in part})
-    return labels if are_categories(labels) else True
-
-
-_MOST_ROWS = 2**20
-"""A frame with more rows is counted in blocks, without a full copy of its codes."""
+        return data, numeric
+    return data.find_numbers(features, targets) if numeric else (data, ())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,43 +87,35 @@ def prepare(
     columns to categories, and ``numeric`` columns are kept as numbers. If ``warns`` is False, rows without
     a class and wide columns cause no warning.
     """
-    dataset = in_pandas(dataset)
-    if rows_needed and isinstance(dataset, Partitions):
-        if not isinstance(dataset.source, LargeFrame):
-            raise TypeError(f"dataset {NEEDS_ROWS}")
-        dataset = dataset.source.frame[list(dataset.columns)]
-    if isinstance(dataset, Dataset) and preparation is not None:
-        dataset = preparation.code(dataset)
+    for target in targets:
+        check_name(target, named_by)
+    opened = open_data(dataset)
+    if rows_needed:
+        opened = opened.in_memory("dataset")
+    if preparation is not None:
+        opened = opened.prepared(preparation, known or {})
     numbers: tuple[Hashable, ...] = ()
     if numeric:
         allowed = None if features is None else set(check_names(features, targets))
-        present = [name for name in column_names(dataset) if name not in targets]
-        columns = [name for name in present if allowed is None or name in allowed]
-        dataset, numbers = find_numbers(dataset, columns, targets, numeric)
-        dataset = dataset.with_numbers(numbers) if isinstance(dataset, Dataset) else dataset
-    if isinstance(dataset, TrainingData | Partitions) and dataset.targets == targets:
-        return dataset if features is None else some_features(dataset, tuple(features))
-    if not rows_needed:
-        source = find_source(dataset, "dataset")
-        dataset = dataset if source is None else source
-    if isinstance(dataset, pd.DataFrame) and preparation is not None:
-        dataset = preparation.encode(dataset, known or {}, "dataset")
-    chosen, order = _choose(dataset, targets, features, warns, named_by)
-    if not rows_needed and _is_large(dataset, (*chosen, *targets)):
-        dataset = LargeFrame(dataset)
+        named = [name for name in opened.columns if allowed is None or name in allowed]
+        opened, numbers = find_numbers(opened, [n for n in named if n not in targets], targets, numeric)
+    if isinstance(opened, TrainingData | Partitions) and opened.targets == targets:
+        kept = opened.with_numbers(numbers) if isinstance(opened, TrainingData) else opened
+        return kept if features is None else some_features(kept, tuple(features))
+    chosen, order = _choose(opened, targets, features, warns, named_by)
+    columns = (*chosen, *targets)
     required = targets[0] if len(targets) == 1 else None
-    data = open_columns(
-        dataset, (*chosen, *targets), known=known, preparation=preparation, required=required,
-        numeric=numbers, rows_needed=rows_needed,
-    )  # fmt: skip
+    rows = opened if rows_needed else by_blocks(opened, columns)
+    data = rows.read(Columns(columns, known, numbers, required=required))
     _check_no_missing_level(data.schema, targets, named_by)
-    if not isinstance(dataset, Learnable):  # with checked levels
+    if not isinstance(opened, Learnable):  # with checked levels
         given = {*(known or ()), *numbers}
         check_levels(data, [name for name in data.columns if name not in given])
     if isinstance(data, Partitions):
         data = replace(data, targets=targets, order=order, warns=warns)
         data.tell()
         return data
+    assert isinstance(data, Dataset)
     if features is None and warns:
         warn_of_wide_columns(data.schema, data.codes, data.weights, targets[0])
     return _rows_with_targets(data, targets, order, warns)
@@ -189,27 +133,16 @@ def prepare_rows(
     return data
 
 
-def _is_large(dataset: object, columns: Sequence[Hashable]) -> TypeGuard[pd.DataFrame]:
-    """Whether data are a long frame with declared levels, which is counted in blocks."""
-    if not isinstance(dataset, pd.DataFrame) or len(dataset) <= _MOST_ROWS:
-        return False
-    dtypes = dict(dataset.dtypes.items())
-    kinds = [dtypes[name] for name in columns]
-    return all(isinstance(kind, pd.CategoricalDtype) and len(kind.categories) < 2**16 for kind in kinds)
-
-
 def _choose(
-    dataset: InFull | InParts | Source,
+    data: Opened,
     targets: Sequence[Hashable],
     features: Iterable[Hashable] | None,
     warns: bool,
     named_by: str,
 ) -> tuple[list[Hashable], tuple[Hashable, ...]]:
     """Return the features, and the features and targets in the order of the data, or raise."""
-    for target in targets:
-        check_name(target, named_by)
     wanted = None if features is None else check_names(features, targets)
-    names = column_names(dataset)
+    names = data.columns
     check_columns(targets, names, named_by)
     chosen = names if wanted is None else check_columns(wanted, names, "features")
     if wanted is None and len(names) == 1 and warns:
@@ -263,25 +196,24 @@ def describe(
     numeric: bool = False,
 ) -> tuple[Schema | None, tuple[Hashable, ...]]:
     """Return the schema of data, if data are given, and the features, for a fixed structure."""
+    check_name(class_var)
     if dataset is None:
-        check_name(class_var)
         return None, () if features is None else check_names(features, (class_var,))
-    dataset = in_pandas(dataset)
-    if isinstance(dataset, Learnable) and dataset.targets == (class_var,) and features is None:
-        return dataset.schema.select(dataset.order), dataset.features
-    if not isinstance(dataset, pd.DataFrame | Dataset):
-        data = prepare(dataset, (class_var,), features)
+    data = open_data(dataset)
+    if isinstance(data, Learnable) and data.targets == (class_var,) and features is None:
         return data.schema.select(data.order), data.features
-    chosen, columns = _choose(dataset, (class_var,), features, True, "class_var")
-    if numeric and isinstance(dataset, pd.DataFrame):
-        arrays = zip(dataset.columns, column_arrays(dataset), strict=True)
-        floats = {name for name, array in arrays if name in chosen and value_type(array) in FLOATS}
-        dataset = read_raw(dataset, class_var, columns, {*columns} - floats) if floats else dataset
-    schema, codes, weights = read_columns(dataset, columns)
-    numbers = dataset.numbers if numeric and isinstance(dataset, Dataset) else EMPTY
-    coded = [name for name in columns if name not in numbers or pd.isna(numbers[name]).all()]
-    check_levels(dataset if isinstance(dataset, Dataset) else schema, coded, len(dataset))
-    _check_no_missing_level(schema, (class_var,), "class_var")
+    chosen, columns = _choose(data, (class_var,), features, True, "class_var")
+    rows = by_blocks(data, columns)
+    if not isinstance(rows, InMemory):
+        learnable = prepare(rows, (class_var,), features)
+        return learnable.schema.select(learnable.order), learnable.features
+    floats = {name for name in chosen if numeric and rows.types.get(name) in FLOATS}
+    found = rows.read_raw(class_var, columns, {*columns} - floats) if floats else rows.read(Columns(columns))
+    found = found.select(columns)
+    known = [name for name in columns if numeric and name in found.numbers]
+    filled = [name for name in known if not pd.isna(found.numbers[name]).all()]
+    check_levels(found, [name for name in columns if name not in filled])
+    _check_no_missing_level(found.schema, (class_var,), "class_var")
     if features is None:
-        warn_of_wide_columns(schema, codes, weights, class_var)
-    return schema, tuple(chosen)
+        warn_of_wide_columns(found.schema, found.codes, found.weights, class_var)
+    return found.schema, tuple(chosen)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..base.arrays import Array, code_type
 from ..base.calls import guided
 from ..base.checks import Optional, Seed, Whole, check_rng
-from ..frames.encoding import check_frame
+from ..frames.opening import frame_of
 from ..frames.schema import match
 from ..frames.sources import AnyFrame
 from ..model.arguments import check_joint, encode_for
@@ -94,7 +94,7 @@ def impute(
     (FrozenList(['draw', None]), 8700)
     """
     model = check_joint(x, "impute")
-    table, generator = check_frame(frame, "frame"), None
+    table, generator = frame_of(frame, "frame"), None
     if Optional(Whole(least=1, most=_MOST_DRAWS)).check("draws", draws) is not None:
         table = pd.concat([table] * (draws or 1), keys=range(draws or 1), names=["draw", *table.index.names])
         generator = check_rng(rng)

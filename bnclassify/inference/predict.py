@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, code_type, first_best, log, log_normalize
 from ..base.calls import guided
-from ..base.checks import Flag, Real, Seed, Unseen, check_rng, must_be
+from ..base.checks import Flag, Real, Seed, Unseen, check_columns, check_rng, must_be
 from ..base.messages import listed, shown
-from ..frames.encoding import Row, check_columns, is_missing
+from ..frames.encoding import Row, is_missing
 from ..frames.partitions import dask_frame_of
 from ..frames.schema import Dataset, check_unseen
 from ..frames.sources import AnyFrame, in_kind_of, in_pandas

@@ -9,10 +9,9 @@ from functools import partial
 from operator import eq
 from typing import Any
 
-from ..base.checks import ListOf, OneOf, must_be
+from ..base.checks import ListOf, OneOf, check_name, must_be
 from ..base.immutable import EMPTY, record
 from ..base.messages import shown
-from ..frames.encoding import check_name
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Schema
 from ..frames.training import averages_views, describe

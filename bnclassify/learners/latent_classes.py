@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, log, log_sum_exp, normalize, one_thread
-from ..base.checks import ListOf, Real, Seed, Whole, check_rng, must_be
+from ..base.checks import ListOf, Real, Seed, Whole, check_name, check_rng, must_be
 from ..base.immutable import record
 from ..base.messages import warn
-from ..frames.encoding import check_levels, check_name, encode_columns
-from ..frames.opening import InFull
+from ..frames.encoding import check_levels
+from ..frames.opening import InFull, open_data
 from ..frames.schema import Dataset
 from ..model.model import renewed
 from ..model.recipes import Rows, Step
@@ -125,7 +125,7 @@ def lca(
     2            49         160
     """
     check_name(class_var)
-    data = encode_columns(dataset)
+    data = open_data(dataset).in_memory("dataset").encode()
     if class_var in data.columns:
         raise ValueError(must_be("class_var", "the name of a new variable, not of a column", class_var))
     numbers = [k] if isinstance(k, int | np.integer) else ListOf("numbers of classes").check("k", k)

@@ -19,8 +19,8 @@ from ..base.messages import listed, warn
 from ..counts.contingency import count_families, flat_index
 from ..counts.family_counts import Counts, family_counts
 from ..counts.information import looking_up
-from ..frames.opening import InFull, InParts, open_columns
-from ..frames.schema import Countable, Dataset, Schema
+from ..frames.opening import InFull, InParts, open_data
+from ..frames.schema import Columns, Countable, Dataset, Schema
 from ..model.arguments import check_bnc
 from ..model.recipes import is_repeated
 from ..network.classifiers import BNC
@@ -277,7 +277,7 @@ def network_score(
     ess = check_score(score, ess)
     model = check_bnc(x, "network_score")
     known = None if model.levels is None else dict(zip(model.variables, model.levels, strict=True))
-    data = open_columns(dataset, model.variables, known=known)
+    data = open_data(dataset).read(Columns(model.variables, known))
     rows = data if model.levels is None else data.coded(Schema(model.variables, model.levels))
     if not len(rows):
         raise ValueError("dataset must have rows; got none.")

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.arrays import Array
 from ..base.checks import Seed, Whole, check_rng
 from ..base.messages import listed, shown, warn
-from ..frames.encoding import encode_columns
+from ..frames.encoding import encode_frame
 from ..frames.sources import in_pandas
 
 _MOST_UNITS = 2**22
@@ -73,7 +73,7 @@ def encode_classes(y: ArrayLike) -> tuple[NDArray[Any], tuple[Any, ...]]:
     y = in_pandas(y)
     if isinstance(y, str | pd.DataFrame) or np.ndim(y) != 1:
         raise TypeError(f"y must be the class of each row; got {type(y).__name__}.")
-    data = encode_columns(pd.Series(y).to_frame("y"), argument="y")
+    data = encode_frame(pd.Series(y).to_frame("y"), ["y"], argument="y")
     codes = data.codes[0]
     if codes.min(initial=0) < 0:
         raise ValueError(

@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
-import pandas as pd
-
 from ..base.arrays import Array
 from ..base.checks import is_among, must_be
 from ..base.messages import listed
-from ..frames.encoding import Row, encode_new
-from ..frames.opening import open_columns
-from ..frames.partitions import Partitions
-from ..frames.schema import Dataset
-from ..frames.sources import find_source
+from ..frames.opening import open_data, open_rows
+from ..frames.schema import Columns, Dataset, InMemory
 from .model import Model
 
 _MOST_CELLS = 2**28  # maximum number of cells of a log joint, 2 GiB
@@ -113,21 +108,18 @@ def _of_members(x: Model, question: str) -> TypeError:
     )
 
 
-def rows_for(x: Model, dataset: Any, names: Sequence[Hashable] | None = None) -> Dataset | Partitions:
+def rows_for(x: Model, dataset: Any, names: Sequence[Hashable] | None = None) -> Any:
     """Return encoded variables of a model from data of any source."""
     names = x.variables if names is None else names
-    if isinstance(dataset, Partitions) or find_source(dataset, "dataset") is not None:
-        return open_columns(
-            dataset, names, known=x.levels_by_name, preparation=x.preparation, numeric=x.densities
-        )
-    return encode_for(x, dataset, names, argument="dataset")
+    data = open_data(dataset, or_rows=True)
+    if isinstance(data, InMemory):
+        return encode_for(x, data, names, argument="dataset")
+    data = data if x.preparation is None else data.prepared(x.preparation, x.levels_by_name)
+    return data.read(Columns(names, x.levels_by_name, x.densities))
 
 
 def encode_for(
-    x: Model,
-    newdata: pd.DataFrame | Dataset | Row | Sequence[Row],
-    names: Iterable[Hashable] | None = None,
-    argument: str = "newdata",
+    x: Model, newdata: Any, names: Iterable[Hashable] | None = None, argument: str = "newdata"
 ) -> Dataset:
     """Encode new data for a model, by default all its variables; errors name ``argument``."""
     data = read_for(x, newdata, names, argument)
@@ -135,17 +127,15 @@ def encode_for(
 
 
 def read_for(
-    x: Model,
-    newdata: pd.DataFrame | Dataset | Row | Sequence[Row],
-    names: Iterable[Hashable] | None = None,
-    argument: str = "newdata",
+    x: Model, newdata: Any, names: Iterable[Hashable] | None = None, argument: str = "newdata"
 ) -> Dataset:
     """Encode new data without discretization and merging."""
-    levels = x.levels_by_name
+    levels, rows = x.levels_by_name, open_rows(newdata, argument)
     wanted = {name: levels[name] for name in (levels if names is None else names)}
-    if x.preparation is None:
-        return encode_new(newdata, wanted, argument, {name: True for name in wanted if name in x.densities})
-    return x.preparation.read(newdata, wanted, argument)
+    if x.preparation is not None:
+        return x.preparation.read(rows, wanted, argument)
+    numeric = [name for name in wanted if name in x.densities]
+    return rows.encode(Columns(wanted, wanted, numeric, argument))
 
 
 def log_joint(x: Model, data: Dataset, *, unseen: str | None = None) -> Array:

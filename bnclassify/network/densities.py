@@ -15,7 +15,7 @@ from ..base.checks import OneOf
 from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, Immutable, bounded, record
 from ..base.messages import listed, shown
 from ..counts.contingency import Known, Moments, Recoding, known_values, moments_of, number_moments
-from ..frames.opening import column_names
+from ..frames.opening import open_data
 from ..frames.schema import Dataset
 from ..frames.training import Numeric, find_numbers
 from ..model.model import Model, renewed
@@ -323,9 +323,9 @@ class Densities(Plain):
         """Return the structure with densities to estimate, and the data."""
         found: tuple[Hashable, ...] = x.numeric
         if x.preparation is None:
-            present = set(column_names(dataset))
-            columns = [name for name in x.features if name in present]
-            dataset, found = find_numbers(dataset, columns, x.targets, columns_of(self.numbers))
+            data = open_data(dataset)
+            columns = [name for name in x.features if name in data.columns]
+            dataset, found = find_numbers(data, columns, x.targets, columns_of(self.numbers))
         chosen = [name for name in x.features if name in found or name in x.numeric]
         families = dict.fromkeys(chosen, self.numbers) if isinstance(self.numbers, str) else self.numbers
         lacking = [name for name in chosen if name not in families]

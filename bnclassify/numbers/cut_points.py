@@ -13,12 +13,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, Codes, xlogx
-from ..base.checks import Whole
+from ..base.checks import Whole, check_columns
 from ..base.messages import listed, shown
 from ..counts.contingency import MAX_CELLS, flat_index
 from ..frames.columns import warn_of_wide_columns
 from ..frames.databases import DatabaseTable, Spread
-from ..frames.encoding import check_columns, encode_columns
+from ..frames.encoding import encode_frame
 from ..frames.numeric import (
     MOST_CODES,
     are_categories,
@@ -256,7 +256,7 @@ def class_codes(frame: pd.DataFrame, class_var: Hashable, method: str) -> Codes 
     check_class(dict(frame.items())[class_var])
     if method not in BY_CLASS:
         return None
-    data = encode_columns(frame, [class_var])
+    data = encode_frame(frame, [class_var])
     if data.codes.max() < 0:
         raise ValueError(f"dataset: the class {shown(class_var)} is missing in every row")
     warn_of_wide_columns(data.schema, data.codes, None, class_var)

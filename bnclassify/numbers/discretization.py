@@ -13,27 +13,21 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes
 from ..base.calls import guided
-from ..base.checks import Cutting, OneOf, Whole
+from ..base.checks import Cutting, OneOf, Whole, check_columns, check_names
 from ..base.immutable import ANY_NUMBER, Immutable, bounded, cached_property, record
 from ..base.messages import listed, shown
-from ..frames.encoding import (
-    Row,
-    as_frame,
-    check_columns,
-    check_frame,
-    check_names,
-    check_weights,
-    names_column,
-    weight_column,
-)
+from ..frames.encoding import Row
 from ..frames.numeric import (
     as_floats,
     check_exact,
     check_finite,
+    check_weights,
     code_labels,
     labels_to_keep,
+    names_column,
     read_numbers,
 )
+from ..frames.opening import frame_of
 from ..frames.schema import Data
 from ..frames.sources import AnyFrame, Source
 from .cut_points import (
@@ -195,7 +189,7 @@ class Discretizer(Immutable):
 
     def apply(self, newdata: pd.DataFrame | Row, argument: str) -> pd.DataFrame:
         """Discretize a data frame; errors name the argument."""
-        original = as_frame(newdata, argument)
+        original = frame_of(newdata, argument, or_row=True)
         check_columns([name for name, points in self.cuts.items() if points], original.columns, argument)
         frame = original.copy()
         for i, name in enumerate(original.columns):
@@ -412,7 +406,7 @@ def discretize(
     if (table := table_of(dataset)) is not None:
         discretizer = Discretizer(method, *table_cuts(table, class_var, method, bins, names, weights))
         return discretizer.of_source(table), discretizer
-    dataset = check_frame(dataset, "dataset")
+    dataset = frame_of(dataset, "dataset")
     if not len(dataset):
         raise ValueError("dataset must have rows; got none.")
     classes = None if class_var is None else class_codes(dataset, class_var, method)
@@ -421,7 +415,8 @@ def discretize(
     if weights is not None:
         if names_column(weights):
             others.add(weights)
-            weights = weight_column(dataset, weights).array
+            check_columns([weights], dataset.columns, "weights")
+            weights = dataset[weights].array
         weights = check_weights(weights, dataset.index)
     candidates = dataset.columns if chosen is None else [n for n in dataset.columns if n in chosen]
     wanted: list[Hashable] = [n for n in candidates if n not in others]

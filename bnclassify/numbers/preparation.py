@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ..base.checks import OneOf
+from ..base.checks import OneOf, check_columns, check_names
 from ..base.immutable import Immutable, record
 from ..base.messages import listed, shown
 from ..frames.databases import DatabaseTable
-from ..frames.encoding import (
-    Row,
-    as_frame,
-    check_columns,
-    check_frame,
-    check_names,
-    encode_columns,
-    encode_new,
-    read_raw,
-)
+from ..frames.encoding import Frame, Row, encode_frame
 from ..frames.numeric import are_categories, check_class
+from ..frames.opening import frame_of, open_data
 from ..frames.partitions import Partitions
-from ..frames.schema import MISSING, Countable, Data, Dataset
+from ..frames.schema import MISSING, Columns, Countable, Data, Dataset, InMemory, Known
 from ..frames.sources import Source
 from ..frames.training import Numeric, find_numbers, prepare, some_features
 from .cut_points import CUTTINGS, METHODS, table_cuts, table_of
@@ -69,13 +61,13 @@ class Preparation(Immutable):
         KeyError, TypeError, ValueError
             As `Merger` and `Discretizer`.
         """
-        frame = as_frame(newdata)
+        frame = frame_of(newdata, "newdata", or_row=True)
         for step in self._steps:
             frame = step.apply(frame, "newdata")
         present = [name for name in self.missing if name in frame.columns]
         if present:
             known: dict[Hashable, tuple[Any, ...]] = dict.fromkeys(present, ())
-            data = encode_columns(frame, present, known=known).with_missing_level(present)
+            data = encode_frame(frame, present, known=known).with_missing_level(present)
             frame = with_categories(frame, data)
         return frame
 
@@ -95,27 +87,11 @@ class Preparation(Immutable):
     def _steps(self) -> list[Discretizer | Merger]:
         return [step for step in (self.discretizer, self.merger) if step is not None]
 
-    def encode(
-        self,
-        newdata: pd.DataFrame | Dataset | Row | Sequence[Row],
-        known: Mapping[Hashable, tuple[Any, ...]],
-        argument: str = "newdata",
-    ) -> Dataset:
-        """Encode the columns of raw data with ``known`` levels."""
-        return self.code(self.read(newdata, known, argument))
-
-    def read(
-        self,
-        newdata: pd.DataFrame | Dataset | Row | Sequence[Row],
-        known: Mapping[Hashable, tuple[Any, ...]],
-        argument: str = "newdata",
-    ) -> Dataset:
-        """Encode raw data in the same way, without discretization and merging."""
-        numeric = {name: True for name, labels in known.items() if not labels}
-        if isinstance(newdata, Dataset):
-            return newdata.with_numbers(numeric)
-        numeric |= {} if self.discretizer is None else self.discretizer.numeric
-        return encode_new(newdata, known, argument, numeric)
+    def read(self, rows: InMemory, known: Known, named_by: str = "dataset") -> Dataset:
+        """Encode raw data with ``known`` levels, without discretization and merging."""
+        numeric = [name for name, labels in known.items() if not labels]
+        raw = {} if self.discretizer is None else self.discretizer.numeric
+        return rows.encode(Columns(known, known, numeric, named_by, raw))
 
     def of_source(self, source: Source) -> Source | None:
         """Return the source with discretized columns if it discretizes them itself, as a database can."""
@@ -152,18 +128,17 @@ class Preparing(NamedTuple):
         wants_level = self.missing_level not in (None, False, (), [])
         return self.discretize is not None or self.min_count is not None or wants_level
 
-    def read(
-        self, frame: pd.DataFrame | Dataset, class_var: Hashable, columns: Collection[Hashable]
-    ) -> Dataset:
+    def read(self, data: Any, class_var: Hashable, columns: Collection[Hashable]) -> Dataset:
         """Encode columns of raw data; columns to discretize stay numbers."""
+        rows = open_data(data).in_memory("dataset")
         if self.discretize is None:
             features = [name for name in columns if name != class_var]
-            data, numeric = find_numbers(frame, features, (class_var,), self.numeric)
-            return encode_columns(data, columns, numeric=dict.fromkeys(numeric, True))
+            opened, numeric = find_numbers(rows, features, (class_var,), self.numeric)
+            return opened.in_memory("dataset").encode(Columns(columns, numeric=numeric))
         OneOf((*METHODS, *CUTTINGS)).check("discretize", self.discretize)
-        assert isinstance(frame, pd.DataFrame)
-        check_class(frame[class_var])
-        return read_raw(frame, class_var, columns)
+        if isinstance(rows, Frame):
+            check_class(rows.frame[class_var])
+        return rows.read_raw(class_var, columns)
 
     def learn(self, data: Dataset, class_var: Hashable) -> Preparation:
         """Learn the preparation from encoded data."""
@@ -248,4 +223,4 @@ def prepare_table(
 def check_numbers(dataset: object) -> None:
     """Raise a TypeError for an encoded dataset without numbers, which cannot be discretized."""
     if isinstance(dataset, Dataset) and not dataset.numbers and dataset.weights is None:
-        check_frame(dataset, "dataset")
+        frame_of(dataset, "dataset")

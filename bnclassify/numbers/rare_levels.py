@@ -9,13 +9,14 @@ from typing import Any
 import pandas as pd
 
 from ..base.calls import guided
-from ..base.checks import Whole
+from ..base.checks import Whole, check_columns, check_names
 from ..base.immutable import COUNT, Immutable, bounded, record
 from ..base.messages import shown
 from ..counts.contingency import contingency_tables
-from ..frames.encoding import Row, as_frame, check_columns, check_frame, check_names, encode_columns
+from ..frames.encoding import Frame, Row, encode_frame
 from ..frames.numeric import value_type
-from ..frames.schema import MISSING, Data, Dataset, recode
+from ..frames.opening import frame_of
+from ..frames.schema import MISSING, Columns, Data, Dataset, recode
 from ..frames.sources import AnyFrame
 
 
@@ -78,9 +79,9 @@ class Merger(Immutable):
 
     def apply(self, newdata: pd.DataFrame | Row, argument: str) -> pd.DataFrame:
         """Merge all levels except the kept ones; errors name the argument."""
-        original = as_frame(newdata, argument)
+        original = frame_of(newdata, argument, or_row=True)
         check_columns(self.columns, original.columns, argument)
-        data = self.code(encode_columns(original, self.columns, argument=argument, known=self.kept))
+        data = self.code(encode_frame(original, self.columns, argument=argument, known=self.kept))
         return with_categories(original, data)
 
     def code(self, data: Data) -> Data:
@@ -172,7 +173,7 @@ def merge_rare(
     >>> merger(pd.DataFrame({"town": ["Bari", "Elba"]}))["town"].tolist()
     ['Bari', 'other']
     """
-    dataset = check_frame(dataset, "dataset")
+    dataset = frame_of(dataset, "dataset")
     if not isinstance(label, str):
         raise TypeError(f"label must be text; got {shown(label)}.")
     if class_var is not None:
@@ -181,7 +182,7 @@ def merge_rare(
         chosen = [name for name, column in dataset.items() if name != class_var and _is_nominal(column)]
     else:
         chosen = list(check_names(columns, (class_var,), "columns"))
-    data = encode_columns(dataset, chosen, named_by="columns")
+    data = Frame(dataset, "dataset").encode(Columns(chosen, named_by="columns"))
     merger = learn_merger(data, data.columns, min_count, label)
     return merger.apply(dataset, "dataset"), merger
 

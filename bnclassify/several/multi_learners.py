@@ -12,14 +12,13 @@ import pandas as pd
 
 from ..base.arrays import TOLERANCE
 from ..base.calls import check_arguments, parameters_of
-from ..base.checks import Names, OneOf, ScoreName, Whole, must_be
+from ..base.checks import Names, OneOf, ScoreName, Whole, check_name, must_be
 from ..base.docstrings import sharing
 from ..base.graphs import maximum_arborescence, maximum_forest
 from ..base.immutable import record
 from ..base.messages import shown
 from ..base.progress import progress_bar
 from ..counts.information import pair_statistics
-from ..frames.encoding import check_name
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable
 from ..frames.training import prepare

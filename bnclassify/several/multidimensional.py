@@ -15,8 +15,8 @@ from ..base.checks import OneOf
 from ..base.immutable import EMPTY, PROBABILITY, bounded, cached_property, record
 from ..base.messages import listed, shown
 from ..counts.contingency import count_families
-from ..frames.encoding import encode_new
-from ..frames.schema import Dataset, Levels, match
+from ..frames.opening import open_rows
+from ..frames.schema import Columns, Dataset, Levels, match
 from ..metrics.outcomes import Labelling
 from ..model.model import Model
 from ..model.recipes import Recipe, Tally
@@ -90,7 +90,7 @@ class MultiModel(Model):
         if joint and prob and _PROBABILITY in self.class_vars:
             raise ValueError(f"x must not have a class variable called {shown(_PROBABILITY)}. Rename it.")
         levels = dict(zip(self.features, self.levels or (), strict=False))
-        data = encode_new(newdata, levels)
+        data = open_rows(newdata).encode(Columns(levels, levels, named_by="newdata"))
         index, codes = data.index, np.empty((0, len(data)), dtype=np.int8)
         if levels:
             codes = match(data, self.features, tuple(levels.values()), unseen=unseen)

@@ -21,7 +21,7 @@ from ..base.progress import showing_progress
 from ..evaluation.summary import measure_strengths
 from ..fitting.bnc import bnc, relearn_raw
 from ..fitting.lp import lp
-from ..frames.encoding import check_weights
+from ..frames.numeric import check_weights
 from ..frames.opening import group_labels
 from ..frames.schema import Dataset
 from ..frames.sources import in_pandas

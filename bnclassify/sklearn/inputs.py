@@ -17,7 +17,7 @@ from ..base.messages import listed
 from ..fitting.lp import lp
 from ..frames.columns import column_arrays
 from ..frames.numeric import ArrayLike
-from ..frames.sources import NEEDS_ROWS, find_source, in_pandas
+from ..frames.sources import find_source, in_pandas, needs_rows
 from ..model.model import Model
 
 predicting = sharing(
@@ -82,7 +82,7 @@ class CategoricalInput(BaseEstimator):
         """Return a new data frame with names and types as in `fit`, which resets names."""
         OneOf(("error", "missing")).check("handle_unknown", self.handle_unknown)
         if find_source(X, "X") is not None:
-            raise TypeError(f"X {NEEDS_ROWS}")
+            raise needs_rows("X")
         X = in_pandas(X)
         if isinstance(X, pd.DataFrame):
             frame = validate_data(self, X, reset=reset, skip_check_array=True)

@@ -15,8 +15,7 @@ from ..base.checks import OneOf, Optional, Whole
 from ..base.immutable import COUNT, bounded, cached_property, record
 from ..base.messages import listed, shown
 from ..counts.contingency import Recoding
-from ..frames.encoding import check_frame
-from ..frames.opening import InFull, InParts
+from ..frames.opening import InFull, InParts, frame_of
 from ..frames.schema import Countable, Dataset, Levels
 from ..frames.training import describe
 from ..model.formulas import Formula
@@ -360,7 +359,7 @@ def ande(
     subsumption = Optional(Whole()).check("subsumption", subsumption)
     Optional(OneOf(("mi",))).check("weights", weights)
     if dataset is None:
-        check_frame(dataset, "dataset")
+        frame_of(dataset, "dataset")
     schema, chosen = describe(dataset, class_var, features)
     levels = None if schema is None else schema.select((*chosen, class_var)).levels
     kept = None if features is None else chosen
