@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.learners.arc_moves import MOVES, HillClimber, Limits, Move
+from bnclassify.learners.arc_moves import MOVES, ArcMove, HillClimber, Limits
 from bnclassify.learners.local_scores import LocalScores
 
 from .conftest import REFERENCE
@@ -107,7 +107,7 @@ def test_searches_take_the_same_steps(name: str, search: str, key: str) -> None:
     assert bn.network_score(x, data, **score_of(key)) == pytest.approx(expected["score"], rel=1e-12)
 
 
-def gain_of(climb: HillClimber, move: Move) -> float:
+def gain_of(climb: HillClimber, move: ArcMove) -> float:
     arc = move.source * len(climb.parents) + move.target
     [gains] = [
         gains[arcs == arc] for operation, gains, arcs in climb.options() if operation == move.operation
@@ -131,7 +131,7 @@ def test_gains_of_moves_made_by_hand(name: str, search: str) -> None:
         climb = HillClimber(LocalScores(data, **score_of(key)), start, Limits(none, none, most, MOVES))
         assert climb.score == pytest.approx(expected["start_score"], rel=1e-12)
         for operation, source, target, gain, score in expected["moves"]:
-            move = Move(operation, position[source], position[target])
+            move = ArcMove(operation, position[source], position[target])
             assert gain_of(climb, move) == pytest.approx(gain, rel=1e-9, abs=1e-9)
             climb.make(move)
             assert climb.score == pytest.approx(score, rel=1e-12)

@@ -17,6 +17,8 @@ from .immutable import cached_property
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.signedinteger[Any]]
+Positions = NDArray[np.intp]  # of rows, columns, levels or cells
+Mask = NDArray[np.bool_]
 
 # Arrays are reduced over classes part by part, because NumPy's own reductions are slow along short axes that
 # are adjacent in memory, and the order in which they add up depends on the other axes.

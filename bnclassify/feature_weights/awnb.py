@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, xlogx
+from ..base.arrays import TOLERANCE, Array, Mask, Positions, xlogx
 from ..base.checks import Real, Whole
 from ..base.immutable import record
 from ..base.progress import advance
@@ -32,8 +32,6 @@ _MOST_TREES = 100_000
 _ALL_SUBSETS = 10  # maximum number of levels for a search of all splits with more than two classes
 _BLOCK_CELLS = 2**22
 _SAMPLED_ROWS = 2**19  # number of cells of the trees that grow at the same time
-
-Rows = NDArray[np.intp]
 
 
 @record
@@ -67,7 +65,7 @@ class AWNB(Method):
         return with_weights(fitted, depth_weights(unweighted, x.features, x.class_var, samples))
 
 
-def _bootstrap(data: Dataset, trees: int, share: float, rng: np.random.Generator) -> Iterator[Rows]:
+def _bootstrap(data: Dataset, trees: int, share: float, rng: np.random.Generator) -> Iterator[Positions]:
     """Draw a sample of rows with replacement for each tree, one at a time; weights are probabilities."""
     n_rows = max(1, int(len(data) * share))
     shares = None if data.weights is None else data.weights / data.size
@@ -79,7 +77,7 @@ def _bootstrap(data: Dataset, trees: int, share: float, rng: np.random.Generator
 
 
 def depth_weights(
-    data: Dataset, features: Sequence[Hashable], class_var: Hashable, samples: Iterable[Rows]
+    data: Dataset, features: Sequence[Hashable], class_var: Hashable, samples: Iterable[Positions]
 ) -> Array:
     """Return the weight of each feature: the mean over trees of 1/√depth, 0 if not tested (Hall, 2007)."""
     depths = testing_depths(data, features, class_var, samples)
@@ -148,7 +146,7 @@ def min_testing_depths(class_var: Hashable, dataset: InFull) -> pd.Series[Any]:
 
 
 def testing_depths(
-    data: Dataset, features: Sequence[Hashable], class_var: Hashable, samples: Iterable[Rows]
+    data: Dataset, features: Sequence[Hashable], class_var: Hashable, samples: Iterable[Positions]
 ) -> NDArray[np.int64]:
     """Return the smallest depth of each feature in the tree of each sample, (samples, features), or 0."""
     columns = [data.positions[feature] for feature in features]
@@ -161,9 +159,9 @@ def testing_depths(
     return np.concatenate(depths)
 
 
-def _portions(samples: Iterable[Rows]) -> Iterator[list[Rows]]:
+def _portions(samples: Iterable[Positions]) -> Iterator[list[Positions]]:
     """Group the samples of the trees that grow at the same time; later samples are not yet drawn."""
-    portion: list[Rows] = []
+    portion: list[Positions] = []
     for sample in samples:
         portion.append(sample)
         if sum(map(len, portion)) + len(sample) > _SAMPLED_ROWS:
@@ -177,17 +175,17 @@ def _portions(samples: Iterable[Rows]) -> Iterator[list[Rows]]:
 class _Level:
     """The nodes of one depth: parent, tree, weight of misclassified rows, tested feature or -1."""
 
-    parent: Rows
-    tree: Rows
+    parent: Positions
+    tree: Positions
     errors: NDArray[Any]
-    feature: Rows = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    feature: Positions = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
 
 class _Forest:
     """Trees that grow at the same time."""
 
     def __init__(
-        self, data: Dataset, columns: Sequence[int], class_column: int, samples: Sequence[Rows]
+        self, data: Dataset, columns: Sequence[int], class_column: int, samples: Sequence[Positions]
     ) -> None:
         rows = np.concatenate(samples)
         self.n_classes = data.cards[class_column]
@@ -200,7 +198,7 @@ class _Forest:
         self.node = np.repeat(np.arange(self.n_trees), [len(sample) for sample in samples])
         self.levels = [self._open(np.full(self.n_trees, -1), np.arange(self.n_trees))]
 
-    def _open(self, parent: Rows, tree: Rows) -> _Level:
+    def _open(self, parent: Positions, tree: Positions) -> _Level:
         """Open nodes, to which rows are assigned."""
         cells = self.node * self.n_classes + self.classes
         counts = np.bincount(cells, self.weights, minlength=len(parent) * self.n_classes)
@@ -230,12 +228,12 @@ class _Forest:
         self.levels.append(self._open(parent, level.tree[parent]))
         return True
 
-    def _keep(self, rows: NDArray[np.bool_]) -> None:
+    def _keep(self, rows: Mask) -> None:
         """Drop all other rows, which are in leaves."""
         self.node, self.classes, self.codes = self.node[rows], self.classes[rows], self.codes[:, rows]
         self.weights = None if self.weights is None else self.weights[rows]
 
-    def _send_down(self, level: _Level, goes_left: NDArray[np.bool_]) -> None:
+    def _send_down(self, level: _Level, goes_left: Mask) -> None:
         """Send rows to the children, two per split node; other rows are dropped."""
         rank = np.cumsum(level.feature >= 0) - 1
         feature = level.feature[self.node]
@@ -243,13 +241,11 @@ class _Forest:
         self.node = 2 * rank[self.node] + ~goes_left[self.node, np.maximum(code, 0)]
         self._keep((feature >= 0) & (code >= 0))
 
-    def _best_splits(
-        self, r: int, features: Sequence[int], n_nodes: int
-    ) -> list[tuple[int, Array, NDArray[np.bool_]]]:
+    def _best_splits(self, r: int, features: Sequence[int], n_nodes: int) -> list[tuple[int, Array, Mask]]:
         """Return the best split of each feature with r levels: its gain and left side in each node."""
         ordered = self.n_classes <= 2 or r > _ALL_SUBSETS
         features_per_block = max(1, _BLOCK_CELLS // (n_nodes * r * self.n_classes))
-        result: list[tuple[int, Array, NDArray[np.bool_]]] = []
+        result: list[tuple[int, Array, Mask]] = []
         for start in range(0, len(features), features_per_block):
             block = features[start : start + features_per_block]
             gain, left = (_best_cut if ordered else _best_subset)(self._counts(r, block, n_nodes))
@@ -290,12 +286,12 @@ class _Forest:
         return result
 
 
-def _information(counts: Array | Rows) -> Array:
+def _information(counts: NDArray[Any]) -> Array:
     """Return minus the entropy of class counts over the last axis times their sum, in nats."""
     return xlogx(counts).sum(axis=-1) - xlogx(counts.sum(axis=-1))
 
 
-def _best_cut(counts: Rows) -> tuple[Array, NDArray[np.bool_]]:
+def _best_cut(counts: NDArray[Any]) -> tuple[Array, Mask]:
     """Return the gain of the best split of ordered levels, (nodes,), and its left levels, (nodes, levels)."""
     mass = counts.sum(axis=2)
     shares = counts / np.maximum(mass, 1)[:, :, None]
@@ -307,7 +303,7 @@ def _best_cut(counts: Rows) -> tuple[Array, NDArray[np.bool_]]:
     return gain, rank <= best[:, None]
 
 
-def _first_component(shares: Array, mass: Rows) -> Array:
+def _first_component(shares: Array, mass: NDArray[Any]) -> Array:
     """Project class proportions of levels, weighted by size, on their first principal component."""
     weight = mass / np.maximum(mass.sum(axis=1, keepdims=True), 1)
     centred = shares - (weight[:, :, None] * shares).sum(axis=1, keepdims=True)
@@ -316,7 +312,7 @@ def _first_component(shares: Array, mass: Rows) -> Array:
     return np.einsum("nlc,nc->nl", centred, component)
 
 
-def _best_subset(counts: Rows) -> tuple[Array, NDArray[np.bool_]]:
+def _best_subset(counts: NDArray[Any]) -> tuple[Array, Mask]:
     """Search all splits of the levels in two; see `_best_cut`."""
     r = counts.shape[1]
     subsets = np.array([(*side, False) for side in product([False, True], repeat=r - 1)][1:])
@@ -330,7 +326,7 @@ def _best_subset(counts: Rows) -> tuple[Array, NDArray[np.bool_]]:
     return np.concatenate(gains), subsets[np.concatenate(best)]
 
 
-def _best_gain(left: Array | Rows, total: Rows) -> tuple[Array, Rows]:
+def _best_gain(left: NDArray[Any], total: NDArray[Any]) -> tuple[Array, Positions]:
     """Return the largest gain of splits, (nodes, splits, classes) of (nodes, classes), and the position."""
     right = total[:, None] - left
     gain = _information(left) + _information(right) - _information(total)[:, None]

@@ -15,9 +15,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, Codes, first_best, log_normalize
+from ..base.arrays import TOLERANCE, Array, Codes, Positions, first_best, log_normalize
 from ..base.calls import guided
 from ..base.checks import Names, OneOf, Unseen, Whole
 from ..base.graphs import descending
@@ -34,7 +33,6 @@ _BLOCK_ROWS = 2**14
 _BLOCK_CELLS = 2**20
 _MOST_SETS = 2**25
 
-Numbers: TypeAlias = NDArray[np.intp]
 Corrections: TypeAlias = Mapping[tuple[int, ...], Array]
 
 _COLUMNS = ("alternative", "changes", "variable", "from", "to", "probability")
@@ -134,7 +132,7 @@ def counterfactual(
     return _table(model, raw, found)
 
 
-def _moves(x: Model, codes: Sequence[int], raw: Dataset, fixed: set[Hashable]) -> list[Move]:
+def _moves(x: Model, codes: Sequence[int], raw: Dataset, fixed: set[Hashable]) -> list[ValueChange]:
     """Return all changes of single features, in column order and in the order of levels."""
     discretizer = x.discretizer
     moves = []
@@ -146,7 +144,7 @@ def _moves(x: Model, codes: Sequence[int], raw: Dataset, fixed: set[Hashable]) -
         for code, label in enumerate(labels):
             if code != codes[i] and label != MISSING:
                 value = label if cuts is None else _nearest(cuts, codes[i], code)
-                moves.append(Move(i, code, value, cuts is not None))
+                moves.append(ValueChange(i, code, value, cuts is not None))
     return moves
 
 
@@ -155,7 +153,7 @@ def _nearest(cuts: Sequence[float], before: int, after: int) -> float:
     return float(cuts[after] if after < before else np.nextafter(cuts[after - 1], np.inf))
 
 
-def _table(x: Model, raw: Dataset, found: Sequence[tuple[Sequence[Move], float]]) -> pd.DataFrame:
+def _table(x: Model, raw: Dataset, found: Sequence[tuple[Sequence[ValueChange], float]]) -> pd.DataFrame:
     """Return one row per changed feature."""
     rows = [
         (i, len(moves), x.features[m.feature], own_values(raw, x.features[m.feature])[0], m.value, p)
@@ -166,7 +164,7 @@ def _table(x: Model, raw: Dataset, found: Sequence[tuple[Sequence[Move], float]]
     return table.astype({"alternative": int, "changes": int, "probability": float})
 
 
-class Move(NamedTuple):
+class ValueChange(NamedTuple):
     """The change of a feature to a code; ``value`` is its label, or a number if it ``is_number``."""
 
     feature: int
@@ -185,25 +183,25 @@ class Changes:
     x: Model
     codes: Codes
     numbers: Mapping[Hashable, Array]
-    moves: Sequence[Move]
+    moves: Sequence[ValueChange]
     target: int
 
     @cached_property
-    def features(self) -> Numbers:
+    def features(self) -> Positions:
         """The feature of each move."""
         return np.array([move.feature for move in self.moves], dtype=np.intp)
 
     @cached_property
-    def moves_of(self) -> dict[int, Numbers]:
+    def moves_of(self) -> dict[int, Positions]:
         """The numbers of the moves of each feature."""
         return {f: np.flatnonzero(self.features == f) for f in dict.fromkeys(self.features.tolist())}
 
-    def logs(self, sets: Numbers) -> Array:
+    def logs(self, sets: Positions) -> Array:
         """Return the log joint after each set of changes, (sets, classes)."""
         blocks = [sets[i : i + _BLOCK_ROWS] for i in range(0, max(1, len(sets)), _BLOCK_ROWS)]
         return np.concatenate([self.x._log_joint(self._rows(block)) for block in blocks])
 
-    def _rows(self, sets: Numbers) -> Codes:
+    def _rows(self, sets: Positions) -> Codes:
         """Return the codes after each set of changes."""
         rows, codes = np.arange(len(sets)), np.repeat(self.codes, len(sets), axis=1)
         numbers = {name: np.repeat(values, len(sets)) for name, values in self.numbers.items()}
@@ -258,7 +256,7 @@ class Changes:
         return found
 
 
-def smallest_changes(changes: Changes, most: int, alternatives: int) -> list[tuple[list[Move], float]]:
+def smallest_changes(changes: Changes, most: int, alternatives: int) -> list[tuple[list[ValueChange], float]]:
     """Return the best of the smallest sets of changes that lead to the target, with their posteriors."""
     numbers = reduce(np.convolve, [[1, len(moves)] for moves in changes.moves_of.values()], np.ones(1))
     for size in range(1, min(most, len(changes.moves_of)) + 1):
@@ -274,7 +272,7 @@ def smallest_changes(changes: Changes, most: int, alternatives: int) -> list[tup
     return []
 
 
-def _search(changes: Changes, size: int, number: int) -> Numbers:
+def _search(changes: Changes, size: int, number: int) -> Positions:
     """Return the best sets of a size that lead to the target, trying those with the largest bounds first."""
     corrections = None if changes.scopes is None else changes.corrections(size)
     sets, totals = np.empty((1, 0), dtype=np.intp), changes.before[None]
@@ -297,15 +295,15 @@ def _search(changes: Changes, size: int, number: int) -> Numbers:
     return best[order[descending(posteriors[order])]][:number]
 
 
-def _blocks(changes: Changes, rows: Numbers) -> list[Numbers]:
+def _blocks(changes: Changes, rows: Positions) -> list[Positions]:
     """Return row numbers in blocks that bound memory."""
     at_once = max(1, _BLOCK_CELLS // (max(1, len(changes.moves)) * len(changes.before)))
     return [rows[start : start + at_once] for start in range(0, len(rows), at_once)]
 
 
 def _extended(
-    changes: Changes, corrections: Corrections | None, sets: Numbers, totals: Array
-) -> tuple[Numbers, Array]:
+    changes: Changes, corrections: Corrections | None, sets: Positions, totals: Array
+) -> tuple[Positions, Array]:
     """Return sets with one more move, of a later feature, and the log joint after them."""
     features = changes.features[sets]
     latest = features[:, -1:] if features.shape[1] else np.full((len(sets), 1), -1)
@@ -324,7 +322,7 @@ def _extended(
     return longer, logs[at, moves]
 
 
-def _bounds(changes: Changes, corrections: Corrections, sets: Numbers, totals: Array) -> Array:
+def _bounds(changes: Changes, corrections: Corrections, sets: Positions, totals: Array) -> Array:
     """Return a bound of the posterior of the target after one more change, -1 if it cannot be predicted."""
 
     def odds(logs: Array) -> Array:

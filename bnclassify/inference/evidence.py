@@ -12,21 +12,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from ..base import graphs
-from ..base.arrays import Array, Codes, first_best, log, log_sum_exp
+from ..base.arrays import Array, Codes, Mask, Positions, first_best, log, log_sum_exp
 from ..base.checks import OneOf, is_among, must_be
 from ..base.messages import listed, shown
 from ..frames.schema import Dataset, check_unseen
 from ..model.arguments import check_fitted, check_not_dropped
 from ..model.model import Model
+from ..network.estimates import Scope
 
 _BLOCK_CELLS = 2**22
 _MOST_LINES = 5
 
-Rows = NDArray[np.intp]
-Scope = tuple[int, ...]
 
 REST = "(rest)"
 """The name of what an average of networks adds to the main effects."""
@@ -45,8 +43,8 @@ class Evidence:
     order: tuple[int, ...]
     codes: Codes
     log_odds: Array
-    targets: Rows
-    rivals: NDArray[np.bool_]
+    targets: Positions
+    rivals: Mask
     posteriors: Array
 
     @property
@@ -80,7 +78,7 @@ def weigh_evidence(
     return Evidence(x, tuple(order), codes, log_odds, targets, rivals, posteriors)
 
 
-def _choose(logs: Array, target: int | None, against: list[int] | None) -> tuple[Rows, NDArray[np.bool_]]:
+def _choose(logs: Array, target: int | None, against: list[int] | None) -> tuple[Positions, Mask]:
     """Return the class to explain in each row, and the classes to compare with, (rows, classes)."""
     at = np.arange(len(logs))
     targets = first_best(logs) if target is None else np.full(len(logs), target)
@@ -128,8 +126,8 @@ def _target_number(labels: tuple[Any, ...], target: Any) -> int | None:
 
 def _check_odds(
     log_odds: Array,
-    targets: Rows,
-    rivals: NDArray[np.bool_],
+    targets: Positions,
+    rivals: Mask,
     labels: tuple[Any, ...],
     index: pd.Index[Any],
     argument: str,
@@ -252,7 +250,7 @@ def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
     return Effect(feature, labels[c], levels[feature], parent, parent_levels, effect, points)
 
 
-def _interval_of(x: Model, feature: Hashable, points: Array) -> Rows:
+def _interval_of(x: Model, feature: Hashable, points: Array) -> Positions:
     """Return the codes of numbers."""
     assert x.preparation is not None
     assert x.preparation.discretizer is not None

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes
+from ..base.arrays import Array, Codes, Mask, Positions
 from ..base.calls import guided
 from ..base.checks import Flag, Unseen
 from ..base.messages import shown
@@ -241,7 +241,7 @@ def _reasons(
     weights: Array,
     variables: Sequence[Hashable],
     values: NDArray[Any],
-    strongest: NDArray[np.intp],
+    strongest: Positions,
 ) -> list[str]:
     """Write the strongest contributions of features in a row."""
     target, rival = _opponents(x, evidence, row)
@@ -396,7 +396,7 @@ def _opponents(x: Model, evidence: Evidence, row: int) -> tuple[Any, Any]:
     return labels[int(evidence.targets[row])], against
 
 
-def write_rivals(labels: Sequence[Any], rivals: NDArray[np.bool_]) -> str:
+def write_rivals(labels: Sequence[Any], rivals: Mask) -> str:
     """Describe the classes to compare with."""
     against = [str(labels[k]) for k in np.nonzero(rivals)[0].tolist()]
     if 1 < len(labels) - 1 <= len(against):

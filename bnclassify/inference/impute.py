@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, code_type
+from ..base.arrays import Array, Mask, code_type
 from ..base.calls import guided
 from ..base.checks import Optional, Seed, Whole, check_rng
 from ..frames.opening import frame_of
@@ -125,7 +124,7 @@ def impute(
     return result
 
 
-def _fill_numbers(column: pd.Series[Any], gaps: NDArray[np.bool_], numbers: Array) -> pd.Series[Any]:
+def _fill_numbers(column: pd.Series[Any], gaps: Mask, numbers: Array) -> pd.Series[Any]:
     """Return a column of floats with missing values replaced by numbers; nullable if it was."""
     nullable = isinstance(column.dtype, pd.api.extensions.ExtensionDtype)
     values = column.to_numpy(dtype=float, na_value=np.nan, copy=True)
@@ -133,7 +132,7 @@ def _fill_numbers(column: pd.Series[Any], gaps: NDArray[np.bool_], numbers: Arra
     return pd.Series(values, index=column.index, dtype="Float64" if nullable else float)
 
 
-def _fill(column: pd.Series[Any], gaps: NDArray[np.bool_], labels: Sequence[Any]) -> pd.Series[Any]:
+def _fill(column: pd.Series[Any], gaps: Mask, labels: Sequence[Any]) -> pd.Series[Any]:
     """Return a column with missing values replaced by labels, of the same type if possible."""
     objects = column.astype(object).to_numpy(copy=True)
     objects[gaps] = np.fromiter(labels, dtype=object, count=len(labels))

@@ -8,9 +8,8 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, code_type, first_best, log, log_normalize
+from ..base.arrays import Array, Codes, Positions, code_type, first_best, log, log_normalize
 from ..base.calls import guided
 from ..base.checks import Flag, Real, Seed, Unseen, check_columns, check_rng, must_be
 from ..base.messages import listed, shown
@@ -389,7 +388,7 @@ def exchange_prior(logs: Array, learned: Array, prior: Array, classes: Sequence[
     return log_normalize(log_normalize(logs) + log(ratio))
 
 
-def least_costly(logs: Array, costs: Array) -> NDArray[np.intp]:
+def least_costly(logs: Array, costs: Array) -> Positions:
     """Return the decision of minimum expected cost in each row, the first if tied."""
     scale = np.ptp(costs) or 1.0  # ties do not depend on the scale of costs
     return first_best(-(np.exp(log_normalize(logs)) @ (costs / scale)))

@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, Codes, log_normalize
+from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, log_normalize
 from ..base.checks import OneOf, Optional, Real, Whole
 from ..base.immutable import ANY_NUMBER, POSITIVE, bounded, record
 from ..base.messages import listed
 from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
 from ..model.formulas import Formula, Points, Table
-from ..model.model import Choice, Choose, Derived, Model
+from ..model.model import Choose, Derived, Model
 from ..model.recipes import Recipe, Step
 from .evidence import order_features
 
@@ -150,7 +150,7 @@ class Scorecard(Derived):
 
     def _weigh_evidence(
         self, codes: Codes, order: Sequence[int], choose: Choose
-    ) -> tuple[Array, Choice, NDArray[np.bool_], Array]:
+    ) -> tuple[Array, Positions, Mask, Array]:
         """Return the points times the unit; missing values have points, too."""
         logs = self._log_joint(codes)
         targets, rivals = choose(logs)

@@ -8,20 +8,18 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from tqdm import tqdm
 
-from ..base.arrays import TOLERANCE, Array
+from ..base.arrays import TOLERANCE, Array, Mask, Positions
 from ..base.checks import ListOf, OneOf, must_be
 from ..base.graphs import ChangingDag, find_cycle
 from ..base.messages import shown
 from ..base.progress import progress_bar
 from ..model.questions import is_anb
 from ..network.classifiers import BNC
-from .local_scores import LocalScores
+from .local_scores import LocalScores, ParentLists
 
 Arc = tuple[Hashable, Hashable]
-Matrix = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,7 @@ class ArcRules:
             limit = "without children" if self.directed else "without children and with one parent"
             raise ValueError(f"required must leave numbers {limit}; got {written(ends)}. Discretize them.")
 
-    def matrices(self, columns: Sequence[Hashable]) -> tuple[Matrix, Matrix]:
+    def matrices(self, columns: Sequence[Hashable]) -> tuple[Mask, Mask]:
         """Return which arcs between columns are required and which are forbidden, (from, to) each."""
         position = {name: i for i, name in enumerate(columns)}
         matrices = np.zeros((2, len(columns), len(columns)), dtype=bool)
@@ -176,20 +174,18 @@ MOVES = ("add", "delete", "reverse")
 _TABU_TOLERANCE = 1.490116e-8  # the square root of the machine epsilon, as in bnlearn
 _RANDOM_MOVES = 5  # number of random moves before each restart
 
-Structure = Sequence[Sequence[int]]
-
 
 @dataclass(frozen=True, eq=False)
 class Limits:
     """Limits of a search; `required` and `forbidden` are (from, to) arrays of bool."""
 
-    required: Matrix
-    forbidden: Matrix
+    required: Mask
+    forbidden: Mask
     max_parents: int
     moves: Collection[str]
 
 
-class Move(NamedTuple):
+class ArcMove(NamedTuple):
     """An operation on an arc."""
 
     operation: str
@@ -200,7 +196,7 @@ class Move(NamedTuple):
 class Change(NamedTuple):
     """A move that a search made in a run, its gain, and the score after it."""
 
-    move: Move
+    move: ArcMove
     gain: float
     score: float
     run: int
@@ -209,7 +205,7 @@ class Change(NamedTuple):
 class HillClimber:
     """The current network of a search; after each step, only families that changed are scored."""
 
-    def __init__(self, scores: LocalScores, parents: Structure, limits: Limits) -> None:
+    def __init__(self, scores: LocalScores, parents: ParentLists, limits: Limits) -> None:
         self.scores, self.limits = scores, limits
         self.parents = [list(ps) for ps in parents]
         n = len(self.parents)
@@ -225,11 +221,11 @@ class HillClimber:
         return float(self._local.sum())
 
     @property
-    def arcs(self) -> Matrix:
+    def arcs(self) -> Mask:
         """Whether there is an arc, (from, to)."""
         return self._graph.arcs.copy()
 
-    def options(self) -> Iterator[tuple[str, Array, NDArray[np.intp]]]:
+    def options(self) -> Iterator[tuple[str, Array, Positions]]:
         """Yield each operation with gains (-inf if impossible) and arcs, from i to j numbered i n + j."""
         n = len(self.parents)
         for operation in (name for name in MOVES if name in self.limits.moves):
@@ -243,7 +239,7 @@ class HillClimber:
                 gains += self._added[targets, sources]
             yield operation, gains, sources * n + targets
 
-    def best(self, tolerance: float, tabu: Iterable[Move] = ()) -> tuple[Move, float] | None:
+    def best(self, tolerance: float, tabu: Iterable[ArcMove] = ()) -> tuple[ArcMove, float] | None:
         """Return the best move that is not `tabu` and its gain, the first if several are tied."""
         n, options = len(self.parents), list(self.options())
         for move in tabu:
@@ -255,32 +251,32 @@ class HillClimber:
             return None
         operation, gains, arcs = next(o for o in options if o[1].max(initial=-np.inf) >= best - tolerance)
         first = int((gains >= best - tolerance).argmax())
-        return Move(operation, *divmod(int(arcs[first]), n)), float(gains[first])
+        return ArcMove(operation, *divmod(int(arcs[first]), n)), float(gains[first])
 
-    def draw(self, rng: np.random.Generator) -> tuple[Move, float] | None:
+    def draw(self, rng: np.random.Generator) -> tuple[ArcMove, float] | None:
         """Draw one of the possible moves, and return it with its gain."""
         n = len(self.parents)
         possible = [
-            (Move(operation, *divmod(arc, n)), gain)
+            (ArcMove(operation, *divmod(arc, n)), gain)
             for operation, gains, arcs in self.options()
             for arc, gain in zip(arcs.tolist(), gains.tolist(), strict=True)
             if gain > -np.inf
         ]
         return possible[rng.integers(len(possible))] if possible else None
 
-    def leading_to(self, networks: Iterable[Matrix]) -> list[Move]:
+    def leading_to(self, networks: Iterable[Mask]) -> list[ArcMove]:
         """Return the moves that lead to one of some networks."""
         moves, now = [], self._graph.arcs
         for network in networks:
             changed = [(int(i), int(j)) for i, j in np.argwhere(now != network)]
             gone = [arc for arc in changed if now[arc]]
             if len(changed) == 1:
-                moves.append(Move("delete" if gone else "add", *changed[0]))
+                moves.append(ArcMove("delete" if gone else "add", *changed[0]))
             elif len(changed) == 2 and len(gone) == 1 and changed[0] == changed[1][::-1]:
-                moves.append(Move("reverse", *gone[0]))
+                moves.append(ArcMove("reverse", *gone[0]))
         return moves
 
-    def make(self, move: Move) -> None:
+    def make(self, move: ArcMove) -> None:
         """Make a possible move."""
         operation, source, target = move
         if operation == "add":
@@ -335,7 +331,7 @@ class Climb:
     progress: bool | None = None
 
     def __call__(
-        self, scores: LocalScores, start: Structure, limits: Limits, rng: np.random.Generator
+        self, scores: LocalScores, start: ParentLists, limits: Limits, rng: np.random.Generator
     ) -> tuple[list[list[int]], list[Change]]:
         """Return the parents of each variable in the best network found, and the moves made."""
         changes: list[Change] = []
@@ -375,7 +371,7 @@ class Climb:
 
 
 def _make(
-    climber: HillClimber, move: Move, gain: float, changes: list[Change], run: int, bar: tqdm[Any]
+    climber: HillClimber, move: ArcMove, gain: float, changes: list[Change], run: int, bar: tqdm[Any]
 ) -> None:
     climber.make(move)
     changes.append(Change(move, gain, climber.score, run))

@@ -8,9 +8,8 @@ from math import prod
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, Codes
+from ..base.arrays import TOLERANCE, Array, Codes, Positions
 from ..base.checks import Whole
 from ..counts.contingency import flat_index
 from ..counts.information import informations, pair_statistics
@@ -129,7 +128,7 @@ def _best_parents(data: Dataset, k: int) -> dict[Hashable, tuple[Hashable, ...]]
     return parents
 
 
-def _descending(values: Array) -> NDArray[np.intp]:
+def _descending(values: Array) -> Positions:
     """Order positions by value, the largest first, where rounding errors do not matter."""
     return np.argsort(-values.round(9), kind="stable")
 
@@ -170,13 +169,13 @@ class _Scores:
         values = cells / (self._without_own(np.tile(table.sum(axis=0), (len(own), 1))) + _PSEUDO_COUNTS)
         return np.where((own >= 0)[:, None] & (values > 0), values, 1.0)
 
-    def gains(self, child: int, parents: NDArray[np.intp]) -> Array:
+    def gains(self, child: int, parents: Positions) -> Array:
         """Return the gain of a child with each of several parents, 0 without one."""
         at_once = max(1, _BLOCK_CELLS // max(1, self.posterior.size))
         blocks = [parents[i : i + at_once] for i in range(0, len(parents), at_once)]
         return np.concatenate([np.empty(0), *[self._gains_of_block(child, block) for block in blocks]])
 
-    def _gains_of_block(self, child: int, parents: NDArray[np.intp]) -> Array:
+    def _gains_of_block(self, child: int, parents: Positions) -> Array:
         data, n_classes = self.data, self.data.cards[-1]
         card, cards = data.cards[child], np.array(data.cards)[parents]
         own, codes = data.codes[child].astype(np.intp), data.codes[parents].astype(np.intp)

@@ -26,7 +26,7 @@ from .local_scores import (
     warn_of_fractions,
 )
 
-Parents = Mapping[Hashable, Sequence[Hashable]]
+ParentNames = Mapping[Hashable, Sequence[Hashable]]
 
 
 def hc(
@@ -286,7 +286,7 @@ class _Search:
         names = ("score", "ess", "max_parents", "moves", "tabu", "restarts", "missing", "rng")
         return {name: given[name] for name in names if given[name] != usual.get(name)}
 
-    def run(self, step: Step, class_var: Hashable, rows: Any, parents: Parents, rules: ArcRules) -> BNC:
+    def run(self, step: Step, class_var: Hashable, rows: Any, parents: ParentNames, rules: ArcRules) -> BNC:
         """Return the structure found, with its steps and `step`, completed, as its recipe."""
         if self.missing == "error":
             check_complete(rows)

@@ -8,10 +8,9 @@ from math import prod
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtri
 
-from ..base.arrays import TOLERANCE, Array
+from ..base.arrays import TOLERANCE, Array, Positions
 from ..base.checks import OneOf, Real
 from ..counts.contingency import count_families
 from ..counts.family_counts import FamilyCounts, FamilyCountsInParts, family_counts
@@ -163,7 +162,7 @@ def _choose_parents(data: Learnable, alpha: float, df: str, rules: ArcRules) -> 
 class _Choice:
     """The parents that a feature has selected; `occurring` are the numbers of levels that occur."""
 
-    def __init__(self, variable: int, occurring: NDArray[np.intp], alpha: float, df: str) -> None:
+    def __init__(self, variable: int, occurring: Positions, alpha: float, df: str) -> None:
         *levels, n_classes = occurring
         self.variable, self.parents, self._alpha = variable, list[int](), alpha
         # the tests, and their degrees of freedom as multiples of one class

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, first_best
+from ..base.arrays import TOLERANCE, Mask, Positions, first_best
 from ..base.checks import OneOf, ScoreName, Whole
 from ..base.graphs import descending
 from ..counts.information import informations, pair_statistics
@@ -220,7 +219,7 @@ def _best_parents(data: Learnable, k: int, rules: ArcRules) -> dict[Hashable, tu
     return {name: tuple(best_first) for name, best_first in zip(names, parents, strict=True)}
 
 
-def _ranks(order: NDArray[np.intp], required: NDArray[np.bool_]) -> NDArray[np.intp]:
+def _ranks(order: Positions, required: Mask) -> Positions:
     """Return the rank of each feature; a feature follows its required parents."""
     rank = np.full(len(order), len(order))
     for number in range(len(order)):

@@ -9,9 +9,8 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, log, log_sum_exp, normalize, one_thread
+from ..base.arrays import Array, Positions, log, log_sum_exp, normalize, one_thread
 from ..base.checks import ListOf, Real, Seed, Whole, check_name, check_rng, must_be
 from ..base.immutable import record
 from ..base.messages import warn
@@ -191,7 +190,7 @@ def _fit(data: Dataset, k: int, smooth: float, restarts: int, rng: np.random.Gen
     return max(fits, key=lambda fit: fit.run.objectives[-1])
 
 
-def _climb(hot: Array, times: Array, cards: NDArray[np.intp], tables: Array, smooth: float) -> list[_Fit]:
+def _climb(hot: Array, times: Array, cards: Positions, tables: Array, smooth: float) -> list[_Fit]:
     """Run EM from starts until each converged; ``hot`` is (levels, patterns), ``times`` (patterns,)."""
     n_starts, k, n_levels = tables.shape
     shares, active = np.full((n_starts, k), 1 / k), np.arange(n_starts)
@@ -223,13 +222,13 @@ def _climb(hot: Array, times: Array, cards: NDArray[np.intp], tables: Array, smo
     return fits
 
 
-def _normalized(mass: Array, cards: NDArray[np.intp]) -> Array:
+def _normalized(mass: Array, cards: Positions) -> Array:
     """Divide (…, levels) by the sums over the levels of each feature; uniform if such a sum is 0."""
     totals = np.repeat(np.add.reduceat(mass, np.cumsum(cards) - cards, axis=-1), cards, axis=-1)
     return np.where(totals > 0, mass, 1.0) / np.where(totals > 0, totals, np.repeat(cards, cards))
 
 
-def _as_cpts(tables: Array, shares: Array, cards: NDArray[np.intp]) -> tuple[Array, ...]:
+def _as_cpts(tables: Array, shares: Array, cards: Positions) -> tuple[Array, ...]:
     """Return the tables of features and class, with classes in descending order of their shares."""
     order = np.argsort(-shares, kind="stable")
     of_features = np.split(tables[order].T, np.cumsum(cards)[:-1])

@@ -24,9 +24,8 @@ from ..frames.schema import Columns, Countable, Dataset, Schema
 from ..model.arguments import check_bnc
 from ..model.recipes import is_repeated
 from ..network.classifiers import BNC
+from ..network.estimates import Scope
 from ..network.priors import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize, PseudoCounts
-
-Family = tuple[int, ...]
 
 _STIRLING = 16.0  # above this, four terms of the series are exact to 1e-14
 
@@ -129,7 +128,7 @@ class LocalScores:
         self._families: dict[tuple[int, frozenset[int]], float] = {}
         self._gains: dict[tuple[int, frozenset[int]], Array] = {}
 
-    def prefetch(self, families: Iterable[Family], others: Iterable[Family] = ()) -> None:
+    def prefetch(self, families: Iterable[Scope], others: Iterable[Scope] = ()) -> None:
         """Count families that will be scored, with or without gains, in one pass over partitioned data."""
         wanted = [family for family in families if (family[0], frozenset(family[1:])) not in self._gains]
         alone = [family for family in others if (family[0], frozenset(family[1:])) not in self._families]
@@ -286,8 +285,7 @@ def network_score(
     return LocalScores(rows, score, ess).network([ps for _, *ps in model.scopes])
 
 
-Structure = Sequence[Sequence[int]]
-Scope = tuple[int, ...]
+ParentLists = Sequence[Sequence[int]]
 D = TypeVar("D", bound=Dataset)
 
 _MOST_COMPLETIONS = 2**22
@@ -352,10 +350,10 @@ class Completions(Generic[D]):
 
 def structural_em(
     data: D,
-    start: Structure,
-    learn: Callable[[D, Structure], list[list[int]]],
+    start: ParentLists,
+    learn: Callable[[D, ParentLists], list[list[int]]],
     score: str,
-    others: Sequence[Structure] = (),
+    others: Sequence[ParentLists] = (),
 ) -> tuple[list[list[int]], list[float]]:
     """Return the parents in the structure that `learn` finds step by step, and scores of the data.
 
@@ -380,7 +378,7 @@ def structural_em(
         expected, value = _fit(completions, found, expected, score)
 
 
-def _fit(completions: Completions[D], found: Structure, expected: D | None, score: str) -> tuple[D, float]:
+def _fit(completions: Completions[D], found: ParentLists, expected: D | None, score: str) -> tuple[D, float]:
     """Return the weighted completions and the score of a structure at the tables that EM finds."""
     scopes, data = [(v, *parents) for v, parents in enumerate(found)], completions.rows_given
     counts = count_families(data if expected is None else expected, scopes)

@@ -7,9 +7,8 @@ from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, first_best
+from ..base.arrays import TOLERANCE, Array, Mask, first_best
 from ..base.checks import OneOf, available, is_among, must_be
 from ..base.graphs import maximum_forest, spanning_tree_posterior
 from ..counts.information import PairStatistics, informations, pair_statistics
@@ -258,7 +257,7 @@ def _parents_of_numbers(data: Learnable, rules: ArcRules) -> dict[Hashable, tupl
 def _directed(
     names: tuple[Hashable, ...],
     weights: Array,
-    keep: NDArray[np.bool_],
+    keep: Mask,
     root: int,
     rules: ArcRules,
     *,

@@ -6,10 +6,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes
+from ..base.arrays import Array, Codes, Positions
 from ..base.immutable import Immutable
 from ..base.messages import listed
 from ..counts.contingency import Recoding, recoded
@@ -87,7 +86,7 @@ class Estimable(Immutable):
         """Return the structure with the tables that EM finds."""
         raise self._lacks("run EM")
 
-    def _left_out(self: Any, data: Dataset, prior: Any, rows: NDArray[np.intp], left_out: Any) -> Array:
+    def _left_out(self: Any, data: Dataset, prior: Any, rows: Positions, left_out: Any) -> Array:
         """Return ln P(features, class) of rows, each under the model of all other rows, (rows, classes)."""
         raise TypeError(f"loo_power must be False for {self._called}, for which it is not defined.")
 

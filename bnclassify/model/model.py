@@ -7,9 +7,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, log_normalize, log_sum_exp
+from ..base.arrays import Array, Codes, Mask, Positions, log_normalize, log_sum_exp
 from ..base.checks import OneOf, Optional
 from ..base.immutable import EMPTY
 from ..base.messages import listed
@@ -21,8 +20,7 @@ from .interfaces import Drawable, Estimable, Exportable
 from .recipes import Recipe, Rows, Tally
 
 M = TypeVar("M", bound="Model")
-Choice: TypeAlias = NDArray[np.intp]
-Choose: TypeAlias = Callable[[Array], tuple[Choice, NDArray[np.bool_]]]
+Choose: TypeAlias = Callable[[Array], tuple[Positions, Mask]]
 
 
 class Model(Estimable, Drawable, Exportable):
@@ -264,7 +262,7 @@ class Model(Estimable, Drawable, Exportable):
 
     def _weigh_evidence(
         self, codes: Codes, order: Sequence[int], choose: Choose
-    ) -> tuple[Array, Choice, NDArray[np.bool_], Array]:
+    ) -> tuple[Array, Positions, Mask, Array]:
         """Return (rows, 1 + features) contributions of prior and features to the log odds, NaN if undefined.
 
         ``choose`` returns, from the log joint, the class to explain in each row and the classes to compare it

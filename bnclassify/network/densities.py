@@ -8,9 +8,8 @@ from math import prod
 from typing import Any, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, log
+from ..base.arrays import Array, Mask, Positions, log
 from ..base.checks import OneOf
 from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, Immutable, bounded, record
 from ..base.messages import listed, shown
@@ -34,9 +33,7 @@ def curve(density: Density) -> Array:
     return np.linspace((mean - _DEVIATIONS * sd).min(), (mean + _DEVIATIONS * sd).max(), _POINTS)
 
 
-def fall_back(
-    name: Hashable, within: Moments | None, by_class: Moments
-) -> tuple[Moments, NDArray[np.bool_], float]:
+def fall_back(name: Hashable, within: Moments | None, by_class: Moments) -> tuple[Moments, Mask, float]:
     """Return moments per cell (without variance, those of the class), a mask of these, and the floor."""
     if not by_class.n.any():
         raise ValueError(f"dataset must have an observed value of {shown(name)}; got none. Drop the column.")
@@ -51,7 +48,7 @@ def fall_back(
     return choose(falls, by_class, within), falls, floor
 
 
-def choose(where: NDArray[np.bool_], first: Moments, second: Moments) -> Moments:
+def choose(where: Mask, first: Moments, second: Moments) -> Moments:
     """Return the first moments if a condition holds, and the second if not."""
     names = Moments.__dataclass_fields__
     return Moments(*[np.where(where, getattr(first, name), getattr(second, name)) for name in names])
@@ -94,12 +91,12 @@ class Gaussian(Immutable):
         return cls(moments.mean, np.maximum(moments.variance, floor))
 
     @np.errstate(over="ignore")  # the density of a number that is far away is 0
-    def log_density(self, values: Array, parents: NDArray[np.intp]) -> Array:
+    def log_density(self, values: Array, parents: Positions) -> Array:
         """Return ln N(value; mean, variance), (rows, classes)."""
         mean, variance = (array.reshape(-1, self.shape[-1])[parents] for array in (self.mean, self.variance))
         return -0.5 * (np.log(2 * np.pi * variance) + (values[:, None] - mean) ** 2 / variance)
 
-    def draw(self, cells: NDArray[np.intp], rng: np.random.Generator) -> Array:
+    def draw(self, cells: Positions, rng: np.random.Generator) -> Array:
         """Return a normal number in each of some cells."""
         return rng.normal(self.mean.ravel()[cells], np.sqrt(self.variance.ravel()[cells]))
 
@@ -121,7 +118,7 @@ class Points(Immutable):
 
     shape: tuple[int, ...]
     values: Array
-    cells: NDArray[np.intp]
+    cells: Positions
     weights: Array
 
     def __post_init__(self) -> None:
@@ -143,7 +140,7 @@ class Points(Immutable):
         return merged(shape, self.values, cells, self.weights)
 
     @property
-    def _arrays(self) -> tuple[Array, NDArray[np.intp], Array]:
+    def _arrays(self) -> tuple[Array, Positions, Array]:
         return self.values, self.cells, self.weights
 
     @property
@@ -161,7 +158,7 @@ class Points(Immutable):
         return merged((1,), self.values, np.zeros_like(self.cells), self.weights)
 
 
-def merged(shape: tuple[int, ...], values: Array, cells: NDArray[np.intp], weights: Array) -> Points:
+def merged(shape: tuple[int, ...], values: Array, cells: Positions, weights: Array) -> Points:
     """Return points with equal values in a cell merged and their weights added."""
     order = np.lexsort((values, cells))
     values, cells = values[order], cells[order]
@@ -183,7 +180,7 @@ class Kernel(Immutable):
     mean: Array
     variance: Array
     bandwidth: Array
-    falls: NDArray[np.bool_]
+    falls: Mask
 
     is_parametric = False
 
@@ -232,7 +229,7 @@ class Kernel(Immutable):
         return (values, weights) if len(values) else self.by_class.over_classes().of_cell(0)
 
     @np.errstate(over="ignore")  # the density of a number that is far away is 0
-    def log_density(self, values: Array, parents: NDArray[np.intp]) -> Array:
+    def log_density(self, values: Array, parents: Positions) -> Array:
         """Return ln of the mean of normal densities around the values of a cell, (rows, classes)."""
         logs = np.empty((len(values), self.shape[-1]))
         for number in np.unique(parents):
@@ -255,7 +252,7 @@ class Kernel(Immutable):
             logs[block] = top + log(np.exp(kernels - top[:, None]).sum(axis=1))
         return logs
 
-    def draw(self, cells: NDArray[np.intp], rng: np.random.Generator) -> Array:
+    def draw(self, cells: Positions, rng: np.random.Generator) -> Array:
         """Draw in each of some cells a training value plus normal noise of its bandwidth."""
         drawn = np.empty(len(cells))
         for cell in range(prod(self.shape)):

@@ -15,19 +15,18 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, Codes, log_normalize, log_sum_exp, share_out
+from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, log_normalize, log_sum_exp, share_out
 from ..base.graphs import layers
 from ..counts.contingency import MAX_CELLS
 from . import forests
-from .factors import Batch, Belief, Factor, Rows, sum_terms, tabulate_numbers
+from .factors import Batch, Belief, Factor, sum_terms, tabulate_numbers
 
 BLOCK_ROWS = 2**13  # a block stays in the cache
 _BLOCK_CELLS = 2**22
 
 
-class Table(NamedTuple):
+class LogTable(NamedTuple):
     """A log table per row, (rows, levels…, classes), over features in ascending order."""
 
     scope: tuple[int, ...]
@@ -42,8 +41,8 @@ class Part(NamedTuple):
 
     order: list[int]
     factors: list[int]
-    rows: Rows
-    tables: list[Table]
+    rows: Positions
+    tables: list[LogTable]
 
 
 def network_joint(terms: Sequence[Factor], codes: Codes, context: Codes | None = None) -> Array:
@@ -133,9 +132,7 @@ def check_plan(part: Collection[int], cells: int) -> None:
         )
 
 
-def _matters(
-    parents: Mapping[int, Sequence[int]], of_class: Sequence[int], codes: Codes
-) -> NDArray[np.bool_]:
+def _matters(parents: Mapping[int, Sequence[int]], of_class: Sequence[int], codes: Codes) -> Mask:
     """Return, per feature and row, whether the feature or a descendant (the class included) is observed."""
     matters = codes >= 0
     matters[list(of_class)] = True
@@ -146,12 +143,12 @@ def _matters(
 
 
 def _connected(
-    parents: Mapping[int, Sequence[int]], matters: NDArray[np.bool_], codes: Codes
-) -> dict[tuple[int, ...], Rows]:
+    parents: Mapping[int, Sequence[int]], matters: Mask, codes: Codes
+) -> dict[tuple[int, ...], Positions]:
     """Map each part of connected missing features to its rows."""
     hidden = matters & (codes < 0)
     label = _labels(parents, matters, hidden)
-    rows_of: dict[tuple[int, ...], list[Rows]] = {}
+    rows_of: dict[tuple[int, ...], list[Positions]] = {}
     for first in range(len(codes)):
         rows = np.nonzero(hidden[first] & (label[first] == first))[0]
         if len(rows):
@@ -160,7 +157,7 @@ def _connected(
     return {part: np.concatenate(rows) for part, rows in rows_of.items()}
 
 
-def equal_columns(mask: NDArray[np.bool_]) -> Iterator[tuple[tuple[int, ...], Rows]]:
+def equal_columns(mask: Mask) -> Iterator[tuple[tuple[int, ...], Positions]]:
     """Yield the true positions of each distinct column, and the numbers of the columns equal to it."""
     packed = np.ascontiguousarray(np.packbits(mask, axis=0).T)
     keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
@@ -170,9 +167,7 @@ def equal_columns(mask: NDArray[np.bool_]) -> Iterator[tuple[tuple[int, ...], Ro
         yield tuple(np.nonzero(mask[:, column])[0].tolist()), columns
 
 
-def _labels(
-    parents: Mapping[int, Sequence[int]], matters: NDArray[np.bool_], hidden: NDArray[np.bool_]
-) -> NDArray[np.intp]:
+def _labels(parents: Mapping[int, Sequence[int]], matters: Mask, hidden: Mask) -> Positions:
     """Label each hidden feature in each row with the first feature of its part, until no label changes."""
     n = len(hidden)
     label = np.where(hidden, np.arange(n)[:, None], n)
@@ -227,23 +222,23 @@ def eliminate(
 
 
 def collect(
-    order: Iterable[int], tables: Iterable[Table], over: Callable[..., Array] = log_sum_exp
-) -> tuple[list[Table], list[Table]]:
+    order: Iterable[int], tables: Iterable[LogTable], over: Callable[..., Array] = log_sum_exp
+) -> tuple[list[LogTable], list[LogTable]]:
     """Eliminate variables by a sum or maximum; return the product of each, and the remaining tables."""
-    joined: list[Table] = []
+    joined: list[LogTable] = []
 
-    def combine(u: int, touching: list[Table]) -> Table:
+    def combine(u: int, touching: list[LogTable]) -> LogTable:
         scope, logs = multiply(touching)
-        joined.append(Table(scope, logs))
-        return Table(tuple([w for w in scope if w != u]), over(logs, axis=1 + scope.index(u)))
+        joined.append(LogTable(scope, logs))
+        return LogTable(tuple([w for w in scope if w != u]), over(logs, axis=1 + scope.index(u)))
 
     return joined, eliminate(order, tables, combine)
 
 
-def distribute(order: Sequence[int], joined: Sequence[Table]) -> list[Table]:
+def distribute(order: Sequence[int], joined: Sequence[LogTable]) -> list[LogTable]:
     """Return the posteriors of the joined tables of an elimination, in reverse, which sum to 1."""
     position = {u: i for i, u in enumerate(order)}
-    beliefs: list[Table] = [*joined]
+    beliefs: list[LogTable] = [*joined]
     for i, u in reversed(list(enumerate(order))):
         scope, logs = joined[i]
         shares = share_out(logs, axis=1 + scope.index(u))
@@ -251,20 +246,20 @@ def distribute(order: Sequence[int], joined: Sequence[Table]) -> list[Table]:
         if remaining:
             summed_into = beliefs[min(position[w] for w in remaining)]
             shares = shares * _spread(*sum_to(summed_into, remaining), scope)
-        beliefs[i] = Table(scope, shares)
+        beliefs[i] = LogTable(scope, shares)
     return beliefs
 
 
-def sum_to(belief: Table, scope: tuple[int, ...]) -> Table:
+def sum_to(belief: LogTable, scope: tuple[int, ...]) -> LogTable:
     """Sum posteriors over all features except some, which are in ascending order."""
     axes = tuple([1 + i for i, w in enumerate(belief.scope) if w not in scope])
-    return Table(scope, belief.logs.sum(axis=axes))
+    return LogTable(scope, belief.logs.sum(axis=axes))
 
 
-def multiply(tables: Sequence[Table]) -> Table:
+def multiply(tables: Sequence[LogTable]) -> LogTable:
     """Return the product of tables, over the features of all of them."""
     scope = tuple(sorted({u for members, _ in tables for u in members}))
-    return Table(scope, reduce(np.add, [_spread(members, logs, scope) for members, logs in tables]))
+    return LogTable(scope, reduce(np.add, [_spread(members, logs, scope) for members, logs in tables]))
 
 
 def _spread(members: tuple[int, ...], logs: Array, scope: tuple[int, ...]) -> Array:
@@ -276,7 +271,7 @@ def _spread(members: tuple[int, ...], logs: Array, scope: tuple[int, ...]) -> Ar
     return logs.reshape(rows, *[length.get(u, 1) for u in scope], classes)
 
 
-def _restrict(factor: Factor, free: Collection[int], codes: Codes, context: Codes) -> Table:
+def _restrict(factor: Factor, free: Collection[int], codes: Codes, context: Codes) -> LogTable:
     """Look up the observed members of a factor; missing members keep their axes, in ascending order."""
     axis = {u: i for i, u in enumerate(factor.scope)}
     free_members = sorted(u for u in factor.scope if u in free)
@@ -291,7 +286,7 @@ def _restrict(factor: Factor, free: Collection[int], codes: Codes, context: Code
     index = index * factor.table.shape[-2] + context
     shape = table.shape[len(fixed) + 1 :]
     flat = table.reshape(-1, prod(shape))
-    return Table(tuple(free_members), flat.take(index, axis=0, mode="wrap").reshape(-1, *shape))
+    return LogTable(tuple(free_members), flat.take(index, axis=0, mode="wrap").reshape(-1, *shape))
 
 
 _MOST_COMBINATIONS = 2**16
@@ -337,7 +332,7 @@ def try_all(log_joint: LogJoint, cards: Sequence[int], codes: Codes) -> Codes:
     return result
 
 
-def first_of_many(logs: Array) -> NDArray[np.intp]:
+def first_of_many(logs: Array) -> Positions:
     """Return the first of many columns that ties with the maximum, (rows,)."""
     return np.asarray((logs >= logs.max(axis=1, keepdims=True) - TOLERANCE).argmax(axis=1))
 
@@ -365,7 +360,7 @@ def complete(terms: Sequence[Factor], codes: Codes, rng: np.random.Generator | N
     return result
 
 
-def draw_columns(logs: Array, rng: np.random.Generator) -> NDArray[np.intp]:
+def draw_columns(logs: Array, rng: np.random.Generator) -> Positions:
     """Draw a column in each row, in proportion to the exponentials."""
     thresholds = np.exp(log_normalize(logs)).cumsum(axis=1)[:, :-1]
     return np.asarray(np.count_nonzero(rng.random(len(logs))[:, None] >= thresholds, axis=1))

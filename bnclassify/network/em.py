@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, log, log_sum_exp, share_out
+from ..base.arrays import Array, Codes, Positions, log, log_sum_exp, share_out
 from ..base.checks import Real, Whole
 from ..base.immutable import ANY_NUMBER, Immutable, bounded, record
 from ..base.messages import warn
@@ -20,10 +20,9 @@ from ..counts.contingency import contingency_tables
 from ..frames.schema import Dataset
 from ..model.model import Model
 from . import elimination, forests
-from .factors import Batch, Belief, Factor, Rows, sum_terms
+from .estimates import Scope
+from .factors import Batch, Belief, Factor, sum_terms
 from .priors import Dirichlet, Method, Prior, PseudoCounts
-
-Scope = tuple[int, ...]
 
 _BLOCK_ROWS = 2**13
 _BLOCK_CELLS = 2**22
@@ -130,7 +129,7 @@ def _log_prior(tables: Sequence[Array], prior: PseudoCounts) -> float:
 class Cases(NamedTuple):
     """Rows with a class each, repeated for each class if unknown; codes (features, cases), -1 if missing."""
 
-    rows: Rows
+    rows: Positions
     labelled: bool
     copies: int
     codes: Codes

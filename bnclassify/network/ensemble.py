@@ -8,9 +8,8 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, log_sum_exp
+from ..base.arrays import Array, Codes, Positions, log_sum_exp
 from ..base.immutable import cached_property, record
 from ..base.messages import listed
 from ..frames.schema import Countable, Dataset, Levels
@@ -19,7 +18,7 @@ from ..model.model import Model
 from ..model.recipes import Recipe, Rows, Step
 from .elimination import draw_columns, try_all
 
-Arcs = dict[tuple[Hashable, Hashable], float]
+ArcShares = dict[tuple[Hashable, Hashable], float]
 
 
 class Average(Model):
@@ -48,7 +47,7 @@ class Average(Model):
         picks = rng.choice(len(self.members), size=n, p=self._shares)
         return self._by_member(picks, lambda member, rows: member._draw(len(rows), rng))
 
-    def _by_member(self, picks: NDArray[np.intp], draw: Callable[[Model, NDArray[np.intp]], Codes]) -> Codes:
+    def _by_member(self, picks: Positions, draw: Callable[[Model, Positions], Codes]) -> Codes:
         """Return (variables, rows) codes, each row drawn by the member that is picked for it."""
         codes = np.empty((len(self.variables), len(picks)), dtype=np.intp)
         for number in np.unique(picks).tolist():
@@ -70,18 +69,18 @@ class Average(Model):
         for member in self.members:
             member._check_em()
 
-    def _arc_shares(self) -> Arcs:
+    def _arc_shares(self) -> ArcShares:
         return mean_arcs(self.members, np.exp(self.log_weights).tolist())
 
-    def _left_out(self, data: Dataset, prior: Any, rows: NDArray[np.intp], left_out: Any) -> Array:
+    def _left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: Any) -> Array:
         members = zip(self.members, self.log_weights, strict=True)
         logs = [member._left_out(data, prior, rows, left_out) + weight for member, weight in members]
         return log_sum_exp(np.stack(logs), axis=0)
 
 
-def mean_arcs(members: Sequence[Model], weights: Sequence[float]) -> Arcs:
+def mean_arcs(members: Sequence[Model], weights: Sequence[float]) -> ArcShares:
     """Average the shares of arcs over members exactly."""
-    mean: Arcs = {}
+    mean: ArcShares = {}
     for member, weight in zip(members, weights, strict=True):
         for arc, share in member._arc_shares().items():
             mean[arc] = mean.get(arc, 0.0) + weight * share

@@ -8,15 +8,12 @@ from math import prod
 from typing import Any, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes
+from ..base.arrays import Array, Codes, Positions
 from ..base.immutable import cached_property
 from ..counts.contingency import flat_index
 from ..frames.schema import Dataset
 from ..model.formulas import Coding, Normal, Table
-
-Rows = NDArray[np.intp]
 
 
 class Batch:
@@ -80,7 +77,7 @@ class Belief(NamedTuple):
     """Posteriors, (rows, levels of each…, classes), of the ``free`` members of the family of ``factor``."""
 
     factor: int
-    rows: Rows
+    rows: Positions
     free: tuple[int, ...]
     shares: Array
 
@@ -111,10 +108,10 @@ class Density(Protocol):
     def estimate(cls, counts: Any, name: Hashable) -> Self:
         """Return the density of a number with the parameters that follow from counts."""
 
-    def log_density(self, values: Array, parents: NDArray[np.intp]) -> Array:
+    def log_density(self, values: Array, parents: Positions) -> Array:
         """Return ln p(value | parents, class), (rows, classes), with parents by number."""
 
-    def draw(self, cells: NDArray[np.intp], rng: np.random.Generator) -> Array:
+    def draw(self, cells: Positions, rng: np.random.Generator) -> Array:
         """Return a number drawn in each of some cells, which are numbered with the class varying fastest."""
 
     def columns(self) -> Mapping[str, Array]:
@@ -141,7 +138,7 @@ class NumberTerm:
         cells = self.density.columns()
         return Normal(owner, self.scope[1:], cells["mean"], np.square(cells["sd"]))
 
-    def _cells(self, parents: Sequence[Codes], rows: int) -> NDArray[np.intp]:
+    def _cells(self, parents: Sequence[Codes], rows: int) -> Positions:
         if not parents:
             return np.zeros(rows, dtype=np.intp)
         return flat_index(parents, self.density.shape[:-1]).astype(np.intp)

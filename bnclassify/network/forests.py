@@ -12,18 +12,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, log_sum_exp, share_out
+from ..base.arrays import Array, Codes, Positions, log_sum_exp, share_out
 from ..base.graphs import layers
-from .factors import Belief, Factor, Rows
+from .factors import Belief, Factor
 
 _BLOCK_CELLS = 2**20
 
 
-class Evidence(NamedTuple):
+class ChildEvidence(NamedTuple):
     """ln P(observed descendants | value) of a feature in the rows that lack it, (rows, levels, classes)."""
 
     feature: int
-    rows: Rows
+    rows: Positions
     logs: Array
 
 
@@ -41,11 +41,11 @@ def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: 
 
 def ascend(
     total: Array, factors: Sequence[Factor], codes: Codes, context: Codes, *, leaves: bool = False
-) -> Iterator[Evidence]:
+) -> Iterator[ChildEvidence]:
     """Add terms as `add_missing`, and yield evidence on missing features (maybe leaves), children first."""
     parent, children = _arcs(factors)
     # From missing features to missing parents: the rows, and (rows, levels of the parent, classes) logs.
-    messages: dict[int, tuple[Rows, Array]] = {}
+    messages: dict[int, tuple[Positions, Array]] = {}
     parents = {v: [] if p is None else [p] for v, p in enumerate(parent)}
     for v in (v for layer in reversed(layers(parents)) for v in layer):
         if not (leaves or v in children):
@@ -56,7 +56,7 @@ def ascend(
         evidence = np.zeros((len(rows), len(factors[v].table), total.shape[1]))
         for child in children.get(v, ()):
             _add_evidence(evidence, rows, child, factors, codes, context, messages)
-        yield Evidence(v, rows, evidence)
+        yield ChildEvidence(v, rows, evidence)
         if v not in children:
             continue  # an unobserved leaf sums to 1
         p = parent[v]
@@ -71,11 +71,11 @@ def ascend(
 
 
 def descend(
-    ascent: Sequence[Evidence], factors: Sequence[Factor], codes: Codes, context: Codes
+    ascent: Sequence[ChildEvidence], factors: Sequence[Factor], codes: Codes, context: Codes
 ) -> Iterator[Belief]:
     """Yield the posteriors of the missing members of each family, from the evidence with leaves."""
     parent, children = _arcs(factors)
-    beliefs: dict[int, tuple[Rows, Array]] = {}
+    beliefs: dict[int, tuple[Positions, Array]] = {}
     for v, rows, logs in reversed(ascent):
         p = parent[v]
         known = np.full(len(rows), True) if p is None else codes[p, rows] >= 0
@@ -111,7 +111,7 @@ def _arcs(factors: Sequence[Factor]) -> tuple[list[int | None], dict[int, list[i
 
 
 def _conditional(
-    v: int, p: int | None, rows: Rows, factors: Sequence[Factor], codes: Codes, context: Codes
+    v: int, p: int | None, rows: Positions, factors: Sequence[Factor], codes: Codes, context: Codes
 ) -> Array:
     """Return ln P(feature | observed parent, class), (rows or 1, levels, classes)."""
     table = factors[v].table
@@ -147,12 +147,12 @@ def _every(table: Array, context: Codes) -> Array:
 
 def _add_evidence(
     evidence: Array,
-    rows: Rows,
+    rows: Positions,
     child: int,
     factors: Sequence[Factor],
     codes: Codes,
     context: Codes,
-    messages: Mapping[int, tuple[Rows, Array]],
+    messages: Mapping[int, tuple[Positions, Array]],
 ) -> None:
     """Add the evidence of a child on each value of a missing feature to (rows, levels, classes)."""
     if child == len(codes):  # the class, which has no row in the codes

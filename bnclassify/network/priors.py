@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, normalize
+from ..base.arrays import Array, Positions, normalize
 from ..base.immutable import COUNT, Immutable, bounded, record
 from ..base.messages import shown
 from ..model.model import Model, renewed
@@ -69,8 +69,8 @@ class PseudoCounts(Immutable):
     def side_by_side(
         self,
         counts: NDArray[Any],
-        variable: NDArray[np.intp],
-        cards: NDArray[np.intp],
+        variable: Positions,
+        cards: Positions,
         configurations: int = 1,
     ) -> Array:
         """Return the tables of variables whose levels, with ascending numbers, are along the last axis."""
@@ -146,8 +146,8 @@ class Drawn(PseudoCounts):
     def side_by_side(
         self,
         counts: NDArray[Any],
-        variable: NDArray[np.intp],
-        cards: NDArray[np.intp],
+        variable: Positions,
+        cards: Positions,
         configurations: int = 1,
     ) -> Array:
         """Draw the tables of several variables whose levels all occur."""

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, Codes
+from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions
 from ..base.checks import Whole
 from ..base.immutable import record
 from ..counts.contingency import check_number, pair_tables
 from ..frames.schema import Countable
-from ..model.model import Choice, Choose, Derived, Model
+from ..model.model import Choose, Derived, Model
 from ..model.recipes import Recipe
 from .classifiers import BNC
 from .priors import Method, Prior, check_augmented
@@ -26,7 +25,7 @@ class Lazy(Derived):
     """A network that ignores the first value of a row if the second of a pair of values implies it."""
 
     base: BNC
-    implications: NDArray[np.intp]
+    implications: Positions
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
 
@@ -78,7 +77,7 @@ class Lazy(Derived):
 
     def _weigh_evidence(
         self, codes: Codes, order: Sequence[int], choose: Choose
-    ) -> tuple[Array, Choice, NDArray[np.bool_], Array]:
+    ) -> tuple[Array, Positions, Mask, Array]:
         return self.base._weigh_evidence(self._hide(codes), order, choose)
 
     def _effects(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
@@ -112,7 +111,7 @@ class Subsumption(Method):
         return Lazy(fitted, _implications(data, len(x.features), self.rows), fitted.recipe)
 
 
-def _implications(data: Countable, n_features: int, rows: int) -> NDArray[np.intp]:
+def _implications(data: Countable, n_features: int, rows: int) -> Positions:
     """Return pairs of values, (pairs, 2), the second of which implies the first."""
     cards = data.cards[:n_features]
     feature = np.repeat(np.arange(n_features), cards)

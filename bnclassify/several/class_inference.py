@@ -8,13 +8,12 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, first_best, log
+from ..base.arrays import Array, Codes, Positions, first_best, log
 from ..network.elimination import (
     BLOCK_ROWS,
+    LogTable,
     Part,
-    Table,
     beliefs,
     check_plan,
     collect,
@@ -31,10 +30,8 @@ from ..network.factors import Factor
 MOST_COMBINATIONS = 2**16
 """Largest number of combinations of labels that are enumerated."""
 
-Terms = Sequence[Factor]
 
-
-def terms_of(network: Any) -> Terms:
+def terms_of(network: Any) -> Sequence[Factor]:
     """Return the log tables of a network (`MBC`), and the empty table of a class with a single label."""
     pairs = zip(network.scopes, network.cpts or (), strict=True)
     return [
@@ -43,7 +40,7 @@ def terms_of(network: Any) -> Terms:
     ]
 
 
-def log_joint_at(members: Sequence[Terms], codes: Codes, labels: Codes) -> Array:
+def log_joint_at(members: Sequence[Sequence[Factor]], codes: Codes, labels: Codes) -> Array:
     """Return ln P(labels, observed features), (rows,); a label of -1 is unknown."""
     return joint_in_blocks(members, np.concatenate([codes, labels]))[:, 0]
 
@@ -53,13 +50,13 @@ def unknown(codes: Codes, cards: Sequence[int]) -> Codes:
     return np.full((len(cards), codes.shape[1]), -1, dtype=codes.dtype)
 
 
-def log_marginals(members: Sequence[Terms], codes: Codes, cards: Sequence[int]) -> list[Array]:
+def log_marginals(members: Sequence[Sequence[Factor]], codes: Codes, cards: Sequence[int]) -> list[Array]:
     """Return for each class variable ln P(label, observed features), (rows, labels)."""
     found = [_marginals(terms, codes, cards) for terms in members]
     return [reduce(np.logaddexp, logs) - np.log(len(members)) for logs in zip(*found, strict=True)]
 
 
-def _marginals(terms: Terms, codes: Codes, cards: Sequence[int]) -> list[Array]:
+def _marginals(terms: Sequence[Factor], codes: Codes, cards: Sequence[int]) -> list[Array]:
     results = [np.empty((codes.shape[1], card)) for card in cards]
     variables = np.concatenate([codes, unknown(codes, cards)])
     for start in range(0, codes.shape[1], BLOCK_ROWS):
@@ -72,7 +69,7 @@ def _marginals(terms: Terms, codes: Codes, cards: Sequence[int]) -> list[Array]:
     return results
 
 
-def most_probable(members: Sequence[Terms], codes: Codes, cards: Sequence[int]) -> NDArray[np.intp]:
+def most_probable(members: Sequence[Sequence[Factor]], codes: Codes, cards: Sequence[int]) -> Positions:
     """Return the most probable combination of labels, (class variables, rows), the first if tied."""
     if len(members) > 1:
         return _best_of_all(members, codes, cards)
@@ -88,12 +85,12 @@ def most_probable(members: Sequence[Terms], codes: Codes, cards: Sequence[int]) 
     return labels
 
 
-def _best_labels(part: Part, first_class: int) -> dict[int, NDArray[np.intp]]:
+def _best_labels(part: Part, first_class: int) -> dict[int, Positions]:
     """Return the best labels of connected class variables: a sum over features, a maximum over classes."""
     card = {u: r for scope, logs in part.tables for u, r in zip(scope, logs.shape[1:], strict=False)}
     _, tables = collect(_plan([u for u in part.order if u < first_class], part.tables, card), part.tables)
     order = _plan([u for u in part.order if u >= first_class], tables, card)
-    chosen: dict[int, NDArray[np.intp]] = {}
+    chosen: dict[int, Positions] = {}
     for u in sorted(order):  # one by one, each the first label that leads to the maximum
         order.remove(u)
         best = multiply(collect(order, tables, np.max)[1]).logs[..., 0]
@@ -102,23 +99,23 @@ def _best_labels(part: Part, first_class: int) -> dict[int, NDArray[np.intp]]:
     return chosen
 
 
-def _plan(part: Sequence[int], tables: Sequence[Table], card: Mapping[int, int]) -> list[int]:
+def _plan(part: Sequence[int], tables: Sequence[LogTable], card: Mapping[int, int]) -> list[int]:
     order, cells = plan_scopes(part, [table.scope for table in tables], card)
     check_plan(part, cells)
     return order
 
 
-def _fix(table: Table, u: int, label: NDArray[np.intp]) -> Table:
+def _fix(table: LogTable, u: int, label: Positions) -> LogTable:
     """Select the part of each row's table at a label of a class variable."""
     if u not in table.scope:
         return table
     axis = 1 + table.scope.index(u)
     index = label.reshape(-1, *[1] * (table.logs.ndim - 1))
     logs = np.take_along_axis(table.logs, index, axis=axis).squeeze(axis)
-    return Table(tuple([w for w in table.scope if w != u]), logs)
+    return LogTable(tuple([w for w in table.scope if w != u]), logs)
 
 
-def _best_of_all(members: Sequence[Terms], codes: Codes, cards: Sequence[int]) -> NDArray[np.intp]:
+def _best_of_all(members: Sequence[Sequence[Factor]], codes: Codes, cards: Sequence[int]) -> Positions:
     n, rows = prod(cards), codes.shape[1]
     if n > MOST_COMBINATIONS:
         raise ValueError(

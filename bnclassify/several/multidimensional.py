@@ -21,11 +21,12 @@ from ..metrics.outcomes import Labelling
 from ..model.model import Model
 from ..model.recipes import Recipe, Tally
 from ..network.classifiers import Graph
-from ..network.ensemble import Arcs, mean_arcs
+from ..network.ensemble import ArcShares, mean_arcs
 from ..network.estimates import Family, check_families, tabulate
+from ..network.factors import Factor
 from ..network.priors import Prior
 from . import class_inference
-from .class_inference import Terms, terms_of
+from .class_inference import terms_of
 
 _PROBABILITY = "probability"
 
@@ -187,8 +188,10 @@ class Bridged(MultiModel):
     """Base of models with tables over features and classes, whose `members` are networks."""
 
     @property
-    def _terms(self) -> list[Terms]:
-        terms: list[Terms] = self.derived("terms", lambda x: [terms_of(member) for member in x.members])
+    def _terms(self) -> list[Sequence[Factor]]:
+        terms: list[Sequence[Factor]] = self.derived(
+            "terms", lambda x: [terms_of(member) for member in x.members]
+        )
         return terms
 
     def _log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
@@ -363,7 +366,7 @@ class MAODE(Bridged):
         names = self.class_vars
         return tuple([(c,) if c == parent else (c, parent) for parent in names for c in names])
 
-    def _arc_shares(self) -> Arcs:
+    def _arc_shares(self) -> ArcShares:
         return mean_arcs(self.members, [1 / len(self.members)] * len(self.members))
 
     def facts(self) -> dict[str, object]:

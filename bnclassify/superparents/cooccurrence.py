@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, added, code_type
+from ..base.arrays import Array, Positions, added, code_type
 from ..base.immutable import COUNT, Immutable, bounded, cached_property, record
 from ..base.messages import how_to_merge
 from ..counts.contingency import (
@@ -29,7 +29,6 @@ from ..counts.contingency import (
 )
 from ..frames.schema import Countable, Dataset, Schema
 
-Positions = NDArray[np.intp]
 Counts = NDArray[Any]
 _Part = tuple["Cooccurrence", Positions, Positions]
 

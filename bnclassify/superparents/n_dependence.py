@@ -8,9 +8,8 @@ from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, normalize
+from ..base.arrays import Array, Codes, Positions, normalize
 from ..base.checks import OneOf, Optional, Whole
 from ..base.immutable import COUNT, bounded, cached_property, record
 from ..base.messages import listed, shown
@@ -207,7 +206,7 @@ class ANDE(Average):
             )
         return choice_of_members(self._estimators)
 
-    def _left_out(self, data: Dataset, prior: Any, rows: NDArray[np.intp], left_out: LeftOut) -> Array:
+    def _left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: LeftOut) -> Array:
         return left_out_joint(self._estimate(data, prior)._estimators, data.codes[:-1, rows], left_out)
 
     def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:

@@ -14,9 +14,8 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, log_sum_exp, one_thread
+from ..base.arrays import Array, Codes, Positions, log_sum_exp, one_thread
 from ..base.immutable import PROBABILITY, bounded, cached_property, record
 from ..counts.contingency import Recoding, check_all_pairs, contingency_tables
 from ..frames.schema import Dataset, Levels
@@ -40,17 +39,15 @@ _FEW_LEVELS = 4  # average number of levels up to which products are faster
 _BLOCK_CELLS = 2**16
 _BLOCK_ROWS = 96  # or a multiple, which fills the registers of matrix products without a remainder
 
-Numbers = NDArray[np.signedinteger[Any]]
-
 
 @dataclass(frozen=True, eq=False)
 class Block:
     """Rows padded to one shape, for equal results to the last bit; `sums_at` is (…, classes)."""
 
     rows: slice
-    levels: Numbers
-    picks: Numbers
-    sums_at: Callable[[Numbers, Numbers], Array]
+    levels: Codes
+    picks: Codes
+    sums_at: Callable[[Codes, Codes], Array]
 
     def sums(self) -> Array:
         """Return the sums of each estimator, (estimators, rows, classes); arbitrary if a pick is -1."""
@@ -58,7 +55,7 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class Stack:
+class EstimatorTables:
     """Log tables of estimators, one for each level that a superparent may have.
 
     `logs`, (superparents, classes, levels), has ln P(level | superparent, class), and at the superparent's
@@ -67,15 +64,15 @@ class Stack:
     """
 
     logs: Array
-    feature: NDArray[np.intp]
-    own_level: NDArray[np.intp]
+    feature: Positions
+    own_level: Positions
 
     @cached_property
     def joint(self) -> Array:
         """Ln P(superparent, class), (superparents, classes)."""
         return np.asarray(self.logs[np.arange(len(self.own_level)), :, self.own_level])
 
-    def blocks(self, levels: Numbers, picks: Numbers) -> Iterator[Block]:
+    def blocks(self, levels: Codes, picks: Codes) -> Iterator[Block]:
         """Yield blocks of rows, whose sums are valid until the next; levels are -1 where missing."""
         n_superparents, n_classes, n_levels = self.logs.shape
         products = n_levels <= _FEW_LEVELS * len(levels)
@@ -87,14 +84,14 @@ class Stack:
                 padded, some = _padded(levels[:, rows], n), _padded(picks[:, rows], n)
                 yield Block(rows, padded, some, sums_of(padded))
 
-    def _multiply(self, n: int) -> Callable[[Numbers], Callable[[Numbers, Numbers], Array]]:
+    def _multiply(self, n: int) -> Callable[[Codes], Callable[[Codes, Codes], Array]]:
         """Return a function that multiplies n rows of levels with all tables, in separate memory."""
         n_superparents, n_classes, n_levels = self.logs.shape
         matrix = self.logs.reshape(-1, n_levels).T
         hot, sums = np.empty((n_levels, n)), np.empty((n, n_superparents * n_classes))
         number = np.arange(n_levels)[:, None]
 
-        def sums_of(levels: Numbers) -> Callable[[Numbers, Numbers], Array]:
+        def sums_of(levels: Codes) -> Callable[[Codes, Codes], Array]:
             np.equal(levels[self.feature], number.astype(levels.dtype), out=hot)
             np.matmul(hot.T, matrix, out=sums)
             by_superparent = sums.reshape(-1, n_classes)
@@ -102,13 +99,13 @@ class Stack:
 
         return sums_of
 
-    def _look_up(self, levels: Numbers) -> Callable[[Numbers, Numbers], Array]:
+    def _look_up(self, levels: Codes) -> Callable[[Codes, Codes], Array]:
         """Return a function that adds up the entries of a table at the levels of rows."""
         _, width, n_classes = self._by_superparent.shape
         table = self._by_superparent.reshape(-1, n_classes)
         places = np.where(levels < 0, width - 1, levels)
 
-        def sums_at(rows: Numbers, picks: Numbers) -> Array:
+        def sums_at(rows: Codes, picks: Codes) -> Array:
             base_index, sums = picks.astype(np.intp) * width, np.zeros((*picks.shape, n_classes))
             buffer = np.empty_like(sums)
             for places_of_feature in places[:, rows]:
@@ -126,7 +123,7 @@ class Stack:
         return table
 
 
-def _padded(values: Numbers, n: int) -> Numbers:
+def _padded(values: Codes, n: int) -> Codes:
     """Append columns of zeros up to n."""
     if values.shape[1] == n:
         return values
@@ -143,7 +140,7 @@ def joint_by_rows(joint: Callable[[Codes], Array], codes: Codes, n_classes: int)
     return result
 
 
-def number_levels(codes: Codes, cards: Sequence[int]) -> Numbers:
+def number_levels(codes: Codes, cards: Sequence[int]) -> Codes:
     """Number the levels of rows among the levels of all features; -1 stays."""
     starts = np.cumsum([0, *cards], dtype=np.int32)[:-1]
     levels = codes + starts[:, None]
@@ -318,7 +315,7 @@ class AODE(Average):
                 square[self._cells(i, j, len(classes))] = own[j]
         return classes, square
 
-    def _cells(self, i: int, j: int, n_classes: int) -> tuple[NDArray[np.intp], ...]:
+    def _cells(self, i: int, j: int, n_classes: int) -> tuple[Positions, ...]:
         """Return where the counts of feature j in estimator i are among those of all pairs of levels."""
         superparent, levels = (np.arange(self.spans[k].start, self.spans[k].stop)[:, None] for k in (i, j))
         return superparent if i == j else levels[:, None], np.arange(n_classes), superparent
@@ -344,11 +341,11 @@ class AODE(Average):
         if not self._has_square:
             return joint_in_blocks([member.terms for member in self.members], codes)
         is_kept = sum(table.size for table in self.children or ()) <= KEPT_CELLS
-        stack: Stack = self.derived("stack", _make_stack) if is_kept else _make_stack(self)
+        stack: EstimatorTables = self.derived("stack", _make_stack) if is_kept else _make_stack(self)
         return joint_by_rows(lambda block: _joint_of_rows(stack, cards, block), codes, n_classes)
 
 
-def _make_stack(x: AODE) -> Stack:
+def _make_stack(x: AODE) -> EstimatorTables:
     """Make log tables, (levels of the superparent, classes, levels of the children)."""
     priors, superparents = np.asarray(x.priors), np.asarray(x.superparents)
     n_levels, n_classes = superparents.shape
@@ -360,10 +357,10 @@ def _make_stack(x: AODE) -> Stack:
         tables[span, :, span.stop :] = by_child[..., span.start :]
     every = np.arange(n_levels)
     tables[every, :, every] = superparents * priors[feature]
-    return Stack(finite_log(tables), feature, every)
+    return EstimatorTables(finite_log(tables), feature, every)
 
 
-def _joint_of_rows(stack: Stack, cards: Sequence[int], codes: Codes) -> Array:
+def _joint_of_rows(stack: EstimatorTables, cards: Sequence[int], codes: Codes) -> Array:
     """Return the log of the mean joint of the estimators, (rows, classes)."""
     levels = number_levels(codes, cards)
     result = np.empty((codes.shape[1], stack.logs.shape[1]))
@@ -376,7 +373,7 @@ def _joint_of_rows(stack: Stack, cards: Sequence[int], codes: Codes) -> Array:
     return result
 
 
-def _sum_out(logs: Array, stack: Stack, block: Block) -> None:
+def _sum_out(logs: Array, stack: EstimatorTables, block: Block) -> None:
     """Sum over the levels of missing superparents, in logs."""
     missing = block.levels < 0
     cards = np.bincount(stack.feature)

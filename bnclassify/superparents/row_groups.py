@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, Codes, one_thread
+from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, one_thread
 from ..base.immutable import cached_property
 from ..model.formulas import Choice, Mixture, Sum, Table, padded
 from ..network.priors import PseudoCounts
 from ..recipe.tables import LeftOut
-from .cooccurrence import Cooccurrence, Counts, Positions
+from .cooccurrence import Cooccurrence, Counts
 from .one_dependence import (
     IMPOSSIBLE,
     KEPT_CELLS,
-    Numbers,
-    Stack,
+    EstimatorTables,
     finite_log,
     joint_by_rows,
     log_total,
@@ -108,7 +107,7 @@ class MemberTables:
         return pseudo, rows + cells * pseudo
 
     @cached_property
-    def stack(self) -> Stack:
+    def stack(self) -> EstimatorTables:
         """The log tables."""
         every = np.arange(len(self.counts))
         pseudo, total = self.denominators(self.superparents)
@@ -117,7 +116,7 @@ class MemberTables:
         own_counts = self.counts[every, :, self.own_level]
         joint = (own_counts + pseudo[:, None]) / np.where(total > 0, total, 1.0)[:, None]
         tables[every, :, self.own_level] = joint
-        return Stack(finite_log(tables), self.feature, self.own_level)
+        return EstimatorTables(finite_log(tables), self.feature, self.own_level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,13 +129,13 @@ class MemberBlock:
     """
 
     rows: Positions
-    levels: Numbers
+    levels: Codes
     superparents: Positions
-    superparent_index: Numbers
+    superparent_index: Codes
     tables: MemberTables
 
     @property
-    def takes_part(self) -> NDArray[np.bool_]:
+    def takes_part(self) -> Mask:
         """Whether each member is used in each row, (members, rows)."""
         return self.superparent_index >= 0
 
@@ -164,7 +163,7 @@ class RowGroup:
 
     rows: Positions
     n: int
-    levels: Numbers
+    levels: Codes
     weights: Array
     total_weight: Array
 
@@ -216,7 +215,7 @@ def row_groups(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
     yield RowGroup(rows, 0, (levels if x.n else remaining)[:, rows], equal_weights, np.ones(len(rows)))
 
 
-def _total_weight(x: Estimators, n: int, levels: Numbers, weights: Array) -> Array:
+def _total_weight(x: Estimators, n: int, levels: Codes, weights: Array) -> Array:
     """Sum the weights of the members with n superparents that are used in each row."""
     total = np.zeros(levels.shape[1])
     for block in member_blocks(x, n, levels):
@@ -228,7 +227,7 @@ def _total_weight(x: Estimators, n: int, levels: Numbers, weights: Array) -> Arr
     return total
 
 
-def member_blocks(x: Estimators, n: int, levels: Numbers) -> Iterator[MemberBlock]:
+def member_blocks(x: Estimators, n: int, levels: Codes) -> Iterator[MemberBlock]:
     """Yield the members with n superparents for rows, given their levels as in `RowGroup`."""
     counts, every = x.counts, np.arange(levels.shape[1])
     if n == 0:
@@ -248,7 +247,7 @@ def member_blocks(x: Estimators, n: int, levels: Numbers) -> Iterator[MemberBloc
                 yield _pair_members(x, level, rows, levels[:, rows])
 
 
-def _pair_members(x: Estimators, level: int, rows: Positions, levels: Numbers) -> MemberBlock:
+def _pair_members(x: Estimators, level: int, rows: Positions, levels: Codes) -> MemberBlock:
     """Return the members with a superparent of this level and a later one."""
     counts = x.counts
     beside = counts.beside(level)
@@ -265,7 +264,7 @@ def _pair_members(x: Estimators, level: int, rows: Positions, levels: Numbers) -
     return MemberBlock(rows, columns, superparents, position[levels[partners]], tables)
 
 
-def _without_subsumed(x: Estimators, levels: Numbers) -> Numbers:
+def _without_subsumed(x: Estimators, levels: Codes) -> Codes:
     """Replace by -1 the levels, (features, rows), that other levels of the same row imply."""
     if x.subsumption is None:
         return levels

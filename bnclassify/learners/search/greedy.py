@@ -38,7 +38,7 @@ class Candidates(NamedTuple):
     pick: Callable[[Array], int]
 
 
-class Move(NamedTuple):
+class MadeEdit(NamedTuple):
     """An edit of a search, with the previous structure and score, and the new score."""
 
     structure: Structure
@@ -47,12 +47,12 @@ class Move(NamedTuple):
     after: float
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """The result of a search; `missed` is the improvement of the best candidate that was too small."""
 
     structure: Structure
     start: float
-    moves: tuple[Move, ...]
+    moves: tuple[MadeEdit, ...]
     missed: float
 
 
@@ -83,9 +83,9 @@ def picker(rng: np.random.Generator | None) -> Callable[[Array], int]:
 
 def climb(
     moves: Moves, current: Structure, at: Candidates, *, epsilon: float, most: float, progress: bool | None
-) -> Found:
+) -> SearchResult:
     """Make the best edit as long as it improves the score by epsilon and the score is below `most`."""
-    made, missed = list[Move](), 0.0
+    made, missed = list[MadeEdit](), 0.0
     start = score = float(at.score(current, [{}])[0])
     with progress_bar(progress, desc="search", unit=" steps") as bar:
         while score < most - TOLERANCE:
@@ -99,11 +99,11 @@ def climb(
             if best_score - epsilon < score - TOLERANCE:
                 missed = best_score - score if best_score > score + TOLERANCE else 0.0
                 break
-            made.append(Move(current, edits[best], score, best_score))
+            made.append(MadeEdit(current, edits[best], score, best_score))
             current, score = apply(current, edits[best]), best_score
             bar.set_postfix(candidates=len(edits), best=f"{score:.4f}", refresh=False)
             bar.update()
-    return Found(current, start, tuple(made), missed)
+    return SearchResult(current, start, tuple(made), missed)
 
 
 class SearchOptions(TypedDict, total=False):
@@ -215,7 +215,7 @@ class Search:
         kept = {name: value for name, value in settings.items() if name not in usual or usual[name] != value}
         return kept if seed is None else kept | {"rng": seed}
 
-    def _warn(self, found: Found, n_features: int) -> None:
+    def _warn(self, found: SearchResult, n_features: int) -> None:
         """Warn if no step improved the score by epsilon, or no feature was selected."""
         if is_repeated():
             return
@@ -231,7 +231,7 @@ class Search:
                 "selected. Use metric='log_loss', which evaluates posteriors."
             )
 
-    def _trace(self, found: Found, features: Sequence[Hashable], *, joins: bool) -> dict[str, Any]:
+    def _trace(self, found: SearchResult, features: Sequence[Hashable], *, joins: bool) -> dict[str, Any]:
         """Return the trace for `greedy_scores`, `search_steps` and the summary."""
 
         def named(numbers: Sequence[int], several: bool) -> Any:

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ...base.arrays import Array, Codes, code_type, first_best, log
+from ...base.arrays import Array, Codes, Mask, Positions, code_type, first_best, log
 from ...base.immutable import cached_property
 from ...base.messages import shown
 from ...counts.contingency import check_cells, flat_index
@@ -32,9 +32,6 @@ from .neighbours import Edit, Parents, Structure, apply
 
 _KEPT_BYTES = 2**28
 _FEW_CELLS = 2**12  # up to this number, all configurations are numbered
-
-
-Index = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +52,7 @@ class FoldedData:
     """
 
     grouped: Dataset
-    sizes: Index
+    sizes: Positions
     n_classes: int
     partition: bool
 
@@ -144,7 +141,7 @@ class FoldedData:
         """Repeat the values of each fold, along the last axis, for its tested rows."""
         return np.repeat(by_fold, self.sizes, axis=-1)
 
-    def observed(self, columns: Sequence[int], rows: slice | Index = slice(None)) -> NDArray[np.bool_] | None:
+    def observed(self, columns: Sequence[int], rows: slice | Positions = slice(None)) -> Mask | None:
         """Whether rows are complete in these columns; None if all rows are."""
         partial = [self.grouped.codes[column][rows] >= 0 for column in columns if column in self.partial]
         return np.logical_and.reduce(partial) if partial else None

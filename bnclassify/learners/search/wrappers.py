@@ -91,15 +91,15 @@ Features that it does not contain are not selected.
 required, forbidden : pairs of str
     Pairs of features that are always joined, and pairs that are never joined."""
 
-Learner = TypeVar("Learner", bound=Callable[..., BNC])
+Decorated = TypeVar("Decorated", bound=Callable[..., BNC])
 
 
-def _greedy(arcs: str) -> Callable[[Learner], Learner]:
+def _greedy(arcs: str) -> Callable[[Decorated], Decorated]:
     """Return a decorator that adds the shared arguments to the docstring and the signature of a learner."""
     described = sharing({"{data}": _DATA, "{search}": _SEARCH.replace("{arcs}", arcs), "{result}": _RESULT})
     shared = [p.replace(kind=p.KEYWORD_ONLY) for p in signature(Search).parameters.values() if p.name != "k"]
 
-    def decorate(learner: Learner) -> Learner:
+    def decorate(learner: Decorated) -> Decorated:
         *own, _ = signature(learner).parameters.values()
         vars(learner)["__signature__"] = signature(learner).replace(parameters=[*own, *shared])
         return guided("Pass options by name, such as k=5.")(described(learner))
