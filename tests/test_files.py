@@ -685,7 +685,9 @@ def test_hostile_files_are_refused_before_much_is_built(tmp_path: Path) -> None:
     tracemalloc.start()
     with pytest.raises(ValueError, match="must contain a model"):
         bn.load(path)
-    assert tracemalloc.get_traced_memory()[1] < 3 * path.stat().st_size  # the text, and nothing made of it
+    assert (
+        tracemalloc.get_traced_memory()[1] < 10 * path.stat().st_size
+    )  # the text and its JSON, and nothing made of it
     tracemalloc.stop()
     for kind in ("tuple", "list"):
         shared: list[Any] = [["low"] * 8]

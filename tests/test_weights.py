@@ -319,7 +319,7 @@ def test_what_is_no_weight(weights: Any, error: type[Exception], match: str) -> 
 
 
 def test_weights_of_encoded_data_are_no_column() -> None:
-    with pytest.raises(TypeError, match="if frame is a Dataset"):
+    with pytest.raises(TypeError, match="weights must be a number for each row; got 'people'"):
         bn.encode(bn.encode(TITANIC), weights="people")
 
 

@@ -24,7 +24,8 @@ from ..network.classifiers import BNC, Graph
 def _add_up(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
     """Return the sum over rows of ln P(row), if ``joint``, or of ln P(class variables | features)."""
     rows = rows_for(x, dataset, x.observed if joint else None)
-    total = rows.add_up(partial(_sum_at_labels, x, joint))
+    add_up = rows.count_all if joint else rows.add_up
+    total: float = add_up(partial(_sum_at_labels, x, joint))
     if not rows.size:  # known after partitions were read
         raise ValueError("dataset must have at least one row with a weight above 0; got none.")
     return total

@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,14 +21,11 @@ from ..model.arguments import check_model
 from ..model.model import Model
 from ..model.questions import members
 from ..model.recipes import Tally
-from .notation import Reader, UnknownValueError, Writer, can_write
+from .notation import Reader, Writer, can_write
 
 _FORMAT = "bnclassify model"
 _VERSION = 2
 _HEADER = re.compile(rb'\s*\{\s*"format"\s*:\s*"bnclassify model"')
-
-_FIELD = re.compile(r'\s*[{,]\s*"(\w+)"\s*:\s*')
-_FORMS = {"model": re.compile(r"\{"), "shared": re.compile(r"\[\s*[\[{\]]")}
 
 _ROUNDING = 1e-6
 """Largest difference from 1 of the sum of a distribution; distributions of `lp` are more precise."""
@@ -87,11 +83,7 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
         notation = writer.write(model, "x")
         content = {"format": _FORMAT, "version": _VERSION, "shared": writer.shared, "model": notation}
         text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-    except (
-        UnknownValueError,
-        ValueError,
-        RecursionError,
-    ) as error:  # of integers of 4,300 digits, and nesting
+    except (ValueError, RecursionError) as error:  # also of integers of 4,300 digits, and of nesting
         raise ValueError(
             f"x must contain only text, numbers, bools, None, tuples and intervals; got {error}. Rename such "
             "labels, for example with df[column].cat.rename_categories(str), and refit the model."
@@ -158,7 +150,7 @@ def load(path: str | os.PathLike[str]) -> Model:
             must_be(source, "a file written by save", start[:40].decode("utf-8", "replace"), hint)
         )
     try:
-        written = _parse(file.read_bytes().decode("utf-8", "surrogatepass"))
+        written = json.loads(file.read_bytes().decode("utf-8", "surrogatepass"))
         version, shared = written.get("version"), written.get("shared", [])
         if version != _VERSION or type(version) is not int:
             hint = "Use the bnclassify that wrote the file, or save the model again."
@@ -172,19 +164,6 @@ def load(path: str | os.PathLike[str]) -> Model:
     except Exception as error:  # any error of inconsistent parts
         raise ValueError(f"{source}: the file is damaged, or of another bnclassify: {error}") from error
     return model
-
-
-def _parse(text: str) -> dict[str, Any]:
-    """Return the fields of the file in the form that `save` writes."""
-    decoder, fields, position = json.JSONDecoder(), dict[str, Any](), 0
-    while key := _FIELD.match(text, position):
-        form = _FORMS.get(key[1])
-        if form and not form.match(text, key.end()):
-            raise ValueError(f"{key[1]} must contain a model; got {shown(text[key.end() : key.end() + 50])}")
-        fields[key[1]], position = decoder.raw_decode(text, key.end())
-    if text[position:].strip() != "}":
-        raise json.JSONDecodeError("Expecting property name in double quotes, or }", text, position)
-    return fields
 
 
 def _try_out(x: Model) -> None:

@@ -340,8 +340,6 @@ class Parts(Opened):
         """Return the encoded data, with the weights of a column."""
         if weights is None:
             return self.read()
-        if not names_column(weights):
-            raise TypeError("weights must be the name of a column if the data are partitioned.")
         check_columns([weights], self.columns, "weights")
         return self.read(Columns(weights=weights))
 

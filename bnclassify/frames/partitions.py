@@ -15,7 +15,7 @@ from ..base.messages import listed, shown, warn
 from .encoding import Frame
 from .reading import Draw, Facts, Keep, Reading
 from .schema import ALL, MISSING, Columns, Dataset, Known, Learnable, Prepare, Schema, recode
-from .sources import NEEDS_ROWS, LargeFrame, Make, Merge, Source, is_dask, needs_rows
+from .sources import LargeFrame, Make, Merge, Source, is_dask, needs_rows
 
 T = TypeVar("T")
 
@@ -54,10 +54,6 @@ class Memo:
         self.gaps.update(zip(columns, facts.gaps.tolist(), strict=True))
         self.hidden.update(zip(columns, np.broadcast_to(facts.hidden, len(columns)).tolist(), strict=True))
         return is_first
-
-
-class RowsNeededError(TypeError):
-    """Raised for partitioned data by functions that need rows in memory."""
 
 
 class NoRowsError(ValueError):
@@ -149,9 +145,7 @@ class Partitions(Learnable):
     @property
     def codes(self) -> NDArray[Any]:
         """Raise a TypeError, because rows in parts are not kept."""
-        raise RowsNeededError(f"dataset {NEEDS_ROWS}")
-
-    taken = with_values = codes
+        raise needs_rows("dataset")
 
     def coded(self, schema: Schema) -> Partitions:
         """Return the columns of a schema, coded by its levels."""
@@ -228,19 +222,20 @@ class Partitions(Learnable):
         """Return rows that are drawn with replacement."""
         return replace(self, reading=replace(self.reading, draw=draw), memo=Memo())
 
+    def count_all(self, count: Callable[[Any], T]) -> T:
+        """Return the counts of all rows, by a function of the source that counts them, or of each part."""
+        if self.counts_of_source([]) is None:
+            return self.add_up(count)
+        if self.memo.counted is None:
+            self._look()
+        return count(self)
+
     def add_up(self, count: Callable[[Dataset], T]) -> T:
         """Return the sum of the results of a function for each part of the rows; see `Dataset.add_up`.
 
         Workers call the function, so it must be picklable. The first pass warns of rows
         without a class, and raises if no row is left.
         """
-        if self.counts_of_source([]) is not None:
-            if self.memo.counted is None:
-                self._look()
-            try:
-                return count(self)  # type: ignore[arg-type]
-            except RowsNeededError:  # the function reads codes
-                pass
         total: T
         targets = tuple([name for name in self.targets if name in self.schema.positions])
         counting = _Counting(self.reading, count, targets)
@@ -275,7 +270,7 @@ class Partitions(Learnable):
         """Yield codes of joint values of families, (columns, cells), and how many rows have them."""
         counted = self._cells(families)
         if counted is None:
-            raise RowsNeededError(f"dataset {NEEDS_ROWS}")
+            raise needs_rows("dataset")
         return counted
 
     def _cells(self, families: Sequence[Sequence[int]]) -> Iterator[tuple[NDArray[np.intp], Array]] | None:

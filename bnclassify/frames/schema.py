@@ -16,7 +16,7 @@ from ..base.arrays import Array, Codes, added, code_type
 from ..base.checks import OneOf, check_columns
 from ..base.immutable import EMPTY, Immutable, cached_property, lock
 from ..base.messages import listed, shown, warn
-from .numeric import are_categories, as_floats, check_weights, names_column, to_numbers
+from .numeric import are_categories, as_floats, check_weights, to_numbers
 
 Levels = tuple[tuple[Any, ...], ...]
 
@@ -332,8 +332,6 @@ class InMemory(Opened):
         data = self.encode()
         if weights is None:
             return data
-        if names_column(weights):
-            raise TypeError("weights must be a number for each row if frame is a Dataset.")
         return replace(data, weights=check_weights(weights, data.index))
 
     def in_memory(self, argument: str) -> InMemory:
@@ -358,6 +356,7 @@ class _Rows(Immutable):
         def fractions(self) -> tuple[int, int]: ...
         def __len__(self) -> int: ...
         def add_up(self, count: Callable[[Dataset], T]) -> T: ...
+        def count_all(self, count: Callable[[Any], T]) -> T: ...
         def select(self, columns: Sequence[Hashable]) -> Self: ...
         def counts_of_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None: ...
         def cells(self, families: Sequence[Sequence[int]]) -> Iterable[tuple[NDArray[Any], Array | None]]: ...
@@ -506,6 +505,8 @@ class Dataset(InMemory, Countable):
         starts = range(0, len(self), _PART_ROWS)
         total: T = added(count(self._part(slice(start, start + _PART_ROWS))) for start in starts)
         return total
+
+    count_all = add_up
 
     def counts_of_source(self, families: Sequence[Sequence[int]]) -> None:
         """Return None, because rows in memory are counted here."""

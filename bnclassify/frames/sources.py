@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from inspect import signature
 from itertools import chain
 from typing import Any, Protocol, TypeVar, runtime_checkable
 from weakref import finalize
@@ -252,26 +251,12 @@ class Chunks:
     def _open(self) -> Iterable[Any]:
         frames = self._frames
         if callable(frames):
-            _check_call(frames, self.argument)
             frames = frames()
         if isinstance(frames, pd.DataFrame | str | Mapping) or not isinstance(frames, Iterable):
             raise TypeError(
                 f"{self.argument} {NEEDS_FUNCTION}; got a function that returns {type(frames).__name__}."
             )
         return frames
-
-
-def _check_call(function: Callable[..., Any], argument: str) -> None:
-    """Raise a TypeError for a function that cannot be called without arguments."""
-    try:
-        signature(function).bind()
-    except TypeError:
-        raise TypeError(
-            f"{argument} must be a DataFrame, or a function without arguments that returns an iterator of "
-            f"data frames; got {shown(function)}."
-        ) from None
-    except ValueError:  # written in C, without a signature
-        pass
 
 
 def _close(frames: object) -> None:

@@ -30,7 +30,7 @@ class Estimable(Immutable):
 
     def _count_all(self, data: Countable, prior: Any) -> tuple[Any, ...]:
         """Return the counts behind the tables in all rows."""
-        return data.add_up(partial(self._count, prior=prior))
+        return data.count_all(partial(self._count, prior=prior))
 
     def _distributions(self) -> Iterable[tuple[Hashable, Array]]:
         """Return variables and their tables, which sum to 1 along the first axis."""
