@@ -7,10 +7,9 @@ Data flow downwards through this list. Each package imports only from those abov
     counts           contingency tables, tables of pairs, information
     numbers          intervals of numeric columns, rare levels                     discretize merge_rare
     model            the base class of models, and accessors                       families cpt is_nb ...
-    network          Bayesian networks: values, inference, priors, tables, EM      BNC Ensemble
+    network          Bayesian networks: values, inference, priors, tables, methods  BNC Ensemble
     recipe           back-off tables, leave-one-out weights, averaged cut points
     superparents     averaged one- and n-dependence estimators                     aode ande
-    feature_weights  MANB, AWNB, WANBIA                                            min_testing_depths
     metrics          metrics of predictions, folds, the scoring loop
     learners         learners of structure, from counts or by greedy search        nb tan_cl hc kdb ...
     several          several class variables                                       mbc maode chain ...
@@ -60,7 +59,6 @@ from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum
 from .exchange.page import write_page
 from .exchange.sql import to_sql
 from .exchange.storage import load, save
-from .feature_weights.awnb import min_testing_depths
 from .fitting.bnc import bnc
 from .fitting.lp import lp
 from .fitting.pool import pool
@@ -84,8 +82,8 @@ from .learners.independence import chisq_dn, learn_blanket
 from .learners.k_dependence import kdb_mi, spode
 from .learners.latent_classes import lca
 from .learners.local_scores import network_score
-from .learners.search.wrappers import bsej, fssj, kdb, tan_hc, tan_hcsp
 from .learners.trees import chow_liu, tan_cl
+from .learners.wrappers import bsej, fssj, kdb, tan_hc, tan_hcsp
 from .metrics.folds import stratified_folds
 from .metrics.r_folds import r_folds
 from .model.questions import (
@@ -120,6 +118,7 @@ from .model.traces import (
     params,
     search_steps,
 )
+from .network.awnb import min_testing_depths
 from .network.classifiers import BNC, DN
 from .network.ensemble import Ensemble
 from .numbers.discretization import Discretizer, discretize

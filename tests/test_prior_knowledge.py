@@ -19,7 +19,7 @@ import bnclassify as bn
 from bnclassify.base.graphs import components
 from bnclassify.counts.contingency import contingency_tables
 from bnclassify.learners.local_scores import Completions
-from bnclassify.learners.search.neighbours import ancestors, superparents, tree_arcs
+from bnclassify.learners.neighbours import ancestors, superparents, tree_arcs
 
 from .conftest import REFERENCE
 from .strategies import examples, frames

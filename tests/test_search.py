@@ -18,15 +18,15 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.base.graphs import find_cycle
 from bnclassify.frames.schema import Dataset, Schema
-from bnclassify.learners.search import greedy, scoring
-from bnclassify.learners.search.neighbours import (
+from bnclassify.learners import greedy, scoring
+from bnclassify.learners.neighbours import (
     additions_and_joins,
     apply,
     dependence_arcs,
     removals_and_joins,
     superparents,
 )
-from bnclassify.learners.search.scoring import CrossValidatedScore, FoldedData
+from bnclassify.learners.scoring import CrossValidatedScore, FoldedData
 from bnclassify.metrics import METRICS
 from bnclassify.metrics.folds import fold_rows
 from bnclassify.model.arguments import log_joint

@@ -15,13 +15,13 @@ from scipy.special import gammaln
 
 import bnclassify as bn
 from bnclassify.base.arrays import xlogx
-from bnclassify.feature_weights import awnb as trees
-from bnclassify.feature_weights import wanbia as wanbia
-from bnclassify.feature_weights.awnb import depth_weights
-from bnclassify.feature_weights.awnb import testing_depths as depths_of_trees
-from bnclassify.feature_weights.wanbia import Objective, with_weights
 from bnclassify.frames.opening import encode
 from bnclassify.frames.training import prepare
+from bnclassify.network import awnb as trees
+from bnclassify.network import weighting as wanbia
+from bnclassify.network.awnb import depth_weights
+from bnclassify.network.awnb import testing_depths as depths_of_trees
+from bnclassify.network.weighting import Objective, with_weights
 
 from .conftest import read_reference, reference_frame
 from .oracles import as_array, close

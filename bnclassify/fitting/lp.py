@@ -15,9 +15,6 @@ from ..base.checks import Flag, Names, OneOf, Seed, Whole, check_rng
 from ..base.immutable import record
 from ..base.messages import listed, plain, shown, warn
 from ..base.progress import progress_bar
-from ..feature_weights.awnb import AWNB
-from ..feature_weights.manb import MANB
-from ..feature_weights.wanbia import WANBIA
 from ..frames.encoding import Frame, check_levels
 from ..frames.opening import InFull, InParts, group_labels, open_data
 from ..frames.schema import Columns, Dataset, Learnable, Schema
@@ -26,10 +23,12 @@ from ..frames.training import TrainingData, prepare
 from ..model.arguments import check_model
 from ..model.model import Model, renewed
 from ..model.recipes import Rows, Step, Tally
+from ..network.awnb import AWNB
 from ..network.densities import Densities, Numbers
 from ..network.em import EM
 from ..network.priors import PLAIN, Method, Prior, is_nested
 from ..network.subsumption import Subsumption
+from ..network.weighting import MANB, WANBIA
 from ..recipe.leave_one_out import LeaveOneOut, LeaveOneOutPower
 from ..recipe.prior import find_prior
 from ..several.multidimensional import MultiModel

@@ -15,8 +15,8 @@ from .gain import kdb_gain
 from .hill_climbing import ban, hc
 from .independence import chisq_dn
 from .k_dependence import kdb_mi, spode
-from .search.wrappers import bsej, fssj, kdb, tan_hc, tan_hcsp
 from .trees import chow_liu, tan_cl
+from .wrappers import bsej, fssj, kdb, tan_hc, tan_hcsp
 
 _EXACT = (nb, anb, aode, ande, spode, tan_cl, chow_liu, kdb_mi, kdb_gain, chisq_dn)
 _SEARCHES = (hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb)

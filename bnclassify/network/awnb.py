@@ -23,9 +23,9 @@ from ..frames.opening import InFull
 from ..frames.schema import Dataset
 from ..frames.training import prepare_rows
 from ..model.model import Model
-from ..network.classifiers import BNC
-from ..network.priors import Method, Prior, check_augmented
-from .wanbia import with_weights
+from .classifiers import BNC
+from .priors import Method, Prior, check_augmented
+from .weighting import with_weights
 
 MAX_DEPTH = 30
 _MOST_TREES = 100_000

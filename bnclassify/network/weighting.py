@@ -1,7 +1,11 @@
-"""WANBIA: weights of features that maximize the conditional log-likelihood.
+"""Methods of `lp` that weight features: MANB, and WANBIA.
 
-The tables of the returned model are θ^w, normalized, and the objective and its gradient refer to this
-model.
+MANB averages a naive Bayes over the presence of each arc from the class. The posterior of an arc depends only
+on its feature, because the prior of structures and the likelihood are products over features. Therefore, the
+exact average over 2^n structures needs n terms.
+
+WANBIA weights features to maximize the conditional log-likelihood. The tables of the returned model are θ^w,
+normalized, and the objective and its gradient refer to this model.
 """
 
 from __future__ import annotations
@@ -11,25 +15,86 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import betaln, expit, gammaln, logit
 
-from ..base.arrays import Array, Codes, log, log_normalize
+from ..base.arrays import Array, Codes, log, log_normalize, log_sum_exp
+from ..base.checks import Real
 from ..base.immutable import record
 from ..base.messages import warn
 from ..base.progress import advance
-from ..counts.contingency import flat_index
-from ..frames.schema import Dataset
+from ..counts.contingency import count_families, flat_index
+from ..frames.schema import Countable, Dataset
 from ..model.arguments import check_size
 from ..model.model import Model
 from ..model.questions import is_nb
-from ..network.classifiers import BNC
-from ..network.estimates import Scope
-from ..network.priors import Method, Prior, check_augmented, check_positive
+from .classifiers import BNC
+from .estimates import Scope
+from .priors import Method, Prior, PseudoCounts, check_augmented, check_positive
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _FLAT = 1e-6  # nats per row and weight; smaller slopes count as 0
 _OPTIONS = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-7}
+
+
+@record
+@dataclass(frozen=True)
+class MANB(Method):
+    """Average a naive Bayes over the presence of each arc from the class, given its prior probability."""
+
+    probability: float
+
+    argument = "manb_prior"
+    counts_alone = True
+
+    def __post_init__(self) -> None:
+        Real(above=0, below=1).check("manb_prior", self.probability)
+
+    def settings(self) -> Mapping[str, Any]:
+        """Return the argument of `lp` that requests this."""
+        return {"manb_prior": self.probability}
+
+    def check(self, x: Model, prior: Prior) -> None:
+        """Raise unless the structure is a naive Bayes and the prior adds pseudo-counts."""
+        check_augmented(x, self.argument)
+        if not is_nb(x):
+            raise ValueError("manb_prior requires a naive Bayes. Learn the structure with nb.")
+        check_positive(prior, self.argument)
+        if not isinstance(prior, PseudoCounts):
+            raise ValueError("manb_prior requires smooth, ess or m.")
+
+    def __call__(self, x: Model, data: Countable, prior: Prior, rng: np.random.Generator) -> BNC:
+        """Return the network with averaged tables, and the posteriors of its arcs."""
+        if not isinstance(prior, PseudoCounts):
+            raise TypeError("prior must define pseudo-counts.")
+        fitted = check_augmented(x, self.argument)._estimate(data, prior)
+        class_column = len(x.features)
+        counts = count_families(data, [(i, class_column) for i in range(class_column)])
+        averaged = [_average(table, prior, float(self.probability)) for table in counts]
+        learned = {**fitted.learned, "arc_posteriors": tuple([posterior for _, posterior in averaged])}
+        return replace(fitted, cpts=(*[table for table, _ in averaged], fitted.cpts[-1]), learned=learned)
+
+
+def _average(counts: Array, prior: PseudoCounts, probability: float) -> tuple[Array, float]:
+    """Return θ·P(arc|D) + θ₀·(1 − P(arc|D)), θ given the class and θ₀ without it, and P(arc|D)."""
+    merged = counts.sum(axis=1, keepdims=True)
+    evidence = _log_evidence(counts, prior) - _log_evidence(merged, prior)
+    posterior = float(expit(evidence + logit(probability)))
+    return prior(counts) * posterior + prior(merged) * (1 - posterior), posterior
+
+
+def _log_evidence(counts: Array, prior: PseudoCounts) -> float:
+    """Return Σ_j [ln Γ(rα) − ln Γ(N_j + rα) + Σ_k (ln Γ(N_jk + α) − ln Γ(α))], k over the first axis."""
+    pseudo = prior.per_cell(*counts.shape)
+    rising = _log_rising(pseudo, counts).sum(axis=0) - _log_rising(pseudo * len(counts), counts.sum(axis=0))
+    return float(rising.sum())
+
+
+def _log_rising(start: float, steps: Array) -> Array:
+    """Return ln Γ(start + steps) − ln Γ(start), exact for a large start: ln Γ(n) − ln B(start, n)."""
+    n = np.where(steps > 0, steps, 1.0)
+    return np.where(steps > 0, gammaln(n) - betaln(start, n), 0.0)
 
 
 class Objective:
@@ -49,16 +114,10 @@ class Objective:
         counts = np.bincount(cells, data.weights, minlength=len(distinct) * n_classes)
         self.counts = counts.reshape(len(distinct), n_classes).astype(np.float64)
         self.log_prior = log(prior)
-        shapes: dict[tuple[int, ...], list[int]] = {}
-        for i, cpt in enumerate(cpts):
-            shapes.setdefault(cpt.shape, []).append(i)
-        self.groups = [
-            (np.array(group), log(np.stack([cpts[i] for i in group]))) for group in shapes.values()
-        ]
-        order = [i for group in shapes.values() for i in group]
-        self.position = np.argsort(order)
-        self.sizes = [int(np.prod(cpts[i].shape[:-1])) for i in order]
-        families = [(x.scopes[i][:-1], cpts[i].shape[:-1]) for i in order]
+        # (levels, configurations of feature parents, classes)
+        self.logs = [log(cpt).reshape(len(cpt), -1, n_classes) for cpt in cpts]
+        self.sizes = [cpt.size // n_classes for cpt in cpts]
+        families = [(scope[:-1], cpt.shape[:-1]) for scope, cpt in zip(x.scopes, cpts, strict=False)]
         self.member = self._membership(distinct.T, families)
         self.observed = self.member.T @ self.counts
 
@@ -80,23 +139,23 @@ class Objective:
     def __call__(self, weights: Array) -> tuple[float, Array]:
         """Return the value and the gradient at weights."""
         advance()
-        tables = [_weighted_log(logs, weights[group]) for group, logs in self.groups]
+        tables = map(_weighted_log, self.logs, weights.tolist())
         logs, slopes = zip(*tables, strict=True)
         posterior = log_normalize(self.member @ np.concatenate(logs) + self.log_prior)
         value = -float((self.counts * posterior).sum())
         expected = self.member.T @ (self.counts.sum(axis=1, keepdims=True) * np.exp(posterior))
         per_cell = ((expected - self.observed) * np.concatenate(slopes)).sum(axis=1)
-        return value, np.add.reduceat(per_cell, np.cumsum([0, *self.sizes[:-1]]))[self.position]
+        return value, np.add.reduceat(per_cell, np.cumsum([0, *self.sizes[:-1]]))
 
 
-def _weighted_log(logs: Array, weights: Array) -> tuple[Array, Array]:
-    """Return ln of θ^w normalized, and its derivative by w, as (cells, classes), from ln θ of several tables.
+def _weighted_log(logs: Array, weight: float) -> tuple[Array, Array]:
+    """Return ln of θ^w normalized, and its derivative by w, as (cells, classes), from ln θ of a table.
 
     d/dw [w ln θ_k − ln Σ_l θ_l^w] = ln θ_k − Σ_l θ_l^w ln θ_l / Σ_l θ_l^w.
     """
-    weighted = logs * weights.reshape(-1, *[1] * (logs.ndim - 1))
-    weighted = np.moveaxis(log_normalize(np.moveaxis(weighted, 1, -1)), -1, 1)
-    slope = logs - (np.exp(weighted) * logs).sum(axis=1, keepdims=True)
+    weighted = logs * weight
+    weighted -= log_sum_exp(weighted, axis=0)
+    slope = logs - (np.exp(weighted) * logs).sum(axis=0)
     return weighted.reshape(-1, logs.shape[-1]), slope.reshape(-1, logs.shape[-1])
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Hashable, Sequence
 from inspect import signature
 from typing import TypeVar, Unpack
 
-from ...base.calls import guided
-from ...base.checks import Whole
-from ...base.docstrings import sharing
-from ...frames.opening import InFull
-from ...network.classifiers import BNC
+from ..base.calls import guided
+from ..base.checks import Whole
+from ..base.docstrings import sharing
+from ..frames.opening import InFull
+from ..network.classifiers import BNC
 from .greedy import Candidates, Moves, Search, SearchOptions
 from .neighbours import (
     Edit,

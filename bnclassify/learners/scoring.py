@@ -18,16 +18,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ...base.arrays import Array, Codes, Mask, Positions, code_type, first_best, log
-from ...base.immutable import cached_property
-from ...base.messages import shown
-from ...counts.contingency import check_cells, flat_index
-from ...frames.schema import Dataset, Schema
-from ...metrics import ACCURACY, Metric
-from ...metrics.folds import Rows
-from ...network.elimination import add_missing
-from ...network.factors import Factor
-from ...network.priors import Prior, PseudoCounts
+from ..base.arrays import Array, Codes, Mask, Positions, code_type, first_best, log
+from ..base.immutable import cached_property
+from ..base.messages import shown
+from ..counts.contingency import check_cells, flat_index
+from ..frames.schema import Dataset, Schema
+from ..metrics import ACCURACY, Metric
+from ..metrics.folds import Rows
+from ..network.elimination import add_missing
+from ..network.factors import Factor
+from ..network.priors import Prior, PseudoCounts
 from .neighbours import Edit, Parents, Structure, apply
 
 _KEPT_BYTES = 2**28

@@ -8,22 +8,22 @@ from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from ...base.arrays import TOLERANCE, Array
-from ...base.checks import Flag, OneOf, Optional, Real, SearchMetric, Seed, Whole, check_rng
-from ...base.graphs import components
-from ...base.messages import warn
-from ...base.progress import progress_bar
-from ...frames.opening import InFull
-from ...frames.training import TrainingData, prepare_rows
-from ...metrics import METRICS
-from ...metrics.folds import Folds, draw_parts, fold_rows
-from ...model.arguments import check_size
-from ...model.questions import is_semi_naive
-from ...model.recipes import Step, is_repeated
-from ...network.classifiers import BNC
-from ...recipe.prior import find_prior
-from ..arc_moves import Arc, ArcRules, check_start, written
-from ..fixed import network
+from ..base.arrays import TOLERANCE, Array
+from ..base.checks import Flag, OneOf, Optional, Real, SearchMetric, Seed, Whole, check_rng
+from ..base.graphs import components
+from ..base.messages import warn
+from ..base.progress import progress_bar
+from ..frames.opening import InFull
+from ..frames.training import TrainingData, prepare_rows
+from ..metrics import METRICS
+from ..metrics.folds import Folds, draw_parts, fold_rows
+from ..model.arguments import check_size
+from ..model.questions import is_semi_naive
+from ..model.recipes import Step, is_repeated
+from ..network.classifiers import BNC
+from ..recipe.prior import find_prior
+from .arc_moves import Arc, ArcRules, check_start, written
+from .fixed import network
 from .neighbours import Arcs, Edit, Structure, apply, describe
 from .scoring import CrossValidatedScore, FoldedData
 

@@ -1,1 +1,0 @@
-"""Methods that weight features: MANB, AWNB, WANBIA."""

@@ -1,1 +1,0 @@
-"""Greedy searches for a structure that is guided by a metric."""
