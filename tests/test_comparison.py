@@ -309,7 +309,7 @@ BAD_TABLES = {
         "2 missing or infinite values in 'a', 'b'",
     ),
     "text": (pd.DataFrame({"a": [0.1, 0.2], "b": ["x", "y"]}), TypeError, "got other values in 'b'"),
-    "series": (pd.Series([0.1, 0.2]), TypeError, "DataFrame.*got Series"),
+    "series": (pd.Series([0.1, 0.2]), TypeError, "DataFrame.*got a value of type Series"),
     "same name": (
         pd.DataFrame([[1.0, 2.0], [2.0, 1.0]], columns=["a", "a"]),
         ValueError,

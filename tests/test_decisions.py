@@ -243,7 +243,7 @@ def test_confusion_is_that_of_scikit_learn(car: pd.DataFrame) -> None:
     [
         (["a", None], ["a", "b"], ValueError, "predicted must have no missing labels"),
         (["a", "b"], ["a", None], ValueError, "actual must have no missing labels"),
-        (["a"], ["a", "b"], ValueError, r"got shapes \(1,\) and \(2,\)"),
+        (["a"], ["a", "b"], ValueError, "same number of rows, at least one; got 1 and 2"),
         ([1, 2], ["1", "2"], ValueError, "labels of the same type; got int and str"),
         (pd.DataFrame({"a": [0.5]}), ["a"], TypeError, "predicted must be labels; got DataFrame. The pred"),
         (["a"], pd.DataFrame({"a": [0.5]}), TypeError, "actual must be labels; got DataFrame. The predicted"),

@@ -104,7 +104,7 @@ def test_queries_of_wide_networks() -> None:
     [
         ("wheels", None, KeyError, "variables must be variables of the model; got 'wheels'"),
         (["class", "wheels"], None, KeyError, "variables must be variables of the model; got 'wheels'"),
-        ([], None, ValueError, "variables must be at least one name"),
+        ([], None, ValueError, "variables must be a list of names, at least one"),
         (["doors", "doors"], None, ValueError, "variables must be a list of names that all differ"),
         (3.5, None, TypeError, "variables must be a list of names; got 3.5"),
         ("class", {"wheels": 4}, KeyError, "evidence must be values of variables of the model; got 'wheels'"),

@@ -242,7 +242,7 @@ def test_models_that_differ(car: pd.DataFrame) -> None:
 
 def test_what_cannot_be_pooled(car: pd.DataFrame) -> None:
     x = bn.bnc("nb", "class", car, smooth=1)
-    with pytest.raises(ValueError, match=r"models must be a list of at least one model; got \[\]"):
+    with pytest.raises(ValueError, match=r"models must be a list of models, at least one; got \[\]"):
         bn.pool([])
     with pytest.raises(TypeError, match="models must be a list of models"):
         bn.pool(x)  # type: ignore[arg-type]

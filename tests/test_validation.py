@@ -434,7 +434,7 @@ def test_rows_count_as_often_as_they_weigh(car: pd.DataFrame) -> None:
     ("options", "error", "message"),
     [
         ({"metric": "acuracy"}, ValueError, "Did you mean 'accuracy'"),
-        ({"metric": []}, ValueError, "metric must contain at least one"),
+        ({"metric": []}, ValueError, "metric must be a list of metrics, at least one"),
         ({"metric": 3}, TypeError, "metric must be a name or a function"),
         ({"metric": lambda p, a: "good"}, TypeError, "metric <lambda> must return a number; got str"),
         ({"repeats": 0}, ValueError, "repeats must be a whole number from 1 to 100,000; got 0"),

@@ -115,8 +115,26 @@ class Flag:
 
     def check(self, argument: str, value: object) -> bool:
         """Return the value, or raise an error."""
-        if not isinstance(value, bool):
-            raise TypeError(must_be(argument, "True or False", value))
+        return bool(Instance(bool, "True or False").check(argument, value))
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A value of some types, which `expected` describes.
+
+    >>> Instance(Mapping, "a dict of arguments").check("dag_args", 3)
+    Traceback (most recent call last):
+    TypeError: dag_args must be a dict of arguments; got 3.
+    """
+
+    types: Any
+    expected: str
+    remedy: str = ""
+
+    def check(self, argument: str, value: Any) -> Any:
+        """Return the value, or raise an error."""
+        if not isinstance(value, self.types):
+            raise TypeError(must_be(argument, self.expected, value, self.remedy))
         return value
 
 
@@ -159,10 +177,11 @@ class Names:
 
     options: Collection[Hashable] | None = None
     noun: str = "a list of names"
+    filled: bool = False
 
     def check(self, argument: str, value: object) -> tuple[Hashable, ...]:
         """Return the names as a tuple, or raise an error."""
-        names = tuple(ListOf("names").check(argument, value))
+        names = tuple(ListOf("names", self.filled).check(argument, value))
         if not all(isinstance(name, Hashable) and name == name for name in names):
             raise TypeError(must_be(argument, "a list of names", value))
         twice = [name for i, name in enumerate(names) if name in names[:i]]
@@ -176,13 +195,17 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """A list, or another collection with one axis; `noun` names its elements.
+    """A list, not empty if `filled`, or another collection with one axis; `noun` names its elements.
 
     >>> ListOf("names").check("names", ("a", "b"))
     ['a', 'b']
+    >>> ListOf("models", filled=True).check("models", [])
+    Traceback (most recent call last):
+    ValueError: models must be a list of models, at least one; got [].
     """
 
     noun: str
+    filled: bool = False
 
     def check(self, argument: str, value: object) -> list[Any]:
         """Return the elements as a list, or raise an error."""
@@ -194,7 +217,10 @@ class ListOf:
             or getattr(value, "ndim", 1) != 1
         ):
             raise TypeError(must_be(argument, f"a list of {self.noun}", value))
-        return list(value)
+        elements = list(value)
+        if self.filled and not elements:
+            raise ValueError(must_be(argument, f"a list of {self.noun}, at least one", elements))
+        return elements
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +230,7 @@ class Optional:
     >>> Optional(Whole(least=1)).check("min_count", None)
     """
 
-    other: Whole | Real | Flag | OneOf | Names | ListOf
+    other: Whole | Real | Flag | Instance | OneOf | Names | ListOf
 
     def check(self, argument: str, value: object) -> Any:
         """Return the value, or raise an error."""

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.arrays import Array
 from ..base.calls import guided
-from ..base.messages import listed, plain
+from ..base.checks import Instance, ListOf, check_columns
+from ..base.messages import plain
 from ..frames.numeric import check_weights
 from ..frames.sources import in_pandas
 from ..model.model import Model
@@ -177,23 +178,14 @@ def confusion(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | N
 def _paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Objects]:
     """Return labels as two arrays of objects, or raise if they cannot be compared."""
     for name, labels in {"predicted": predicted, "actual": actual}.items():
-        if isinstance(labels, Model | pd.DataFrame):
+        if isinstance(labels, Model | pd.DataFrame) or np.ndim(labels) != 1:
             raise TypeError(
                 f"{name} must be labels; got {type(labels).__name__}. The predicted labels come first, as "
                 "predict(x, df) or cv_predict(x, df, prob=False) return them, then the actual ones. If there "
                 "are several class variables, call hamming."
             )
-    indexes = [labels.index for labels in (predicted, actual) if isinstance(labels, pd.Series)]
-    if len(indexes) == 2 and not indexes[0].equals(indexes[1]):
-        raise ValueError("predicted and actual must have the same index. Align them, or pass .to_numpy().")
+    check_same_rows(predicted, actual, "predicted and actual")
     guesses, truth = (np.asarray(labels, dtype=object) for labels in (predicted, actual))
-    if guesses.ndim != 1 or guesses.shape != truth.shape:
-        raise ValueError(
-            "predicted and actual must be sequences of the same length; "
-            f"got shapes {guesses.shape} and {truth.shape}."
-        )
-    if not len(truth):
-        raise ValueError("predicted and actual must contain at least one label; got none.")
     if pd.isna(truth).any():
         raise ValueError("actual must have no missing labels. Compare the rows that have one.")
     types = [{type(label) for label in labels if not pd.isna(label)} for labels in (guesses, truth)]
@@ -204,6 +196,16 @@ def _paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Ob
             "Convert one, for example with .astype(str)."
         )
     return guesses, truth
+
+
+def check_same_rows(first: Any, second: Any, names: str) -> None:
+    """Raise a ValueError unless two arguments have the same rows, at least one."""
+    indexes = [rows.index for rows in (first, second) if isinstance(rows, pd.Series | pd.DataFrame)]
+    if len(indexes) == 2 and not indexes[0].equals(indexes[1]):
+        raise ValueError(f"{names} must have the same index. Align them, or pass .to_numpy().")
+    if len(first) != len(second) or not len(first):
+        found = f"{len(first)} and {len(second)}"
+        raise ValueError(f"{names} must have the same number of rows, at least one; got {found}.")
 
 
 def _all_classes(*columns: ArrayLike) -> list[Any]:
@@ -243,15 +245,10 @@ def _right(predicted: ArrayLike, actual: ArrayLike) -> NDArray[np.bool_]:
 
 def _right_labels(predicted: pd.DataFrame, actual: pd.DataFrame) -> NDArray[np.bool_]:
     """Return whether each label is correct, (class variables, rows)."""
+    expected = "a DataFrame with one column of labels for each class variable"
     for name, frame in {"predicted": predicted, "actual": actual}.items():
-        if not isinstance(frame, pd.DataFrame):
-            raise TypeError(
-                f"{name} must be a DataFrame with one column of labels for each class variable; got "
-                f"{type(frame).__name__}."
-            )
-    if not predicted.shape[1]:
-        raise ValueError("predicted must have one column of labels for each class variable; got none.")
-    absent = [name for name in predicted.columns if name not in actual.columns]
-    if absent:
-        raise KeyError(f"actual must have the columns of predicted; it lacks {listed(absent)}.")
+        Instance(pd.DataFrame, expected).check(name, frame)
+    check_columns(
+        ListOf("columns", filled=True).check("predicted", predicted.columns), actual.columns, "actual"
+    )
     return np.array([_right(predicted[name], actual[name]) for name in predicted.columns])

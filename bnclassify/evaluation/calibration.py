@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from ..base.arrays import Array, Codes, first_best
-from ..base.checks import OneOf, Whole
+from ..base.checks import Instance, OneOf, Whole
 from ..base.messages import listed, shown
+from ..frames.encoding import check_unique
 from ..frames.sources import in_pandas
 from ..metrics import bin_sums, calibration_error, calibration_noise, equal_ends
+from .accuracy import check_same_rows
 
 MOST_BINS = 10_000
 _LEAST = float(np.finfo(float).eps)  # minimum distance of probabilities from 0 and 1
@@ -189,32 +191,18 @@ def _fit_log_odds(probabilities: Array, right: NDArray[np.bool_]) -> tuple[float
     return float(found.x[0]), float(found.x[1])
 
 
-def check_posteriors(posteriors: object, actual: object) -> tuple[Array, Codes, pd.Index[Any]]:
+def check_posteriors(posteriors: Any, actual: Any) -> tuple[Array, Codes, pd.Index[Any]]:
     """Return posteriors as an array, the codes of the actual classes and the classes, or raise."""
     given, posteriors, actual = posteriors, in_pandas(posteriors), in_pandas(actual)
-    if not isinstance(posteriors, pd.DataFrame):
-        raise TypeError(
-            "posteriors must be a DataFrame with one column per class, as cv_predict(x, df) and predict(x, "
-            f"df, prob=True) return; got {type(posteriors).__name__}."
-        )
-    if not posteriors.columns.is_unique:
-        raise ValueError(
-            "posteriors must have one column per class; some names of columns occur more than once."
-        )
-    if np.ndim(cast("Any", actual)) != 1:
+    expected = "a DataFrame with one column per class, as cv_predict(x, df) returns"
+    Instance(pd.DataFrame, expected).check("posteriors", posteriors)
+    check_unique(posteriors.columns.tolist(), "posteriors")
+    if np.ndim(actual) != 1:
         raise TypeError(f"actual must be the class of each row; got {shown(actual)}.")
+    check_same_rows(posteriors, actual, "posteriors and actual")
     labels = pd.Series(np.asarray(actual, dtype=object), dtype=object)
     if given is not posteriors:  # in other libraries, the names of columns are text
         labels = labels.map(str)
-    if isinstance(actual, pd.Series) and not actual.index.equals(posteriors.index):
-        raise ValueError(
-            "posteriors and actual must have the same index. Align them, or pass actual.to_numpy()."
-        )
-    if len(labels) != len(posteriors) or not len(labels):
-        raise ValueError(
-            "posteriors and actual must have the same number of rows, at least one; got "
-            f"{len(posteriors)} and {len(labels)}."
-        )
     codes = posteriors.columns.get_indexer(pd.Index(labels, dtype=object))
     if (codes < 0).any():
         raise ValueError(

@@ -14,7 +14,7 @@ from scipy.special import fdtrc, fdtri, stdtr, stdtrit
 
 from ..base.arrays import TOLERANCE, Array
 from ..base.calls import guided
-from ..base.checks import OneOf, Real
+from ..base.checks import Instance, OneOf, Real
 from ..base.messages import listed, warn
 from ..metrics import METRICS
 from .fold_scores import Scheme, choose_metric, scheme_of
@@ -169,10 +169,9 @@ def holm(p: Array) -> Array:
     return adjusted
 
 
-def check_table(table: object, argument: str, contents: str) -> pd.DataFrame:
+def check_table(table: Any, argument: str, contents: str) -> pd.DataFrame:
     """Return a table of numbers with two columns or more, as floats, or raise."""
-    if not isinstance(table, pd.DataFrame):
-        raise TypeError(f"{argument} must be a DataFrame of {contents}; got {type(table).__name__}.")
+    Instance(pd.DataFrame, f"a DataFrame of {contents}").check(argument, table)
     if table.shape[1] < 2:
         raise ValueError(f"{argument} must have at least two models to compare; got {table.shape[1]}.")
     if not table.columns.is_unique:
@@ -196,13 +195,9 @@ def _side_by_side(results: object) -> pd.DataFrame:
     """Return results as one table; several results must be of the same folds."""
     tables: list[pd.DataFrame] = []
     for table in results if isinstance(results, list | tuple) and results else [results]:
-        if not isinstance(table, pd.DataFrame):
-            raise TypeError(
-                "results must be a DataFrame of cv(..., mean=False), with one row per fold and one column "
-                f"per model, or a list of them; got {type(table).__name__}. Compare models by "
-                "compare(cv(models, dataset, mean=False))."
-            )
-        tables.append(table)
+        expected = "a DataFrame of cv(..., mean=False), with one row per fold, or a list of them"
+        remedy = "Compare models by compare(cv(models, dataset, mean=False))."
+        tables.append(Instance(pd.DataFrame, expected, remedy).check("results", table))
     schemes = [scheme_of(table) for table in tables]
     same_rows = all(table.index.equals(tables[0].index) for table in tables)
     if any(scheme != schemes[0] for scheme in schemes) or not same_rows:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import log
-from ..base.checks import must_be
+from ..base.checks import Instance
 from ..base.messages import listed
 from ..inference.evidence import middles, order_features
 from ..inference.value_of_information import grid_of
@@ -105,8 +105,7 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
     <!DOCTYPE html>
     """
     file = as_path(path)
-    if not isinstance(title, str | None):
-        raise TypeError(must_be("title", "text or None", title))
+    Instance(str | None, "text or None").check("title", title)
     scorer = scorer_of(x)
     drawn = sketch(x, class_arcs=True)
     arcs = [*drawn.arcs, *[(head, tail) for tail, head in drawn.arcs if (tail, head) in drawn.mutual]]

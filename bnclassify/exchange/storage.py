@@ -14,7 +14,7 @@ from secrets import token_hex
 import numpy as np
 import pandas as pd
 
-from ..base.checks import must_be
+from ..base.checks import Instance, must_be
 from ..base.messages import listed, shown, warn
 from ..inference.predict import predict
 from ..model.arguments import check_model
@@ -197,9 +197,7 @@ def _try_tables(x: Model) -> None:
 
 def as_path(path: object) -> Path:
     """Return the name of a file, or raise a TypeError."""
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(must_be("path", "the name of a file", path))
-    return Path(path)
+    return Path(Instance(str | os.PathLike, "the name of a file").check("path", path))
 
 
 def replace_file(path: Path, content: bytes) -> None:

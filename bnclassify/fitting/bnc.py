@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.calls import check_arguments, guided, parameters_of
-from ..base.checks import AnyCutting, Learner, check_columns, check_name, check_names, must_be
+from ..base.checks import AnyCutting, Instance, Learner, check_columns, check_name, check_names
 from ..base.immutable import record
 from ..base.messages import listed, shown, silently, warn
 from ..base.progress import showing_progress
@@ -274,8 +274,7 @@ def _learner_options(
     lp_args: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the arguments of the learner, with the prior of `lp` if it scores fitted models."""
-    if dag_args is not None and not isinstance(dag_args, Mapping):
-        raise TypeError(must_be("dag_args", "a dict of arguments", dag_args))
+    Instance(Mapping | None, "a dict of arguments").check("dag_args", dag_args)
     options = dict(dag_args or {})
     check_arguments(learner, options, "dag_args", supplied=("class_var", "dataset"))
     if learner not in LEARNERS.values():

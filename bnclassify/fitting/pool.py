@@ -9,7 +9,7 @@ from operator import add
 from typing import Any, Literal, TypeVar
 
 from ..base.arrays import added
-from ..base.checks import ListOf, OneOf, must_be
+from ..base.checks import Instance, ListOf, OneOf
 from ..base.messages import shown
 from ..counts.contingency import Recoding
 from ..frames.schema import united
@@ -75,12 +75,9 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     high    0.229  0.530  0.431  0.971
     """
     OneOf(("same", "union")).check("levels", levels)
-    found = ListOf("models").check("models", models)
-    if not found:
-        raise ValueError(must_be("models", "a list of at least one model", found))
+    found = ListOf("models", filled=True).check("models", models)
     for i, x in enumerate(found):
-        if not isinstance(x, Model):
-            raise TypeError(must_be(f"models[{i}]", "a model", x))
+        Instance(Model, "a model").check(f"models[{i}]", x)
     first, *others = [check_fitted(x)._each(_check_counts) for x in found]
     for i, other in enumerate(others, start=1):
         _check_alike(first, other, number=i)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array
-from ..base.checks import OneOf, must_be
+from ..base.checks import Instance, OneOf, must_be
 from ..base.immutable import record
 from ..base.messages import listed, plain, shown
 from ..learners.fixed import fixed_again, fixed_network
@@ -163,11 +163,10 @@ def from_tables(class_var: Hashable, tables: Mapping[Hashable, pd.DataFrame]) ->
     return replace(structure, levels=tuple([levels[v] for v in structure.variables]), cpts=tuple(cpts))
 
 
-def _read_table(frame: object, family: Family, levels: Mapping[Hashable, tuple[Any, ...]]) -> Array:
+def _read_table(frame: Any, family: Family, levels: Mapping[Hashable, tuple[Any, ...]]) -> Array:
     """Return the array of a table in a frame, with axes in the order of the family, or raise."""
     variable, *parents = family
-    if not isinstance(frame, pd.DataFrame):
-        raise TypeError(must_be(f"the table of {shown(variable)}", "a DataFrame, as cpt returns it", frame))
+    Instance(pd.DataFrame, "a DataFrame, as cpt returns it").check(f"the table of {shown(variable)}", frame)
     names = list(frame.columns.names)
     if len(parents) > 1 and set(names) == set(parents):
         frame = frame.reorder_levels([names.index(parent) for parent in parents], axis=1)

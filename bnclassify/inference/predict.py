@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..base.arrays import Array, Codes, Positions, code_type, first_best, log, log_normalize
 from ..base.calls import guided
-from ..base.checks import Flag, Real, Seed, Unseen, check_columns, check_rng, must_be
+from ..base.checks import Flag, Instance, Real, Seed, Unseen, check_columns, check_rng
 from ..base.messages import listed, shown
 from ..frames.encoding import Row, is_missing
 from ..frames.partitions import dask_frame_of
@@ -335,15 +335,14 @@ def _class_labels(x: Model) -> pd.CategoricalDtype:
     return pd.CategoricalDtype(pd.Index(list(x.known_levels[-1]), tupleize_cols=False))
 
 
-def check_costs(costs: object, classes: Sequence[Hashable]) -> tuple[Array, tuple[Any, ...]]:
+def check_costs(costs: Any, classes: Sequence[Hashable]) -> tuple[Array, tuple[Any, ...]]:
     """Return costs as an array, (classes, decisions), and the decisions, or raise.
 
     If all decisions are classes, they are in the order of the classes.
     """
-    if not isinstance(costs, pd.DataFrame):
-        remedy = "An example is pd.DataFrame([[0, 1], [5, 0]], index=names, columns=names)."
-        expected = "a DataFrame with one row per actual class and one column per decision"
-        raise TypeError(must_be("costs", expected, costs, remedy))
+    remedy = "An example is pd.DataFrame([[0, 1], [5, 0]], index=names, columns=names)."
+    expected = "a DataFrame with one row per actual class and one column per decision"
+    Instance(pd.DataFrame, expected, remedy).check("costs", costs)
     _check_classes(list(costs.index), classes, "costs must have the actual classes as its rows")
     decisions = list(costs.columns)
     if not decisions or len(set(decisions)) < len(decisions) or any(map(is_missing, decisions)):
@@ -362,10 +361,9 @@ def check_costs(costs: object, classes: Sequence[Hashable]) -> tuple[Array, tupl
     return table, tuple(decisions)
 
 
-def check_prior(prior: object, classes: Sequence[Hashable]) -> Array:
+def check_prior(prior: Any, classes: Sequence[Hashable]) -> Array:
     """Return a probability of each class, in the order of classes, or raise."""
-    if not isinstance(prior, Mapping | pd.Series):
-        raise TypeError(must_be("prior", "a dict or Series with the probability of each class", prior))
+    Instance(Mapping | pd.Series, "a dict or Series with the probability of each class").check("prior", prior)
     probabilities: dict[Any, Any] = dict(prior)
     _check_classes(list(prior.keys()), classes, "prior must have the classes as its names")
     shares = np.array(

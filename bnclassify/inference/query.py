@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..base.arrays import Array, Codes, code_type, log, log_normalize, log_sum_exp
 from ..base.calls import guided
-from ..base.checks import Names, Real, Seed, check_rng, is_among, must_be
+from ..base.checks import Instance, Names, Real, Seed, check_rng, is_among
 from ..base.immutable import EMPTY
 from ..base.messages import listed, shown
 from ..frames.schema import match
@@ -126,9 +126,7 @@ def query(
     is_name = isinstance(variables, str) or is_among(variables, model.variables)
     named = [variables] if is_name else variables
     check_not_dropped(model, "variables", named if isinstance(named, list | tuple) else [])
-    names = Names(model.variables, "variables of the model").check("variables", named)
-    if not names:
-        raise ValueError("variables must be at least one name; got none.")
+    names = Names(model.variables, "variables of the model", filled=True).check("variables", named)
     numeric = [name for name in names if name in model.densities]
     if numeric:
         raise TypeError(f"variables must have levels; got the numbers {listed(numeric)}. Use cpt or sample.")
@@ -170,14 +168,13 @@ def possible(logs: Array) -> Array:
     return logs
 
 
-def encode_evidence(x: Model, evidence: object) -> tuple[Model, Codes, dict[int, Array]]:
+def encode_evidence(x: Model, evidence: Any) -> tuple[Model, Codes, dict[int, Array]]:
     """Return the model with observed numbers as levels, the codes, -1 if unknown, and log likelihoods."""
     codes = np.full(len(x.variables), -1, dtype=code_type(max(map(len, x.levels or ((),)))))
     likelihoods: dict[int, Array] = {}
     if evidence is None:
         return x, codes, likelihoods
-    if not isinstance(evidence, Mapping | pd.Series):
-        raise TypeError(must_be("evidence", "a dict from variables to their values", evidence))
+    Instance(Mapping | pd.Series, "a dict from variables to their values").check("evidence", evidence)
     given = dict(evidence.items())
     check_not_dropped(x, "evidence", given)
     Names(x.variables, "values of variables of the model").check("evidence", list(given))

@@ -11,7 +11,7 @@ import numpy as np
 from tqdm import tqdm
 
 from ..base.arrays import TOLERANCE, Array, Mask, Positions
-from ..base.checks import ListOf, OneOf, must_be
+from ..base.checks import Instance, ListOf, OneOf, must_be
 from ..base.graphs import ChangingDag, find_cycle
 from ..base.messages import shown
 from ..base.progress import progress_bar
@@ -147,13 +147,12 @@ def written(arcs: Iterable[Sequence[Hashable]]) -> str:
 
 
 def check_start(
-    start: object, class_var: Hashable, columns: Collection[Hashable], *, augmented: bool = False
+    start: Any, class_var: Hashable, columns: Collection[Hashable], *, augmented: bool = False
 ) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the parents in an initial structure, without the class if `augmented`; {} for None."""
     if start is None:
         return {}
-    if not isinstance(start, BNC):
-        raise TypeError(must_be("start", "a structure such as nb(class_var, dataset)", start))
+    Instance(BNC, "a structure such as nb(class_var, dataset)").check("start", start)
     for variable in start.variables:
         OneOf(columns, "a network over columns of `dataset`").check("start", variable)
     parents = {family[0]: family[1:] for family in start.families}

@@ -9,7 +9,7 @@ from functools import partial
 from operator import eq
 from typing import Any
 
-from ..base.checks import ListOf, OneOf, check_name, must_be
+from ..base.checks import Instance, ListOf, OneOf, check_name, must_be
 from ..base.immutable import EMPTY, record
 from ..base.messages import shown
 from ..frames.opening import InFull, InParts
@@ -224,8 +224,7 @@ def anb(
     >>> modelstring(anb("class", {"maint": ["buying"]}, load_car(), features=["buying", "maint"]))
     '[class] [buying|class] [maint|buying:class]'
     """
-    if not isinstance(parents, Mapping):
-        raise TypeError(must_be("parents", "a dict of features and the lists of their parents", parents))
+    Instance(Mapping, "a dict of features and the lists of their parents").check("parents", parents)
     check_name(class_var)
     written = {feature: _as_parents(feature, names) for feature, names in parents.items()}
     mentioned = tuple(dict.fromkeys(name for f, ps in written.items() for name in (f, *ps)))
@@ -302,8 +301,7 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
     ('maint', 'buying', 'class')
     """
     for argument, value in (("text", text), ("class_var", class_var)):
-        if not isinstance(value, str):
-            raise TypeError(must_be(argument, "text", value))
+        Instance(str, "text").check(argument, value)
     brackets = re.findall(r"\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]", text)
     names = [name for name, _ in brackets]
     is_read = brackets and not re.sub(r"\[[^\[\]|]+(\|[^\[\]|]+)?\]", "", text).strip()

@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..base.checks import Flag, ListOf, Optional, ScoreName, Seed, Whole, check_rng, is_among, must_be
-from ..base.messages import listed
+from ..base.checks import Flag, ListOf, OneOf, Optional, ScoreName, Seed, Whole, check_rng
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Countable
 from ..frames.training import prepare
@@ -322,7 +321,7 @@ class _Search:
 
 
 def _as_moves(moves: object) -> tuple[str, ...]:
-    chosen = ListOf(listed(MOVES)).check("moves", moves)
-    if not chosen or not all(is_among(move, MOVES) for move in chosen):
-        raise ValueError(must_be("moves", f"a list of at least one of {listed(MOVES)}", chosen))
+    chosen = [
+        OneOf(MOVES).check("moves", move) for move in ListOf("moves", filled=True).check("moves", moves)
+    ]
     return tuple(move for move in MOVES if move in chosen)

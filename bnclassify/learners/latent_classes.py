@@ -127,10 +127,10 @@ def lca(
     data = open_data(dataset).in_memory("dataset").encode()
     if class_var in data.columns:
         raise ValueError(must_be("class_var", "the name of a new variable, not of a column", class_var))
-    numbers = [k] if isinstance(k, int | np.integer) else ListOf("numbers of classes").check("k", k)
+    numbers = (
+        [k] if isinstance(k, int | np.integer) else ListOf("numbers of classes", filled=True).check("k", k)
+    )
     numbers = [Whole(least=1, most=_MOST_CLASSES).check("k", number) for number in numbers]
-    if not numbers:
-        raise ValueError(must_be("k", "at least one number of classes", k))
     smooth, generator = float(Real(least=0).check("smooth", smooth)), check_rng(rng)
     restarts = Whole(least=1, most=_MOST_RESTARTS).check("restarts", restarts)
     check_levels(data, data.columns)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from ..base.arrays import TOLERANCE, Array, Codes, first_best, log_normalize, log_sum_exp
-from ..base.checks import available
+from ..base.checks import ListOf, available
 from ..base.messages import listed, plain, repeated, shown
 from .outcomes import Outcomes
 
@@ -155,7 +155,11 @@ def choose_metrics(metric: object, targets: Sequence[Hashable]) -> list[AnyMetri
     if len(targets) > 1 and isinstance(metric, str) and metric == "accuracy":
         metric = ["hamming", "exact_match"]
     metrics: list[AnyMetric] = []
-    for one in metric if isinstance(metric, list | tuple) else [metric]:
+    for one in (
+        ListOf("metrics", filled=True).check("metric", metric)
+        if isinstance(metric, list | tuple)
+        else [metric]
+    ):
         if len(targets) > 1 and isinstance(one, str) and one in LABEL_METRICS:
             metrics.append(LABEL_METRICS[one])
             continue
@@ -164,8 +168,6 @@ def choose_metrics(metric: object, targets: Sequence[Hashable]) -> list[AnyMetri
             name = found.name if len(targets) == 1 else f"{found.name}({target})"
             metrics.append(replace(found, name=name, target=i))
     names = [one.name for one in metrics]
-    if not names:
-        raise ValueError("metric must contain at least one metric; got an empty list.")
     if twice := repeated(names):
         raise ValueError(
             f"metric must contain metrics with different names; got {listed(twice)} more than once. Name "

@@ -205,18 +205,12 @@ def _check_rows(part: Any, rows: int) -> Rows:
     test = np.asarray(part)
     if test.dtype == bool and test.shape == (rows,):
         test = np.nonzero(test)[0]
-    if test.ndim == 1 and not 0 < len(test) < rows:
+    is_list = test.ndim == 1 and 0 < len(test) < rows and np.issubdtype(test.dtype, np.integer)
+    if not is_list or test.min() < 0 or test.max() >= rows or len(np.unique(test)) < len(test):
         raise ValueError(
-            f"folds must each test at least one of the {rows} rows, and not all; got {len(test)} rows."
+            f"folds must each be different row positions from 0 to {rows - 1}, at least one and not all; got "
+            f"{shown(part)}."
         )
-    if test.ndim != 1 or not np.issubdtype(test.dtype, np.integer):
-        raise ValueError("folds must each be an array of row positions, which are whole numbers.")
-    if test.min() < 0 or test.max() >= rows:
-        raise ValueError(
-            f"folds must be row positions from 0 to {rows - 1}; got {test.min()} to {test.max()}."
-        )
-    if len(np.unique(test)) < len(test):
-        raise ValueError("folds must each test a row only once; one tests a row twice.")
     return test.astype(np.intp)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from ..base.calls import guided
-from ..base.checks import Whole, check_columns, check_names
+from ..base.checks import Instance, Whole, check_columns, check_names
 from ..base.immutable import COUNT, Immutable, bounded, record
 from ..base.messages import shown
 from ..counts.contingency import contingency_tables
@@ -174,8 +174,7 @@ def merge_rare(
     ['Bari', 'other']
     """
     dataset = frame_of(dataset, "dataset")
-    if not isinstance(label, str):
-        raise TypeError(f"label must be text; got {shown(label)}.")
+    Instance(str, "text").check("label", label)
     if class_var is not None:
         check_columns([class_var], dataset.columns, "class_var")
     if columns is None:

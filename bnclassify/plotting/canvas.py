@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array
-from ..base.checks import must_be
+from ..base.checks import Instance, Optional
 from ..base.docstrings import sharing
 
 if TYPE_CHECKING:
@@ -126,8 +126,7 @@ def prepare_axes(ax: Axes | None, height: float, width: float = _WIDTH) -> Axes:
     import matplotlib.pyplot as plt
     from matplotlib.axes import Axes
 
-    if ax is not None and not isinstance(ax, Axes):
-        raise TypeError(must_be("ax", "axes of matplotlib", ax, "plt.subplots() returns axes."))
+    Optional(Instance(Axes, "axes of matplotlib", "plt.subplots() returns axes.")).check("ax", ax)
     axes = plt.subplots(figsize=(width, height), layout="constrained")[1] if ax is None else ax
     axes.tick_params(which="both", labelsize=_SIZE)
     for axis in (axes.xaxis, axes.yaxis):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..base.arrays import Codes
-from ..base.checks import must_be
+from ..base.checks import Instance
 from ..frames.encoding import Row
 from ..frames.opening import InFull
 from ..frames.schema import MISSING
@@ -70,8 +70,7 @@ def plot_nomogram(card: Scorecard, *, row: InFull | Row | None = None, ax: Axes 
     >>> ax.get_title("left")
     'diabetes = yes: total 28, probability 0.94'
     """
-    if not isinstance(card, Scorecard):
-        raise TypeError(must_be("card", "a Scorecard", card, "Make one of a model with scorecard(model)."))
+    Instance(Scorecard, "a Scorecard", "Make one of a model with scorecard(model).").check("card", card)
     codes = None
     if row is not None:
         codes = card._place(read_one(card, row)[1])[1]

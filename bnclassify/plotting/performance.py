@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..base.arrays import TOLERANCE, Array
 from ..base.calls import guided
-from ..base.checks import must_be
+from ..base.checks import Instance, must_be
 from ..evaluation.calibration import weigh_calibration
 from ..evaluation.compare import corrected_error, size_ratio, t_quantile
 from ..evaluation.compare_ranks import RankComparison
@@ -130,8 +130,7 @@ def plot_cv(
     >>> ax.get_xlabel()
     'accuracy in the fold'
     """
-    if not isinstance(results, pd.DataFrame):
-        raise TypeError(must_be("results", "a result of cv(..., mean=False)", results))
+    Instance(pd.DataFrame, "a result of cv(..., mean=False)").check("results", results)
     scheme = scheme_of(results)
     figures, name_of = choose_metric(results, metric, scheme)
     if figures.empty or not all(map(pd.api.types.is_numeric_dtype, figures.dtypes)):
@@ -350,8 +349,7 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.texts]
     ['aode  1.30', 'tan  1.80', 'nb  2.90', 'critical difference 1.48 at 0.05']
     """
-    if not isinstance(comparison, RankComparison):
-        raise TypeError(must_be("comparison", "a result of compare_ranks", comparison))
+    Instance(RankComparison, "a result of compare_ranks").check("comparison", comparison)
     ranks = comparison.ranks.sort_values(kind="stable")
     names = [broken(name, 24) for name in ranks.index]
     groups = _indistinct(ranks.to_numpy(), comparison.critical_difference)
@@ -401,9 +399,8 @@ def _indistinct(ranks: Array, difference: float) -> list[tuple[int, int]]:
     return [(i, int(end)) for i, end in enumerate(ends) if end > i and (i == 0 or end > ends[i - 1])]
 
 
-def _check_counts(counts: object) -> Array:
-    if not isinstance(counts, pd.DataFrame):
-        raise TypeError(must_be("counts", "a result of confusion", counts))
+def _check_counts(counts: Any) -> Array:
+    Instance(pd.DataFrame, "a result of confusion").check("counts", counts)
     if counts.empty or not counts.index.equals(counts.columns):
         raise ValueError(must_be("counts", "a table with the same classes as rows and columns", counts))
     are_numbers = all(map(pd.api.types.is_any_real_numeric_dtype, counts.dtypes))

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..base.arrays import TOLERANCE
 from ..base.calls import check_arguments, parameters_of
-from ..base.checks import Names, OneOf, ScoreName, Whole, check_name, must_be
+from ..base.checks import Instance, Names, OneOf, ScoreName, Whole, check_name, must_be
 from ..base.docstrings import sharing
 from ..base.graphs import maximum_arborescence, maximum_forest
 from ..base.immutable import record
@@ -222,9 +222,7 @@ def _check_class_vars(class_vars: object) -> tuple[Hashable, ...]:
     if isinstance(class_vars, pd.DataFrame):
         remedy = "The class variables are the first argument, and the data are the second."
         raise TypeError(must_be("class_vars", "a list of names", class_vars, remedy))
-    names = Names().check("class_vars", class_vars)
-    if not names:
-        raise ValueError(must_be("class_vars", "a list of at least one name", class_vars))
+    names = Names(filled=True).check("class_vars", class_vars)
     for name in names:
         check_name(name, "class_vars")
     return names
@@ -347,8 +345,7 @@ def chain(
     5          n     n        0.813
     """
     names = _check_class_vars(class_vars)
-    if dag_args is not None and not isinstance(dag_args, Mapping):
-        raise TypeError(must_be("dag_args", "a dict of arguments of the learner", dag_args))
+    Instance(Mapping | None, "a dict of arguments of the learner").check("dag_args", dag_args)
     options = dict(dag_args or {})
     chain_order = names if order is None else Names().check("order", order)
     if set(chain_order) != set(names):

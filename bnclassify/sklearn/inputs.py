@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from ..base.calls import check_arguments
-from ..base.checks import OneOf, Seed, Unseen, must_be
+from ..base.checks import Instance, OneOf, Seed, Unseen
 from ..base.docstrings import sharing
 from ..base.messages import listed
 from ..fitting.lp import lp
@@ -73,8 +73,7 @@ class CategoricalInput(BaseEstimator):
     def _check_arguments(self, learner: Callable[..., Model], target: str) -> None:
         """Raise an error for arguments that are unknown or supplied by the estimator."""
         for name in _DICTS:
-            if not isinstance(getattr(self, name), Mapping | None):
-                raise TypeError(must_be(name, "a dict of arguments", getattr(self, name)))
+            Instance(Mapping | None, "a dict of arguments").check(name, getattr(self, name))
         check_arguments(learner, self.dag_args or {}, "dag_args", supplied=(target, "dataset"))
         check_arguments(lp, self.lp_args or {}, "lp_args", supplied=("x", "dataset", "smooth"))
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from ..base.arrays import Array
 from ..base.calls import parameters_of
-from ..base.checks import Cutting, Flag, OneOf, Seed, Unseen, must_be
+from ..base.checks import Cutting, Flag, Instance, OneOf, Seed, Unseen, must_be
 from ..base.messages import listed
 from ..base.progress import showing_progress
 from ..fitting.lp import lp
@@ -153,9 +153,8 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         drawn = rng if "rng" in parameters_of(learner) else {}
         with showing_progress(self.verbose, "verbose"):
             structure = learner(names, frame, **{**drawn, **(self.dag_args or {})})
-            if not isinstance(structure, MultiModel):
-                expected = "a learner of a structure with several class variables"
-                raise TypeError(must_be("learner", expected, structure))
+            expected = "a learner of a structure with several class variables"
+            Instance(MultiModel, expected).check("learner", structure)
             model = lp(structure, frame, **{**rng, "smooth": self.smooth, **self._lp_args()})
         self.model_, self.discretizer_ = model, discretizer
         self.classes_, self.n_outputs_ = classes if len(classes) > 1 else classes[0], len(classes)
