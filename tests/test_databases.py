@@ -231,7 +231,7 @@ def test_weights_are_a_column(store: Callable[[pd.DataFrame], Any], car: pd.Data
     table = store(weighed)
     parts = bn.encode(table.drop("share"), weights="times")
     rows = bn.encode(weighed.drop(columns="share"), weights="times")
-    for learner in ("tan_cl", "hc", "aode"):
+    for learner in ("tan_cl", "hc", "aode", "ande"):
         same_model(*(bn.bnc(learner, "class", data, smooth=1) for data in (parts, rows)))
     x = bn.bnc("tan_cl", "class", rows, smooth=1)
     assert bn.BIC(x, parts) == pytest.approx(bn.BIC(x, rows), rel=1e-13)

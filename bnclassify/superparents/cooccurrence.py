@@ -162,7 +162,7 @@ def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
         single = np.concatenate([np.empty((0, n_classes)), *tables])
         return Cooccurrence(tuple(cards), classes, single, np.empty((0, n_classes, 0)))
     _check_size(data, "pairs", sum(cards) ** 2 * n_classes, 8)  # log tables, with as many cells, are floats
-    pairs = narrow(data.add_up(count_pairs))
+    pairs = narrow(data.count_all(count_pairs))
     single = pairs[np.arange(len(pairs)), :, np.arange(len(pairs))].astype(np.float64)
     both = Cooccurrence(tuple(cards), classes, single, pairs)
     if most < 3:
