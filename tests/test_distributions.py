@@ -234,7 +234,7 @@ def test_completions_are_drawn_from_the_posterior_of_each_row(kind: str) -> None
     without = bn.impute(x, rows[["b", "a", "d"]], draws=n, rng=1)
     assert list(without) == ["b", "a", "d"]
     for label, row in rows.iterrows():
-        known = {name: value for name, value in row.items() if value is not None}
+        known = {name: value for name, value in row.items() if pd.notna(value)}
         unknown = [name for name in rows if name not in known]
         expected = bn.query(x, unknown, known)
         own = drawn.xs(label, level=1)

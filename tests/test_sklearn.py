@@ -727,7 +727,8 @@ def test_any_weights_are_taken_where_nothing_is_cut(car: pd.DataFrame) -> None:
         cut = some.drop(columns="same", errors="ignore")
         other = BNCClassifier(discretize=None).fit(cut, labels, sample_weight=weights)
         assert mine.model_.features == other.model_.features == twice.model_.features
-        np.testing.assert_array_equal(mine.predict_proba(some), other.predict_proba(cut))
+        # the order of rows in sums depends on the contents of all columns
+        np.testing.assert_allclose(mine.predict_proba(some), other.predict_proba(cut), rtol=1e-9)
 
 
 @pytest.mark.parametrize("discretize", ["averaged", "mdlp", "quantile"])

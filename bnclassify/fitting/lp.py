@@ -363,13 +363,20 @@ def _fit_alone(
     return fitted
 
 
-def _members(x: Any, data: Any, *, method: Any, prior: Prior, rng: Any, chooses: bool) -> tuple[Any, ...]:
-    """Return the models that are weighed by parts: the model and, if ``chooses``, logistic regression."""
+def _members(
+    x: Any, data: Any, like: Any = None, *, method: Any, prior: Prior, rng: Any, chooses: bool
+) -> tuple[Any, ...]:
+    """Return the models that are weighed by parts: the model and, if ``chooses``, logistic regression.
+
+    Weights have the precisions of those of a model that is ``like`` it, fitted to all rows.
+    """
     rows = rows_to_learn_from(x, data, method)
     if not isinstance(method, LeaveOneOut):
         return (method(x, rows, prior, rng),)
     if chooses and method.parents:
         method = replace(method, parents=False)
+    if like is not None:
+        method = replace(method, ridges=like.learned["leave_one_out"].ridges)
     return method.members(x, rows, prior, regression=chooses)
 
 

@@ -35,12 +35,12 @@ _LEAST_POWER = 0.01  # the minimum power, which keeps the order of the classes
 _MEANS = np.array([0.75, 0.25])  # of the powers of the model and of logistic regression, a priori
 _PRECISION = 10.0  # of these powers
 _PER_ARC = 0.1  # penalty of leave-one-out, per root of the number of arcs per row
-_PER_ARC_OF_TRIAL = 0.03  # the same, for a network that parts can try
+_PER_ARC_OF_TRIAL = 0.05  # the same, for a network that parts can try
 _MANY_ROWS = 100  # number of rows per feature from which parts are not needed
 _ENOUGH_ROWS = 600  # number of held-out rows from which no more parts are used
 
-Members = Callable[[Any, Any], tuple[Model, ...]]
-"""Learns the members of a model from a structure and data."""
+Members = Callable[..., tuple[Model, ...]]
+"""Learns the members of a model from a structure, data, and maybe a model of all rows that is like it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,10 +102,11 @@ def fit_by_parts(
     if not chooses or n < 2 * parts:
         fitted = learn(with_at_most(x, 0) if few else x, rows)
         enough = min(n / 2, len(rows)) >= parts and n_classes > 1
-        return _finish(method, fitted, trial.run(0 if few else None) if enough else None, rows)
+        return _finish(method, fitted, trial.run(fitted, 0 if few else None) if enough else None, rows)
     uses_parts = n < _MANY_ROWS * d
     if not method.parents:
-        return _finish(method, learn(x, rows), trial.run(None) if uses_parts else None, rows)
+        fitted = learn(x, rows)
+        return _finish(method, fitted, trial.run(fitted, None) if uses_parts else None, rows)
     choice = _Choice(x, rows, n, learn, trial if uses_parts else None)
     return _finish(method, *choice.best(), rows)
 
@@ -123,13 +124,13 @@ class _Choice:
     def best(self) -> tuple[tuple[Any, ...], HeldOut | None]:
         """Return the members with the best number of parents, and their predictions of parts."""
         members = self.learn(with_at_most(self.x, 0), self.rows)
-        held_out = None if self.trial is None else self.trial.run(0)
+        held_out = None if self.trial is None else self.trial.run(members, 0)
         for depth in sorted({min(depth, self.x.graph.depth) for depth in _DEPTHS} - {0}):
             deeper = self.learn(with_at_most(self.x, depth), self.rows)
             if self._penalized(deeper[0]) <= self._penalized(members[0]):
                 break
             if self.trial is not None and held_out is not None:
-                tried = self.trial.run(depth, held_out)
+                tried = self.trial.run(deeper, depth, held_out)
                 if tried is None or not tried.exceeds(held_out):
                     break
                 held_out = tried
@@ -212,26 +213,28 @@ class _Trial:
             self.learned[number] = self.recipe.fit(train)
         return self.learned[number] if depth is None else with_at_most(self.learned[number], depth)
 
-    def run(self, depth: int | None, rival: HeldOut | None = None) -> HeldOut | None:
-        """Predict parts by models of the other parts, maybe with at most ``depth`` parents.
+    def run(
+        self, members: Sequence[Any], depth: int | None, rival: HeldOut | None = None
+    ) -> HeldOut | None:
+        """Predict parts by models of the other parts, like ``members``, maybe with at most ``depth`` parents.
 
         To choose, parts are used until they have 600 rows. If predictions are worse than those of a
-        ``rival`` by two standard errors after a part, the result is None.
+        ``rival`` by a standard error after a part, the result is None.
         """
         found: list[HeldOut] = []
         with silently():  # settings for all rows
             for number in range(len(self.folds)):
-                found.append(self._predict(number, depth))
+                found.append(self._predict(number, members[0], depth))
                 together = HeldOut.of(found)
-                if rival is not None and not together.exceeds(rival.first(together), errors=-2):
+                if rival is not None and not together.exceeds(rival.first(together), errors=-1):
                     return None
                 if self.chooses and together.counts.sum() >= _ENOUGH_ROWS:
                     break
         return together
 
-    def _predict(self, number: int, depth: int | None) -> HeldOut:
+    def _predict(self, number: int, like: Any, depth: int | None) -> HeldOut:
         train, test = self.folds[number]
-        models = self.learn(self.structure(number, depth), train)
+        models = self.learn(self.structure(number, depth), train, like)
         encoded = encode_for(models[0], test, models[0].variables)
         codes = models[0]._code(encoded, unseen="missing")
         scores = np.array([odds(log_normalize(model._log_joint(codes))) for model in models])

@@ -123,12 +123,14 @@ class Powered(Derived):
 class LeaveOneOut(Method):
     """Choose weights of tables and of additional terms, the number of feature parents, or both.
 
-    A second member, if requested, is the logistic regression of the class on the same features.
+    A second member, if requested, is the logistic regression of the class on the same features. The
+    precisions of weights by kind of term, ``ridges``, are searched if none are given.
     """
 
     weights: bool = True
     parents: bool = False
     terms: tuple[str, ...] = ()
+    ridges: Mapping[str, float] = field(default_factory=dict)
 
     argument = "loo_weights, loo_parents"
 
@@ -240,7 +242,7 @@ class LeaveOneOut(Method):
         powers, depth = found[best], held.depths[best]
         if asked:
             weights = powers.single, held.rows, held.left_out.classes, held.counts
-            refined = held.terms.weigh(held.by_depth, held.of_numbers, best, *weights, depth)
+            refined = held.terms.weigh(held.by_depth, held.of_numbers, best, *weights, depth, self.ridges)
             return _Fit(
                 refined.model,
                 powers.common,

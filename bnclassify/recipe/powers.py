@@ -27,8 +27,8 @@ PRECISION = 3.0
 """Precision of the normal priors of the powers of single terms, whose mean is the common power."""
 
 _ITERATIONS = 200
-_CLOSE = 1e-14  # tolerance of the value: twice the gain of the last step of Newton's method
-_CLOSE_ENOUGH = 1e-10  # tolerance during the search for ridges
+_CLOSE = 1e-12  # tolerance of the value: twice the gain of the last step of Newton's method
+_CLOSE_ENOUGH = 1e-6  # tolerance during the search for ridges
 _REDUCED = 1e-2  # reduction of the squared error of a step by conjugate gradients
 _MOST_ROUNDS = 10  # number of steps of conjugate gradients after which the Hessian is computed again
 _HALVINGS = 40
@@ -388,20 +388,20 @@ def _root_of_curvature(terms: Array, weights: Array, posteriors: Array) -> Array
 
 
 def weigh_blocks(
-    x: Terms, mean: Array, blocks: NDArray[np.intp], ridges: Sequence[float]
+    x: Terms, mean: Array, blocks: NDArray[np.intp], ridges: Sequence[float], *, search: bool = True
 ) -> tuple[Array, Array, Array]:
     """Return the best weights around their means, the odds of the rows, and the ridges of all blocks.
 
-    ``blocks`` has the number of the block of each weight. All ridges except the first maximize the evidence:
-    λ_b ← γ_b / |w_b|², where γ_b = p_b − λ_b tr_b (H + Λ)⁻¹ is the effective number of weights. With one
-    block or one class, the means are kept.
+    ``blocks`` has the number of the block of each weight. In a ``search``, all ridges except the first
+    maximize the evidence: λ_b ← γ_b / |w_b|², where γ_b = p_b − λ_b tr_b (H + Λ)⁻¹ is the effective number
+    of weights. With one block or one class, the means are kept.
     """
     amounts = np.array(ridges, dtype=np.float64)
     weights = mean
     if len(amounts) == 1 or not x.others:
         return mean, x.odds(mean), amounts
     curvature = None
-    for _ in range(_ROUNDS):
+    for _ in range(_ROUNDS if search else 0):
         full = amounts[blocks]
         weights, _, posteriors = maximize(x, mean, full, weights, _CLOSE_ENOUGH, curvature)
         curvature = x.curvature(posteriors)

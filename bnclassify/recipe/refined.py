@@ -234,7 +234,7 @@ RIDGE = 1.0
 """The precision of the weights of logistic regression."""
 
 _FREE = 1e-4  # precision of its intercept
-_MANY_WEIGHTS = 500  # number of weights from which its Hessian is not computed
+_MANY_WEIGHTS = 2000  # number of weights from which its Hessian is not computed
 _MOST_PARENTS = 8  # number of parents of a Gaussian term
 _MOST_SHIFTS = 2**10  # levels with a shift; shifts of rarer levels would be shrunk to almost 0
 _SMALL = 2**22  # number of values up to which a copy is faster than single operations
@@ -369,8 +369,12 @@ class Refinement:
         classes: Codes,
         counts: Array,
         depth: int,
+        ridges: Mapping[str, float],
     ) -> Found:
-        """Return the refined model with the best weights, given odds of the tables at held-out rows."""
+        """Return the refined model with the best weights, given odds of the tables at held-out rows.
+
+        Without ``ridges``, the precisions of the weights by kind of term, they maximize the evidence.
+        """
         others = [i for i in range(len(by_depth)) if i != best and "levels" in self.asked]
         of_scales = [terms for terms in self.of_numbers if terms.gaussians]
         chosen = self.columns if self._has_enough_rows(counts) else {}
@@ -386,7 +390,8 @@ class Refinement:
         kinds = [name for name in _RIDGES if name in names]
         blocks = np.repeat([kinds.index(name) for name in names], sizes)
         mean = np.concatenate([single, np.zeros(problem.size - len(single))])
-        weights, total, ridges = weigh_blocks(problem, mean, blocks, [_RIDGES[name] for name in kinds])
+        start = [ridges.get(name, _RIDGES[name]) for name in kinds]
+        weights, total, precisions = weigh_blocks(problem, mean, blocks, start, search=not ridges)
         of_tables, *parts = np.split(weights, np.cumsum(sizes)[: len(shared)])[:-1]
         powers: list[Power] = of_tables.tolist()
         if "levels" in self.asked:
@@ -397,8 +402,9 @@ class Refinement:
         by_class = problem.by_class(weights) if columns else np.empty((0, 0))
         model = self._assemble(base, parts[len(others) :], by_class)
         likelihood = log_likelihood(total, classes, counts)
-        objective = likelihood - 0.5 * float(ridges[blocks] @ (weights - mean) ** 2)
-        return Found(model, objective, likelihood, total, dict(zip(kinds, ridges.tolist(), strict=True)))
+        objective = likelihood - 0.5 * float(precisions[blocks] @ (weights - mean) ** 2)
+        found = dict(zip(kinds, precisions.tolist(), strict=True))
+        return Found(model, objective, likelihood, total, found)
 
     def _has_enough_rows(self, counts: Array) -> bool:
         """Whether there are more rows than weights of columns, which regression alone estimates if not."""
