@@ -132,6 +132,23 @@ class Terms:
         spread -= (posteriors * spread).sum(axis=0)
         return self.transposed(spread * posteriors * self.counts)
 
+    def solver(self, posteriors: Array, ridges: Array) -> Solve:
+        """Return a function that solves (H + Λ) x = slope; with columns alone, approximately.
+
+        Then H is the sum over rows of x xᵀ ⊗ V, with V = diag(p) − p pᵀ for vectors that sum to 0. With two
+        classes V is a number; with more, the mean of its diagonal replaces it, and the ridges of a column
+        must be equal.
+        """
+        if self.columns is None or self.ends[-1]:
+            return factor(self.curvature(posteriors), ridges)[0]
+        shape = self.columns.shape[1], self.others
+        step = -(-len(self.classes) // max(2 * shape[0], int(_PRODUCTS / shape[0] ** 2)))
+        spread = 1 - (posteriors**2).sum(axis=0) - (1 - posteriors.sum(axis=0)) ** 2
+        root = _times(self.columns[::step], np.sqrt(self.counts * spread / self.others * step)[::step])
+        wide = root.shape[0] < shape[0]
+        solve, _ = factor(in_full(root.T if wide else root.T @ root), ridges.reshape(shape)[:, 0])
+        return lambda slope: np.asarray(solve(slope.reshape(shape))).ravel()
+
     def by_class(self, weights: Array) -> Array:
         """Return the weights of columns for each class, (columns, classes)."""
         return (
@@ -286,7 +303,7 @@ def maximize(
         posteriors = np.exp(total - logs)
         slope = x.gradient(posteriors) - ridges * (weights - mean)
         if solve is None:
-            solve = factor(x.curvature(posteriors), ridges)[0]
+            solve = x.solver(posteriors, ridges)
         step, rounds = _solve(partial(_times_curvature, x, posteriors, ridges), slope, solve)
         move, gain, length = x.odds(step), float(slope @ step), 1.0
         for _ in range(_HALVINGS):
@@ -302,21 +319,6 @@ def maximize(
         if length < 1 or rounds > _MOST_ROUNDS:
             solve = None
     return weights, total, np.exp(total - _log_total(total))
-
-
-def descend(x: Terms, ridges: Array) -> Array:
-    """Return the same best weights around 0 by gradients alone (L-BFGS)."""
-    from scipy.optimize import minimize  # slow to import
-
-    def loss(weights: Array) -> tuple[float, Array]:
-        total = x.odds(weights)
-        posteriors = np.exp(total - _log_total(total))
-        value = float(ridges @ weights**2) / 2 - log_likelihood(total, x.classes, x.counts)
-        return value, ridges * weights - x.gradient(posteriors)
-
-    options: Any = {"maxiter": 5_000, "maxfun": 10_000, "gtol": 1e-7, "ftol": 0.0}
-    found = minimize(loss, np.zeros(len(ridges)), jac=True, method="L-BFGS-B", options=options)
-    return np.asarray(found.x)
 
 
 def _times_curvature(x: Terms, posteriors: Array, ridges: Array, weights: Array) -> Array:
@@ -355,7 +357,7 @@ def factor(curvature: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]
     """Return functions that solve (H + Λ) x = slope, and return diag (H + Λ)⁻¹, from H or A with A Aᵀ = H."""
     size, width = curvature.shape
     if not width:  # old versions of SciPy do not solve empty systems
-        return (lambda slope: slope / ridges), (lambda: 1 / ridges)
+        return (lambda slope: (slope.T / ridges).T), (lambda: 1 / ridges)
     if size == width:
         upper = _cholesky(curvature + np.diag(ridges)).T
         return (
@@ -366,7 +368,7 @@ def factor(curvature: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]
     inner = np.linalg.cholesky(np.eye(width) + curvature.T @ scaled).T
 
     def solve(slope: Array) -> Array:
-        return np.asarray(slope / ridges - scaled @ lapack.dpotrs(inner, scaled.T @ slope)[0])
+        return np.asarray((slope.T / ridges).T - scaled @ lapack.dpotrs(inner, scaled.T @ slope)[0])
 
     def variances() -> Array:
         half = solve_triangular(inner, scaled.T, trans=1, check_finite=False)

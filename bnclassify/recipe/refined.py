@@ -22,7 +22,7 @@ from ..network.classifiers import BNC
 from .cases import name_ranks
 from .counts import without_class
 from .incomplete import Fading
-from .powers import PRECISION, Terms, beside, descend, in_full, log_likelihood, maximize, odds, weigh_blocks
+from .powers import PRECISION, Terms, beside, in_full, log_likelihood, maximize, odds, weigh_blocks
 from .tables import LeftOut
 from .terms import SCALES, NumberTerms, Power, fit_terms, normal_scores
 from .weighted import LogLinear, Stacked, Weighted
@@ -234,7 +234,6 @@ RIDGE = 1.0
 """The precision of the weights of logistic regression."""
 
 _FREE = 1e-4  # precision of its intercept
-_MANY_WEIGHTS = 2000  # number of weights from which its Hessian is not computed
 _MOST_PARENTS = 8  # number of parents of a Gaussian term
 _MOST_SHIFTS = 2**10  # levels with a shift; shifts of rarer levels would be shrunk to almost 0
 _SMALL = 2**22  # number of values up to which a copy is faster than single operations
@@ -349,10 +348,7 @@ class Refinement:
         problem = Terms([none], self.data.codes[-1], weights, columns)
         ridges = np.repeat([RIDGE] * (columns.shape[1] - 1) + [_FREE], n_classes - 1)
         nothing = np.zeros(len(ridges))
-        if len(ridges) > _MANY_WEIGHTS:
-            found = descend(problem, ridges)
-        else:
-            found, *_ = maximize(problem, nothing, ridges, nothing)
+        found, *_ = maximize(problem, nothing, ridges, nothing)
         *by_class, intercept = problem.by_class(found)
         base = self.stacked._raised(0.0)
         return renewed(
