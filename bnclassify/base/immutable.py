@@ -103,9 +103,8 @@ def is_within(value: Any, least: float, most: float) -> bool:
     (False, True, False)
     """
     if isinstance(value, tuple):
-        plain = [item for item in value if type(item) is not float]
-        return all([least <= item <= most for item in value if type(item) is float]) and all(
-            [is_within(item, least, most) for item in plain]
+        return all(
+            least <= item <= most if type(item) is float else is_within(item, least, most) for item in value
         )
     if isinstance(value, np.ndarray):
         return not value.size or bool(value.min() >= least and value.max() <= most)  # not if one is NaN

@@ -364,20 +364,29 @@ def _fit_alone(
 
 
 def _members(
-    x: Any, data: Any, like: Any = None, *, method: Any, prior: Prior, rng: Any, chooses: bool
-) -> tuple[Any, ...]:
+    x: Any,
+    data: Any,
+    depths: Sequence[int | None] = (None,),
+    like: Any = None,
+    *,
+    method: Any,
+    prior: Prior,
+    rng: Any,
+    chooses: bool,
+) -> list[tuple[Any, ...]]:
     """Return the models that are weighed by parts: the model and, if ``chooses``, logistic regression.
 
-    Weights have the precisions of those of a model that is ``like`` it, fitted to all rows.
+    There is one tuple for each maximum number of parents. Weights have the precisions of those of a model
+    that is ``like`` it, fitted to all rows.
     """
     rows = rows_to_learn_from(x, data, method)
     if not isinstance(method, LeaveOneOut):
-        return (method(x, rows, prior, rng),)
+        return [(method(x, rows, prior, rng),)]
     if chooses and method.parents:
         method = replace(method, parents=False)
     if like is not None:
         method = replace(method, ridges=like.learned["leave_one_out"].ridges)
-    return method.members(x, rows, prior, regression=chooses)
+    return method.members(x, rows, prior, depths, regression=chooses)
 
 
 def warn_of_rows(x: Model, rows: int) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import zip_longest
 from math import sqrt
 from typing import Any
 
@@ -35,12 +37,12 @@ _LEAST_POWER = 0.01  # the minimum power, which keeps the order of the classes
 _MEANS = np.array([0.75, 0.25])  # of the powers of the model and of logistic regression, a priori
 _PRECISION = 10.0  # of these powers
 _PER_ARC = 0.1  # penalty of leave-one-out, per root of the number of arcs per row
-_PER_ARC_OF_TRIAL = 0.05  # the same, for a network that parts can try
+_PER_ARC_OF_TRIAL = 0.06  # the same, for a network that parts can try
 _MANY_ROWS = 100  # number of rows per feature from which parts are not needed
 _ENOUGH_ROWS = 600  # number of held-out rows from which no more parts are used
 
-Members = Callable[..., tuple[Model, ...]]
-"""Learns the members of a model from a structure, data, and maybe a model of all rows that is like it."""
+Members = Callable[..., list[tuple[Model, ...]]]
+"""Learns members from a structure, data, maximum numbers of parents, and maybe a model of all rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +78,10 @@ class HeldOut:
         n = len(like.classes)
         return HeldOut(self.scores[..., :n], self.classes[:n], self.counts[:n])
 
+    def is_near(self, other: HeldOut) -> bool:
+        """Whether the likelihood is not lower than that of other models by a standard error or more."""
+        return self.exceeds(other.first(self), errors=-1)
+
     def exceeds(self, other: HeldOut, errors: float = 1.0) -> bool:
         """Whether the likelihood is larger than that of other models by a number of standard errors."""
         gain = self.logs - other.logs
@@ -100,13 +106,15 @@ def fit_by_parts(
     trial = _Trial(x, dataset, rows, learn, parts, chooses)
     few = chooses and method.parents and n < 2 * parts  # rows to choose parents, which are omitted
     if not chooses or n < 2 * parts:
-        fitted = learn(with_at_most(x, 0) if few else x, rows)
+        [fitted] = learn(with_at_most(x, 0) if few else x, rows)
         enough = min(n / 2, len(rows)) >= parts and n_classes > 1
-        return _finish(method, fitted, trial.run(fitted, 0 if few else None) if enough else None, rows)
+        found = trial.run(fitted[0], [0 if few else None]) if enough else [None]
+        return _finish(method, fitted, found[0], rows)
     uses_parts = n < _MANY_ROWS * d
     if not method.parents:
-        fitted = learn(x, rows)
-        return _finish(method, fitted, trial.run(fitted, None) if uses_parts else None, rows)
+        [fitted] = learn(x, rows)
+        found = trial.run(fitted[0], [None]) if uses_parts else [None]
+        return _finish(method, fitted, found[0], rows)
     choice = _Choice(x, rows, n, learn, trial if uses_parts else None)
     return _finish(method, *choice.best(), rows)
 
@@ -123,18 +131,26 @@ class _Choice:
 
     def best(self) -> tuple[tuple[Any, ...], HeldOut | None]:
         """Return the members with the best number of parents, and their predictions of parts."""
-        members = self.learn(with_at_most(self.x, 0), self.rows)
-        held_out = None if self.trial is None else self.trial.run(members, 0)
-        for depth in sorted({min(depth, self.x.graph.depth) for depth in _DEPTHS} - {0}):
-            deeper = self.learn(with_at_most(self.x, depth), self.rows)
+        depths = sorted({min(depth, self.x.graph.depth) for depth in (0, *_DEPTHS)})
+        at_once = depths[:2]  # which share tables
+        fitted = self.learn(with_at_most(self.x, at_once[-1]), self.rows, at_once)
+        members, held_out, trial = fitted[0], None, self.trial
+        for depth, found in zip_longest(depths[1:], fitted[1:]):
+            [deeper] = (
+                [found] if found else self.learn(with_at_most(self.x, depth), self.rows, [depth], members[0])
+            )
             if self._penalized(deeper[0]) <= self._penalized(members[0]):
                 break
-            if self.trial is not None and held_out is not None:
-                tried = self.trial.run(deeper, depth, held_out)
-                if tried is None or not tried.exceeds(held_out):
+            if trial is not None:
+                before = [0] if held_out is None else []
+                *first, tried = trial.run(members[0], [*before, depth], held_out)
+                held_out = first[0] if first else held_out
+                if tried is None or held_out is None or not tried.exceeds(held_out):
                     break
                 held_out = tried
             members = deeper
+        if trial is not None and held_out is None:
+            [held_out] = trial.run(members[0], [0])
         return members, held_out
 
     def _penalized(self, x: Any) -> float:
@@ -202,44 +218,48 @@ class _Trial:
             step = replace(step, settings={**step.settings, "missing_level": chosen})
         return replace(recipe, structure=step, parameters=None)
 
-    def structure(self, number: int, depth: int | None) -> Any:
+    def structure(self, number: int, depths: Sequence[int | None]) -> Any:
         """Return the structure that the recipe learns without a part, maybe with fewer parents."""
-        train = self.folds[number][0]
+        train, depth = self.folds[number][0], depths[-1]
         if self.recipe is None:
             return self.x if depth is None else with_at_most(self.x, depth)
-        if depth == 0:
+        if depth == 0 and number not in self.learned:
             return _without_parents(self.recipe).fit(train)
         if number not in self.learned:
             self.learned[number] = self.recipe.fit(train)
         return self.learned[number] if depth is None else with_at_most(self.learned[number], depth)
 
     def run(
-        self, members: Sequence[Any], depth: int | None, rival: HeldOut | None = None
-    ) -> HeldOut | None:
-        """Predict parts by models of the other parts, like ``members``, maybe with at most ``depth`` parents.
+        self, like: Model, depths: Sequence[int | None], rival: HeldOut | None = None
+    ) -> list[HeldOut | None]:
+        """Predict parts by models of the other parts, with maximum numbers of parents.
 
-        To choose, parts are used until they have 600 rows. If predictions are worse than those of a
-        ``rival`` by a standard error after a part, the result is None.
+        To choose, parts are used until they have 600 rows. A result is None if its predictions are worse
+        than those of a ``rival``, by default the first number, by a standard error after a part.
         """
-        found: list[HeldOut] = []
+        found: dict[int | None, list[HeldOut]] = {depth: [] for depth in depths}
+        kept = list(depths)
         with silently():  # settings for all rows
             for number in range(len(self.folds)):
-                found.append(self._predict(number, members[0], depth))
-                together = HeldOut.of(found)
-                if rival is not None and not together.exceeds(rival.first(together), errors=-1):
-                    return None
-                if self.chooses and together.counts.sum() >= _ENOUGH_ROWS:
+                for depth, of_part in zip(kept, self._predict(number, kept, like), strict=True):
+                    found[depth].append(of_part)
+                together = {depth: HeldOut.of(found[depth]) for depth in kept}
+                first = rival or together[depths[0]]
+                kept = [depth for depth, each in together.items() if each is first or each.is_near(first)]
+                rows = HeldOut.of(found[depths[0]]).counts.sum()
+                if not kept or (self.chooses and rows >= _ENOUGH_ROWS):
                     break
-        return together
+        return [together[depth] if depth in kept else None for depth in depths]
 
-    def _predict(self, number: int, like: Any, depth: int | None) -> HeldOut:
+    def _predict(self, number: int, depths: Sequence[int | None], like: Any) -> list[HeldOut]:
         train, test = self.folds[number]
-        models = self.learn(self.structure(number, depth), train, like)
-        encoded = encode_for(models[0], test, models[0].variables)
-        codes = models[0]._code(encoded, unseen="missing")
-        scores = np.array([odds(log_normalize(model._log_joint(codes))) for model in models])
-        own = encoded.codes[encoded.positions[models[0].class_var]]
-        return HeldOut(scores, own, np.ones(len(test)) if test.weights is None else test.weights)
+        fitted = self.learn(self.structure(number, depths), train, depths, like)
+        encoded = encode_for(fitted[0][0], test, fitted[0][0].variables)
+        codes = fitted[0][0]._code(encoded, unseen="missing")
+        own = encoded.codes[encoded.positions[fitted[0][0].class_var]]
+        weights = np.ones(len(test)) if test.weights is None else test.weights
+        odds_of = cache(lambda model: odds(log_normalize(model._log_joint(codes))))
+        return [HeldOut(np.array([odds_of(x) for x in members]), own, weights) for members in fitted]
 
 
 def _without_parents(recipe: Recipe) -> Recipe:

@@ -161,7 +161,8 @@ class LeaveOneOut(Method):
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the model with the chosen weights and feature parents."""
-        return self.finish(self.members(x, data, prior)[:1], (1.0,), data)
+        [members] = self.members(x, data, prior)
+        return self.finish(members, (1.0,), data)
 
     def finish(self, members: Sequence[Any], powers: Sequence[float], data: Dataset) -> Model:
         """Return the sum of members raised to powers, with the rule for incomplete rows."""
@@ -182,18 +183,35 @@ class LeaveOneOut(Method):
         """Whether logistic regression can be a second member, which has the same terms."""
         return {"slopes", "shifts"} <= {*self.terms}
 
-    def members(self, x: Any, data: Dataset, prior: Prior, *, regression: bool = False) -> tuple[Any, ...]:
-        """Return the model with weights and maybe logistic regression, with their tables together."""
+    def members(
+        self,
+        x: Any,
+        data: Dataset,
+        prior: Prior,
+        depths: Sequence[int | None] = (None,),
+        *,
+        regression: bool = False,
+    ) -> list[tuple[Any, ...]]:
+        """Return the model with weights and maybe logistic regression, for each maximum number of parents.
+
+        None is that of the structure. Precisions of weights that were found first are used for all.
+        """
+        result: list[tuple[Any, ...]] = []
         with one_thread:
-            held = self._hold_out(x, in_order(data), prior)
-            fit = self._add_terms(held, self._weigh(held))
-            summary = LeaveOneOutSummary(
-                fit.power, fit.objective, fit.log_likelihood, fit.depth, held.represented, fit.ridges
-            )
-            model = renewed(fit.model, learned={**fit.model.learned, "leave_one_out": summary})
-            if not (regression and self.regresses and data.cards[-1] > 1):
-                return (model,)
-            return model, held.terms.regress(held.all_weights)
+            held = self._hold_out(x, in_order(data), prior, all_depths=len(depths) > 1)
+            regresses = regression and self.regresses and data.cards[-1] > 1
+            others = (held.terms.regress(held.all_weights),) if regresses else ()
+            method = self
+            for depth in depths:
+                some = held if depth is None else held.up_to(depth)
+                fit = method._add_terms(some, method._weigh(some))
+                summary = LeaveOneOutSummary(
+                    fit.power, fit.objective, fit.log_likelihood, fit.depth, held.represented, fit.ridges
+                )
+                learned = {**fit.model.learned, "leave_one_out": summary}
+                result.append((renewed(fit.model, learned=learned), *others))
+                method = replace(method, ridges=fit.ridges)
+        return result
 
     def held_out(self, x: Any, data: Dataset, prior: Prior) -> Array:
         """Return ln P(class) of each row under the model of all other rows, (rows,)."""
@@ -201,7 +219,9 @@ class LeaveOneOut(Method):
             held = self._hold_out(x, data, prior, distinct=False)
             return row_logs(self._add_terms(held, self._weigh(held)).total, held.left_out.classes)
 
-    def _hold_out(self, x: Any, data: Dataset, prior: Prior, *, distinct: bool = True) -> _HeldOut:
+    def _hold_out(
+        self, x: Any, data: Dataset, prior: Prior, *, distinct: bool = True, all_depths: bool = False
+    ) -> _HeldOut:
         """Count the tables, fit the terms, and compute the odds by each table at held-out rows."""
         network: Any = x.graph
         stack = (
@@ -212,7 +232,8 @@ class LeaveOneOut(Method):
         stacked: Stacked = stack(data, prior)
         asked = self.terms if data.cards[-1] > 1 else ()
         depth = stacked.most_parents
-        depths = range(depth + 1) if self.parents or "levels" in asked else range(depth, depth + 1)
+        all_depths |= self.parents or "levels" in asked
+        depths = range(0 if all_depths else depth, depth + 1)
         terms = Refinement.learn(x, stacked, data, asked)
         if data.cases is not None and len(np.unique(data.cases)) < len(data):
             return _hold_out_groups(stack, stacked, terms, depths, prior)
@@ -275,6 +296,10 @@ class _HeldOut:
     represented: int
     by_depth: Array
     of_numbers: list[Array]
+
+    def up_to(self, depth: int) -> _HeldOut:
+        """Return the same with a maximum number of parents."""
+        return replace(self, depths=self.depths[: depth + 1], by_depth=self.by_depth[: depth + 1])
 
     @property
     def all_weights(self) -> Array:

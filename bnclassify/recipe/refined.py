@@ -418,7 +418,7 @@ class Refinement:
         result: list[Power] = []
         class_number = len(self.data.columns) - 1
         for f, scope in enumerate(self.stacked.structures[0].scopes[:-1]):
-            powers = np.zeros(len(without_class(scope, class_number)))
+            powers = np.zeros(min(len(without_class(scope, class_number)), len(by_number)))
             for number, weights in by_number.items():
                 powers[min(number, len(powers) - 1)] += weights[f]
             result.append(tuple(powers.tolist()))
