@@ -194,7 +194,7 @@ def test_logistic_regression_is_a_part_of_the_sum() -> None:
     method = LeaveOneOut(terms=default.TERMS)
     structure = bn.bnc("nb", "sick", frame, backoff=True, discretize="averaged_mdlp")
     rows = rows_to_learn_from(structure, frame)
-    tables, regression = method.members(with_at_most(structure, 0), rows, BackOff(), regression=True)
+    [(tables, regression)] = method.members(with_at_most(structure, 0), rows, BackOff(), regression=True)
     expected = softmax(
         summary["honest_power"] * tables._log_joint(rows_of(tables, frame))
         + summary["regression_power"] * regression._log_joint(rows_of(tables, frame)),
@@ -212,7 +212,7 @@ def test_logistic_regression_is_that_of_scikit_learn() -> None:
     structure = bn.bnc("nb", "sick", frame, backoff=True, discretize="averaged_mdlp")
     rows = rows_to_learn_from(structure, frame)
     method = LeaveOneOut(terms=default.TERMS)
-    _, regression = method.members(structure, rows, BackOff(), regression=True)
+    [(_, regression)] = method.members(structure, rows, BackOff(), regression=True)
     numbers = frame[["fever", "pulse"]]
     design = pd.get_dummies(frame[["cough", "town"]]).assign(
         **((numbers - numbers.mean()) / numbers.std(ddof=0))

@@ -376,15 +376,15 @@ def _members(
 ) -> list[tuple[Any, ...]]:
     """Return the models that are weighed by parts: the model and, if ``chooses``, logistic regression.
 
-    There is one tuple for each maximum number of parents. Weights have the precisions of those of a model
-    that is ``like`` it, fitted to all rows.
+    There is one tuple for each maximum number of parents. To choose, weights have the precisions of those of
+    a model that is ``like`` it, fitted to all rows, which makes the fit faster.
     """
     rows = rows_to_learn_from(x, data, method)
     if not isinstance(method, LeaveOneOut):
         return [(method(x, rows, prior, rng),)]
     if chooses and method.parents:
         method = replace(method, parents=False)
-    if like is not None:
+    if chooses and like is not None:
         method = replace(method, ridges=like.learned["leave_one_out"].ridges)
     return method.members(x, rows, prior, depths, regression=chooses)
 

@@ -27,8 +27,8 @@ PRECISION = 3.0
 """Precision of the normal priors of the powers of single terms, whose mean is the common power."""
 
 _ITERATIONS = 200
-_CLOSE = 1e-12  # tolerance of the value: twice the gain of the last step of Newton's method
-_CLOSE_ENOUGH = 1e-6  # tolerance during the search for ridges
+_CLOSE = 1e-14  # tolerance of the value: twice the gain of the last step of Newton's method
+_CLOSE_ENOUGH = 1e-10  # tolerance during the search for ridges
 _REDUCED = 1e-2  # reduction of the squared error of a step by conjugate gradients
 _MOST_ROUNDS = 10  # number of steps of conjugate gradients after which the Hessian is computed again
 _HALVINGS = 40

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import prod
 from typing import Any, TypeAlias
 
@@ -78,23 +79,39 @@ class PrefixTable(Immutable):
         """Number of cells of the full table."""
         return prod(self.cards) * self.prefixes[-1].counts.shape[1]
 
+    def grids(self) -> Iterator[Array]:
+        """Yield P(x | class, first parents) of all configurations, for 0 feature parents and more.
+
+        The axes are the feature parents, of which later ones have length 1, x, and the class.
+        """
+        levels, *cards = self.cards
+        shape = [1] * len(cards)
+        numbers = np.zeros(1, dtype=np.intp)  # of the observed configurations, among all
+
+        def read(i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
+            nonlocal numbers
+            prefix, last = self.prefixes[i], i - self.root - 1
+            if last >= 0:
+                before, level = np.divmod(prefix.parents.keys, cards[last])
+                numbers, shape[last] = numbers[before] * cards[last] + level, cards[last]
+            before, level = np.divmod(prefix.cells.keys, levels)
+            columns = prefix.counts.shape[1]
+            counts, totals = np.zeros((prod(shape), levels, columns)), np.zeros((prod(shape), columns))
+            counts[numbers[before], level], totals[numbers] = prefix.counts, prefix.totals
+            base = np.array(1 / levels) if shorter is None or not self.nested else shorter
+            return counts.reshape(*shape, levels, columns), totals.reshape(*shape, 1, columns), base
+
+        steps = back_off(len(self.prefixes), read, lambda i, counts, base: self.masses[i])
+        return islice(steps, self.root, None)
+
     def alone(self) -> Array:
         """Return P(x | class), (levels, classes or 1), of a variable without feature parents."""
-        base: Any = 1 / self.cards[0]
-        for i, prefix in enumerate(self.prefixes):
-            counts = np.zeros((self.cards[0], prefix.counts.shape[1]))
-            counts[prefix.cells.keys] = prefix.counts
-            total = counts.sum(axis=0) + self.masses[i]
-            added = counts + self.masses[i] * (base if i == 0 or self.nested else 1 / self.cards[0])
-            base = np.where(total > 0, added / np.where(total > 0, total, 1.0), base)
-        return np.asarray(base)
+        return next(self.grids()).reshape(self.cards[0], -1)
 
     def full(self) -> Array:
         """Return P(x | all configurations): (levels of each feature parent…, levels, classes or 1)."""
-        levels, *parent_cards = self.cards
-        *parents, variable = np.indices((*parent_cards, levels)).reshape(len(self.cards), -1)
-        *_, values = self.at_rows([variable, *parents])
-        return values.reshape(*parent_cards, levels, -1)
+        *_, values = self.grids()
+        return values
 
     def conditional(self, family: Sequence[Hashable]) -> Array:
         """Return the conditional probability table with axes in family order, or raise if it is too large."""

@@ -39,10 +39,10 @@ class Term:
         """The logs of all configurations, (values of the features, classes), unless they are too many."""
         if self.table.cells > self.most_cells:
             return None
-        levels, *parent_cards = self.table.cards
-        *parents, variable = np.indices((*parent_cards, levels)).reshape(len(self.table.cards), -1)
-        logs = self._sum(self.table.at_rows([variable, *parents]))
-        return logs.reshape(-1, levels) if self.of_class else logs
+        levels, *cards = self.table.cards
+        logs = self._sum(self.table.grids())
+        columns = levels if self.of_class else logs.shape[-1]
+        return np.broadcast_to(logs, (*cards, *logs.shape[-2:])).reshape(-1, columns)
 
     @cached_property
     def direct(self) -> Array | None:
