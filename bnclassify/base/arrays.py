@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache, reduce
 from threading import Lock
 from typing import Any
@@ -35,6 +35,16 @@ def code_type(bound: int) -> np.dtype[Any]:
     (dtype('int8'), dtype('int16'))
     """
     return np.min_scalar_type(-bound - 2)
+
+
+def blocks(n: int, most: int, cells: int = 1) -> Iterator[slice]:
+    """Yield slices of n rows with ``cells`` each, so that a slice has up to ``most`` cells or one row.
+
+    >>> list(blocks(5, 8, 4))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    size = max(1, most // max(1, cells))
+    return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
 def added(values: Iterable[Any]) -> Any:

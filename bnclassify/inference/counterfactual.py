@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import TOLERANCE, Array, Codes, Positions, first_best, log_normalize
+from ..base.arrays import TOLERANCE, Array, Codes, Positions, blocks, first_best, log_normalize
 from ..base.calls import guided
 from ..base.checks import Names, OneOf, Unseen, Whole
 from ..base.graphs import descending
@@ -198,8 +198,8 @@ class Changes:
 
     def logs(self, sets: Positions) -> Array:
         """Return the log joint after each set of changes, (sets, classes)."""
-        blocks = [sets[i : i + _BLOCK_ROWS] for i in range(0, max(1, len(sets)), _BLOCK_ROWS)]
-        return np.concatenate([self.x._log_joint(self._rows(block)) for block in blocks])
+        some = blocks(max(1, len(sets)), _BLOCK_ROWS)
+        return np.concatenate([self.x._log_joint(self._rows(sets[block])) for block in some])
 
     def _rows(self, sets: Positions) -> Codes:
         """Return the codes after each set of changes."""
@@ -297,8 +297,8 @@ def _search(changes: Changes, size: int, number: int) -> Positions:
 
 def _blocks(changes: Changes, rows: Positions) -> list[Positions]:
     """Return row numbers in blocks that bound memory."""
-    at_once = max(1, _BLOCK_CELLS // (max(1, len(changes.moves)) * len(changes.before)))
-    return [rows[start : start + at_once] for start in range(0, len(rows), at_once)]
+    cells = len(changes.moves) * len(changes.before)
+    return [rows[block] for block in blocks(len(rows), _BLOCK_CELLS, cells)]
 
 
 def _extended(

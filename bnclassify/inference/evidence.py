@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ..base import graphs
-from ..base.arrays import Array, Codes, Mask, Positions, first_best, log, log_sum_exp
+from ..base.arrays import Array, Codes, Mask, Positions, blocks, first_best, log, log_sum_exp
 from ..base.checks import OneOf, is_among, must_be
 from ..base.messages import listed, shown
 from ..frames.schema import Dataset, check_unseen
@@ -70,10 +70,10 @@ def weigh_evidence(
     check_unseen(unseen)
     x, codes = x._place(data, unseen)
     order = order_features(x)
-    rows_per_block = max(1, _BLOCK_CELLS // ((len(order) + 1) * max(len(order), len(names))))
-    blocks = [codes[:, i : i + rows_per_block] for i in range(0, max(len(data), 1), rows_per_block)]
-    weighed = [x._weigh_evidence(block, order, choose) for block in blocks]
-    log_odds, targets, rivals, posteriors = (np.concatenate(parts) for parts in zip(*weighed, strict=True))
+    cells = (len(order) + 1) * max(len(order), len(names))
+    parts = blocks(max(1, len(data)), _BLOCK_CELLS, cells)
+    weighed = [x._weigh_evidence(codes[:, part], order, choose) for part in parts]
+    log_odds, targets, rivals, posteriors = map(np.concatenate, zip(*weighed, strict=True))
     _check_odds(log_odds, targets, rivals, names, data.index, argument)
     return Evidence(x, tuple(order), codes, log_odds, targets, rivals, posteriors)
 

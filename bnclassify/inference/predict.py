@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, Positions, code_type, first_best, log, log_normalize
+from ..base.arrays import Array, Codes, Positions, blocks, code_type, first_best, log, log_normalize
 from ..base.calls import guided
 from ..base.checks import Flag, Instance, Real, Seed, Unseen, check_columns, check_rng
 from ..base.messages import listed, shown
@@ -272,8 +272,7 @@ def _predict_class(
     data = encode_for(x, newdata, x.features)
     x, codes = x._place(data, unseen)
     best = np.empty(len(data), dtype=code_type(len(names)))
-    for start in range(0, len(data), _BLOCK_ROWS):
-        block = slice(start, start + _BLOCK_ROWS)
+    for block in blocks(len(data), _BLOCK_ROWS):
         logs = reweigh(x._log_joint(codes[:, block]))
         best[block] = first_best(logs) if table is None else least_costly(logs, table)
     if len(decisions) < len(names):
@@ -297,10 +296,7 @@ def _predict_intervals(
     data = encode_for(x, newdata, x.features)
     x, codes = x._place(data, unseen)
     bounds = np.empty((2, *frame.shape))
-
-    rows_per_block = max(1, MOST_DRAWN // (draws * frame.shape[1]))
-    for start in range(0, len(frame), rows_per_block):
-        block = slice(start, start + rows_per_block)
+    for block in blocks(len(frame), MOST_DRAWN, draws * frame.shape[1]):
         posteriors = partial(_posteriors, codes=codes[:, block], prior=prior)
         bounds[:, block] = drawn_bounds(x, posteriors, interval, draws, seed)
     return with_bounds(frame, bounds)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, code_type, log, log_normalize, log_sum_exp
+from ..base.arrays import Array, Codes, blocks, code_type, log, log_normalize, log_sum_exp
 from ..base.calls import guided
 from ..base.checks import Instance, Names, Real, Seed, check_rng, is_among
 from ..base.immutable import EMPTY
@@ -231,10 +231,8 @@ def log_table(
         )
     logs = np.empty((n, cards[-1]))
     positions = np.indices(shape, dtype=np.intp).reshape(len(features), n)
-    rows_per_block = max(1, _BLOCK_CODES // len(cards))
-    for start in range(0, n, rows_per_block):
-        block = slice(start, min(start + rows_per_block, n))
-        codes = np.repeat(evidence[:-1, None], block.stop - start, axis=1)
+    for block in blocks(n, _BLOCK_CODES, len(cards)):
+        codes = np.repeat(evidence[:-1, None], block.stop - block.start, axis=1)
         for v, labels, where in zip(features, possible, positions, strict=True):
             codes[v] = labels[where[block]]
         soft = [likelihoods[v][codes[v]] for v in features if v in likelihoods]

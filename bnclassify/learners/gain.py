@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 
-from ..base.arrays import TOLERANCE, Array, Codes, Positions
+from ..base.arrays import TOLERANCE, Array, Codes, Positions, blocks
 from ..base.checks import Whole
 from ..counts.contingency import flat_index
 from ..counts.information import informations, pair_statistics
@@ -171,9 +171,8 @@ class _Scores:
 
     def gains(self, child: int, parents: Positions) -> Array:
         """Return the gain of a child with each of several parents, 0 without one."""
-        at_once = max(1, _BLOCK_CELLS // max(1, self.posterior.size))
-        blocks = [parents[i : i + at_once] for i in range(0, len(parents), at_once)]
-        return np.concatenate([np.empty(0), *[self._gains_of_block(child, block) for block in blocks]])
+        some = [parents[block] for block in blocks(len(parents), _BLOCK_CELLS, self.posterior.size)]
+        return np.concatenate([np.empty(0), *[self._gains_of_block(child, block) for block in some]])
 
     def _gains_of_block(self, child: int, parents: Positions) -> Array:
         data, n_classes = self.data, self.data.cards[-1]

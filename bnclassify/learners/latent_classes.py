@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Positions, log, log_sum_exp, normalize, one_thread
+from ..base.arrays import Array, Positions, blocks, log, log_sum_exp, normalize, one_thread
 from ..base.checks import ListOf, Real, Seed, Whole, check_name, check_rng, must_be
 from ..base.immutable import record
 from ..base.messages import warn
@@ -181,11 +181,9 @@ def _fit(data: Dataset, k: int, smooth: float, restarts: int, rng: np.random.Gen
     times = np.bincount(row_of.ravel(), data.weights).astype(np.float64)
     feature, level = np.repeat(np.arange(len(cards)), cards), np.concatenate([np.arange(n) for n in cards])
     hot = (patterns[feature] == level[:, None]).astype(np.float64)
-    at_once = max(1, _MOST_CELLS // (k * len(times)))
     fits = []
-    for first in range(0, restarts, at_once):
-        n = min(at_once, restarts - first)
-        tables = _normalized(rng.standard_exponential((n, k, len(level))), cards)
+    for some in blocks(restarts, _MOST_CELLS, k * len(times)):
+        tables = _normalized(rng.standard_exponential((some.stop - some.start, k, len(level))), cards)
         fits += _climb(hot, times, cards, tables, smooth)
     return max(fits, key=lambda fit: fit.run.objectives[-1])
 

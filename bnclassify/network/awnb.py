@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, Mask, Positions, xlogx
+from ..base.arrays import TOLERANCE, Array, Mask, Positions, blocks, xlogx
 from ..base.checks import Real, Whole
 from ..base.immutable import record
 from ..base.progress import advance
@@ -244,10 +244,9 @@ class _Forest:
     def _best_splits(self, r: int, features: Sequence[int], n_nodes: int) -> list[tuple[int, Array, Mask]]:
         """Return the best split of each feature with r levels: its gain and left side in each node."""
         ordered = self.n_classes <= 2 or r > _ALL_SUBSETS
-        features_per_block = max(1, _BLOCK_CELLS // (n_nodes * r * self.n_classes))
         result: list[tuple[int, Array, Mask]] = []
-        for start in range(0, len(features), features_per_block):
-            block = features[start : start + features_per_block]
+        for some in blocks(len(features), _BLOCK_CELLS, n_nodes * r * self.n_classes):
+            block = features[some]
             gain, left = (_best_cut if ordered else _best_subset)(self._counts(r, block, n_nodes))
             result += zip(block, gain.reshape(-1, n_nodes), left.reshape(-1, n_nodes, r), strict=True)
         return result
@@ -316,12 +315,10 @@ def _best_subset(counts: NDArray[Any]) -> tuple[Array, Mask]:
     """Search all splits of the levels in two; see `_best_cut`."""
     r = counts.shape[1]
     subsets = np.array([(*side, False) for side in product([False, True], repeat=r - 1)][1:])
-    nodes_per_block = max(1, _BLOCK_CELLS // (len(subsets) * counts.shape[2]))
-    starts = range(0, len(counts), nodes_per_block)
     splits = []
-    for block in (counts[start : start + nodes_per_block] for start in starts):
-        left = np.einsum("sl,nlc->nsc", subsets.astype(np.float64), block)
-        splits.append(_best_gain(left, block.sum(axis=1)))
+    for nodes in blocks(len(counts), _BLOCK_CELLS, len(subsets) * counts.shape[2]):
+        left = np.einsum("sl,nlc->nsc", subsets.astype(np.float64), counts[nodes])
+        splits.append(_best_gain(left, counts[nodes].sum(axis=1)))
     gains, best = zip(*splits, strict=True)
     return np.concatenate(gains), subsets[np.concatenate(best)]
 

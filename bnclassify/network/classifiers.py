@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import xlogy
 
-from ..base.arrays import Array, Codes, code_type, log
+from ..base.arrays import Array, Codes, blocks, code_type, log
 from ..base.graphs import layers
 from ..base.immutable import EMPTY, PROBABILITY, bounded, cached_property, record
 from ..base.messages import shown
@@ -364,9 +364,8 @@ class BNC(Network):
     def _complete(self, codes: Codes, rng: np.random.Generator | None = None) -> Codes:
         if not self.densities:
             return complete(self.terms, codes, rng)
-        starts = range(0, max(1, codes.shape[1]), BLOCK_ROWS)  # because terms of numbers become tables
-        blocks = [complete(self.terms, codes[:, start : start + BLOCK_ROWS], rng) for start in starts]
-        return np.concatenate(blocks, axis=1)
+        some = blocks(max(1, codes.shape[1]), BLOCK_ROWS)  # because terms of numbers become tables
+        return np.concatenate([complete(self.terms, codes[:, block], rng) for block in some], axis=1)
 
     def _curve(self, feature: Hashable) -> Array | None:
         return curve(self.densities[feature]) if feature in self.densities else None

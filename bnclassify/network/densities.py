@@ -9,7 +9,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import Array, Mask, Positions, log
+from ..base.arrays import Array, Mask, Positions, blocks, log
 from ..base.checks import OneOf
 from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, Immutable, bounded, record
 from ..base.messages import listed, shown
@@ -243,10 +243,9 @@ class Kernel(Immutable):
         """Return ln Σ w N(value; center, h²) / Σ w at some values."""
         centers, weights = self._points(cell)
         h = self.bandwidth.ravel()[cell]
-        logs, at_once = np.empty(len(values)), max(1, _BLOCK_CELLS // max(1, len(centers)))
+        logs = np.empty(len(values))
         shares = log(weights / weights.sum()) - np.log(h) - 0.5 * np.log(2 * np.pi)
-        for start in range(0, len(values), at_once):
-            block = slice(start, start + at_once)
+        for block in blocks(len(values), _BLOCK_CELLS, len(centers)):
             kernels = shares - 0.5 * ((values[block, None] - centers) / h) ** 2
             top = np.maximum(kernels.max(axis=1), -1e300)  # not infinite
             logs[block] = top + log(np.exp(kernels - top[:, None]).sum(axis=1))

@@ -16,7 +16,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, log_normalize, log_sum_exp, share_out
+from ..base.arrays import (
+    TOLERANCE,
+    Array,
+    Codes,
+    Mask,
+    Positions,
+    blocks,
+    log_normalize,
+    log_sum_exp,
+    share_out,
+)
 from ..base.graphs import layers
 from ..counts.contingency import MAX_CELLS
 from . import forests
@@ -56,10 +66,8 @@ def network_joint(terms: Sequence[Factor], codes: Codes, context: Codes | None =
 
 def joint_in_blocks(networks: Sequence[Sequence[Factor]], codes: Codes) -> Array:
     """Return the log of the mean joint of networks, (rows, classes), a block of rows at a time."""
-    rows = codes.shape[1]
-    result = np.empty((rows, networks[0][-1].table.shape[-1]))
-    for start in range(0, rows, BLOCK_ROWS):
-        block = slice(start, start + BLOCK_ROWS)
+    result = np.empty((codes.shape[1], networks[0][-1].table.shape[-1]))
+    for block in blocks(len(result), BLOCK_ROWS):
         joints = [network_joint(terms, codes[:, block]) for terms in networks]
         result[block] = (
             joints[0] if len(joints) == 1 else log_sum_exp(np.stack(joints), axis=0) - np.log(len(joints))
@@ -116,9 +124,7 @@ def hidden_parts(
         order, cells = plan_scopes(part, [set(f.scope) & free for f in tables], card)
         cells *= max(f.table.shape[-1] for f in tables)
         check_plan(part, cells)
-        rows_per_block = max(1, _BLOCK_CELLS // cells)
-        for start in range(0, len(all_rows), rows_per_block):
-            rows = all_rows[start : start + rows_per_block]
+        for rows in (all_rows[block] for block in blocks(len(all_rows), _BLOCK_CELLS, cells)):
             restricted = [_restrict(factor, free, codes[:, rows], context[rows]) for factor in tables]
             yield Part(order, touching, rows, restricted)
 
@@ -322,8 +328,7 @@ def try_all(log_joint: LogJoint, cards: Sequence[int], codes: Codes) -> Codes:
                 f"{_MOST_COMBINATIONS:,} combinations, all of which an average of networks has to score. "
                 "Use a single network (BNC)."
             )
-        rows_per_block = max(1, _COMPLETED_CELLS // (n * len(cards)))
-        for block in (rows[i : i + rows_per_block] for i in range(0, len(rows), rows_per_block)):
+        for block in (rows[some] for some in blocks(len(rows), _COMPLETED_CELLS, n * len(cards))):
             last = codes[-1, block]
             logs = score_all(log_joint, codes[:-1, block], features, shape)
             given = (last[:, None] == np.arange(cards[-1])) | (last[:, None] < 0)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, log, log_sum_exp, share_out
+from ..base.arrays import Array, Codes, Positions, blocks, log, log_sum_exp, share_out
 from ..base.checks import Real, Whole
 from ..base.immutable import ANY_NUMBER, Immutable, bounded, record
 from ..base.messages import warn
@@ -141,15 +141,14 @@ def lay_out(codes: Codes, cards: Sequence[int]) -> list[Cases]:
     *features, n_classes = cards
     is_labelled = codes[-1] >= 0
     cases_per_block = min(_BLOCK_ROWS, _BLOCK_CELLS // max(1, sum(features)))
-    blocks = []
+    cases = []
     for labelled, copies in ((True, 1), (False, n_classes)):
         positions = np.nonzero(is_labelled == labelled)[0]
-        rows_per_block = max(1, cases_per_block // copies)
-        for rows in (positions[i : i + rows_per_block] for i in range(0, len(positions), rows_per_block)):
+        for rows in (positions[some] for some in blocks(len(positions), cases_per_block, copies)):
             block = codes.take(rows, axis=1)
             classes = block[-1].astype(np.intp) if labelled else np.tile(np.arange(copies), len(rows))
-            blocks.append(Cases(rows, labelled, copies, block[:-1].repeat(copies, axis=1), classes))
-    return blocks
+            cases.append(Cases(rows, labelled, copies, block[:-1].repeat(copies, axis=1), classes))
+    return cases
 
 
 def expect(

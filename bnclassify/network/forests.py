@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, log_sum_exp, share_out
+from ..base.arrays import Array, Codes, Positions, blocks, log_sum_exp, share_out
 from ..base.graphs import layers
 from .factors import Belief, Factor
 
@@ -122,10 +122,9 @@ def _conditional(
 
 def _pairs(table: Array, context: Codes, evidence: Array) -> Iterator[Array]:
     """Yield a table plus evidence, (rows, levels, levels of the missing parent, classes), block by block."""
-    rows_per_block = max(1, _BLOCK_CELLS // (table.shape[0] * table.shape[1] * evidence.shape[-1]))
     tables = np.ascontiguousarray(np.moveaxis(table, -2, 0))  # copied once, not for each block
-    for start in range(0, len(evidence), rows_per_block):
-        block = slice(start, start + rows_per_block)
+    cells = table.shape[0] * table.shape[1] * evidence.shape[-1]
+    for block in blocks(len(evidence), _BLOCK_CELLS, cells):
         of_rows = tables if len(tables) == 1 else tables.take(context[block], axis=0)
         yield of_rows + evidence[block, :, None]
 

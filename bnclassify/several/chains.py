@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, first_best, log, log_normalize
+from ..base.arrays import Array, Codes, blocks, first_best, log, log_normalize
 from ..base.immutable import cached_property, record
 from ..base.messages import listed, shown
 from ..frames.opening import InFull, InParts
@@ -210,10 +210,8 @@ def _try_all(x: Chain, codes: Codes) -> Iterator[tuple[slice, Array]]:
     """Yield blocks of rows and ln P(labels | features) of them, (rows, labels of each class variable…)."""
     axes = [0, *(1 + x.order.index(name) for name in x.class_vars)]
     widest = max(len(member.features) + 2 for member in x.members)
-    rows_per_block = max(1, _BLOCK_CODES // (prod(x.class_cards) * widest))
-    for start in range(0, codes.shape[1], rows_per_block):
-        rows = slice(start, min(start + rows_per_block, codes.shape[1]))
-        logs = np.zeros(rows.stop - start)
+    for rows in blocks(codes.shape[1], _BLOCK_CODES, prod(x.class_cards) * widest):
+        logs = np.zeros(rows.stop - rows.start)
         for i in range(len(x.members)):
             logs = logs[..., None] + _given_before(x, i, codes[:, rows])
         yield rows, logs.transpose(axes)

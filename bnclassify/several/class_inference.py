@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, first_best, log
+from ..base.arrays import Array, Codes, Positions, blocks, first_best, log
 from ..network.elimination import (
     BLOCK_ROWS,
     LogTable,
@@ -59,13 +59,12 @@ def log_marginals(members: Sequence[Sequence[Factor]], codes: Codes, cards: Sequ
 def _marginals(terms: Sequence[Factor], codes: Codes, cards: Sequence[int]) -> list[Array]:
     results = [np.empty((codes.shape[1], card)) for card in cards]
     variables = np.concatenate([codes, unknown(codes, cards)])
-    for start in range(0, codes.shape[1], BLOCK_ROWS):
-        block = variables[:, start : start + BLOCK_ROWS]
-        evidence = network_joint(terms, block)
-        for i, rows, free, shares in beliefs(terms, block):
+    for block in blocks(codes.shape[1], BLOCK_ROWS):
+        evidence = network_joint(terms, variables[:, block])
+        for i, rows, free, shares in beliefs(terms, variables[:, block]):
             if i >= len(codes):
                 others = tuple([1 + axis for axis, v in enumerate(free) if v != i])
-                results[i - len(codes)][start + rows] = log(shares.sum(axis=others)[..., 0]) + evidence[rows]
+                results[i - len(codes)][block][rows] = log(shares.sum(axis=others)[..., 0]) + evidence[rows]
     return results
 
 
@@ -76,12 +75,11 @@ def most_probable(members: Sequence[Sequence[Factor]], codes: Codes, cards: Sequ
     [terms] = members
     labels = np.zeros((len(cards), codes.shape[1]), dtype=np.intp)
     variables = np.concatenate([codes, unknown(codes, cards)])
-    for start in range(0, codes.shape[1], BLOCK_ROWS):
-        block = variables[:, start : start + BLOCK_ROWS]
-        for part in hidden_parts(terms, block, everywhere=True):
+    for block in blocks(codes.shape[1], BLOCK_ROWS):
+        for part in hidden_parts(terms, variables[:, block], everywhere=True):
             for u, chosen in _best_labels(part, len(codes)).items():
-                labels[u - len(codes), start + part.rows] = chosen
-        labels[:, start + np.flatnonzero(network_joint(terms, block)[:, 0] == -np.inf)] = 0
+                labels[u - len(codes), block][part.rows] = chosen
+        labels[:, block][:, network_joint(terms, variables[:, block])[:, 0] == -np.inf] = 0
     return labels
 
 
@@ -116,16 +114,15 @@ def _fix(table: LogTable, u: int, label: Positions) -> LogTable:
 
 
 def _best_of_all(members: Sequence[Sequence[Factor]], codes: Codes, cards: Sequence[int]) -> Positions:
-    n, rows = prod(cards), codes.shape[1]
+    n = prod(cards)
     if n > MOST_COMBINATIONS:
         raise ValueError(
             f"joint must be False for more than {MOST_COMBINATIONS:,} combinations of labels; got {n:,}. "
             "Use joint=False, or mbc, which does not enumerate them."
         )
     variables = np.concatenate([codes, unknown(codes, cards)])
-    hidden, at_once = range(len(codes), len(variables)), max(1, MOST_COMBINATIONS // n)
-    best = np.empty(rows, dtype=np.intp)
-    for block in (slice(start, start + at_once) for start in range(0, rows, at_once)):
+    hidden, best = range(len(codes), len(variables)), np.empty(codes.shape[1], dtype=np.intp)
+    for block in blocks(len(best), MOST_COMBINATIONS, n):
         logs = score_all(lambda tried: joint_in_blocks(members, tried), variables[:, block], hidden, cards)
         best[block] = first_of_many(logs[..., 0])
     return np.array(np.unravel_index(best, cards))

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, log_sum_exp, one_thread
+from ..base.arrays import Array, Codes, Positions, blocks, log_sum_exp, one_thread
 from ..base.immutable import PROBABILITY, bounded, cached_property, record
 from ..counts.contingency import Recoding, check_all_pairs, contingency_tables
 from ..frames.schema import Dataset, Levels
@@ -80,7 +80,7 @@ class EstimatorTables:
         n = _BLOCK_ROWS * max(1, _BLOCK_CELLS // (width * _BLOCK_ROWS))
         sums_of = self._multiply(n) if products else self._look_up
         with one_thread:
-            for rows in _slices(levels.shape[1], n):
+            for rows in blocks(levels.shape[1], n):
                 padded, some = _padded(levels[:, rows], n), _padded(picks[:, rows], n)
                 yield Block(rows, padded, some, sums_of(padded))
 
@@ -135,7 +135,7 @@ def _padded(values: Codes, n: int) -> Codes:
 def joint_by_rows(joint: Callable[[Codes], Array], codes: Codes, n_classes: int) -> Array:
     """Compute a log joint, (rows, classes), in blocks of rows that bound memory."""
     result = np.empty((codes.shape[1], n_classes))
-    for rows in _slices(codes.shape[1], _ROWS):
+    for rows in blocks(codes.shape[1], _ROWS):
         result[rows] = joint(codes[:, rows])
     return result
 
@@ -146,10 +146,6 @@ def number_levels(codes: Codes, cards: Sequence[int]) -> Codes:
     levels = codes + starts[:, None]
     np.copyto(levels, -1, where=codes < 0)
     return levels
-
-
-def _slices(rows: int, n: int) -> Iterator[slice]:
-    return (slice(start, min(start + n, rows)) for start in range(0, rows, n))
 
 
 def log_total(logs: Array) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, one_thread
+from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, blocks, one_thread
 from ..base.immutable import cached_property
 from ..model.formulas import Choice, Mixture, Sum, Table, padded
 from ..network.priors import PseudoCounts
@@ -320,7 +320,7 @@ def left_out_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:
         limit = None if x.subsumption is None else x.subsumption + share
         stricter = replace(x, min_count=x.min_count + share, subsumption=limit)
         rows = np.nonzero(left_out.shares == share)[0]
-        for block in (rows[start : start + _ROWS_LEFT_OUT] for start in range(0, len(rows), _ROWS_LEFT_OUT)):
+        for block in (rows[some] for some in blocks(len(rows), _ROWS_LEFT_OUT)):
             classes = left_out.classes[block].astype(np.intp)
             without = partial(_joint_without_rows, classes, share)
             result[block] = _mean_joint(stricter, without, codes[:, block])
