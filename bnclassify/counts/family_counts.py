@@ -13,14 +13,11 @@ from numpy.typing import NDArray
 from ..base.immutable import cached_property
 from ..frames.partitions import Partitions
 from ..frames.schema import Countable, Dataset
-from .contingency import check_cells, check_number, flat_index, pair_tables
+from .contingency import check_cells, check_number, pair_tables
 
 _PAIR_CELLS = 2**22  # cells of the tables of all pairs of columns, up to which they are counted at once
 _TABLE_CELLS = 2**20  # cells of the tables of other columns that are returned together
-_MOST_ROWS = 2**14  # that are counted by products, whose sums fit in 16 bits
-_FEW_LEVELS = 16  # of a column on average
-_MOST_TOGETHER = 3  # number of columns that are counted at once
-_ROWS_PER_CELL = 16  # above this, it is faster to add up cells than to count the rows again
+_FEW_LEVELS = 16  # of each column, up to which all pairs are counted at once
 _FEW_CONFIGURATIONS = 2**12  # up to this number, all configurations are numbered
 
 Counts = NDArray[Any]
@@ -65,65 +62,14 @@ class FamilyCounts:
             yield slice(0, len(self.cards)), pairs[:, None]
             return
         state, shape = self._states(family)
-        if self._hot is not None and prod(shape) * self._hot.shape[1] <= _TABLE_CELLS:
-            yield slice(0, len(self.cards)), self._product(family, state, prod(shape)).reshape(*shape, -1)
-            return
-        start, tables, n_cells = 0, list[Counts](), 0
-        for columns in self._together(family, shape[0] * shape[1]):
-            further = self._further(family, columns, state, shape)
-            tables += further
-            n_cells += sum([table.size for table in further])
-            if columns.stop == len(self.cards) or n_cells > _TABLE_CELLS:
-                yield slice(start, columns.stop), np.concatenate(tables, axis=-1)
-                start, tables, n_cells = columns.stop, [], 0
-
-    def _product(self, family: Sequence[int], state: Index, cells: int) -> Counts:
-        """Count a family with the levels of all columns side by side, (cells, levels), by a product."""
-        from scipy import sparse  # slow to import
-
-        observed = True if self.is_complete else np.logical_and.reduce(self.data.codes[list(family)] >= 0)
-        entries = np.broadcast_to(observed, len(state)).astype(np.int16)
-        each = np.arange(len(state) + 1, dtype=np.int32)
-        member = sparse.csc_array((entries, state.astype(np.int32), each), shape=(cells, len(state)))
-        return np.asarray(member @ self._hot).astype(np.intp)
-
-    @cached_property
-    def _hot(self) -> Any:
-        """Whether rows have each level of each column, (rows, levels), as 0 and 1; None if that is large."""
-        n, n_levels = len(self.data), int(self.cards.sum())
-        few = n_levels <= _FEW_LEVELS * len(self.cards) and n_levels * n <= _PAIR_CELLS
-        if n > _MOST_ROWS or not few or self.data.weights is not None:
-            return None
-        hot = np.zeros((n, n_levels), dtype=np.int16)
-        starts = np.cumsum(self.cards) - self.cards
-        places = self.data.codes + starts[:, None] + np.arange(n) * n_levels
-        hot.reshape(-1)[places.ravel() if self.is_complete else places[self.data.codes >= 0]] = 1
-        return hot
-
-    def _together(self, family: Sequence[int], cells: int) -> Iterator[slice]:
-        """Yield adjacent columns to count at once with a family: several if their joint cells are few."""
-        most = len(self.data) // _ROWS_PER_CELL if self.is_complete and self.data.weights is None else 0
-        start, joint = 0, cells
+        start, tables = 0, list[Counts]()
         for column, card in enumerate(self.cards.tolist()):
-            check_number(self.data, (*family, column), cells * card, "set max_parents")
-            joint *= card
-            if column > start and (joint > most or column - start == _MOST_TOGETHER):
-                yield slice(start, column)
-                start, joint = column, cells * card
-        yield slice(start, len(self.cards))
-
-    def _further(
-        self, family: Sequence[int], columns: slice, state: Index, shape: tuple[int, int]
-    ) -> list[Counts]:
-        """Count a family with each of some columns: (levels, configurations, levels of the column) each."""
-        cards = self.cards[columns].tolist()
-        index = state * prod(cards)
-        index += flat_index(list(self.data.codes[columns]), cards)
-        joint = self._count(index, (*family, columns.start), (*shape, *cards))
-        if len(cards) == 1:
-            return [joint]
-        axes = range(2, joint.ndim)
-        return [joint.sum(axis=tuple([a for a in axes if a != axis])) for axis in axes]
+            check_number(self.data, (*family, column), prod(shape) * card, "set max_parents")
+            index = state * card + self.data.codes[column]
+            tables.append(self._count(index, (*family, column), (*shape, card)))
+            if column == len(self.cards) - 1 or sum(table.size for table in tables) > _TABLE_CELLS:
+                yield slice(start, column + 1), np.concatenate(tables, axis=-1)
+                start, tables = column + 1, []
 
     def _states(self, family: Sequence[int]) -> tuple[Index, tuple[int, int]]:
         """Number the joint values of a family in each row, and return the numbers of both parts."""
