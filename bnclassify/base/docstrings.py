@@ -47,12 +47,15 @@ MBC MAODE Chain: mbc maode chain predict
 Dataset Partitions: encode
 Discretizer Merger Preparation: discretize merge_rare bnc
 accuracy confusion exact_match hamming: predict cv confusion accuracy exact_match hamming
-ande spode: aode tan_cl spode lp
+ande spode aode: ande aode tan_cl spode lp
 anb nb from_modelstring: lp tan_cl kdb_mi modelstring
 averaged_network plot_strength: arc_strength averaged_network plot_strength
 bnc: lp tan_cl kdb_mi predict cv
 fssj bsej tan_hc tan_hcsp kdb: search_steps plot_scores fssj bsej tan_hc tan_hcsp kdb
-chisq_dn kdb_mi kdb_gain chow_liu: lp tan_cl kdb_mi kdb_gain hc
+chisq_dn kdb_mi kdb_gain chow_liu tan_cl: lp tan_cl tan_hc kdb_mi kdb_gain chow_liu hc
+hc ban: hc ban tan_cl kdb network_score search_steps
+lca: search_steps explain lp
+learn_blanket: markov_blanket ci_test bsej
 class_var class_vars classes features vars values: class_var classes features vars values families
 cmi: ci_test network_score
 compare compare_ranks: cv compare compare_ranks plot_ranks

@@ -67,15 +67,13 @@ def explain(
     x : BNC, AODE or another model
         With parameters.
     row : pandas.DataFrame, Dataset, Series, dict or list of dict
-        One row, such as ``df.iloc[i]`` or ``{"safety": "high", …}``, or several. A data frame has one column
-        per feature; a Series or dict may omit features, which are then missing. Other columns, such as
-        the class, are ignored.
+        One row, such as ``df.iloc[i]`` or ``{"safety": "high", …}``, or several. A Series or dict may omit
+        features, which are then missing. Other columns, such as the class, are ignored.
     target : optional
         The class to explain; by default, the predicted class of each row.
     against : optional
         The class to compare it with, or a list of classes, whose probabilities are added; by default, the
-        most probable other class of each row. With ``classes(x)``, all other classes: the odds are then
-        P(target | row) / (1 − P(target | row)).
+        most probable other class of each row. With ``classes(x)``, all other classes.
     unseen : {"error", "missing"}, default "error"
         As in `predict`.
     class_var : str, optional
@@ -93,10 +91,8 @@ def explain(
     pandas.DataFrame
         One row per variable: the class, then the features, parents before children. Columns:
 
-        - ``value``: the target, and each feature's value, which is a number if the model discretizes it;
-          NaN if missing
-        - ``parents``: the values of its feature parents, with cut points of intervals rounded to readable
-          digits; empty in an ensemble, whose members differ in them
+        - ``value``: the target, and each feature's value, NaN if missing
+        - ``parents``: the values of its feature parents; empty in an ensemble, whose members differ in them
         - ``log_odds``: the contribution to the log odds, in nats. A positive contribution is evidence for
           the target, a negative one against it; a missing feature has 0. A value that is impossible under a
           class contributes an infinity, and later features contribute 0
@@ -104,13 +100,10 @@ def explain(
         - ``odds_ratio``: the exponential of ``log_odds``, by which the odds of the target are multiplied
 
         With ``interactions=True``, there is no column ``parents``, and the features are followed by one row
-        per interaction, of which the index is the tuple of the names of its features in column order, and
-        the value the tuple of their values. An average of networks has one row ``"(rest)"`` in their place.
-
-        The name of the column axis states the classes that are compared.
-
-        For several rows or none, the tables of all rows are concatenated, indexed by row label and variable,
-        with two additional columns, ``target`` and ``against``, the classes that are compared.
+        per interaction, indexed by the tuple of its features; an average of networks has one row ``"(rest)"``
+        in their place. The name of the column axis states the classes that are compared. For several rows or
+        none, the tables are concatenated, indexed by row label and variable, with two additional columns,
+        ``target`` and ``against``.
     list of str
         With ``sentences=True``, a sentence for each of the three features with the largest contributions,
         without those that contribute less than 0.05; for several rows, a Series of such lists.
@@ -127,19 +120,16 @@ def explain(
 
         log_odds_i = ln O(target : against | v_1 … v_i) − ln O(target : against | v_1 … v_{i−1})
 
-    and the weight of the class is its prior log odds (in a model with weights by leave-one-out, times the
-    weight of the class, which also depends on the share of missing features). Later features are treated
-    like missing features in `predict`. For every model type, the weights sum to the log odds of the posterior
-    that `predict` returns.
+    and the weight of the class is its prior log odds. Later features are treated like missing features in
+    `predict`. For every model type, the weights sum to the log odds of the posterior that `predict` returns.
 
     For two classes and a complete row of a single network, the weights are ln θ(v_i | parents, target) − ln
     θ(v_i | parents, against), in any order [2]_. In other cases, the contribution of a feature is smaller
-    if a correlated feature precedes it. Features are ordered by the layers of the network and then by
-    column; in an ensemble (`aode`, `ande`), and if arcs between features form a cycle, by column.
+    if a correlated feature precedes it. In an ensemble (`aode`, `ande`), and if arcs between features form a
+    cycle, features are in column order.
 
-    The main effect of feature i (``interactions=True``) is ln P(v_i | target) − ln P(v_i | against), with
-    the marginal distribution of the feature given the class; an interaction is the rest of the contribution
-    of a feature with feature parents. The page :doc:`Formulas </methods>` has the details.
+    The main effect of feature i (``interactions=True``) is ln P(v_i | target) − ln P(v_i | against), and an
+    interaction is the rest of the contribution. The page :doc:`Formulas </methods>` has the details.
 
     References
     ----------

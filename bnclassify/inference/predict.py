@@ -92,58 +92,48 @@ def predict(
     x : BNC, AODE or another model
         With parameters.
     newdata : pandas.DataFrame or another frame, Dataset, Series, dict, list of dict or Dask DataFrame
-        Rows to predict, with a column for each feature of `x`, matched by name and label. Other columns,
-        such as the class, are ignored. A Series or dict is one row, and may omit features, which are
-        then missing.
+        Rows to predict, with a column for each feature of `x`; other columns are ignored. A Series or dict is
+        one row, and may omit features, which are then missing.
     prob : bool, default False
         If True, return posteriors instead of labels.
     unseen : {"error", "missing"}, default "error"
         Whether a value that is not among the levels of the model raises an error or is treated as missing.
     prior : dict or pandas.Series, optional
-        The probability of each class in the population of `newdata`, if it differs from the training
-        data. It must have all classes and sum to 1.
+        The probability of each class in the population of `newdata`, if it differs from the training data.
     costs : pandas.DataFrame, optional
         Costs of decisions, ``costs.loc[actual, decision]``. The decision with the lowest expected cost is
         returned. Decisions are any classes, and others, such as "refer".
-    joint : bool, default False
-        If True, and `x` has several class variables, predict the most probable combination of labels. By
-        default, the most probable label of each class variable is predicted.
-    greedy : bool, default False
-        If True, predict the class variables of a chain one at a time, given the previous predictions,
-        instead of enumerating all combinations.
+    joint, greedy : bool, default False
+        With several class variables, whether to predict the most probable combination of labels, and not the
+        most probable label of each; and, for a chain, whether to predict one class variable after the other,
+        given the previous predictions, instead of enumerating all combinations.
     interval : float, optional
         With ``prob=True``, probability of a credible interval of each posterior, such as 0.9.
         Requires tables estimated with ``smooth``, ``ess`` or ``m`` above 0.
-    draws : int, default 1000
-        Number of times that all tables are drawn for the intervals.
-    rng : int or numpy.random.Generator, optional
-        Seed of these draws.
+    draws, rng : optional
+        Number of times that all tables are drawn for the intervals, by default 1000, and the seed.
 
     Returns
     -------
     pandas.Series
-        Labels, categorical and unordered, named after the class, on the index of ``newdata``.
-        The first of tied classes in the order of levels is predicted. If a column of `costs` is not a class,
-        the categories are the columns of `costs`, and the first of tied decisions is returned.
+        Labels, categorical, named after the class, on the index of ``newdata``. The first of tied classes in
+        the order of levels is predicted. If a column of `costs` is not a class, the categories are the
+        columns of `costs`.
     pandas.DataFrame
-        With ``prob=True``, one row per row of `newdata` and one column per class; rows sum to 1. A row
-        that is impossible under every class has the uniform posterior. With `interval`, an additional
-        level of the columns has lower, estimate and upper; the estimate is the posterior without `interval`.
-
-        With several class variables, one column of labels per class variable; with ``prob=True``, one
-        column per class variable and label, where the posteriors of each class variable sum to 1. With
-        ``joint=True``, the labels of the most probable combination (the first, if tied) and, with
-        ``prob=True``, a column ``probability``.
+        With ``prob=True``, one column per class; rows sum to 1, and a row that is impossible under every
+        class has the uniform posterior. With `interval`, an additional level of the columns has lower,
+        estimate and upper. With several class variables, one column of labels per class variable or, with
+        ``prob=True``, per class variable and label; with both ``joint=True`` and ``prob=True``, labels and a
+        column ``probability``.
     dask.dataframe.Series, polars.DataFrame, pyarrow.Table, ...
         The same in the library of `newdata`: lazily for Dask, and in Arrow for rows of a database.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If a value is not among the levels of the model and `unseen` is "error", a feature is missing and
-        the model is a `DN`, `costs` are given with ``prob=True``, or there are too many combinations of
-        labels. If `interval` is used with tables that do not follow from counts and pseudo-counts alone, as
-        for back-off, EM, weighted models and `ande`.
+        If a value is not among the levels of the model and `unseen` is "error", a feature is missing and the
+        model is a `DN`, or `interval` is used with tables that do not follow from counts and pseudo-counts
+        alone, as for back-off, EM, weighted models and `ande`.
 
     Warns
     -----
@@ -154,20 +144,16 @@ def predict(
     Notes
     -----
     Networks, their averages and models of several class variables marginalize over missing features
-    exactly, so the posterior of a row without features is the prior. Models with weights by leave-one-out
-    ignore the terms of missing features, and blend the others with a tree that marginalizes over them.
-    `ande` uses a missing feature neither as a superparent nor as a child.
+    exactly. Models with weights by leave-one-out ignore the terms of missing features, and blend the others
+    with a tree that marginalizes over them. `ande` does not use missing features.
 
-    With the new prior Q and the probabilities P of the model, Q(c | row) ∝ P(c | row) · Q(c) / P(c). This is
-    right if the distribution of the features within each class is the same in both populations. If instead
-    P(class | features) is the same and the features differ, omit `prior`.
-
-    The expected cost of decision d is Σ_c P(c | row) costs(c, d). A decision that costs k in every class, if
-    errors cost 1, is returned if the probability of the most probable class is below 1 − k.
+    With the new prior Q and the probabilities P of the model, Q(c | row) ∝ P(c | row) · Q(c) / P(c) [2]_.
+    This is right if the distribution of the features within each class is the same in both populations. The
+    expected cost of decision d is Σ_c P(c | row) costs(c, d) [1]_.
 
     For an interval, all tables are drawn from their Dirichlet posteriors, and the bounds are quantiles of
-    the resulting posteriors (equal tails). It is calibrated only if the structure is true: with independences
-    that do not hold, as often in a naive Bayes, it shrinks around a wrong value as the number of rows grows.
+    the resulting posteriors. It is calibrated only if the structure is true: with independences that do not
+    hold, as often in a naive Bayes, it shrinks around a wrong value as the number of rows grows.
     The page :doc:`Formulas </methods>` has the details.
 
     References
@@ -205,15 +191,9 @@ def predict(
     1726   0.023  0.107  0.842  0.028
     1727   0.007  0.046  0.249  0.698
 
-    If it costs ten times as much to accept an unacceptable car:
-
-    >>> names = ["unacc", "acc", "good", "vgood"]
-    >>> costs = pd.DataFrame([[0, 10, 10, 10], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]], names, names)
-    >>> predict(model, car.tail(2), costs=costs).tolist()
-    ['unacc', 'unacc']
-
     If an error costs 1, and it costs 0.3 to refer the car to an expert:
 
+    >>> names = ["unacc", "acc", "good", "vgood"]
     >>> refer = pd.DataFrame(1 - np.eye(4), names, names).assign(refer=0.3)
     >>> predict(model, car.iloc[[0, -2, -1]], costs=refer).tolist()
     ['unacc', 'refer', 'refer']

@@ -151,10 +151,6 @@ def aode(
     UserWarning
         As for `nb`.
 
-    See Also
-    --------
-    ande : AODE as published, also with two superparents, subsumption resolution and weights.
-
     Notes
     -----
     This is the ensemble of the R package: each estimator is a network with separate tables, including

@@ -49,9 +49,8 @@ def hc(
     """Learn a general network by hill climbing; the class is a variable like any other.
 
     From an initial structure, the search makes the addition, deletion or reversal of an arc that improves
-    the score most, until none improves it. The class can have parents, and features need not have the
-    class as a parent: the network models all variables and predicts the class by its Markov blanket. In
-    contrast, `ban` keeps the class as a parent of every feature.
+    the score most, until none improves it. The class can have parents, and is predicted by its Markov
+    blanket; `ban` keeps the class as a parent of every feature.
 
     Parameters
     ----------
@@ -78,8 +77,7 @@ def hc(
         With 10, for example, the search continues from a maximum: it makes the move with the smallest loss,
         without visiting the last 10 networks again, until 10 such steps have not improved the best score.
     restarts : int, default 0
-        Number of times that the search starts again, from the best network after 5 random
-        moves; at most 100,000, like `tabu`.
+        Number of times that the search starts again, from the best network after 5 random moves.
     missing : {"error", "em"}, default "error"
         With "em", values may be missing: the search for the maximum expected score alternates with
         expectation maximization of the parameters (structural EM). It needs the score "bic", "aic" or
@@ -108,24 +106,15 @@ def hc(
         If the class is missing in some rows, which are then ignored, all values of a column are
         distinct, or weights are not whole numbers and sum to less than the number of rows.
 
-    See Also
-    --------
-    ban : Keep the class as a parent of every feature.
-    tan_cl : Find the best forest over the features exactly.
-    network_score : Score a structure.
-    search_steps : Show the steps of a search.
-
     Notes
     -----
-    A step changes one or two terms of the score, which is a sum over families. Candidates are all
-    additions, then all deletions, then all reversals, each in column order. Of tied gains, within max(1e-9,
-    1e-12 · abs(score)), the first wins, and a step must gain more than that. With `tabu`, moves that gain
-    at most 1.5e-8 count as losses. The result is a maximum only among its neighbors.
+    Candidates are all additions, then all deletions, then all reversals, each in column order. Of tied gains,
+    within max(1e-9, 1e-12 · abs(score)), the first wins, and a step must gain more than that. With `tabu`,
+    moves that gain at most 1.5e-8 count as losses. The result is a maximum only among its neighbors.
 
     Structural EM starts from the structure of the complete rows and repeats two steps: EM estimates the
-    parameters; a search maximizes the expected score, for which each incomplete row is replaced by all its
-    completions, weighted by their probability. The score of the observed data, which `greedy_scores`
-    returns, never decreases.
+    parameters; a search maximizes the expected score. The score of the observed data, which `greedy_scores`
+    returns, never decreases. The page :doc:`Formulas </methods>` has the details.
 
     References
     ----------
@@ -212,12 +201,6 @@ def ban(
     -----
     UserWarning
         As in `hc`.
-
-    See Also
-    --------
-    hc : Learn a general network.
-    tan_cl : Find the best forest over the features exactly.
-    kdb : Add arcs that improve the cross-validated accuracy.
 
     Notes
     -----

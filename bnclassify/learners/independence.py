@@ -89,18 +89,15 @@ def chisq_dn(
     - the 1 − `alpha` quantile with K d degrees of freedom, the asymptotic distribution of G under
       independence, if `df` is "all".
 
-    With "class", the probability of an arc between independent features is smaller than `alpha`: for `alpha`
-    = 0.025 and two binary features, it is 0.0066 with 2 classes and 0.0005 with 4.
-
-    Unlike in the original method, the degrees of freedom are not reduced for levels that do not occur in some
+    With "class", the probability of an arc between independent features is smaller than `alpha`. Unlike in
+    the original method, the degrees of freedom are not reduced for levels that do not occur in some
     configurations of Z and the class.
 
     Candidates with a score of at most 1e-8 are dropped; the best becomes a parent. Of scores within 1e-8,
     the first column wins.
 
-    The network predicts by P(c) Π P(x_i | parents, c), normalized over the classes. This is not a joint
-    distribution: a dependence between two features counts twice if there are arcs in both directions.
-    Therefore, `ban` and `tan_cl` are better suited for prediction.
+    The network does not define a joint distribution: a dependence between two features counts twice if there
+    are arcs in both directions. Therefore, `ban` and `tan_cl` are better suited for prediction.
 
     References
     ----------
@@ -234,12 +231,6 @@ def learn_blanket(
     UserWarning
         If `class_var` is missing in some rows, which are then ignored, all values of a column are distinct,
         or weights are fractions whose sum is less than the number of rows.
-
-    See Also
-    --------
-    markov_blanket : Return the Markov blanket of a variable in a network.
-    ci_test : Test one pair of variables.
-    bsej : Select features by cross-validated accuracy.
 
     Notes
     -----

@@ -78,12 +78,6 @@ def lca(
         If EM did not converge within 5000 iterations, the model has more parameters than the data can
         identify, or the largest of several numbers of classes was the best.
 
-    See Also
-    --------
-    search_steps : Compare numbers of classes.
-    explain : Show which features distinguish the class of a row from others.
-    lp : Fit a network whose class is observed in some rows, with ``missing="em"``.
-
     Notes
     -----
     The features are independent given the class,
@@ -95,12 +89,9 @@ def lca(
     BIC is loglik − ½ ln(N) · nparams, as in `BIC`. Classes are groups that explain the dependence between
     features; they need not exist, and their number depends on N.
 
-    *Identification.* Different tables can have the same likelihood. This is certain if the model has more
-    parameters than the Π r − 1 free cells of the joint table of the features, with r levels each: for
-    example, four classes of three features with two levels have 15 parameters for 7 cells. It can happen
-    with fewer parameters, too. Fit the model with several seeds: if the objectives agree but the tables
-    differ, do not interpret the classes. The order of classes is never identified; here, it is that of their
-    shares.
+    Different tables can have the same likelihood, certainly if the model has more parameters than the joint
+    table of the features has free cells. Fit the model with several seeds: if the objectives agree but the
+    tables differ, do not interpret the classes.
 
     References
     ----------

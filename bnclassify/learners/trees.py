@@ -120,13 +120,6 @@ def tan_cl(
         distinct, or weights are not whole numbers and sum to less than the number of rows and the score is
         not "loglik".
 
-    See Also
-    --------
-    lp : Estimate the parameters of a structure.
-    tan_hc : Learn a TAN by hill climbing on cross-validated accuracy.
-    kdb_mi : Allow more than one feature parent per feature.
-    chow_liu : Learn a tree over all variables, including the class.
-
     Notes
     -----
     The weights of arcs are the contributions to the score on the page :doc:`Formulas </methods>`, from the
