@@ -303,7 +303,7 @@ def test_weights_of_latent_classes() -> None:
         ({"k": 0}, ValueError, "k must be a whole number from 1 to 1,000; got 0"),
         ({"k": [2, 10**9]}, ValueError, "k must be a whole number from 1 to 1,000; got 1000000000"),
         ({"k": 2.5}, TypeError, "k must be"),
-        ({"k": []}, ValueError, "k must be at least one number of classes"),
+        ({"k": []}, ValueError, "k must be a list of numbers of classes, at least one"),
         ({"k": 2, "restarts": 0}, ValueError, "restarts must be a whole number from 1 to 100,000; got 0"),
         ({"k": 2, "restarts": 10**30}, ValueError, "restarts must be a whole number from 1 to 100,000"),
         ({"k": 2, "smooth": -1}, ValueError, "smooth must be a finite number of at least 0"),

@@ -14,8 +14,6 @@ from .arrays import TOLERANCE, Array
 
 Vertex = TypeVar("Vertex", bound=Hashable)
 
-_INDEX = np.int32  # the types that csgraph accepts in every version of SciPy
-
 
 def find_cycle(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[Vertex]:
     """Return the vertices of one directed cycle in the order of its arcs, or an empty list.
@@ -57,66 +55,46 @@ def components(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]
     >>> components({"a": [], "b": [], "c": ["a"]})
     [['a', 'c'], ['b']]
     """
-    from scipy.sparse import csr_array  # slow to import
-    from scipy.sparse.csgraph import connected_components
-
     position = {vertex: i for i, vertex in enumerate(parents)}
     arcs = [(position[v], position[p]) for v, ps in parents.items() for p in ps]
-    rows, columns = np.array(arcs, dtype=_INDEX).reshape(-1, 2).T
-    n = len(position)
-    graph = csr_array((np.ones(len(arcs)), (rows, columns)), shape=(n, n))
-    labels = connected_components(graph, directed=False)[1]
+    _, labels = _join(len(position), arcs)
     result: dict[Any, list[Vertex]] = {}
     for vertex, label in zip(parents, labels, strict=True):
         result.setdefault(label, []).append(vertex)
     return list(result.values())
 
 
+def _join(n: int, edges: Iterable[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[int]]:
+    """Return the edges that join two components when they are added in turn, and the final components."""
+    labels, joining = np.arange(n), []
+    for first, second in edges:
+        if labels[first] != labels[second]:
+            labels[labels == labels[second]] = labels[first]
+            joining.append((first, second))
+            if len(joining) == n - 1:
+                break
+    return joining, labels.tolist()
+
+
 def maximum_forest(weights: Array, keep: NDArray[np.bool_], roots: Iterable[int]) -> list[int]:
     """Return the parents in the forest of maximum weight, -1 for roots; the first of tied edges wins."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
-
     n = len(weights)
-    contenders = _contenders(weights, keep)
-    i, j = (index.astype(_INDEX) for index in np.nonzero(np.triu(contenders, 1)))
+    i, j = np.nonzero(np.triu(keep, 1))
     order = descending(weights[i, j])
-    # Ranks are distinct, so the spanning forest of minimum rank is unique.
-    ranks = np.arange(1.0, len(order) + 1)
-    graph = csr_array((ranks, (i[order], j[order])), shape=(n, n))
-    forest = minimum_spanning_tree(graph)
-    parent = [-1] * n
-    seen = np.logical_not(contenders.any(axis=0))  # vertices without an edge
+    neighbours: list[list[int]] = [[] for _ in range(n)]
+    for first, second in _join(n, zip(i[order].tolist(), j[order].tolist(), strict=True))[0]:
+        neighbours[first].append(second)
+        neighbours[second].append(first)
+    parent, seen = [-1] * n, [False] * n
     for root in roots:
-        if not seen[root]:
-            tree, predecessor = breadth_first_order(forest, root, directed=False)
-            seen[tree] = True
-            for vertex in tree[1:]:
-                parent[vertex] = int(predecessor[vertex])
+        pending = [] if seen[root] else [root]
+        for vertex in pending:
+            seen[vertex] = True
+            found = [other for other in neighbours[vertex] if not seen[other]]
+            for other in found:
+                parent[other] = vertex
+            pending += found
     return parent
-
-
-def _contenders(weights: Array, keep: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which edges can be in a forest of maximum weight, by Prim's algorithm, ties included."""
-    n = len(weights)
-    lowest = np.finfo(float).min
-    usable = np.where(keep, weights, lowest)
-    least = np.full((n, n), np.inf)
-    best = np.full(n, lowest)  # weight of the edge that would join each vertex; -inf once it has joined
-    neighbour = np.zeros(n, dtype=np.intp)  # the other end of that edge
-    joined = np.zeros(n, dtype=bool)
-    for _ in range(n):
-        vertex = int(best.argmax())
-        path = np.minimum(least[neighbour[vertex]], best[vertex])
-        path[vertex] = np.inf
-        least[vertex], least[:, vertex] = path, path
-        joined[vertex] = True
-        closer = usable[vertex] > best
-        np.copyto(best, usable[vertex], where=closer)
-        neighbour[closer] = vertex
-        best[joined] = -np.inf
-    slack = 2 * TOLERANCE * np.maximum(1.0, np.abs(weights))
-    return keep & (weights >= least - slack)
 
 
 def spanning_tree_posterior(scores: Array) -> tuple[Array, float]:
