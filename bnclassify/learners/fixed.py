@@ -47,13 +47,17 @@ def general_network(
     trace: Mapping[str, Any] = EMPTY,
 ) -> BNC:
     """Build a network from the parents of each variable, including the class; see `network`."""
-    ordered = [*[v for v in parents if v != class_var], class_var]
-    is_class = partial(eq, class_var)
-    families = tuple([(v, *sorted(parents[v], key=is_class)) for v in ordered])  # the class last
-    levels = None if schema is None else schema.select(ordered).levels
+    families = _families(class_var, parents)
+    levels = None if schema is None else schema.select([family[0] for family in families]).levels
     seen = schema.columns if schema is not None and columns is None else None
     recipe = None if step is None else Recipe(class_var, step, columns, seen=seen)
     return BNC(class_var, families, levels, recipe=recipe, trace=trace)
+
+
+def _families(class_var: Hashable, parents: Mapping[Hashable, Sequence[Hashable]]) -> tuple[Family, ...]:
+    """Return families with that of the class at the end, and the class as the last parent."""
+    ordered = [*(v for v in parents if v != class_var), class_var]
+    return tuple([(v, *sorted(parents[v], key=partial(eq, class_var))) for v in ordered])
 
 
 def _kept(dataset: object, features: object, chosen: tuple[Hashable, ...]) -> tuple[Hashable, ...] | None:
@@ -312,9 +316,7 @@ def fixed_network(
     class_var: Hashable, parents: Mapping[Hashable, Sequence[Hashable]], step: Step, *, origin: str
 ) -> BNC:
     """Build any network from the parents of each variable, kept in its recipe; errors name `origin`."""
-    ordered = [*(v for v in parents if v != class_var), class_var]
-    is_class = partial(eq, class_var)
-    families = tuple([(v, *sorted(parents[v], key=is_class)) for v in ordered])  # the class last
+    families = _families(class_var, parents)
     check_families(class_var, families, origin=origin)
     recipe_step = replace(step, settings={"families": families})
     return BNC(class_var, families, recipe=Recipe(class_var, recipe_step, families_columns(families)))

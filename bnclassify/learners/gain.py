@@ -171,36 +171,29 @@ class _Scores:
 
     def gains(self, child: int, parents: Positions) -> Array:
         """Return the gain of a child with each of several parents, 0 without one."""
-        some = [parents[block] for block in blocks(len(parents), _BLOCK_CELLS, self.posterior.size)]
-        return np.concatenate([np.empty(0), *[self._gains_of_block(child, block) for block in some]])
+        gains, cards = np.empty(len(parents)), np.array(self.data.cards)[parents]
+        for card in np.unique(cards).tolist():
+            alike = np.flatnonzero(cards == card)
+            for some in (alike[block] for block in blocks(len(alike), _BLOCK_CELLS, self.posterior.size)):
+                gains[some] = self._gains_alike(child, parents[some], card)
+        return gains
 
-    def _gains_of_block(self, child: int, parents: Positions) -> Array:
-        data, n_classes = self.data, self.data.cards[-1]
-        card, cards = data.cards[child], np.array(data.cards)[parents]
-        own, codes = data.codes[child].astype(np.intp), data.codes[parents].astype(np.intp)
-        starts = np.concatenate([[0], np.cumsum(cards * card)])
-        pairs = codes * card + own + starts[:-1, None]  # the number of the cell of each row, without classes
-        pairs[(codes < 0) | (own < 0)] = starts[-1]
-        weights = np.broadcast_to(self.all_weights, pairs.shape).ravel()
-        cells = np.bincount(
-            (pairs * n_classes + data.codes[-1]).ravel(), weights, (starts[-1] + 1) * n_classes
-        )
-        table = cells.reshape(-1, n_classes)
-        of_parents = np.concatenate(
-            [np.add.reduceat(table[:-1], np.arange(0, starts[-1], card)), [[0.0] * n_classes]]
-        )
-        pairs = pairs[:, self.rows]
-        terms, totals = table[pairs], of_parents[pairs // card]
-        for counts in (terms, totals):
-            counts[:, self.at[0], self.at[1]] -= self.own
-        terms += _PSEUDO_COUNTS * self.terms[child]
-        terms /= (totals + _PSEUDO_COUNTS) * self.terms[child]
-        terms[pairs == starts[-1]] = 1.0
-        np.log(np.maximum(terms, 1e-300, out=terms), out=terms)
-        of_class = terms[:, self.at[0], self.at[1]]
+    def _gains_alike(self, child: int, parents: Positions, card: int) -> Array:
+        """Return the gains of parents with the same number of levels."""
+        codes, own = self.data.codes[parents].astype(np.intp), self.data.codes[child].astype(np.intp)
+        known, each = (codes >= 0) & (own >= 0), np.arange(len(parents))[:, None]
+        shape = len(parents), card, self.data.cards[child], self.data.cards[-1]
+        cells = ((each * card + codes) * shape[2] + own) * shape[3] + self.data.codes[-1]
+        weights = np.broadcast_to(self.all_weights, known.shape)
+        table = np.bincount(cells[known], weights[known], prod(shape)).reshape(shape)
+        at, alone = (each, codes[:, self.rows]), self.terms[child]
+        terms = self._without_own(table[*at, own[self.rows]]) + _PSEUDO_COUNTS * alone
+        terms /= (self._without_own(table.sum(axis=2)[at]) + _PSEUDO_COUNTS) * alone
+        terms = np.log(np.maximum(terms, 1e-300, out=terms), out=terms)
+        terms[~known[:, self.rows]] = 0.0
         mean = np.einsum("prc,rc->pr", terms, self.posterior)
         spread = np.einsum("prc,prc,rc->pr", terms, terms, self.posterior) - mean**2
-        slope, curvature = (of_class - mean) @ self.weights, spread @ self.weights
+        slope, curvature = (terms[:, *self.at] - mean) @ self.weights, spread @ self.weights
         return np.asarray(np.maximum(slope, 0.0) ** 2 / 2 / (curvature + _CURVATURE))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from math import log as ln
 from math import prod
 from typing import Any, Generic, TypeVar
@@ -24,6 +23,7 @@ from ..frames.schema import Columns, Countable, Dataset, Schema
 from ..model.arguments import check_bnc
 from ..model.recipes import is_repeated
 from ..network.classifiers import BNC
+from ..network.elimination import equal_columns
 from ..network.estimates import Scope
 from ..network.priors import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize, PseudoCounts
 
@@ -313,14 +313,11 @@ class Completions(Generic[D]):
         self.rows = np.repeat(np.arange(len(data)), n_completions.astype(np.intp))
         self.starts = np.cumsum(n_completions.astype(np.intp)) - n_completions.astype(np.intp)
         codes = data.codes.take(self.rows, axis=1)
-        patterns, pattern = np.unique(data.codes < 0, axis=1, return_inverse=True)
-        for number, hidden in enumerate(patterns.T):
-            levels = [range(data.cards[column]) for column in np.flatnonzero(hidden)]
-            if levels:
-                alike = np.flatnonzero(pattern.ravel() == number)
-                grid = np.array(list(product(*levels)), dtype=codes.dtype).T
+        for hidden, alike in equal_columns(data.codes < 0):
+            if hidden:
+                grid = np.indices([data.cards[column] for column in hidden]).reshape(len(hidden), -1)
                 at = self.starts[alike][:, None] + np.arange(grid.shape[1])
-                codes[np.ix_(np.flatnonzero(hidden), at.ravel())] = np.tile(grid, len(alike))
+                codes[np.ix_(hidden, at.ravel())] = np.tile(grid, len(alike))
         self.rows_given, self.weights = data, np.ones(len(data)) if data.weights is None else data.weights
         self.data = replace(
             data, codes=codes, index=pd.RangeIndex(len(self.rows)), weights=self.weights[self.rows]

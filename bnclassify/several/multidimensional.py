@@ -36,12 +36,6 @@ class MultiModel(Model):
 
     one_class = False
 
-    if TYPE_CHECKING:
-
-        @property
-        def class_vars(self) -> tuple[Hashable, ...]:
-            """The names of the class variables."""
-
     @property
     def class_var(self) -> NoReturn:
         """Raise a TypeError that names the class variables."""
@@ -66,6 +60,10 @@ class MultiModel(Model):
         return tuple(map(len, self.class_levels))
 
     if TYPE_CHECKING:  # each family implements these; codes are (features, rows), -1 where missing
+
+        @property
+        def class_vars(self) -> tuple[Hashable, ...]:
+            """The names of the class variables."""
 
         def _log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
             """Return ln P(label, observed features) of each class variable, up to a constant."""
