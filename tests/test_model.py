@@ -180,7 +180,10 @@ def test_calls_with_wrong_arguments(car: pd.DataFrame) -> None:
     calls: list[tuple[Callable[[], object], str]] = [
         (lambda: bn.cv(x, features, labels), "cv accepts at most 2 .*The class is a column of the data: cv"),
         (lambda: bn.compare([x, x], car), r"compare accepts at most one .*compare\(cv\(models, dataset"),
-        (lambda: bn.compare({"nb": x}), r"results must be .*; got dict\. Compare models by compare\(cv"),
+        (
+            lambda: bn.compare({"nb": x}),
+            r"results must be .*; got a value of type dict\. Compare models by compare",
+        ),
         (lambda: bn.discretize(car, "class"), r"discretize\(dataset, class_var=name\)"),
         (lambda: bn.plot_confusion(labels, labels), r"plot_confusion\(confusion\(predicted, actual\)\)"),
         (lambda: bn.plot(x, car.iloc[0]), r"plot\(x, row=row\)"),

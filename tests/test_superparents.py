@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
@@ -290,6 +290,23 @@ def test_only_ties_depend_on_the_order_of_columns(
     smooth=st.sampled_from([0, 0.5, 1]),
     row=st.integers(0, 5),
     all_others=st.booleans(),
+)
+@example(
+    # class c is impossible after the first feature, and possible after the second
+    frame=pd.DataFrame(
+        {
+            "copy1": [None, "a", "b", None, "a", "a", None, "a", "a", "a", None, "a", None],
+            "copy0": ["a", "a", "a", "a", "a", "a", None, "a", None, "a", "a", "a", "a"],
+            "x0": ["p", "q", "q", "q", "p", "p", None, "p", None, "p", "q", "p", "p"],
+            "x1": ["p", "p", "p", "p", "q", "p", "p", None, "q", "p", "p", "q", "q"],
+            "x2": [None, "p", "r", None, "q", "p", None, "q", "p", "q", None, "q", None],
+            "class": list("bbcccabcaaaab"),
+        }
+    ).astype("category"),
+    chosen={"n": 1, "min_count": 1, "subsumption": None, "weights": None},
+    smooth=0,
+    row=2,
+    all_others=False,
 )
 def test_what_features_add_sums_to_the_log_odds(
     frame: pd.DataFrame, chosen: dict[str, Any], smooth: float, row: int, all_others: bool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -273,7 +274,10 @@ class Model(Estimable, Drawable, Exportable):
         at = np.arange(codes.shape[1])
         with np.errstate(invalid="ignore"):
             odds = logs[:, at, targets] - log_sum_exp(np.where(rivals, logs, -np.inf))
-            # Infinite odds stay infinite: inf − inf counts as 0.
+            # Odds that are infinite for the first features only, as averages can be, are those before;
+            # infinite odds stay infinite: inf − inf counts as 0.
+            for before, now in pairwise(odds):
+                now[:] = np.where(np.isinf(before) | (np.isinf(now) & (now != odds[-1])), before, now)
             steps = np.where(odds[1:] == odds[:-1], 0.0, np.diff(odds, axis=0))
         steps = np.where(codes[list(order)] < 0, 0.0, steps)
         posteriors = np.exp(log_normalize(logs[-1]))[at, targets]
