@@ -406,6 +406,7 @@ def test_divergence_of_what_is_impossible_is_infinite(car: pd.DataFrame) -> None
         bn.kl_divergence(gaussian, gaussian)
 
 
+@pytest.mark.slow
 def test_divergence_of_a_wide_network_needs_no_enumeration() -> None:
     rng = np.random.default_rng(0)
     codes = rng.integers(3, size=(300, 60))

@@ -182,6 +182,7 @@ def test_cpt_says_what_is_given(car: pd.DataFrame) -> None:
         bn.plot_cpt(x, "safty")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parents", [["buying", "persons"], ["buying", "maint", "persons"]])
 def test_cpt_of_several_parents_is_a_grid(car: pd.DataFrame, parents: list[str]) -> None:
     x = bn.lp(bn.anb("class", {"safety": parents}, car), car, smooth=1)
@@ -201,6 +202,7 @@ def test_cpt_of_several_parents_is_a_grid(car: pd.DataFrame, parents: list[str])
     assert max(width, height) < 20
 
 
+@pytest.mark.slow
 def test_cpt_hatches_what_never_occurred(car: pd.DataFrame) -> None:
     x = bn.lp(bn.anb("class", {"safety": ["buying", "persons"]}, car), car, smooth=1)
     ax = bn.plot_cpt(x, "safety", dataset=car)

@@ -192,6 +192,7 @@ def test_wilcoxon_of_a_published_table() -> None:
         assert round(2 * stats.norm.sf(abs(z)), 4) == p
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.integers(2, 12), st.booleans())
 def test_ranks_ask_for_order_only(seed: int, k: int, n: int, lower: bool) -> None:
     rng = np.random.default_rng(seed)

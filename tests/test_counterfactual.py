@@ -103,6 +103,7 @@ def test_changes_in_models_of_every_type(name: str) -> None:
             check(x, row, found, by_brute_force(x, row, target, fixed, 3, 4), target)
 
 
+@pytest.mark.slow
 def test_bounds_leave_out_what_cannot_succeed(monkeypatch: pytest.MonkeyPatch, car: pd.DataFrame) -> None:
     """The same is found in small blocks, which end at the bounds, without bounds, and without terms."""
     x = bn.lp(bn.kdb_mi("class", car, kdbk=2), car, smooth=1)

@@ -104,6 +104,7 @@ def choose_by_hand(data: pd.DataFrame, feature: str, alpha: float, df: str) -> l
         left.remove(parents[-1])
 
 
+@pytest.mark.slow
 @given(st.data(), st.sampled_from([0.01, 0.3, 0.9]), st.sampled_from(["class", "all"]))
 @examples(60)
 def test_every_test_by_hand(data: st.DataObject, alpha: float, df: str) -> None:

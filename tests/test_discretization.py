@@ -118,6 +118,7 @@ def test_mdlp_is_the_method_word_for_word(data: tuple[list[int], list[int]]) -> 
     assert list(cuts(*data)) == mdlp(list(zip(*data, strict=True)))
 
 
+@pytest.mark.slow
 @given(labelled(), st.integers(-40, 40), st.integers(-1000, 1000), st.randoms())
 def test_mdlp_follows_scale_and_shift_and_not_the_order_of_rows(
     data: tuple[list[int], list[int]], power: int, shift: int, random: Any

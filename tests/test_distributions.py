@@ -298,6 +298,7 @@ def probability(x: Any, row: pd.Series, filled: dict[Any, Any]) -> float:
     return float(weights @ joints / weights.sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.data())
 @examples(25)

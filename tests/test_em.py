@@ -107,6 +107,7 @@ def test_em_recovers_better_than_available_cases() -> None:
     assert np.mean(np.array(gains) > 0) >= 0.75
 
 
+@pytest.mark.slow
 def test_ensembles_and_cross_validation(voting: pd.DataFrame) -> None:
     x = bn.lp(
         bn.aode("Class", voting[["crime", "immigration", "mx_missile", "Class"]]),

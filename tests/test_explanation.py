@@ -512,6 +512,7 @@ def test_cut_points_of_parents_have_readable_digits() -> None:
     assert "of yes" in axes.get_ylabel()
 
 
+@pytest.mark.slow
 @informative_gaps
 @given(fitted(), st.data())
 def test_main_effects_are_those_of_marginal_distributions(model: Any, data: st.DataObject) -> None:

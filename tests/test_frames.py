@@ -167,6 +167,7 @@ def test_functions_of_categories(people: pd.DataFrame, call: str) -> None:
         check_equal(function(make(frame), frame), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", WITH_NUMBERS)
 def test_functions_of_numbers(people: pd.DataFrame, call: str) -> None:
     function = WITH_NUMBERS[call]

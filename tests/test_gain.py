@@ -53,6 +53,7 @@ def data(n: int = 60, gaps: float = 0.0) -> pd.DataFrame:
     return frame.assign(y=np.where(rng.random(n) < 0.8, agree, ~agree)).astype({"y": str})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaps", [0.0, 0.2])
 def test_gains_are_those_of_a_loop_over_rows(gaps: float) -> None:
     from bnclassify.learners.gain import _Scores

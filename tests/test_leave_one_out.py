@@ -332,6 +332,7 @@ def test_prefixes_are_counted_in_the_rows_that_know_them(data: st.DataObject) ->
         assert len(prefix.parents) == len(distinct) if depth else 1
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_every_table_is_a_distribution(data: st.DataObject) -> None:
     frame = data.draw(frames(min_rows=2, missing=0.2).filter(lambda f: f.notna().any().all()))
@@ -344,6 +345,7 @@ def test_every_table_is_a_distribution(data: st.DataObject) -> None:
         np.testing.assert_allclose(bn.params(weighted)[name], table)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_terms_ignore_missing_features(data: st.DataObject) -> None:
     """A missing feature adds nothing to the terms, and a child of a missing parent backs off."""

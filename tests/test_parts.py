@@ -122,6 +122,7 @@ def test_scores(car: pd.DataFrame, form: Callable[[pd.DataFrame], Any]) -> None:
         assert mine == pytest.approx(other, abs=1e-14)
 
 
+@pytest.mark.slow
 @informative_gaps
 @pytest.mark.parametrize("parts", [1, 2, 17])
 def test_unknown_categories_are_sorted(parts: int) -> None:

@@ -45,6 +45,7 @@ def contribution(x: Any, target: Any, name: str, value: Any, given: Any) -> floa
     return float(np.log(shares[0]) - np.log(shares[1]))
 
 
+@pytest.mark.slow
 @given(frames(max_features=4), st.data())
 def test_points_are_rounded_contributions(frame: pd.DataFrame, data: st.DataObject) -> None:
     assume(len(frame["class"].cat.categories) == 2)

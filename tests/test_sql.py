@@ -222,6 +222,7 @@ def test_characters_that_databases_refuse(car: pd.DataFrame) -> None:
         bn.to_sql(bn.lp(bn.nb("class", alike), alike, smooth=1), table="t")
 
 
+@pytest.mark.slow
 def test_the_remedy_for_many_features_is_fewer_features() -> None:
     frame = (
         pd.DataFrame(np.arange(4_000).reshape(2, 2_000) % 2).add_prefix("f").astype(str).assign(y=["a", "b"])
@@ -288,6 +289,7 @@ def test_models_that_are_not_sums_of_tables() -> None:
         bn.to_sql(bn.nb("class", car), table="t")
 
 
+@pytest.mark.slow
 def test_models_that_are_too_large() -> None:
     rng = np.random.default_rng(0)
     frame = (
