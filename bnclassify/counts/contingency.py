@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, code_type, one_thread
+from ..base.arrays import Array, Codes, code_type
 from ..base.immutable import ANY_NUMBER, COUNT, Immutable, bounded, record
 from ..base.messages import how_to_merge, listed, shown
 from ..frames.numeric import as_floats, check_finite
@@ -159,75 +159,6 @@ def narrow(counts: NDArray[Any]) -> NDArray[Any]:
     if counts.dtype.kind in "iu":
         return whole
     return whole if np.array_equal(whole, counts) else counts.astype(np.float64)
-
-
-Table = NDArray[np.floating[Any]]
-
-_BLOCK_ONES = 2**22  # number of cells of a one-hot matrix
-_EXACT_ONES = 2**24  # a sum of fewer ones is exact in single precision
-
-
-def pair_tables(
-    data: Countable,
-    columns: NDArray[np.intp],
-    levels: NDArray[np.intp],
-    class_column: int | None,
-    wanted: NDArray[np.bool_] | None = None,
-) -> list[Table]:
-    """Count for each class the rows that have both of two levels: (wanted levels, n) arrays."""
-    return data.add_up(partial(_list_tables, columns, levels, class_column, wanted))
-
-
-def _list_tables(
-    columns: NDArray[np.intp],
-    levels: NDArray[np.intp],
-    class_column: int | None,
-    wanted: NDArray[np.bool_] | None,
-    data: Dataset,
-) -> list[Table]:
-    at_once = max(1, _BLOCK_ONES // len(columns))
-    # Sums of ones are exact in single precision; sums of weights need double precision.
-    kind = np.float32 if data.weights is None else np.float64
-    # Allocated once, because allocation is slow in workers of Dask, which return memory to the system.
-    ones = np.empty((len(columns), min(at_once, len(data))), dtype=kind)
-    tables = []
-    for rows in _rows_by_class(data, class_column):
-        table = _count_pairs(data, columns, levels, rows[:at_once], wanted, ones)
-        if len(rows) >= _EXACT_ONES and data.weights is None:
-            table = table.astype(np.float64)
-        for start in range(at_once, len(rows), at_once):
-            table += _count_pairs(data, columns, levels, rows[start : start + at_once], wanted, ones)
-        tables.append(table)
-    return tables
-
-
-def _rows_by_class(data: Dataset, class_column: int | None) -> Iterator[NDArray[np.intp]]:
-    """Yield the rows of each class, or all rows if no class is named."""
-    if class_column is None:
-        yield np.arange(len(data))
-        return
-    for value in range(data.cards[class_column]):
-        yield np.nonzero(data.codes[class_column] == value)[0]
-
-
-def _count_pairs(
-    data: Dataset,
-    columns: NDArray[np.intp],
-    levels: NDArray[np.intp],
-    rows: NDArray[np.intp],
-    wanted: NDArray[np.bool_] | None,
-    ones: NDArray[np.floating[Any]],
-) -> NDArray[np.floating[Any]]:
-    """Multiply the one-hot matrix of the levels of rows with itself."""
-    codes = data.codes.take(rows, axis=1)
-    hot = ones[:, : len(rows)]
-    np.equal(codes[columns], levels.astype(codes.dtype)[:, None], out=hot)
-    left = hot if wanted is None else hot[wanted]
-    if data.weights is not None:
-        left = left * data.weights[rows]
-    with one_thread:
-        product: NDArray[np.floating[Any]] = left @ hot.T
-    return product
 
 
 def check_all_pairs(data: Countable, features: Sequence[int], class_column: int) -> None:

@@ -10,14 +10,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.immutable import cached_property
+from ..base.arrays import blocks
 from ..frames.partitions import Partitions
 from ..frames.schema import Countable, Dataset
-from .contingency import check_cells, check_number, pair_tables
+from .contingency import check_cells, check_number
 
-_PAIR_CELLS = 2**22  # cells of the tables of all pairs of columns, up to which they are counted at once
-_TABLE_CELLS = 2**20  # cells of the tables of other columns that are returned together
-_FEW_LEVELS = 16  # of each column, up to which all pairs are counted at once
+_BLOCK_CELLS = 2**18  # of rows and columns, or of tables, that are counted at once
 _FEW_CONFIGURATIONS = 2**12  # up to this number, all configurations are numbered
 
 Counts = NDArray[Any]
@@ -44,32 +42,32 @@ class FamilyCounts:
     def table(self, family: Sequence[int]) -> Counts:
         """Count a family: (levels of the variable, configurations) array."""
         state, shape = self._states(family)
-        return self._count(state, family, shape)
+        observed = self._observed(family)
+        weights = None if self.data.weights is None else self.data.weights[observed]
+        return np.bincount(state[observed], weights, minlength=prod(shape)).reshape(shape)
 
-    def _count(self, index: Index, columns: Sequence[int], shape: Sequence[int]) -> Counts:
-        """Count the cells of the rows in which all of some columns are observed."""
-        weights = self.data.weights
-        if not self.is_complete:
-            observed = np.logical_and.reduce(self.data.codes[list(columns)] >= 0)
-            index, weights = index[observed], None if weights is None else weights[observed]
-        return np.bincount(index, weights, minlength=prod(shape)).reshape(shape)
+    def _observed(self, family: Sequence[int]) -> Any:
+        """Return the rows in which all members of a family are observed."""
+        return slice(None) if self.is_complete else (self.data.codes[list(family)] >= 0).all(axis=0)
 
     def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
         """Yield slices of columns, and (levels, configurations, levels of these columns) counts."""
-        if len(family) == 1 and self._pairs is not None:
-            start = int(self.cards[: family[0]].sum())
-            pairs = self._pairs[start : start + self.cards[family[0]]]
-            yield slice(0, len(self.cards)), pairs[:, None]
-            return
         state, shape = self._states(family)
-        start, tables = 0, list[Counts]()
-        for column, card in enumerate(self.cards.tolist()):
-            check_number(self.data, (*family, column), prod(shape) * card, "set max_parents")
-            index = state * card + self.data.codes[column]
-            tables.append(self._count(index, (*family, column), (*shape, card)))
-            if column == len(self.cards) - 1 or sum(table.size for table in tables) > _TABLE_CELLS:
-                yield slice(start, column + 1), np.concatenate(tables, axis=-1)
-                start, tables = column + 1, []
+        cells, widest = prod(shape), int(self.cards.argmax())
+        check_number(self.data, (*family, widest), cells * int(self.cards[widest]), "set max_parents")
+        largest = max(len(self.data), cells * int(self.cards[widest]))
+        for columns in blocks(len(self.cards), _BLOCK_CELLS, largest):
+            cards, codes = self.cards[columns], self.data.codes[columns]
+            index = state * cards.sum() + (np.cumsum(cards) - cards)[:, None] + codes
+            index, weights = (
+                index.ravel(),
+                None if self.data.weights is None else np.tile(self.data.weights, len(cards)),
+            )
+            if not self.is_complete:
+                known = ((codes >= 0) & self._observed(family)).ravel()
+                index, weights = index[known], None if weights is None else weights[known]
+            counts = np.bincount(index, weights, cells * int(cards.sum()))
+            yield columns, counts.reshape(*shape, -1)
 
     def _states(self, family: Sequence[int]) -> tuple[Index, tuple[int, int]]:
         """Number the joint values of a family in each row, and return the numbers of both parts."""
@@ -88,17 +86,6 @@ class FamilyCounts:
     def _codes(self, column: int) -> Counts:
         codes = self.data.codes[column]
         return np.maximum(codes, 0) if self.data.incomplete[column] else codes
-
-    @cached_property
-    def _pairs(self) -> Counts | None:
-        """Counts of the pairs of levels, (levels, levels); None if there are too many."""
-        n_levels = int(self.cards.sum())
-        if not 0 < self.cards.min() <= self.cards.max() <= _FEW_LEVELS or n_levels**2 > _PAIR_CELLS:
-            return None
-        columns = np.repeat(np.arange(len(self.cards)), self.cards)
-        levels = np.concatenate([np.arange(card) for card in self.cards])
-        [pairs] = pair_tables(self.data, columns, levels, None)
-        return pairs.astype(np.intp if self.data.weights is None else np.float64)
 
 
 class FamilyCountsInParts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions
 from ..base.checks import Whole
 from ..base.immutable import record
-from ..counts.contingency import check_number, pair_tables
+from ..counts.contingency import check_number, count_families
 from ..frames.schema import Countable
 from ..model.model import Choose, Derived, Model
 from ..model.recipes import Recipe
@@ -116,9 +117,13 @@ def _implications(data: Countable, n_features: int, rows: int) -> Positions:
     cards = data.cards[:n_features]
     feature = np.repeat(np.arange(n_features), cards)
     check_number(data, range(n_features), len(feature) ** 2, "omit subsumption")
-    level = np.concatenate([np.arange(card) for card in cards]) if n_features else feature
-    [both] = pair_tables(data, feature, level, None) if n_features else [np.zeros((0, 0))]
-    counts = np.diagonal(both)
+    pairs = list(combinations(range(n_features), 2))
+    tables = count_families(data, [*((i,) for i in range(n_features)), *pairs])
+    counts = np.concatenate([np.empty(0), *tables[:n_features]])
+    both = np.diag(counts)
+    spans = [slice(start, end) for start, end in pairwise(accumulate((0, *cards)))]
+    for (i, j), table in zip(pairs, tables[n_features:], strict=True):
+        both[spans[i], spans[j]], both[spans[j], spans[i]] = table, table.T
     implies = (counts >= rows - TOLERANCE) & (both >= counts - TOLERANCE * np.maximum(counts, 1))
     same_rows = implies & implies.T  # the value of the earlier feature is kept
     implies &= (feature[:, None] != feature) & ~(same_rows & (feature[:, None] < feature))

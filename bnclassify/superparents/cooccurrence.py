@@ -24,7 +24,6 @@ from ..counts.contingency import (
     count_families,
     count_type,
     narrow,
-    pair_tables,
     recoded,
 )
 from ..frames.schema import Countable, Dataset, Schema
@@ -34,8 +33,6 @@ _Part = tuple["Cooccurrence", Positions, Positions]
 
 MAX_BYTES = 8 * MAX_CELLS
 """Maximum memory of tables of counts, 1 GiB."""
-
-_FEW_LEVELS = 12  # average number of levels up to which counting by products of matrices is faster
 
 
 @record
@@ -162,7 +159,7 @@ def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
         single = np.concatenate([np.empty((0, n_classes)), *tables])
         return Cooccurrence(tuple(cards), classes, single, np.empty((0, n_classes, 0)))
     _check_size(data, "pairs", sum(cards) ** 2 * n_classes, 8)  # log tables, with as many cells, are floats
-    pairs = narrow(data.count_all(count_pairs))
+    pairs = count_pairs(data)
     single = pairs[np.arange(len(pairs)), :, np.arange(len(pairs))].astype(np.float64)
     both = Cooccurrence(tuple(cards), classes, single, pairs)
     if most < 3:
@@ -183,49 +180,21 @@ def _check_size(data: Countable, what: str, cells: int, bytes_per_cell: int) -> 
         )
 
 
-def count_pairs(data: Dataset, owners: Positions | None = None) -> Counts:
+def count_pairs(data: Countable, owners: Positions | None = None) -> Counts:
     """Count all levels in the rows with each owner (by default, all levels), (owners, classes, levels)."""
     *cards, n_classes = data.cards
-    feature = np.repeat(np.arange(len(cards)), cards)
-    is_owner = np.full(len(feature), True) if owners is None else np.isin(np.arange(len(feature)), owners)
-    code = np.arange(len(feature)) - np.repeat(np.cumsum(cards) - cards, cards)
-    counts = np.zeros((np.count_nonzero(is_owner), n_classes, len(feature)), dtype=count_type(data))
-    if (of_source := _pairs_of_source(data, cards)) is not None:
-        return narrow(of_source)
-    if len(feature) <= _FEW_LEVELS * len(cards):
-        wanted = None if is_owner.all() else is_owner
-        for value, table in enumerate(pair_tables(data, feature, code, len(cards), wanted)):
-            counts[:, value] = table
-        return narrow(counts)
-    row = np.cumsum(is_owner) - 1
-    for i in np.unique(feature[is_owner]).tolist():
-        own = np.flatnonzero(is_owner & (feature == i))
-        codes, rows = code[own], row[own]
-        counts[rows, :, own] = contingency_tables(data, [(i, len(cards))])[0][codes]
-        for card in set(cards):
-            alike = [j for j, other in enumerate(cards) if other == card and j != i]
-            joint = contingency_tables(data, [(i, len(cards), j) for j in alike]) if alike else ()
-            for j, table in zip(alike, joint, strict=True):
-                counts[rows[0] : rows[-1] + 1, :, feature == j] = table[codes]
-    return narrow(counts)
-
-
-def _pairs_of_source(data: Countable, cards: Sequence[int]) -> Counts | None:
-    """Return the same from the tables of all pairs of features if the source of the rows counts them."""
-    pairs = list(combinations(range(len(cards)), 2))
-    families = [(f, len(cards)) for f in range(len(cards))] + [(*pair, len(cards)) for pair in pairs]
-    tables = data.counts_of_source(families)
-    if tables is None:
-        return None
-    counts = np.zeros((sum(cards), data.cards[-1], sum(cards)))
+    of_class, pairs = len(cards), list(combinations(range(len(cards)), 2))
+    families = [*((i, of_class) for i in range(len(cards))), *((i, j, of_class) for i, j in pairs)]
+    tables = count_families(data, families)
     spans = [slice(start, end) for start, end in pairwise(accumulate((0, *cards)))]
+    counts = np.zeros((sum(cards), n_classes, sum(cards)), dtype=count_type(data))
     for span, table in zip(spans, tables, strict=False):
         levels = np.arange(span.start, span.stop)
         counts[levels, :, levels] = table
     for (i, j), table in zip(pairs, tables[len(cards) :], strict=True):
         counts[spans[i], :, spans[j]] = table.transpose(0, 2, 1)
         counts[spans[j], :, spans[i]] = table.transpose(1, 2, 0)
-    return counts
+    return narrow(counts if owners is None else counts[owners])
 
 
 def _plan_triples(data: Countable, both: Cooccurrence) -> list[Beside]:
