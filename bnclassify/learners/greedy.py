@@ -146,12 +146,7 @@ class Search:
         return {name: amount for name, amount in amounts.items() if amount is not None} or {"smooth": 0}
 
     def run(
-        self,
-        learner: Callable[..., BNC],
-        moves: Moves,
-        class_var: Hashable,
-        dataset: InFull,
-        **further: Any,
+        self, learner: Callable[..., BNC], moves: Moves, class_var: Hashable, dataset: InFull, **further: Any
     ) -> BNC:
         """Return the structure found; `further` are additional settings for the recipe."""
         self._check()

@@ -209,13 +209,7 @@ class LocalScores:
         return fits - self._fit(np.add.reduceat(table, starts, axis=2), r, q)
 
 
-def network_score(
-    x: BNC,
-    dataset: InFull | InParts,
-    *,
-    score: ScoreName = "bic",
-    ess: float = 1,
-) -> float:
+def network_score(x: BNC, dataset: InFull | InParts, *, score: ScoreName = "bic", ess: float = 1) -> float:
     """Return the score of a structure on data, which `hc` and `ban` maximize.
 
     Parameters

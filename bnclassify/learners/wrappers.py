@@ -129,13 +129,7 @@ SUPERPARENT = Moves(_children_of_best, most=1)
 
 
 @_greedy(_PAIRS)
-def fssj(
-    class_var: Hashable,
-    dataset: InFull,
-    *,
-    k: int,
-    **options: Unpack[SearchOptions],
-) -> BNC:
+def fssj(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]) -> BNC:
     """Learn a semi-naive Bayes by forward sequential selection and joining.
 
     The search starts from the class alone. A step adds a feature by itself or joins it to a group, all
@@ -166,13 +160,7 @@ def fssj(
 
 
 @_greedy(_PAIRS)
-def bsej(
-    class_var: Hashable,
-    dataset: InFull,
-    *,
-    k: int,
-    **options: Unpack[SearchOptions],
-) -> BNC:
+def bsej(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]) -> BNC:
     """Learn a semi-naive Bayes by backward sequential elimination and joining.
 
     The search starts from naive Bayes. A step removes a feature or joins two groups of features: the
@@ -205,13 +193,7 @@ def bsej(
 
 
 @_greedy(_ARCS)
-def tan_hc(
-    class_var: Hashable,
-    dataset: InFull,
-    *,
-    k: int,
-    **options: Unpack[SearchOptions],
-) -> BNC:
+def tan_hc(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]) -> BNC:
     """Learn a tree-augmented naive Bayes by hill climbing.
 
     The search starts from naive Bayes. A step adds one arc to a feature without a feature parent. If
@@ -243,13 +225,7 @@ def tan_hc(
 
 
 @_greedy(_ARCS)
-def tan_hcsp(
-    class_var: Hashable,
-    dataset: InFull,
-    *,
-    k: int,
-    **options: Unpack[SearchOptions],
-) -> BNC:
+def tan_hcsp(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]) -> BNC:
     """Learn a tree-augmented naive Bayes by hill climbing with superparents.
 
     The search starts from naive Bayes. A step first selects the superparent: the feature with the best
@@ -283,12 +259,7 @@ def tan_hcsp(
 
 @_greedy(_ARCS)
 def kdb(
-    class_var: Hashable,
-    dataset: InFull,
-    *,
-    k: int,
-    kdbk: int = 2,
-    **options: Unpack[SearchOptions],
+    class_var: Hashable, dataset: InFull, *, k: int, kdbk: int = 2, **options: Unpack[SearchOptions]
 ) -> BNC:
     """Learn a k-dependence Bayes by hill climbing on a cross-validated metric, like ``kdb`` in R.
 

@@ -34,7 +34,7 @@ def facts_of(x: Any) -> dict[str, Any]:
         facts["parameters"] = x.recipe.parameters and str(x.recipe.parameters)
     facts |= _preparation(x)
     summary = x.learned.get("leave_one_out")
-    if getattr(summary, "honest_rows", 0):
+    if summary is not None and summary.honest_rows:
         powers = [summary.honest_power, summary.regression_power]
         texts = [f"{power:.2f}" for power in powers if power is not None]
         terms = " of tables and of logistic regression" if len(texts) > 1 else ""

@@ -67,11 +67,7 @@ class PseudoCounts(Immutable):
         return np.divide(mass, total, out=np.full(mass.shape, 1 / levels), where=total > 0)
 
     def side_by_side(
-        self,
-        counts: NDArray[Any],
-        variable: Positions,
-        cards: Positions,
-        configurations: int = 1,
+        self, counts: NDArray[Any], variable: Positions, cards: Positions, configurations: int = 1
     ) -> Array:
         """Return the tables of variables whose levels, with ascending numbers, are along the last axis."""
         starts = np.flatnonzero(np.diff(variable, prepend=-1))
@@ -144,11 +140,7 @@ class Drawn(PseudoCounts):
         return normalize(np.exp(logs - logs.max(axis=axis, keepdims=True)), axis)
 
     def side_by_side(
-        self,
-        counts: NDArray[Any],
-        variable: Positions,
-        cards: Positions,
-        configurations: int = 1,
+        self, counts: NDArray[Any], variable: Positions, cards: Positions, configurations: int = 1
     ) -> Array:
         """Draw the tables of several variables whose levels all occur."""
         starts = np.flatnonzero(np.diff(variable, prepend=-1))
