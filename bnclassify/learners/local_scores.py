@@ -25,7 +25,7 @@ from ..model.recipes import is_repeated
 from ..network.classifiers import BNC
 from ..network.elimination import equal_columns
 from ..network.estimates import Scope
-from ..network.priors import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize, PseudoCounts
+from ..network.priors import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize
 
 _STIRLING = 16.0  # above this, four terms of the series are exact to 1e-14
 
@@ -41,17 +41,6 @@ class DecomposableScore:
     term: Callable[[Counts, Any], Array]
     pseudo_counts: Callable[[Any, Any], Any]
     penalty: float
-
-
-def _likelihood(data: Countable, penalty: float) -> DecomposableScore:
-    """Return the log-likelihood at its maximum, Σ N_jk ln(N_jk / N_j), minus a penalty."""
-    n_log_n = xlogx if data.is_weighted else looking_up(data.size)
-    return DecomposableScore(lambda n, _: n_log_n(n), lambda r, q: 0, penalty)
-
-
-def _marginal_likelihood(prior: PseudoCounts) -> DecomposableScore:
-    """Return the log of the likelihood averaged over tables under their prior."""
-    return DecomposableScore(log_rising, prior.per_cell, 0.0)
 
 
 def log_rising(n: Counts, a: Any) -> Array:
@@ -75,16 +64,17 @@ def _stirling_rest(x: Any) -> Any:
     return (1 / 12 - (1 / 360 - (1 / 1260 - 1 / 1680 / square) / square) / square) / x
 
 
-# From the data and the equivalent sample size.
-_SCORES: dict[str, Callable[[Countable, float], DecomposableScore]] = {
-    "loglik": lambda data, ess: _likelihood(data, 0.0),
-    "aic": lambda data, ess: _likelihood(data, 1.0),
-    "bic": lambda data, ess: _likelihood(data, 0.5 * ln(data.size) if data.size else 0.0),
-    "bde": lambda data, ess: _marginal_likelihood(EquivalentSize(ess)),
-    "k2": lambda data, ess: _marginal_likelihood(Dirichlet(1)),
-}
+SCORE_NAMES = ("loglik", "aic", "bic", "bde", "k2")
 
-SCORE_NAMES = tuple(_SCORES)
+
+def _decomposable(score: str, data: Countable, ess: float) -> DecomposableScore:
+    """Return a score: a log marginal likelihood, or Σ N_jk ln(N_jk / N_j) minus a penalty."""
+    if score in ("bde", "k2"):
+        prior = EquivalentSize(ess) if score == "bde" else Dirichlet(1)
+        return DecomposableScore(log_rising, prior.per_cell, 0.0)
+    penalties = {"loglik": 0.0, "aic": 1.0, "bic": 0.5 * ln(data.size or 1)}
+    n_log_n = xlogx if data.is_weighted else looking_up(data.size)
+    return DecomposableScore(lambda n, _: n_log_n(n), lambda r, q: 0, penalties[score])
 
 
 def check_score(score: object, ess: object) -> float:
@@ -124,7 +114,7 @@ class LocalScores:
 
     def __init__(self, data: Countable, score: str, ess: float = 1) -> None:
         self.counts = family_counts(data)
-        self.score = _SCORES[score](data, ess)
+        self.score = _decomposable(score, data, ess)
         self._families: dict[tuple[int, frozenset[int]], float] = {}
         self._gains: dict[tuple[int, frozenset[int]], Array] = {}
 

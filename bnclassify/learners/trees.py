@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal
 
@@ -23,12 +23,6 @@ from .fixed import general_network, network
 from .local_scores import LocalScores, check_missing, check_score, structural_em, warn_of_fractions
 
 
-def _arc_parameters(data: Learnable) -> Array:
-    """Return the number of free parameters that an arc between two features adds."""
-    freedom = np.array(data.cards[:-1], dtype=float) - 1
-    return np.outer(freedom, freedom) * data.cards[-1]
-
-
 def _bde_gains(data: Learnable, ess: float) -> Array:
     """Return the contribution of an arc between two features to the log marginal likelihood."""
     scores, n = LocalScores(data, "bde", ess), len(data.features)
@@ -42,15 +36,19 @@ def edge_posterior(data: Learnable, ess: float) -> Array:
     return spanning_tree_posterior(np.mean([_bde_gains(view, ess) for view in data.views], axis=0))[0]
 
 
-# contributions of augmenting arcs to each score, (n, n), from the data, its pairs and the sample size
-_SCORES: dict[str, Callable[[Learnable, PairStatistics, float], Array]] = {
-    "loglik": lambda data, pairs, ess: pairs.information,
-    "aic": lambda data, pairs, ess: pairs.rows * pairs.information - _arc_parameters(data),
-    "bic": lambda data, pairs, ess: (
-        pairs.rows * pairs.information - 0.5 * np.log(np.maximum(pairs.rows, 1)) * _arc_parameters(data)
-    ),
-    "bde": lambda data, pairs, ess: _bde_gains(data, ess),
-}
+_SCORES = ("loglik", "aic", "bic", "bde")
+
+
+def _arc_gains(data: Learnable, pairs: PairStatistics, score: str, ess: float) -> Array:
+    """Return the contribution of an arc between two features to a score, (n, n)."""
+    if score == "loglik":
+        return pairs.information
+    if score == "bde":
+        return _bde_gains(data, ess)
+    freedom = np.array(data.cards[:-1], dtype=float) - 1
+    parameters = np.outer(freedom, freedom) * data.cards[-1]
+    penalty = 1.0 if score == "aic" else 0.5 * np.log(np.maximum(pairs.rows, 1))
+    return pairs.rows * pairs.information - penalty * parameters
 
 
 @averages_views
@@ -198,7 +196,7 @@ def _forest(
     views = []
     for view in data.views:
         pairs = pair_statistics(view, range(class_column), class_column)
-        views.append(_SCORES[score](view, pairs, ess))
+        views.append(_arc_gains(view, pairs, score, ess))
     weights = np.asarray(np.mean(views, axis=0))
     keep = np.full_like(weights, True, dtype=bool)
     if score != "loglik":  # no information on features that are never observed together, including ln 0
