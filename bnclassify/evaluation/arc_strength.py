@@ -20,7 +20,6 @@ from ..fitting.rounds import check_recipe, training_data
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.partitions import Partitions, in_blocks
 from ..frames.schema import Dataset
-from ..frames.sources import in_pandas
 from ..frames.training import TrainingData
 from ..learners.fixed import fixed_again, fixed_network
 from ..learners.trees import edge_posterior
@@ -216,9 +215,9 @@ def arc_strength(
     recipe = check_recipe(x, fitted=False)
     if dataset is None:
         raise ValueError("dataset must be given unless x is a list of networks; got None.")
-    dataset = in_pandas(dataset)
-    check_same_columns({0: x}, dataset, "same", True, None)
-    data = training_data({0: x}, dataset, open_data(dataset).columns, dag=True)
+    opened = open_data(dataset)
+    check_same_columns({0: x}, opened, "same", True, None)
+    data = training_data({0: x}, opened, opened.columns, dag=True)
     names = list(data.order)
     if method == "exact":
         settings = recipe.structure.settings

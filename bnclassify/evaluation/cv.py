@@ -15,7 +15,7 @@ from ..base.messages import listed, shown, warn
 from ..fitting.rounds import Plan, check_recipe, name_models, plan_rounds
 from ..frames.opening import InFull, InParts, group_labels, open_data
 from ..frames.partitions import Partitions
-from ..frames.sources import in_pandas
+from ..frames.schema import Opened
 from ..metrics import METRICS, AnyMetric, choose_metrics
 from ..metrics.folds import Folds
 from ..model.arguments import check_joint
@@ -214,16 +214,16 @@ def cv(
     Optional(Flag()).check("progress", progress)
     if Whole(least=1, most=_MOST_REPEATS).check("repeats", repeats) > 1 and folds is not None:
         raise ValueError("repeats must be 1 if folds are given. Omit one of the two arguments.")
-    dataset = in_pandas(dataset)
+    data = open_data(dataset)
     if groups is not None:
-        dataset, groups = group_labels(dataset, groups)
-    check_same_columns(models, dataset, columns, dag, folds)
+        data, groups = group_labels(data, groups)
+    check_same_columns(models, data, columns, dag, folds)
     targets = next(iter(models.values())).targets
     metrics = choose_metrics(metric, targets)
     for model in models.values() if any(one.needs_joint for one in metrics) else ():
         check_joint(model, 'metric "loglik"')
     options: Any = {"folds": folds, "dag": dag, "unseen": unseen, "rng": rng, "groups": groups}
-    plan = plan_rounds(models, dataset, k=k, repeats=repeats, **options)
+    plan = plan_rounds(models, data, k=k, repeats=repeats, **options)
     _check_sums(metrics, plan)
     scores = score_rounds(models, plan, metrics, dag=dag, progress=progress)
     by_metric = isinstance(metric, list | tuple) or len(targets) > 1
@@ -281,12 +281,12 @@ def _check_sums(metrics: Sequence[AnyMetric], plan: Plan) -> None:
 
 
 def check_same_columns(
-    models: Mapping[Any, Model], dataset: Any, columns: object, dag: bool, folds: object
+    models: Mapping[Any, Model], data: Opened, columns: object, dag: bool, folds: object
 ) -> None:
     """Raise unless the data have exactly the columns of the training data, or ``columns`` is "any"."""
     if OneOf(("same", "any")).check("columns", columns) == "any" or not dag:
         return
-    present = [name for name in open_data(dataset).columns if not (isinstance(folds, str) and name == folds)]
+    present = [name for name in data.columns if not (isinstance(folds, str) and name == folds)]
     for name, model in models.items():
         seen = check_recipe(model, fitted=False).seen
         if seen is None or set(seen) == set(present):

@@ -16,9 +16,9 @@ from ..base.checks import Flag, Optional, Seed, Unseen
 from ..base.messages import listed
 from ..base.progress import progress_bar
 from ..fitting.rounds import Plan, name_models, plan_rounds
-from ..frames.opening import InFull, InParts, Rows, group_labels
+from ..frames.opening import InFull, InParts, Rows, group_labels, open_data
 from ..frames.partitions import NoRowsError, Partitions, dask_frame_of
-from ..frames.sources import AnyFrame, in_kind_of, in_pandas
+from ..frames.sources import AnyFrame, in_kind_of
 from ..inference.predict import predict
 from ..metrics.folds import Folds
 from ..metrics.outcomes import Labelling, outcomes_of
@@ -114,18 +114,18 @@ def cv_predict(
     for name, flag in {"prob": prob, "dag": dag}.items():
         Flag().check(name, flag)
     Optional(Flag()).check("progress", progress)
-    given, dataset = dataset, in_pandas(dataset)
+    data = open_data(dataset)
     if groups is not None:
-        dataset, groups = group_labels(dataset, groups)
-    check_same_columns(models, dataset, columns, dag, folds)
+        data, groups = group_labels(data, groups)
+    check_same_columns(models, data, columns, dag, folds)
     if len(x.targets) > 1:
         raise TypeError(f"x must predict one class; got a model of {listed(x.targets)}.")
     options: Any = {"folds": folds, "dag": dag, "unseen": unseen, "rng": rng, "groups": groups}
-    plan = plan_rounds(models, dataset, k=k, repeats=1, **options)
+    plan = plan_rounds(models, data, k=k, repeats=1, **options)
     with progress_bar(progress, total=len(plan.rounds), desc="cv_predict", unit=" folds") as bar:
         if isinstance(plan.data, Partitions):
-            return _predict_parts(x, plan, dataset, prob=prob, dag=dag, bar=bar)
-        return in_kind_of(given, _predict_rows(x, plan, prob=prob, dag=dag, bar=bar))
+            return _predict_parts(x, plan, prob=prob, dag=dag, bar=bar)
+        return in_kind_of(dataset, _predict_rows(x, plan, prob=prob, dag=dag, bar=bar))
 
 
 def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: tqdm[Any]) -> Any:
@@ -169,9 +169,9 @@ def _name_predictions(labelling: Labelling, posteriors: Array, *, prob: bool) ->
     return labelling.labels(np.where(unknown[:, 0], -1, first_best(logs)))
 
 
-def _predict_parts(x: Model, plan: Plan, dataset: object, *, prob: bool, dag: bool, bar: tqdm[Any]) -> Any:
+def _predict_parts(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: tqdm[Any]) -> Any:
     """Predict the rows of a Dask DataFrame, each when its partition is computed."""
-    frame = dask_frame_of(dataset)
+    frame = dask_frame_of(plan.data)
     if frame is None:
         raise TypeError(
             "dataset must be in memory, or a Dask DataFrame, whose predictions are lazy; got chunks. For "

@@ -11,9 +11,8 @@ import pandas as pd
 
 from ..base.arrays import Array, log_sum_exp
 from ..base.checks import Flag
-from ..frames.opening import InFull, InParts, is_partitioned
+from ..frames.opening import InFull, InParts
 from ..frames.schema import Dataset, scoring_classes
-from ..frames.sources import NEEDS_ROWS
 from ..learners.local_scores import warn_of_fractions
 from ..model.arguments import check_fitted, check_graph, check_joint, check_size, encode_for, rows_for
 from ..model.model import Model
@@ -94,8 +93,6 @@ def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series
     model = check_joint(x, "loglik")
     if not Flag().check("by_row", by_row):
         return _add_up(model, dataset, joint=True)
-    if is_partitioned(dataset):
-        raise TypeError(f"dataset {NEEDS_ROWS}")
     data = encode_for(model, dataset, model.observed, "dataset")
     return pd.Series(_logs_at_labels(model, True, data), index=data.index, name="loglik")
 

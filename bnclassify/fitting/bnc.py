@@ -241,11 +241,9 @@ def bnc(
 
 def _grouped(dataset: Any, groups: Any, class_var: Hashable, numeric: Numeric) -> Dataset:
     """Return encoded data with the groups as cases."""
-    frame, cases = group_labels(dataset, groups)
-    if isinstance(frame, pd.DataFrame):
-        reading = Preparing("mdlp", 5, None) if not numeric else Preparing(None, 5, None, numeric=numeric)
-        frame = reading.read(frame, class_var, list(frame.columns))
-    return replace(frame, cases=cases)
+    rows, cases = group_labels(dataset, groups)
+    reading = Preparing("mdlp", 5, None) if not numeric else Preparing(None, 5, None, numeric=numeric)
+    return replace(reading.read(rows, class_var, rows.columns), cases=cases)
 
 
 def _find_single_learner(

@@ -8,17 +8,15 @@ from functools import partial
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-import pandas as pd
 
 from ..base.calls import guided
 from ..base.checks import Flag, Names, OneOf, Seed, Whole, check_rng
 from ..base.immutable import record
 from ..base.messages import listed, plain, shown, warn
 from ..base.progress import progress_bar
-from ..frames.encoding import Frame, check_levels
+from ..frames.encoding import check_levels
 from ..frames.opening import InFull, InParts, group_labels, open_data
 from ..frames.schema import Columns, Dataset, Learnable, Schema
-from ..frames.sources import in_pandas
 from ..frames.training import TrainingData, prepare
 from ..model.arguments import check_model
 from ..model.model import Model, renewed
@@ -287,16 +285,11 @@ def _grouped(x: Model, dataset: Any, groups: Any, method: Method | None) -> Data
             "groups must be None unless loo_weights, loo_parents or honest_power is given. Tables do not "
             "depend on groups."
         )
-    frame, cases = group_labels(in_pandas(dataset), groups)
-    if isinstance(frame, pd.DataFrame):
-        known = {} if x.levels is None else x.levels_by_name
-        preparation = x.preparation
-        frame = (
-            open_data(frame).read(Columns(x.variables, known))
-            if preparation is None
-            else preparation.read(Frame(frame, "dataset"), known)
-        )
-    return replace(frame, cases=cases)
+    rows, cases = group_labels(dataset, groups)
+    known = {} if x.levels is None else x.levels_by_name
+    if x.preparation is not None:
+        return replace(x.preparation.read(rows, known), cases=cases)
+    return replace(rows.encode(Columns(x.variables, known)), cases=cases)
 
 
 @record
@@ -320,7 +313,7 @@ def fit(
         _fit_alone, prior=prior, method=method, parts=parts or honest_power, chooses=bool(parts),
         rng=generator, step=step,
     )  # fmt: skip
-    fitted: Model = model._fit(in_pandas(dataset), step, alone)
+    fitted: Model = model._fit(open_data(dataset), step, alone)
     return fitted
 
 

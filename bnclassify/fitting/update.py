@@ -9,7 +9,6 @@ from ..base.calls import guided
 from ..base.checks import OneOf
 from ..frames.opening import InFull, InParts, is_partitioned, open_data
 from ..frames.schema import Columns
-from ..frames.sources import in_pandas
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from ..model.recipes import Rows
@@ -68,7 +67,7 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     True
     """
     OneOf(("same", "grow")).check("levels", levels)
-    model, rows = check_fitted(x), in_pandas(dataset)
+    model, rows = check_fitted(x), open_data(dataset)
     if levels == "grow":
         model = with_levels(model, unite([model.levels_by_name, _levels_of(model, rows)]))
     return cast("M", model._update(rows, _add_rows))

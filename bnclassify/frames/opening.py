@@ -171,31 +171,29 @@ def as_cases(data: Dataset) -> Dataset:
     return replace(data, weights=weights * scale, cases=np.arange(len(data)))
 
 
-def group_labels(frame: Any, groups: Any) -> tuple[Any, NDArray[np.intp]]:
+def group_labels(dataset: Any, groups: Any) -> tuple[InMemory, NDArray[np.intp]]:
     """Return data without the column of groups, and the number of the group of each row, or raise.
 
     ``groups`` is the name of a column or one label per row.
     """
-    if isinstance(frame, Partitions) or not isinstance(frame, pd.DataFrame | Dataset):
+    rows, labels = open_data(dataset), groups
+    if not isinstance(rows, Frame | Dataset):
         raise TypeError("groups must be None if data are partitioned; got groups. Use rows in memory.")
-    if names_column(groups):
-        if not isinstance(frame, pd.DataFrame):
-            raise TypeError("groups must be a label for each row if dataset is a Dataset.")
-        check_columns([groups], frame.columns, "groups")
-        labels, frame = frame[groups], frame.drop(columns=[groups])
-    else:
-        labels = groups
+    if isinstance(rows, Frame) and names_column(groups):
+        check_columns([groups], rows.columns, "groups")
+        labels, rows = rows.frame[groups], Frame(rows.frame.drop(columns=[groups]), rows.argument)
     if np.ndim(labels) != 1:
         raise TypeError(f"groups must be the name of a column or one label per row; got {shown(groups)}.")
-    if len(labels) != len(frame):
-        raise ValueError(f"groups must have one label for each of the {len(frame)} rows; got {len(labels)}.")
+    n = len(rows.frame) if isinstance(rows, Frame) else len(rows)
+    if len(labels) != n:
+        raise ValueError(f"groups must have one label for each of the {n} rows; got {len(labels)}.")
     numbers, _ = pd.factorize(pd.Series(np.asarray(labels)))
     if (numbers < 0).any():
         raise ValueError(
             f"groups must have a label for each row; got {int((numbers < 0).sum())} missing values. Give "
             "each of these rows a label of its own."
         )
-    return frame, numbers
+    return rows, numbers
 
 
 _MANY = 10  # weight per row from which weights are probably not frequencies
