@@ -106,9 +106,7 @@ def impute(
     if len(names) > len(model.features):
         codes[-1] = match(data, names[-1:], (levels[names[-1]],))[0]
     completed = placed._complete(codes, generator)
-    numbers = (
-        model._mean_numbers(completed) if generator is None else model._draw_numbers(completed, generator)
-    )
+    numbers = model._numbers_at(completed, generator)
     result = table.copy()
     for name, filled, column in zip(names, completed, codes, strict=False):
         gaps = column < 0

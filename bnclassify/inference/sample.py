@@ -82,7 +82,7 @@ def sample(x: Model, n: int, *, evidence: EvidenceOf = None, rng: Seed = None) -
     model, codes = (
         (model, model._draw(n, generator)) if evidence is None else _draw_given(model, evidence, n, generator)
     )
-    numbers, discretizer = model._draw_numbers(codes, generator), model.discretizer
+    numbers, discretizer = model._numbers_at(codes, generator), model.discretizer
     for name, value in dict(() if evidence is None else evidence.items()).items():
         is_number = name in model.densities or (discretizer is not None and name in discretizer.cuts)
         if is_number and isinstance(value, Real) and not is_missing(value):

@@ -310,12 +310,8 @@ class Model(Estimable, Drawable, Exportable):
         """Return the model with some values of features that are numbers as their levels."""
         return self
 
-    def _draw_numbers(self, codes: Codes, rng: np.random.Generator) -> dict[Hashable, Array]:
-        """Draw the features that are numbers, (n,) each, for rows that `_draw` drew."""
-        return {}
-
-    def _mean_numbers(self, codes: Codes) -> dict[Hashable, Array]:
-        """Return the conditional means of the features that are numbers, (n,) each, in complete rows."""
+    def _numbers_at(self, codes: Codes, rng: np.random.Generator | None = None) -> dict[Hashable, Array]:
+        """Return features that are numbers in complete rows, (rows,): conditional means, or drawn by rng."""
         return {}
 
     def _complete(self, codes: Codes, rng: np.random.Generator | None = None) -> Codes:

@@ -370,20 +370,14 @@ class BNC(Network):
     def _curve(self, feature: Hashable) -> Array | None:
         return curve(self.densities[feature]) if feature in self.densities else None
 
-    def _draw_numbers(self, codes: Codes, rng: np.random.Generator) -> dict[Hashable, Array]:
-        return {name: self.densities[name].draw(cells, rng) for name, cells in self._cells(codes).items()}
-
-    def _mean_numbers(self, codes: Codes) -> dict[Hashable, Array]:
-        cells = self._cells(codes)
-        return {name: self.densities[name].columns()["mean"].ravel()[cells[name]] for name in cells}
-
-    def _cells(self, codes: Codes) -> dict[Hashable, Codes]:
-        """Return the configuration of parents and class of each number in complete rows."""
-        cells = {}
-        for name in self.densities:
+    def _numbers_at(self, codes: Codes, rng: np.random.Generator | None = None) -> dict[Hashable, Array]:
+        numbers = {}
+        for name, density in self.densities.items():
             parents = self.scopes[self.variables.index(name)][1:]
-            cells[name] = flat_index([codes[p] for p in parents], [self.cards[p] for p in parents])
-        return cells
+            cells = flat_index([codes[p] for p in parents], [self.cards[p] for p in parents])
+            means = density.columns()["mean"].ravel()
+            numbers[name] = means[cells] if rng is None else density.draw(cells, rng)
+        return numbers
 
     def _left_out(self, data: Any, prior: Any, rows: Any, left_out: Any) -> Array:
         return left_out.log_joint(self, data, prior, rows)
