@@ -284,7 +284,8 @@ def test_terms_of_a_feature() -> None:
     row = frame.iloc[[0]]
     rows = model._code(_encoded(model, row))
     [total] = model._contributions(rows).sum(axis=0)
-    assert rows.shape == (len(model.features) + 3, 1)
+    assert rows.shape == (len(model.features), 1)
+    assert rows.numbers.shape == (3, 1)
     np.testing.assert_allclose(
         log_softmax(total), np.log(bn.predict(model, row, prob=True))[0:1].to_numpy()[0]
     )
@@ -377,7 +378,7 @@ def test_missing_numbers_have_no_gaussian_term_nor_slope() -> None:
     rows = model._code(_encoded(model, frame.dropna().iloc[[0]].assign(distance=np.nan)))
     parts = dict.fromkeys(range(len(model.features)), 0.0)
     for terms in model.of_numbers:
-        for number, logs in terms.logs(rows[len(model.features) :].view(np.float64)):
+        for number, logs in terms.logs(rows.numbers):
             parts[model.numbers[number]] += np.abs(logs).sum()
     assert parts[0] == 0
     assert parts[2] > 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache, reduce
 from threading import Lock
 from typing import Any
@@ -19,6 +20,31 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.signedinteger[Any]]
 Positions = NDArray[np.intp]  # of rows, columns, levels or cells
 Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class RowsWithNumbers:
+    """Rows as codes, (features, rows), and the numbers of some of their features, (numbers, rows).
+
+    An index gives codes, as that of an array does, but [:, rows] gives the codes and numbers of some rows.
+    """
+
+    codes: Codes
+    numbers: Array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the codes."""
+        return self.codes.shape
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, tuple) and at[0] == slice(None):
+            return RowsWithNumbers(self.codes[at], self.numbers[at])
+        return self.codes[at]
+
 
 # Arrays are reduced over classes part by part, because NumPy's own reductions are slow along short axes that
 # are adjacent in memory, and the order in which they add up depends on the other axes.

@@ -216,12 +216,12 @@ class Model(Estimable, Drawable, Exportable):
         return self, self._code(data, unseen)
 
     def _code(self, data: Dataset, unseen: str | None = None) -> Codes:
-        """Return rows in the form of `_log_joint`: (features, rows) codes, possibly with more rows below."""
+        """Return rows in the form of `_log_joint`: (features, rows) codes, or `RowsWithNumbers`."""
         n = len(self.features)
         codes = match(data, self.features, self.known_levels[:n], unseen=unseen)
         return self._with_numbers(codes, data.numbers)
 
-    def _with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Codes:
+    def _with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Any:
         """Return codes, with the numbers that the model needs."""
         return codes
 

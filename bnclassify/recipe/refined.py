@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes
+from ..base.arrays import Array, Codes, RowsWithNumbers
 from ..base.immutable import POWER, bounded, cached_property, record
 from ..base.messages import listed
 from ..frames.numeric import as_floats
@@ -128,8 +128,8 @@ class Refined(LogLinear):
         """True, because it always has tables."""
         return True
 
-    def _with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Codes:
-        """Return codes and, below them, the bits of the numbers as integers, where -1 is NaN."""
+    def _with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Any:
+        """Return rows with the numbers of the model, NaN if missing."""
         if not self.numbers:
             return codes
         names = {i: self.features[i] for i in self.numbers}
@@ -140,8 +140,9 @@ class Refined(LogLinear):
                 "they are discretized."
             )
         nothing = np.full(codes.shape[1], np.nan)
-        below = np.array([as_floats(numbers.get(name, nothing)) for name in names.values()])
-        return np.concatenate([codes.astype(np.int64), below.view(np.int64)])
+        return RowsWithNumbers(
+            codes, np.array([as_floats(numbers.get(name, nothing)) for name in names.values()])
+        )
 
     def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
         yield from self.base._logs(codes, left_out)
@@ -154,10 +155,9 @@ class Refined(LogLinear):
         n = len(self.features)
         if self.intercept is not None:
             yield n, self.intercept[None]
-        if self.numbers and len(codes) > n:
-            numbers = codes[n:].view(np.float64)
+        if isinstance(codes, RowsWithNumbers):
             for terms in self.of_numbers:
-                for number, logs in terms.logs(numbers, left_out):
+                for number, logs in terms.logs(codes.numbers, left_out):
                     yield self.numbers[number], logs
 
     def _scopes(self) -> Iterator[tuple[int, ...]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, log, log_sum_exp
+from ..base.arrays import Array, Codes, RowsWithNumbers, log, log_sum_exp
 from ..base.immutable import POWER, bounded, cached_property, record
 from ..base.messages import listed
 from ..counts.contingency import MAX_CELLS
@@ -236,7 +236,7 @@ class LogLinear(BuiltOn):
 
     def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
         """Add up contributions, unless the class term depends on features."""
-        if self.parents[self.class_var] and len(codes) == len(self.features):
+        if self.parents[self.class_var] and not isinstance(codes, RowsWithNumbers):
             logs = in_sequence(self._unadjusted, codes, order)
         else:
             logs = np.cumsum(self._contributions(codes)[[-1, *order]], axis=0)
