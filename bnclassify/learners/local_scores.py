@@ -128,21 +128,10 @@ class LocalScores:
         """Return the score of a family."""
         key = variable, frozenset(parents)
         if key not in self._families:
-            self._families[key] = self._by_gain(*key) or self._by_counts(variable, parents)
+            r, q = self._sizes(variable, parents)
+            fit = self._fit(self.counts.table((variable, *parents)), r, q)
+            self._families[key] = float(fit) - self.score.penalty * (r - 1) * q
         return self._families[key]
-
-    def _by_gain(self, variable: int, parents: frozenset[int]) -> float | None:
-        """Return the score of a family if another score and a gain in the cache determine it."""
-        for parent in parents:
-            key = variable, parents - {parent}
-            if key in self._gains and key in self._families:
-                return self._families[key] + float(self._gains[key][parent])
-        return None
-
-    def _by_counts(self, variable: int, parents: Sequence[int]) -> float:
-        r, q = self._sizes(variable, parents)
-        fit = self._fit(self.counts.table((variable, *parents)), r, q)
-        return float(fit) - self.score.penalty * (r - 1) * q
 
     def gains(self, variable: int, parents: Sequence[int]) -> Array:
         """Return the gain of each column as an additional parent, (columns,), over complete rows."""

@@ -168,23 +168,18 @@ class Network(Graph):
     @cached_property
     def terms(self) -> tuple[Any, ...]:
         """The terms of the log joint: one per feature in order, then one of the class."""
-        tables, class_number = self.cpts or (), len(self.features)
-        ends = np.cumsum([table.size for table in tables]).tolist()
-        logs = log(np.concatenate([table.ravel() for table in tables]))
-        terms: list[Any] = []
-        for scope, table, end in zip(self.scopes, tables, ends, strict=True):
-            name = self.families[scope[0]][0]
+        class_number, terms = len(self.features), list[Any]()
+        for scope, table in zip(self.scopes, self.cpts or (), strict=True):
+            name, logs = self.variables[scope[0]], log(table)
             if name in self.densities:
                 values = np.array(self.known_levels[scope[0]], dtype=np.float64)
                 terms.append(NumberTerm(scope[:-1], self.densities[name], values))
-                continue
-            table_logs = logs[end - table.size : end].reshape(table.shape)
-            if scope[0] == class_number:
-                scope, table_logs = (*scope[1:], class_number), np.moveaxis(table_logs, 0, -1)
-            if scope[-1] == class_number:
-                terms.append(Factor(scope[:-1], table_logs[..., None, :]))
+            elif scope[0] == class_number:
+                terms.append(Factor(scope[1:], np.moveaxis(logs, 0, -1)[..., None, :]))
+            elif scope[-1] == class_number:
+                terms.append(Factor(scope[:-1], logs[..., None, :]))
             else:
-                terms.append(Factor(scope, table_logs[..., None, None]))
+                terms.append(Factor(scope, logs[..., None, None]))
         return tuple(terms)
 
     def facts(self) -> dict[str, object]:

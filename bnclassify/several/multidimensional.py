@@ -376,8 +376,7 @@ class MAODE(Bridged):
         return tuple(dict.fromkeys((*self.families, *self.class_families)))
 
     def _distributions(self) -> list[tuple[Hashable, Array]]:
-        names = [family[0] for family in (*self.families, *self.class_families)]
-        return list(zip(names, (*(self.cpts or ()), *(self.class_cpts or ())), strict=False))
+        return [pair for member in self.members for pair in member._distributions()]
 
     def _count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         families = [[data.positions[v] for v in family] for family in self._counted_families]

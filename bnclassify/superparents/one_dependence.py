@@ -253,16 +253,8 @@ class AODE(Average):
             return contingency_tables(data, [(n,)])[0], count_pairs(data)
         return tuple([member._count(data, prior) for member in self.members])
 
-    def _distributions(self) -> Iterator[tuple[Hashable, Array]]:
-        if self.priors is None or self.superparents is None or self.children is None:
-            return
-        spans = dict(zip(self.features, self.spans, strict=True))
-        yield self.class_var, self.priors.T
-        yield from [(name, self.superparents[span]) for name, span in spans.items()]
-        for i, table in enumerate(self.children):
-            names = [name for name in self.features if name != self.features[i]]
-            ends = list(accumulate(spans[name].stop - spans[name].start for name in names))
-            yield from zip(names, np.split(table, ends), strict=False)
+    def _distributions(self) -> list[tuple[Hashable, Array]]:
+        return [pair for member in self.members for pair in member._distributions()]
 
     @property
     def _has_square(self) -> bool:
