@@ -102,11 +102,6 @@ class Partitions(Learnable):
         return self.reading.weights is not None or self.reading.draw is not None
 
     @property
-    def has_whole_weights(self) -> bool:
-        """Whether all weights are whole numbers."""
-        return not self._counted.fractional
-
-    @property
     def fractions(self) -> tuple[int, int]:
         """Number of positive weights, and of weights that are not whole numbers."""
         return self._counted.positive, self._counted.fractional

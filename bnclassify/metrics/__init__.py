@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from inspect import signature
 from numbers import Real
 from typing import Any
 
@@ -102,11 +101,6 @@ class OwnMetric(AnyMetric):
             return np.nan
         weights: dict[str, Any] = {}
         if outcome.weights is not None:
-            if not _accepts_weights(self.function):
-                raise ValueError(
-                    f"metric {self.name} must accept an argument `weights`, because the rows have weights. "
-                    "Add it, or use a metric by name."
-                )
             weights["weights"] = pd.Series(outcome.weights, index=outcome.labelling.index)
         value = plain(self.function(outcome.posteriors.copy(), outcome.truth.copy(), **weights))
         if isinstance(value, bool) or not isinstance(value, Real):
@@ -115,13 +109,6 @@ class OwnMetric(AnyMetric):
                 "the posteriors, a DataFrame with one column per class, and the actual classes, a Series."
             )
         return float(value)
-
-
-def _accepts_weights(function: Callable[..., Any]) -> bool:
-    try:
-        return "weights" in signature(function).parameters
-    except (TypeError, ValueError):  # written in C
-        return False
 
 
 @dataclass(frozen=True)
@@ -155,11 +142,8 @@ def choose_metrics(metric: object, targets: Sequence[Hashable]) -> list[AnyMetri
     if len(targets) > 1 and isinstance(metric, str) and metric == "accuracy":
         metric = ["hamming", "exact_match"]
     metrics: list[AnyMetric] = []
-    for one in (
-        ListOf("metrics", filled=True).check("metric", metric)
-        if isinstance(metric, list | tuple)
-        else [metric]
-    ):
+    chosen = metric if isinstance(metric, list | tuple) else [metric]
+    for one in ListOf("metrics", filled=True).check("metric", chosen):
         if len(targets) > 1 and isinstance(one, str) and one in LABEL_METRICS:
             metrics.append(LABEL_METRICS[one])
             continue
@@ -295,25 +279,15 @@ def _confusion(logs: Array, actual: Codes, weights: Array) -> Array:
     return np.bincount(cells, weights, n * n).reshape(n, n).astype(np.float64)
 
 
-def _macro_mean(score: Callable[[Array, Array, Array], tuple[Array, Array]], table: Array) -> float:
-    """Mean of a proportion, from (numerator, denominator), over the classes that occur, 0 for 0 / 0."""
+def _macro_mean(share: float, table: Array) -> float:
+    """Mean of right / (share · actual + (1 − share) · predicted) over the classes that occur, 0 for 0 / 0.
+
+    It is the precision if the share is 0, the recall if it is 1, and F1 if it is ½.
+    """
     actual, predicted = table.sum(axis=1), table.sum(axis=0)
-    occurs = actual + predicted > 0
-    part, whole = score(np.diagonal(table)[occurs], actual[occurs], predicted[occurs])
-    shares = np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
-    return float(np.mean(shares)) if len(shares) else np.nan
-
-
-def _f1(right: Array, actual: Array, predicted: Array) -> tuple[Array, Array]:
-    return 2 * right, actual + predicted
-
-
-def _precision(right: Array, actual: Array, predicted: Array) -> tuple[Array, Array]:
-    return right, predicted
-
-
-def _recall(right: Array, actual: Array, predicted: Array) -> tuple[Array, Array]:
-    return right, actual
+    occurs, rows = actual + predicted > 0, share * actual + (1 - share) * predicted
+    found = np.divide(np.diagonal(table), rows, out=np.zeros(len(rows)), where=rows > 0)
+    return float(np.mean(found[occurs])) if occurs.any() else np.nan
 
 
 def _kappa(table: Array) -> float:
@@ -381,9 +355,9 @@ METRICS = {
         Metric("auc", _log_odds, _auc, needs_rows=True),
         Metric("calibration_error", _top_bins, calibration_error, True, False, True, calibration_noise),
         Metric("rmse", _squared_shortfalls, _root_mean, is_loss=True),
-        Metric("f1", _confusion, partial(_macro_mean, _f1)),
-        Metric("precision", _confusion, partial(_macro_mean, _precision)),
-        Metric("recall", _confusion, partial(_macro_mean, _recall)),
+        Metric("f1", _confusion, partial(_macro_mean, 0.5)),
+        Metric("precision", _confusion, partial(_macro_mean, 0.0)),
+        Metric("recall", _confusion, partial(_macro_mean, 1.0)),
         Metric("kappa", _confusion, _kappa),
         Metric("mcc", _confusion, _mcc),
         Metric("loglik", _log_densities, _mean, needs_joint=True),

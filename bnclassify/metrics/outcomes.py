@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -104,13 +103,9 @@ def outcomes_of(x: Model, rows: Dataset) -> Outcomes:
     n, levels = len(x.features), x.levels or ()
     check_size(len(rows), max(map(len, levels[n:])))
     data = encode_for(x, rows, x.features, "dataset")
-    x, codes = x._place(data)
+    placed: Any
+    placed, codes = x._place(data)
     actual = match(rows, x.targets, levels[n:])
-    joint = partial(_joint_labels, x, codes)
-    return Outcomes(x._log_marginals(codes), actual, x.targets, levels[n:], rows.index, rows.weights, joint)
-
-
-def _joint_labels(x: Any, codes: Codes) -> Codes:
-    """Return the codes of the most probable combinations of labels, (targets, rows)."""
-    labels: Codes = x._most_probable(codes)
-    return labels
+    logs = placed._log_marginals(codes)
+    given = actual, x.targets, levels[n:], rows.index, rows.weights
+    return Outcomes(logs, *given, lambda: placed._most_probable(codes))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from functools import cache
 from itertools import pairwise
 from math import log2
 from typing import Any
@@ -212,19 +211,12 @@ def averaged_cuts(
     if not len(values) or values[0] == values[-1]:
         return [()] * len(intervals)
     total = float(len(values)) if weights is None else float(weights.sum())
-    shares, ends = _moved_shares(tuple(intervals))
-    points = _reached(values, weights, shares * total)
-    return [tuple(_below_largest(points[start:end], values)) for start, end in pairwise([0, *ends])]
-
-
-@cache
-def _moved_shares(intervals: tuple[int, ...]) -> tuple[Array, list[int]]:
-    """Return the shares of rows below the cut points of `averaged_cuts`, and the ends of discretizations."""
-    times, found = len(intervals), []
+    cuts = []
     for q, b in enumerate(intervals):
-        shares = (np.arange(b + 1) + ((q + 0.5) / times - 0.5)) / b  # rounded as for numpy.quantile
-        found.append(shares[(shares > 0) & (shares < 1)])
-    return np.concatenate(found), np.cumsum([len(shares) for shares in found]).tolist()
+        shares = (np.arange(b + 1) + ((q + 0.5) / len(intervals) - 0.5)) / b  # rounded as for numpy.quantile
+        points = _reached(values, weights, shares[(shares > 0) & (shares < 1)] * total)
+        cuts.append(tuple(_below_largest(points, values)))
+    return cuts
 
 
 def describe_intervals(
