@@ -241,7 +241,7 @@ def _predict_class(
 ) -> pd.Series[Any] | pd.DataFrame:
     """Predict the class of rows; labels are predicted block by block."""
     names = x.known_levels[-1]
-    labelling = partial(Labelling, names, x.class_var, made=x.derived("class_labels", _class_labels))
+    labelling = partial(Labelling, names, x.class_var, made=x.class_type)
     if prob:
         logs, index = weigh_classes(x, newdata, unseen=unseen, prior=prior)
         return labelling(index).posteriors(logs)
@@ -304,11 +304,6 @@ def _reweighing(x: Model, prior: object) -> Callable[[Array], Array]:
         return lambda logs: logs
     learned, shares = x._class_prior(), check_prior(prior, names)
     return lambda logs: exchange_prior(logs, learned, shares, names)
-
-
-def _class_labels(x: Model) -> pd.CategoricalDtype:
-    """Return the classes as a pandas Index, cached, because its construction is slow."""
-    return pd.CategoricalDtype(pd.Index(list(x.known_levels[-1]), tupleize_cols=False))
 
 
 def check_costs(costs: Any, classes: Sequence[Hashable]) -> tuple[Array, tuple[Any, ...]]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, log_normalize
 from ..base.checks import OneOf, Optional, Real, Whole
-from ..base.immutable import ANY_NUMBER, POSITIVE, bounded, record
+from ..base.immutable import ANY_NUMBER, POSITIVE, bounded, cached_property, record
 from ..base.messages import listed
 from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
@@ -114,13 +114,13 @@ class Scorecard(Derived):
     @property
     def probabilities(self) -> pd.DataFrame:
         """The probability of the target at each total."""
-        totals = self.derived("totals", lambda card: card._totals())
-        odds = self.intercept + self.unit * (totals - self.start)
+        odds = self.intercept + self.unit * (self._totals - self.start)
         shares = np.exp(log_normalize(np.stack([odds, np.zeros(len(odds))], axis=1)))[:, 0]
-        return pd.DataFrame({"total": totals, "probability": shares})
+        return pd.DataFrame({"total": self._totals, "probability": shares})
 
+    @cached_property
     def _totals(self) -> NDArray[np.int64]:
-        """Return the totals that can occur: the points of a parent, and of each child given its value."""
+        """The totals that can occur: the points of a parent, and of each child given its value."""
 
         def below(i: int) -> list[NDArray[np.int64]]:  # the sums below a feature by the value of its parent
             table = self.tables[i].reshape(len(self.tables[i]), -1)

@@ -8,10 +8,11 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
+import pandas as pd
 
 from ..base.arrays import Array, Codes, Mask, Positions, log_normalize, log_sum_exp
 from ..base.checks import OneOf, Optional
-from ..base.immutable import EMPTY
+from ..base.immutable import EMPTY, cached_property
 from ..base.messages import listed
 from ..frames.schema import Countable, Dataset, Levels, match
 from ..numbers.discretization import Discretizer
@@ -158,6 +159,11 @@ class Model(Estimable, Drawable, Exportable):
             )
         return self.levels
 
+    @cached_property
+    def class_type(self) -> pd.CategoricalDtype:
+        """The classes as a type of pandas, whose construction is slow."""
+        return pd.CategoricalDtype(pd.Index(list(self.known_levels[-1]), tupleize_cols=False))
+
     @property
     def _called(self) -> str:
         """The model type in messages, with an article."""
@@ -297,9 +303,13 @@ class Model(Estimable, Drawable, Exportable):
             tables[-1][-1] = 0.0
         return tuple(tables)
 
+    @cached_property
+    def _marginals(self) -> tuple[Array, ...]:
+        return self._marginal_tables()
+
     def _effects(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
         """Yield contributions at rows, (rows, classes): the feature that has it, those that it depends on."""
-        for i, table in enumerate(self.derived("marginal_tables", lambda x: x._marginal_tables())):
+        for i, table in enumerate(self._marginals):
             yield i, (i,), table[codes[i]]  # the last entry of -1
 
     def _draw(self, n: int, rng: np.random.Generator) -> Codes:
@@ -332,13 +342,6 @@ class Model(Estimable, Drawable, Exportable):
         """Return the weights of features, the class first, as a dict or a frame by term, or None."""
         weights = self.learned.get("weights")
         return None if weights is None else dict(zip(self.features, weights, strict=True))
-
-    def derived(self, name: str, make: Any) -> Any:
-        """Return a value that follows from the model, computed at the first call and kept."""
-        cache = self.__dict__.setdefault("_derived", {})
-        if name not in cache:
-            cache[name] = make(self)
-        return cache[name]
 
 
 def in_sequence(log_joint: Callable[[Codes], Array], codes: Codes, order: Sequence[int]) -> Array:

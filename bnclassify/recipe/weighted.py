@@ -401,9 +401,13 @@ class AveragedCuts(LogLinear):
     def _coding(self, network: int) -> Coarsening:
         return self.coarsenings[network]
 
+    @cached_property
+    def _fine_terms(self) -> Any:
+        return make_fine_terms(self)
+
     def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
         """Yield terms of rows, with one look-up per family unless its table would be large."""
-        tables, others = self.derived("fine_terms", make_fine_terms)
+        tables, others = self._fine_terms
         if left_out is not None:
             tables, others = [], make_terms(self)
         for family, features, cards, logs in tables:

@@ -185,12 +185,9 @@ class ClassView(Model):
 class Bridged(MultiModel):
     """Base of models with tables over features and classes, whose `members` are networks."""
 
-    @property
+    @cached_property
     def _terms(self) -> list[Sequence[Factor]]:
-        terms: list[Sequence[Factor]] = self.derived(
-            "terms", lambda x: [terms_of(member) for member in x.members]
-        )
-        return terms
+        return [terms_of(member) for member in self.members]
 
     def _log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
         return class_inference.log_marginals(self._terms, codes, self.class_cards)

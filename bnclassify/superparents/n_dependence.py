@@ -111,11 +111,13 @@ class ANDE(Average):
             "weights": self.weighting,
         }
 
-    @property
+    @cached_property
     def _estimators(self) -> Estimators:
-        """The estimators that predict; a ValueError before `lp`."""
-        estimators: Estimators = self.derived("estimators", _make_estimators)
-        return estimators
+        """The estimators that predict, of a fitted model."""
+        counts, prior, is_weighted = self.counts, self.prior, self.weighting is not None
+        assert counts is not None
+        assert prior is not None
+        return Estimators(counts, prior, self.n, self.min_count, self.subsumption, is_weighted)
 
     @property
     def superparents(self) -> tuple[tuple[int, ...], ...]:
@@ -230,12 +232,6 @@ class ANDE(Average):
             return {}, "lp will weigh the networks"
         note = "numbers are the shares of features in the weights"
         return dict(zip(self.features, self.shares.tolist(), strict=True)), note
-
-
-def _make_estimators(x: ANDE) -> Estimators:
-    if x.counts is None or x.prior is None:
-        raise ValueError("the model has no parameters. Pass the result of lp(x, dataset, smooth=...).")
-    return Estimators(x.counts, x.prior, x.n, x.min_count, x.subsumption, x.weighting is not None)
 
 
 def _check_counts(counts: Cooccurrence, levels: Levels | None, n: int) -> None:

@@ -324,12 +324,16 @@ class AODE(Average):
         check_all_pairs(data, range(len(self.features)), len(self.features))
         return self._stacked([member._maximize(data, prior, em) for member in self.members])
 
+    @cached_property
+    def _stack(self) -> EstimatorTables:
+        return _make_stack(self)
+
     def _log_joint(self, codes: Codes) -> Array:
         *cards, n_classes = map(len, self.levels or ())
         if not self._has_square:
             return joint_in_blocks([member.terms for member in self.members], codes)
         is_kept = sum(table.size for table in self.children or ()) <= KEPT_CELLS
-        stack: EstimatorTables = self.derived("stack", _make_stack) if is_kept else _make_stack(self)
+        stack = self._stack if is_kept else _make_stack(self)
         return joint_by_rows(lambda block: _joint_of_rows(stack, cards, block), codes, n_classes)
 
 
