@@ -166,7 +166,7 @@ def test_scores_are_those_of_fitting_and_predicting(way: str, data: st.DataObjec
     edits = candidates(structure, frame.shape[1] - 1)
     some = data.draw(st.permutations(range(len(edits))))[:6]
     with going(way):
-        score = CrossValidatedScore(FoldedData.deal(rows, tests), find_prior(**prior), METRICS[metric])
+        score = CrossValidatedScore(FoldedData(rows, tests), find_prior(**prior), METRICS[metric])
         scores = score(structure, edits)
         again = score(structure, [edits[i] for i in some])  # what was kept is what it was
     for i, second in zip(some, again, strict=True):
@@ -185,7 +185,7 @@ def test_without_smoothing_any_class_may_be_impossible() -> None:
         rows, tests = bn.encode(frame), fold_rows(np.arange(30) % 3, 30)
         structure: dict[int, tuple[int, ...]] = dict.fromkeys(range(8), ())
         edits = dependence_arcs(structure, 1)
-        scores = CrossValidatedScore(FoldedData.deal(rows, tests), find_prior(smooth=0))(structure, edits)
+        scores = CrossValidatedScore(FoldedData(rows, tests), find_prior(smooth=0))(structure, edits)
         for edit, score in zip(edits, scores, strict=True):
             [(child, [parent])] = edit.items()
             x = bn.anb("class", {frame.columns[child]: [frame.columns[parent]]}, rows)
@@ -254,7 +254,7 @@ def test_counts_of_many_rows_are_exact() -> None:
 
 
 def test_a_prior_that_is_no_pseudo_count_is_refused(car: pd.DataFrame) -> None:
-    data = FoldedData.deal(bn.encode(car), fold_rows(np.arange(len(car)) % 3, len(car)))
+    data = FoldedData(bn.encode(car), fold_rows(np.arange(len(car)) % 3, len(car)))
     with pytest.raises(TypeError, match="prior must be one of smooth, ess and m for a search"):
         CrossValidatedScore(data, BackOff())
 

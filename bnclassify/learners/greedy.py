@@ -287,4 +287,4 @@ def _deal(data: TrainingData, k: int, folds: Folds | None, rng: np.random.Genera
             raise ValueError(
                 f"folds must each test rows with a positive weight; all rows of fold {number} have weight 0."
             )
-    return FoldedData.deal(data, tests)
+    return FoldedData(data, tests)
