@@ -905,10 +905,12 @@ print(
 # $$
 #
 # The regression has the z-scores of numbers and indicators of levels, with the penalty $\frac{1}{2} \sum β^2$. Two
-# feature parents are tried if $L - 0.03 \sqrt{a / n}$ is larger than without parents, where $L$ is the leave-one-out
+# feature parents are tried if $L - 0.06 \sqrt{a / n}$ is larger than without parents, where $L$ is the leave-one-out
 # log-likelihood per row, of n rows, of a model with a arcs between features. They are used if they predict the parts
-# better by more than a standard error, and then four parents are tried. Parts are used until they have 600 rows. With
-# 100 rows per feature or more, $L - 0.1 \sqrt{a / n}$ chooses the number, and the powers are 1 and 0.
+# better by more than a standard error, and given up if they predict the first parts worse by one. Then four parents
+# are tried. Parts are used until they have 600 rows. With 100 rows per feature or more, $L - 0.1 \sqrt{a / n}$ chooses
+# the number, and the powers are 1 and 0. The precisions of weights are those of the model of all rows without
+# parents, in the parts, too; that of the tables with fewer parents is 10.
 #
 # A case is held out as a whole. A factor that all weights of rows share is divided out first. Equal rows, where a row of
 # whole weight w is w equal rows, are natural repetitions, and each is a case, unless $S d / N$ is above 13, where S
