@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.fitting.parts import HeldOut
 from bnclassify.recipe.cases import find_cases, row_order
 from bnclassify.sklearn import BNCClassifier
 
@@ -243,3 +244,20 @@ def test_rows_have_an_order_of_their_own(rows: list[tuple[str, str, str]], rng: 
     other = pd.DataFrame(shuffled, columns=["x", "z", "y"])[["z", "x", "y"]]
     found = other.iloc[row_order(bn.encode(other))][["x", "z", "y"]].to_numpy()
     assert (found == expected).all()
+
+
+def test_rows_of_a_case_are_one_in_the_comparison_of_models() -> None:
+    """Six visits with the same gain say as much as one."""
+    noise = np.random.default_rng(0).normal(size=20)
+    gains = 0.01 * ((noise - noise.mean()) / noise.std() + 0.6 / np.sqrt(20))  # 0.6 standard errors
+    classes, nothing = np.zeros(20, dtype=np.intp), np.zeros((1, 1, 20))
+
+    def held_out(scores: Any, visits: int, *, alike: bool) -> HeldOut:
+        n = 20 * visits
+        cases = np.repeat(np.arange(20), visits) if alike else np.arange(n)
+        rows = np.repeat(scores, visits, axis=2), np.repeat(classes, visits), np.ones(n), cases
+        return HeldOut(*rows)
+
+    for visits, alike, better in ((1, False, False), (6, True, False), (6, False, True)):
+        first = held_out(nothing - gains, visits, alike=alike)
+        assert first.exceeds(held_out(nothing, visits, alike=alike)) == better

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, log_normalize
+from ..base.arrays import Array, Codes, Positions, log_normalize
 from ..base.immutable import cached_property
 from ..base.messages import silently
 from ..frames.schema import Dataset
@@ -47,11 +47,15 @@ Members = Callable[..., list[tuple[Model, ...]]]
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """The odds of rows by models that were learned without them, (members, classes − 1, rows)."""
+    """The odds of rows by models that were learned without them, (members, classes − 1, rows).
+
+    ``cases`` are the numbers of the cases of rows.
+    """
 
     scores: Array
     classes: Codes
     counts: Array
+    cases: Positions
 
     @property
     def powers(self) -> Array:
@@ -70,13 +74,14 @@ class HeldOut:
     @classmethod
     def of(cls, parts: Sequence[HeldOut]) -> HeldOut:
         """Return the rows of all parts."""
-        scores, classes, counts = zip(*[(p.scores, p.classes, p.counts) for p in parts], strict=True)
-        return cls(np.concatenate(scores, axis=2), np.concatenate(classes), np.concatenate(counts))
+        scores = np.concatenate([part.scores for part in parts], axis=2)
+        columns = zip(*[(part.classes, part.counts, part.cases) for part in parts], strict=True)
+        return cls(scores, *map(np.concatenate, columns))
 
     def first(self, like: HeldOut) -> HeldOut:
         """Return the first rows, as many as another has."""
         n = len(like.classes)
-        return HeldOut(self.scores[..., :n], self.classes[:n], self.counts[:n])
+        return HeldOut(self.scores[..., :n], self.classes[:n], self.counts[:n], self.cases[:n])
 
     def is_near(self, other: HeldOut) -> bool:
         """Whether the likelihood is not lower than that of other models by a standard error or more."""
@@ -84,11 +89,11 @@ class HeldOut:
 
     def exceeds(self, other: HeldOut, errors: float = 1.0) -> bool:
         """Whether the likelihood is larger than that of other models by a number of standard errors."""
-        gain = self.logs - other.logs
-        n = self.counts.sum()
+        gain, n = self.logs - other.logs, self.counts.sum()
         mean = self.counts @ gain / n
-        variance = self.counts @ (gain - mean) ** 2 / n
-        return bool(mean > errors * sqrt(variance / n))
+        _, case = np.unique(self.cases, return_inverse=True)
+        sums = np.bincount(case, np.sqrt(self.counts) * (gain - mean))
+        return bool(mean > errors * sqrt(sums @ sums) / n)
 
 
 def fit_by_parts(
@@ -258,8 +263,10 @@ class _Trial:
         codes = fitted[0][0]._code(encoded, unseen="missing")
         own = encoded.codes[encoded.positions[fitted[0][0].class_var]]
         weights = np.ones(len(test)) if test.weights is None else test.weights
+        cases = np.arange(len(test)) if test.cases is None else test.cases
+        cases = cases + number * len(self.rows)
         odds_of = cache(lambda model: odds(log_normalize(model._log_joint(codes))))
-        return [HeldOut(np.array([odds_of(x) for x in members]), own, weights) for members in fitted]
+        return [HeldOut(np.array([odds_of(x) for x in members]), own, weights, cases) for members in fitted]
 
 
 def _without_parents(recipe: Recipe) -> Recipe:

@@ -282,8 +282,10 @@ class Model(Estimable, Drawable, Exportable):
             odds = logs[:, at, targets] - log_sum_exp(np.where(rivals, logs, -np.inf))
             # Odds that are infinite for the first features only, as averages can be, are those before;
             # infinite odds stay infinite: inf − inf counts as 0.
+            last = odds[-1].copy()
             for before, now in pairwise(odds):
-                now[:] = np.where(np.isinf(before) | (np.isinf(now) & (now != odds[-1])), before, now)
+                kept = np.where(np.isinf(now), now != last, np.isinf(before) & (before == last))
+                now[:] = np.where(kept, before, now)
             steps = np.where(odds[1:] == odds[:-1], 0.0, np.diff(odds, axis=0))
         steps = np.where(codes[list(order)] < 0, 0.0, steps)
         posteriors = np.exp(log_normalize(logs[-1]))[at, targets]
