@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -16,11 +16,10 @@ from ..base.immutable import record
 from ..base.messages import listed, shown, silently, warn
 from ..base.progress import showing_progress
 from ..frames.columns import warn_of_no_features, warn_of_row_numbers, warn_of_wide_columns
-from ..frames.numeric import as_floats
-from ..frames.opening import InFull, InParts, Rows, frame_of, group_labels, is_partitioned
+from ..frames.encoding import Frame
+from ..frames.opening import InFull, InParts, group_labels, open_data
 from ..frames.partitions import Partitions
-from ..frames.schema import Dataset, Learnable
-from ..frames.sources import in_pandas
+from ..frames.schema import Dataset, InMemory, Learnable, Opened
 from ..frames.training import Numeric, TrainingData, prepare, prepare_rows
 from ..learners import LEARNERS, find_learner
 from ..learners.fixed import anb, nb
@@ -187,38 +186,39 @@ def bnc(
     0.82
     """
     learner = _find_single_learner("kdb_gain" if dag_learner is None else dag_learner, class_var, dataset)
-    dataset = in_pandas(dataset)
-    if dag_learner is None and is_partitioned(dataset):
+    check_name(class_var)
+    data = open_data(dataset)
+    if dag_learner is None and not isinstance(data, InMemory):
         learner, dag_args = kdb_mi, {"kdbk": 1, **(dag_args or {})}
     if not isinstance(missing_level, bool | None) and missing_level != "auto":
         missing_level = check_names(missing_level, (class_var,), "missing_level")
     numeric = columns_of(numbers)
     if groups is not None:
-        dataset = _grouped(dataset, groups, class_var, numeric)
+        data = _grouped(data, groups, class_var, numeric)
     if numeric and discretize not in (None, "auto"):
         raise ValueError("numbers must be None if discretize is given. Use only one of the two.")
     options = _learner_options(learner, class_var, dag_args, lp_args)
     advice = "Pass arguments of the learner in dag_args."
     check_arguments(lp, lp_args, "additional arguments of bnc", supplied=("x", "dataset"), advice=advice)
     chosen = any(lp_args.get(name) is not None and lp_args[name] is not False for name in PRIORS)
-    in_memory, ranked = not is_partitioned(dataset), learner in (kdb_mi, kdb_gain) and "kdbk" not in options
+    in_memory, ranked = isinstance(data, InMemory), learner in (kdb_mi, kdb_gain) and "kdbk" not in options
     if chosen:
         find_prior(**{name: lp_args.get(name) for name in PRIORS})
     elif ranked:
         options["kdbk"] = default.MOST_PARENTS
     if discretize == "auto":
-        plain = chosen or numeric or not _has_numbers(dataset)
+        plain = chosen or numeric or not data.has_numbers
         discretize = None if plain else default.cuts(learner)
     if missing_level == "auto":
         adapts = in_memory and not (chosen or numeric)
-        missing_level = "auto" if adapts and _has_gaps(dataset) else None
+        missing_level = "auto" if adapts and data.has_gaps else None
     if numeric:
         _check_able(learner, _keeps_numbers, "numbers must be None", numbers, "learn from numbers")
         lp_args |= {"numbers": numbers}
         options |= {"numbers": numbers} if "numbers" in parameters_of(learner) else {}
     preparing = Preparing(discretize, bins, min_count, missing_level, numeric, not chosen and in_memory)
     with showing_progress(progress):
-        structure, data = learn_structure(learner, class_var, dataset, options, preparing)
+        structure, learned_from = learn_structure(learner, class_var, data, options, preparing)
         recipe = (
             {}
             if chosen
@@ -226,22 +226,22 @@ def bnc(
                 structure, lp_args, ranked=ranked, in_memory=in_memory, grouped=groups is not None
             )
         )
-        if {**recipe, **lp_args}.get("loo_weights") and len(data.features) >= _MOST_FEATURES:
-            _warn_of_time(len(data.features))
+        if {**recipe, **lp_args}.get("loo_weights") and len(learned_from.features) >= _MOST_FEATURES:
+            _warn_of_time(len(learned_from.features))
         settings = {**recipe, **lp_args}
         if groups is not None and not any(settings.get(name) for name in _HOLD_OUT):
             raise ValueError(
                 f"groups must be None, because the parameters, lp({', '.join(settings)}), are estimated "
                 "without holding out rows. Use groups with cv, or the default recipe."
             )
-        fitted = lp(structure, data, **settings)
-    warn_of_rows(fitted, len(data))
+        fitted = lp(structure, learned_from, **settings)
+    warn_of_rows(fitted, len(learned_from))
     return fitted
 
 
-def _grouped(dataset: Any, groups: Any, class_var: Hashable, numeric: Numeric) -> Dataset:
+def _grouped(data: Opened, groups: Any, class_var: Hashable, numeric: Numeric) -> Dataset:
     """Return encoded data with the groups as cases."""
-    rows, cases = group_labels(dataset, groups)
+    rows, cases = group_labels(data, groups)
     reading = Preparing("mdlp", 5, None) if not numeric else Preparing(None, 5, None, numeric=numeric)
     return replace(reading.read(rows, class_var, rows.columns), cases=cases)
 
@@ -288,18 +288,20 @@ def _learner_options(
 def learn_structure(
     learner: Callable[..., Model],
     class_var: Hashable,
-    dataset: InFull | InParts,
+    dataset: Opened,
     options: Mapping[str, Any],
     preparing: Preparing,
 ) -> tuple[Model, Learnable]:
     """Learn a structure, and return it with the data prepared for it."""
     if preparing.is_needed:
-        return _learn_raw(class_var, cast("Rows", dataset), learner, options, preparing)
+        return _learn_raw(class_var, dataset, learner, options, preparing)
     data = prepare(dataset, (class_var,), _names(options), numeric=preparing.numeric)
     if preparing.finds_cases and isinstance(data, TrainingData):
         data = find_cases(data)
-    if isinstance(dataset, pd.DataFrame):
-        _warn_of_many_codes(dataset, [name for name in data.features if name not in data.schema.numeric])
+    if isinstance(dataset, Frame):
+        _warn_of_many_codes(
+            dataset.frame, [name for name in data.features if name not in data.schema.numeric]
+        )
     structure = _checked(learner(class_var, dataset=data, **options))
     if learner not in LEARNERS.values():
         # a user's function is repeated with the present settings
@@ -333,19 +335,6 @@ def _warn_of_many_codes(frame: pd.DataFrame, names: Sequence[Hashable]) -> None:
         )
 
 
-def _has_numbers(dataset: object) -> bool:
-    """Whether data may have numeric columns to discretize: rows in memory that are not encoded."""
-    return bool(dataset.numbers) if isinstance(dataset, Dataset) else not is_partitioned(dataset)
-
-
-def _has_gaps(dataset: Any) -> bool:
-    """Whether data in memory have missing values."""
-    if isinstance(dataset, pd.DataFrame):
-        return bool(dataset.isna().to_numpy().any())
-    coded = dataset.incomplete & (np.array(dataset.cards) > 0)  # numbers have codes of -1
-    return bool(coded.any()) or any(np.isnan(as_floats(v)).any() for v in dataset.numbers.values())
-
-
 def _names(options: Mapping[str, Any]) -> tuple[Hashable, ...] | None:
     """Return the features that the learner must use, or None."""
     names = options.get("features")
@@ -360,7 +349,7 @@ def _checked(structure: object) -> Model:
 
 def _learn_raw(
     class_var: Hashable,
-    dataset: pd.DataFrame | Dataset,
+    dataset: Opened,
     learner: Callable[..., Model],
     options: Mapping[str, Any],
     preparing: Preparing,
@@ -435,24 +424,23 @@ def _keeps_numbers(learner: Any) -> bool:
 
 def _read_raw(
     class_var: Hashable,
-    dataset: pd.DataFrame | Dataset,
+    dataset: Opened,
     names: tuple[Hashable, ...] | None,
     preparing: Preparing,
 ) -> tuple[Dataset, tuple[Hashable, ...] | None]:
     """Return raw data with numeric columns as numbers, and the columns for a refit, None for all."""
-    check_name(class_var)
     if isinstance(dataset, Dataset):
         if preparing.discretize is not None and not isinstance(dataset, TrainingData):
             check_numbers(dataset)
         if preparing.discretize is None:
             dataset = preparing.read(dataset, class_var, dataset.columns)
         return dataset, dataset.columns if names is None else None
-    frame = frame_of(dataset, "dataset")
-    check_columns([class_var], frame.columns, "class_var")
+    columns = dataset.columns
+    check_columns([class_var], columns, "class_var")
     if names is None:
-        return preparing.read(frame, class_var, list(frame.columns)), tuple(frame.columns)
-    chosen = {*check_columns(names, frame.columns, "features"), class_var}
-    return preparing.read(frame, class_var, [name for name in frame.columns if name in chosen]), None
+        return preparing.read(dataset, class_var, columns), tuple(columns)
+    chosen = {*check_columns(names, columns, "features"), class_var}
+    return preparing.read(dataset, class_var, [name for name in columns if name in chosen]), None
 
 
 def _prepare(
@@ -504,7 +492,7 @@ def relearn_raw(
 ) -> Model:
     """Learn a structure from raw data like `bnc`, including the preparation of the data."""
     function = find_learner(learner, "learner")
-    return _learn_raw(class_var, dataset, function, dag_args, Preparing(**preparing), rng)[0]
+    return _learn_raw(class_var, open_data(dataset), function, dag_args, Preparing(**preparing), rng)[0]
 
 
 def _learner_step(learner: Callable[..., Model], options: Mapping[str, Any]) -> Step:

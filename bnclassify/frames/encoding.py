@@ -50,6 +50,13 @@ class Frame(InMemory):
         """The types of values by column, as pandas infers them."""
         return dict(zip(self.columns, map(value_type, column_arrays(self.frame)), strict=True))
 
+    has_numbers = True
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether there are missing values."""
+        return bool(self.frame.isna().to_numpy().any())
+
     def encode(self, wanted: Columns = ALL) -> Dataset:
         """Encode columns in the order of the frame; see `InMemory`."""
         chosen = set(wanted.among(self.columns))

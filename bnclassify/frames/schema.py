@@ -282,6 +282,16 @@ class Opened(ABC):
     ) -> tuple[Opened, tuple[Hashable, ...]]:
         """Return the data, encoded if necessary, and the features that `discretize` cuts by default."""
 
+    @property
+    def has_numbers(self) -> bool:
+        """Whether rows in memory may have numeric columns to discretize."""
+        return False
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether rows in memory have missing values."""
+        return False
+
     @abstractmethod
     def weighed(self, weights: Any) -> Any:
         """Return the encoded data with their weights; see `encode`."""
@@ -467,6 +477,17 @@ class Dataset(InMemory, Countable):
         return f"Dataset: {len(self)} rows{weighed}, {len(self.columns)} columns, {missing} missing values"
 
     @property
+    def has_numbers(self) -> bool:
+        """Whether there are numeric columns."""
+        return bool(self.numbers)
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether there are missing values."""
+        coded = self.incomplete & (np.array(self.cards) > 0)  # numbers have codes of -1
+        return bool(coded.any()) or any(np.isnan(as_floats(v)).any() for v in self.numbers.values())
+
+    @property
     def is_weighted(self) -> bool:
         """Whether rows have weights, so that counts may be fractions."""
         return self.weights is not None
@@ -503,7 +524,7 @@ class Dataset(InMemory, Countable):
         if len(self) <= _PART_ROWS:
             return count(self)
         starts = range(0, len(self), _PART_ROWS)
-        total: T = added(count(self._part(slice(start, start + _PART_ROWS))) for start in starts)
+        total: T = added(count(self.taken(slice(start, start + _PART_ROWS))) for start in starts)
         return total
 
     count_all = add_up
@@ -520,20 +541,16 @@ class Dataset(InMemory, Countable):
         """Yield the codes of families, (columns, rows), and the weights; a source can merge equal rows."""
         return ((self.codes[list(family)], self.weights) for family in families)
 
-    def _part(self, rows: slice) -> Dataset:
+    def taken(self, rows: NDArray[Any] | slice) -> Self:
+        """Return rows by position, by a mask or by a slice, with the levels unchanged."""
+        if isinstance(rows, slice):
+            codes = self.codes[:, rows]
+        else:
+            rows = np.nonzero(rows)[0] if rows.dtype == bool else rows
+            codes = self.codes.take(rows, axis=1)
         weights = None if self.weights is None else self.weights[rows]
         numbers = {name: values[rows] for name, values in self.numbers.items()}
-        cases = None if self.cases is None else self.cases[rows]
-        return Dataset(self.schema, self.codes[:, rows], self.index[rows], weights, numbers, cases)
-
-    def taken(self, rows: NDArray[Any]) -> Self:
-        """Return rows by position or by a mask, with the levels unchanged."""
-        positions = np.nonzero(rows)[0] if rows.dtype == bool else rows
-        weights = None if self.weights is None else self.weights[positions]
-        codes = self.codes.take(positions, axis=1)
-        numbers = {name: values[positions] for name, values in self.numbers.items()}
-        cases = None if self.cases is None else self.cases[positions]
-        index = self.index[positions]
+        cases, index = None if self.cases is None else self.cases[rows], self.index[rows]
         return replace(self, codes=codes, index=index, weights=weights, numbers=numbers, cases=cases)
 
     def select(self, columns: Sequence[Hashable]) -> Self:

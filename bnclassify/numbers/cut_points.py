@@ -27,7 +27,7 @@ from ..frames.numeric import (
     check_exact,
     check_finite,
 )
-from ..frames.sources import find_source
+from ..frames.opening import open_data
 
 _BLOCK_CELLS = 2**16
 MOST_BINS = 10_000
@@ -296,7 +296,7 @@ Cuts = tuple[tuple[float, ...], ...]
 
 def table_of(data: object) -> DatabaseTable | None:
     """Return the table in a database that data are, or None."""
-    source = find_source(data, "dataset")
+    source = getattr(open_data(data), "source", None)
     return source if isinstance(source, DatabaseTable) else None
 
 
