@@ -58,17 +58,7 @@ class Lazy(Derived):
         return self.base.facts() | {"num. implications": len(self.implications)}
 
     def _hide(self, codes: Codes) -> Codes:
-        """Return the codes of rows, (features, rows), with -1 for implied values."""
-        cards = self.base.cards[:-1]
-        feature = np.repeat(np.arange(len(cards)), cards)
-        level = np.arange(len(feature)) - np.repeat(np.cumsum(cards) - cards, cards)
-        hidden = codes.copy()
-        implied, implying = self.implications.T
-        for value in np.unique(implied):
-            others = implying[implied == value]
-            present = (codes[feature[others]] == level[others, None]).any(axis=0)
-            hidden[feature[value], present & (codes[feature[value]] == level[value])] = -1
-        return hidden
+        return hide_implied(codes, self.base.cards[:-1], self.implications)
 
     def _log_joint(self, codes: Codes) -> Array:
         return self.base._log_joint(self._hide(codes))
@@ -115,8 +105,7 @@ class Subsumption(Method):
 def _implications(data: Countable, n_features: int, rows: int) -> Positions:
     """Return pairs of values, (pairs, 2), the second of which implies the first."""
     cards = data.cards[:n_features]
-    feature = np.repeat(np.arange(n_features), cards)
-    check_number(data, range(n_features), len(feature) ** 2, "omit subsumption")
+    check_number(data, range(n_features), sum(cards) ** 2, "omit subsumption")
     pairs = list(combinations(range(n_features), 2))
     tables = count_families(data, [*((i,) for i in range(n_features)), *pairs])
     counts = np.concatenate([np.empty(0), *tables[:n_features]])
@@ -124,7 +113,35 @@ def _implications(data: Countable, n_features: int, rows: int) -> Positions:
     spans = [slice(start, end) for start, end in pairwise(accumulate((0, *cards)))]
     for (i, j), table in zip(pairs, tables[n_features:], strict=True):
         both[spans[i], spans[j]], both[spans[j], spans[i]] = table, table.T
-    implies = (counts >= rows - TOLERANCE) & (both >= counts - TOLERANCE * np.maximum(counts, 1))
-    same_rows = implies & implies.T  # the value of the earlier feature is kept
+    return implied_values(both, _number_values(cards)[0], counts >= rows - TOLERANCE)
+
+
+def implied_values(both: Array, feature: Positions, is_frequent: Mask) -> Positions:
+    """Return pairs of values, (pairs, 2), the second of which is frequent and implies the first.
+
+    ``both`` has the number of rows with two values. Of two values with the same rows, that of the earlier
+    feature is kept.
+    """
+    counts = np.diagonal(both)
+    implies = is_frequent & (both >= counts - TOLERANCE * np.maximum(counts, 1))
+    same_rows = implies & implies.T
     implies &= (feature[:, None] != feature) & ~(same_rows & (feature[:, None] < feature))
     return np.argwhere(implies)
+
+
+def hide_implied(codes: Codes, cards: Sequence[int], implications: Positions) -> Codes:
+    """Return the codes of rows, (features, rows), with -1 for implied values."""
+    feature, level = _number_values(cards)
+    hidden = codes.copy()
+    implied, implying = implications.T
+    for value in np.unique(implied):
+        others = implying[implied == value]
+        present = (codes[feature[others]] == level[others, None]).any(axis=0)
+        hidden[feature[value], present & (codes[feature[value]] == level[value])] = -1
+    return hidden
+
+
+def _number_values(cards: Sequence[int]) -> tuple[Positions, Positions]:
+    """Return the feature and the code of each value of all features, which are numbered consecutively."""
+    feature = np.repeat(np.arange(len(cards)), cards)
+    return feature, np.arange(len(feature)) - np.repeat(np.cumsum(cards) - cards, cards)

@@ -8,12 +8,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, blocks, one_thread
+from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, blocks
 from ..base.immutable import cached_property
 from ..model.formulas import Choice, Mixture, Sum, Table, padded
 from ..network.priors import PseudoCounts
+from ..network.subsumption import hide_implied, implied_values
 from ..recipe.tables import LeftOut
 from .cooccurrence import Cooccurrence, Counts
 from .one_dependence import (
@@ -62,16 +62,12 @@ class Estimators:
         return MemberTables(self, counts.pairs, counts.feature, every, counts.feature[:, None])
 
     @cached_property
-    def implications(self) -> tuple[Positions, NDArray[np.float32]]:
-        """The implied levels, and the levels that imply each, as 0 and 1; of two equal, the first is kept."""
-        support, feature = self.counts.single.sum(axis=1), self.counts.feature
-        is_later = feature[:, None] > feature
-        is_wider = (feature[:, None] != feature) & (support[:, None] > support + TOLERANCE)
-        is_frequent = support > (self.subsumption or 0) + TOLERANCE
-        joint = self.counts.pairs.sum(axis=1, dtype=np.float64)
-        implied = is_frequent & (joint >= support - TOLERANCE) & (is_later | is_wider)
-        is_implied = implied.any(axis=1)
-        return np.flatnonzero(is_implied), implied[is_implied].astype(np.float32)
+    def implications(self) -> Positions:
+        """Pairs of levels, (pairs, 2), the second of which implies the first."""
+        if self.subsumption is None:
+            return np.empty((0, 2), dtype=np.intp)
+        both = self.counts.pairs.sum(axis=1, dtype=np.float64)
+        return implied_values(both, self.counts.feature, np.diagonal(both) > self.subsumption + TOLERANCE)
 
 
 def _information(counts: Array) -> Array:
@@ -200,7 +196,7 @@ def _mean_joint(x: Estimators, log_joint: Callable[[RowGroup, MemberBlock], Arra
 def row_groups(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
     """Group rows by the number of superparents: n, or fewer if no member can be used, down to 0."""
     levels = number_levels(codes, x.counts.cards)
-    remaining = _without_subsumed(x, levels)
+    remaining = number_levels(hide_implied(codes, x.counts.cards, x.implications), x.counts.cards)
     equal_weights = np.ones(len(levels))
     rows = np.arange(levels.shape[1])
     for n in range(x.n, 0, -1):
@@ -262,21 +258,6 @@ def _pair_members(x: Estimators, level: int, rows: Positions, levels: Codes) -> 
     columns = np.append(beside.columns, -1)[levels]
     superparents = np.stack([np.full(len(partners), own), partners], axis=1)
     return MemberBlock(rows, columns, superparents, position[levels[partners]], tables)
-
-
-def _without_subsumed(x: Estimators, levels: Codes) -> Codes:
-    """Replace by -1 the levels, (features, rows), that other levels of the same row imply."""
-    if x.subsumption is None:
-        return levels
-    feature = x.counts.feature
-    general, implies = x.implications
-    remaining = levels.copy()
-    has = levels[feature] == np.arange(len(feature))[:, None]
-    with one_thread:
-        follows = implies @ has.astype(np.float32) > 0
-    position, rows = np.nonzero(follows & has[general])
-    remaining[feature[general[position]], rows] = -1
-    return remaining
 
 
 def choice_of_members(x: Estimators) -> Choice:
