@@ -13,8 +13,20 @@ from ..model.formulas import Points
 from ..model.model import Model
 from .scorer import Column, Scorer, scorer_of
 from .sql_card import write_card
-from .sql_columns import as_literal, as_text, is_text, literal, literals, quoted, words_of
-from .sql_numbers import kind_of, number_of, trimmed, unsigned, value_of
+from .sql_columns import (
+    as_literal,
+    as_text,
+    is_text,
+    kind_of,
+    literal,
+    literals,
+    number_of,
+    quoted,
+    trimmed,
+    unsigned,
+    value_of,
+    words_of,
+)
 from .sql_scores import Scores
 from .sql_text import (
     IMPOSSIBLE,

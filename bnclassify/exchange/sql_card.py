@@ -10,8 +10,20 @@ import numpy as np
 from ..base.arrays import first_best
 from ..model.formulas import Points, Table
 from .scorer import Column, Scorer
-from .sql_columns import as_literal, as_text, is_text, literal, literals, quoted, words_of
-from .sql_numbers import kind_of, number_of, trimmed, unsigned, value_of
+from .sql_columns import (
+    as_literal,
+    as_text,
+    is_text,
+    kind_of,
+    literal,
+    literals,
+    number_of,
+    quoted,
+    trimmed,
+    unsigned,
+    value_of,
+    words_of,
+)
 
 
 def write_card(scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[str]) -> str:
