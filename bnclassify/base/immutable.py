@@ -103,9 +103,10 @@ def is_within(value: Any, least: float, most: float) -> bool:
     (False, True, False)
     """
     if isinstance(value, tuple):
-        return all(
+        within = [
             least <= item <= most if type(item) is float else is_within(item, least, most) for item in value
-        )
+        ]
+        return all(within)
     if isinstance(value, np.ndarray):
         return not value.size or bool(value.min() >= least and value.max() <= most)  # not if one is NaN
     return bool(least <= value <= most) if isinstance(value, int | float) else not isinstance(value, str)

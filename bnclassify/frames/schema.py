@@ -197,7 +197,7 @@ class Schema:
 
     @cached_property
     def numeric(self) -> dict[Hashable, bool]:
-        """The columns of numbers, which have no levels, in the form of `encode_columns`."""
+        """The columns of numbers, which have no levels, in the form of `encode_frame`."""
         return {name: True for name, labels in zip(self.columns, self.levels, strict=True) if not labels}
 
     def select(self, columns: Sequence[Hashable]) -> Schema:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -126,7 +125,7 @@ class Discretizer(Immutable):
 
     @cached_property
     def numeric(self) -> dict[Hashable, bool]:
-        """The columns to read as numbers, and whether they must be numeric, for `encode_columns`."""
+        """The columns to read as numbers, and whether they must be numeric, for `encode_frame`."""
         return {name: not labels for name, _, labels in self._rows}
 
     @cached_property
@@ -240,7 +239,7 @@ class Discretizer(Immutable):
 
 
 def _ascend(points: tuple[float, ...]) -> bool:
-    return all(first < second for first, second in pairwise(points))
+    return list(points) == sorted(set(points))
 
 
 @record
