@@ -91,16 +91,16 @@ def _open_tested(
     x: Hashable, y: Hashable, z: Any, dataset: Any, numeric: Numeric = ()
 ) -> tuple[Countable, list[int]]:
     """Return the columns x, y and z, and their positions; x and y may be numbers."""
-    # A tuple can be the name of one column.
-    is_name = isinstance(z, tuple) and z in list(getattr(dataset, "columns", ()))
+    opened = open_data(dataset)
+    is_name = isinstance(z, tuple) and z in opened.columns  # a tuple can be the name of one column
     several = isinstance(z, list | tuple) and not is_name
     names: list[Any] = [x, y] if z is None else [x, y, *(z if several else [z])]
     kept: tuple[Hashable, ...] = ()
     if numeric:
         pair = list(dict.fromkeys(names[:2]))
         chosen = numeric if isinstance(numeric, bool) else tuple([name for name in pair if name in numeric])
-        dataset, kept = find_numbers(open_data(dataset), pair, names[2:], chosen)
-    data = open_data(dataset).read(Columns(names, numeric=kept, named_by="x, y, z"))
+        opened, kept = find_numbers(opened, pair, names[2:], chosen)
+    data = opened.read(Columns(names, numeric=kept, named_by="x, y, z"))
     return data, [data.positions[name] for name in names]
 
 

@@ -135,7 +135,6 @@ class Preparing(NamedTuple):
             features = [name for name in columns if name != class_var]
             opened, numeric = find_numbers(rows, features, (class_var,), self.numeric)
             return opened.in_memory("dataset").encode(Columns(columns, numeric=numeric))
-        OneOf((*METHODS, *CUTTINGS)).check("discretize", self.discretize)
         if isinstance(rows, Frame):
             check_class(rows.frame[class_var])
         return rows.read_raw(class_var, columns)
@@ -205,7 +204,6 @@ def prepare_table(
         )
     discretizer: Discretizer | None = None
     if preparing.discretize is not None:
-        OneOf((*METHODS, *CUTTINGS)).check("discretize", preparing.discretize)
         cuts = table_cuts(source, class_var, preparing.discretize, preparing.bins)
         discretizer = Discretizer(preparing.discretize, *cuts)
     data = prepare(source, (class_var,), features, preparation=Preparation(None, discretizer))

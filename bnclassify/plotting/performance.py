@@ -248,15 +248,8 @@ def plot_calibration(
 
     Parameters
     ----------
-    posteriors : pandas.DataFrame
-        Posterior probabilities with one column per class, for example from `cv_predict`. Posteriors of
-        training rows are too optimistic.
-    actual : pandas.Series
-        Class of each row.
-    bins : int, default 10
-        Number of intervals.
-    strategy : {"width", "quantile"}, default "width"
-        Intervals of equal width, or with equal numbers of rows, except for ties.
+    posteriors, actual, bins, strategy
+        As in `calibration`.
     target : label, optional
         Class whose probabilities are drawn. By default, the rarer of two classes, or the most
         probable class of each row if there are several.
