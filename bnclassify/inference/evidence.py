@@ -252,9 +252,8 @@ def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
 
 def _interval_of(x: Model, feature: Hashable, points: Array) -> Positions:
     """Return the codes of numbers."""
-    assert x.preparation is not None
-    assert x.preparation.discretizer is not None
-    return np.searchsorted(x.preparation.discretizer.cuts[feature], points, side="left")
+    assert x.discretizer is not None
+    return np.searchsorted(x.discretizer.cuts[feature], points, side="left")
 
 
 def middles(x: Model, feature: Hashable) -> Array | None:

@@ -192,7 +192,8 @@ class Model(Estimable, Drawable, Exportable):
 
     def facts(self) -> dict[str, object]:
         """Return the facts that differ by model type; those that are None are omitted."""
-        return {"num. features": len(self.features)}
+        members = {"num. members": len(self.members)} if self.is_average else {}
+        return {"num. features": len(self.features), **members}
 
     def __dir__(self) -> list[str]:
         """Return the documented attributes."""

@@ -26,10 +26,6 @@ class Average(Model):
 
     is_average = True
 
-    def facts(self) -> dict[str, object]:
-        """Return the numbers of features and members."""
-        return {"num. features": len(self.features), "num. members": len(self.members)}
-
     @property
     def log_weights(self) -> Array:
         """The logs of the weights of the members, which sum to 1; equal by default."""

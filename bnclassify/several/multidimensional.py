@@ -364,10 +364,6 @@ class MAODE(Bridged):
     def _arc_shares(self) -> ArcShares:
         return mean_arcs(self.members, [1 / len(self.members)] * len(self.members))
 
-    def facts(self) -> dict[str, object]:
-        """Return the numbers of features and members."""
-        return {"num. features": len(self.features), "num. members": len(self.class_vars)}
-
     @property
     def _counted_families(self) -> tuple[Family, ...]:
         return tuple(dict.fromkeys((*self.families, *self.class_families)))
