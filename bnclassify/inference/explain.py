@@ -20,6 +20,7 @@ from ..frames.encoding import Row, is_missing
 from ..frames.opening import InFull
 from ..frames.schema import Dataset
 from ..model.arguments import check_fitted, encode_for, read_for
+from ..model.intervals import with_level
 from ..model.model import Model
 from .evidence import REST, Evidence, split_evidence, weigh_evidence
 
@@ -197,10 +198,11 @@ def explain(
     with np.errstate(over="ignore"):
         ratios = np.exp(log_odds)
     columns |= {"log_odds": log_odds.ravel(), "odds_ratio": ratios.ravel()}
+    index = pd.Index(list(variables), name="variable", tupleize_cols=False)
     if several:
-        table = pd.DataFrame(columns, _long_index(data.index, variables))
+        rows = data.index.rename("row") if list(data.index.names) == [None] else data.index
+        table = pd.DataFrame(columns, with_level(rows, index))
     else:
-        index = pd.Index(list(variables), name="variable", tupleize_cols=False)
         compared = " against ".join(map(str, _opponents(x, evidence, 0)))
         table = pd.DataFrame(columns, index).rename_axis(columns=compared)
     lines = strongest + np.arange(len(data))[:, None] * len(variables)
@@ -405,20 +407,6 @@ def _compared(x: Model, evidence: Evidence, lines_per_row: int) -> dict[str, NDA
         "target": _objects([target for target, _ in opponents])[lines],
         "against": _objects([against for _, against in opponents])[lines],
     }
-
-
-def _long_index(rows: pd.Index[Any], variables: Sequence[Hashable]) -> pd.MultiIndex:
-    """Return an index by row and variable; labels of rows may be tuples and repeated."""
-    lines = np.repeat(np.arange(len(rows)), len(variables))
-    names, levels, codes = list(rows.names), list[Any](), list[Any]()
-    if isinstance(rows, pd.MultiIndex):
-        levels, codes = list(rows.levels), list(rows.codes)
-    else:
-        number, labels = pd.factorize(rows, use_na_sentinel=False)
-        levels, codes, names = [labels], [number], ["row" if rows.name is None else rows.name]
-    levels.append(pd.Index(list(variables), tupleize_cols=False))
-    codes = [c[lines] for c in codes] + [np.tile(np.arange(len(variables)), len(rows))]
-    return pd.MultiIndex(levels=levels, codes=codes, names=[*names, "variable"])
 
 
 def describe(variable: Hashable, value: Any) -> str:

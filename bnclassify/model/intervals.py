@@ -76,13 +76,19 @@ def _draw_tables(x: Any, rng: np.random.Generator) -> Any:
 
 def with_bounds(frame: pd.DataFrame, bounds: Array) -> pd.DataFrame:
     """Return estimates and their bounds, (2, rows, columns), with an additional level of the columns."""
-    columns, n = frame.columns, frame.shape[1]
-    values = np.stack([bounds[0], frame.to_numpy(), bounds[1]], axis=-1).reshape(len(frame), 3 * n)
-    levels: list[Any] = [columns]
-    codes: list[Any] = [np.arange(n)]
-    if isinstance(columns, pd.MultiIndex):
-        levels, codes = list(columns.levels), list(columns.codes)
-    levels.append(pd.Index(BOUNDS))
-    codes = [*[np.repeat(code, 3) for code in codes], np.tile(np.arange(3), n)]
-    names = pd.MultiIndex(levels=levels, codes=codes, names=[*columns.names, None])
-    return pd.DataFrame(values, index=frame.index, columns=names)
+    values = np.stack([bounds[0], frame.to_numpy(), bounds[1]], axis=-1).reshape(
+        len(frame), 3 * frame.shape[1]
+    )
+    return pd.DataFrame(values, index=frame.index, columns=with_level(frame.columns, pd.Index(BOUNDS)))
+
+
+def with_level(index: pd.Index[Any], level: pd.Index[Any]) -> pd.MultiIndex:
+    """Return an index with an additional level: each of its labels, even tuples, with all of these."""
+    if isinstance(index, pd.MultiIndex):
+        levels, codes = list[Any](index.levels), list[Any](index.codes)
+    else:
+        numbers, labels = pd.factorize(index, use_na_sentinel=False)
+        levels, codes = [labels], [numbers]
+    codes = [*[np.repeat(code, len(level)) for code in codes], np.tile(np.arange(len(level)), len(index))]
+    levels.append(level)
+    return pd.MultiIndex(levels=levels, codes=codes, names=[*index.names, level.name])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,6 @@ from ..base.arrays import Array, Positions, normalize
 from ..base.immutable import COUNT, Immutable, bounded, record
 from ..base.messages import shown
 from ..model.model import Model, renewed
-
-Masses: TypeAlias = tuple[float, ...]
 
 LEAST_AMOUNT, MOST_AMOUNT = 1e-100, 1e100
 """Bounds of positive pseudo-counts, within which no table or score overflows."""
