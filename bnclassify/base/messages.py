@@ -83,9 +83,9 @@ def shown(value: object) -> str:
         return f"a value of type {type(value).__name__}"
 
 
-def cut(text: str) -> str:
-    """Return the start of a text that is too long for a message."""
-    return text if len(text) <= _MOST else text[: _MOST - 1] + "…"
+def cut(text: str, most: int = _MOST) -> str:
+    """Return the start of a text that is too long, by default for a message."""
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def listed(names: Collection[Hashable], most: int = 8) -> str:

@@ -241,7 +241,7 @@ def raw_rows(x: Model, dataset: Any) -> Any:
 
 def _read(models: Mapping[Any, Model], dataset: Any, names: Sequence[Hashable], dag: bool) -> Any:
     """Encode rows in memory, with numeric columns as numbers if some models need them."""
-    cut = {k: m for k, m in models.items() if m.preparation is not None and m.preparation.discretizer}
+    cut = {k: m for k, m in models.items() if m.discretizer is not None}
     raw = cut | {k: m for k, m in models.items() if m.densities}
     if not raw:
         return dataset

@@ -96,7 +96,6 @@ class Estimable(Immutable):
     @property
     def _settings(self: Any) -> dict[str, Any]:
         """The properties in which models must agree so that their counts can be added."""
-        cuts = None if self.preparation is None else self.preparation.discretizer
         kinds = [getattr(kind, "__name__", type(kind).__name__) for kind in self.densities.values()]
         return {
             "type": type(self).__name__,
@@ -104,7 +103,7 @@ class Estimable(Immutable):
             "features": self.features,
             "families": self._counted_families,
             "densities": tuple(zip(self.densities, kinds, strict=True)),
-            "cut points": () if cuts is None else tuple(cuts.cuts.items()),
+            "cut points": () if self.discretizer is None else tuple(self.discretizer.cuts.items()),
             "preparation": self.preparation,
             "prior": getattr(self.learned.get("counts"), "prior", None),
         }

@@ -312,7 +312,7 @@ class Densities(Plain):
         """Raise unless the structure is a Bayesian network that does not discretize numbers itself."""
         if x.graph is not x or x.no_joint:
             raise TypeError(f"numbers is defined for a Bayesian network (BNC); got an {type(x).__name__}.")
-        if x.preparation is not None and x.preparation.discretizer is not None:
+        if x.discretizer is not None:
             raise ValueError("numbers must be None for a model that discretizes. Use only one of the two.")
 
     def prepare(self, x: Any, dataset: Any) -> tuple[Any, Any]:

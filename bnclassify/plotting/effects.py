@@ -84,7 +84,7 @@ def plot_effect(
     'adds to the log odds of acc (nats)'
     """
     effect = measure_effect(x, feature, target)
-    cuts = _cuts_of(x, feature)
+    cuts = () if x.discretizer is None else x.discretizer.cuts.get(feature, ())
     if not cuts and len(effect.levels) > _MOST_LEVELS:
         expected = f"a feature with at most {_MOST_LEVELS} levels"
         got = f"{len(effect.levels):,} levels. Merge rare levels with merge_rare"
@@ -98,12 +98,6 @@ def plot_effect(
         axes, names = _draw_levels(x, effect, data, ax)
     entitle(axes, ax, f"Effect of {effect.feature} on {x.class_var} = {effect.target}", names=names)
     return axes
-
-
-def _cuts_of(x: Model, feature: Hashable) -> tuple[float, ...]:
-    """Return the cut points of a feature, if the model discretizes it."""
-    discretizer = x.preparation.discretizer if x.preparation is not None else None
-    return discretizer.cuts.get(feature, ()) if discretizer is not None else ()
 
 
 def _merge_equal(effect: Effect) -> Effect:
@@ -120,9 +114,8 @@ def _ends(x: Model, feature: Hashable, cuts: tuple[float, ...], data: Dataset | 
         return 0.0, 0.0
     margin = _MARGIN * (cuts[-1] - cuts[0]) or abs(cuts[0]) * _MARGIN or 1.0
     found = [cuts[0] - margin, cuts[-1] + margin]
-    discretizer = x.preparation.discretizer if x.preparation is not None else None
-    if discretizer is not None and discretizer.ranges:
-        found += discretizer.ranges[discretizer.columns.index(feature)]
+    if x.discretizer is not None and x.discretizer.ranges:
+        found += x.discretizer.ranges[x.discretizer.columns.index(feature)]
     if data is not None:
         found += [*data.numbers[feature]]
     finite = np.array(found, dtype=float)

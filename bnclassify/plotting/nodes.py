@@ -10,6 +10,7 @@ from typing import Any
 
 import graphviz
 
+from ..base.messages import cut
 from ..frames.encoding import is_missing
 from ..inference.evidence import REST
 from ..inference.explain import Explanation, describe
@@ -39,7 +40,7 @@ def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
 
 def written(text: str) -> str:
     """Escape text for Graphviz, line by line, and shorten lines that some versions cannot read."""
-    lines = (visible(_cut(line, _LONGEST_LINE)) for line in text.split("\n"))
+    lines = (visible(cut(line, _LONGEST_LINE)) for line in text.split("\n"))
     return graphviz.nohtml("\\n".join(map(graphviz.escape, lines)))
 
 
@@ -103,10 +104,10 @@ def distributed(
     variable: Hashable, labels: Sequence[Any], shares: Sequence[float], *, is_class: bool
 ) -> Node:
     """Draw a variable with one bar per value, in proportion to its probability."""
-    name = f"<B>{_html(_cut(variable, _LONGEST_LINE))}</B>"
+    name = f"<B>{_html(cut(str(variable), _LONGEST_LINE))}</B>"
     heading = f'BGCOLOR="{BLUE}"><FONT COLOR="white">{name}</FONT>' if is_class else f">{name}"
     rows = "".join(
-        f'<TR><TD ALIGN="RIGHT">{_html(_cut(label))}</TD><TD>{_bar(share)}</TD>'
+        f'<TR><TD ALIGN="RIGHT">{_html(cut(str(label), _LONGEST))}</TD><TD>{_bar(share)}</TD>'
         f'<TD ALIGN="RIGHT">{_html(chance(share))}</TD></TR>'
         for label, share in _few(labels, shares)
     )
@@ -136,11 +137,6 @@ def _bar(share: float) -> str:
     )
     dims = f'FIXEDSIZE="TRUE" WIDTH="{_BAR}" HEIGHT="9"'
     return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" {dims}><TR>{cells}</TR></TABLE>'
-
-
-def _cut(label: object, longest: int = _LONGEST) -> str:
-    text = str(label)
-    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def _html(text: object) -> str:

@@ -324,11 +324,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             read = reading.read(frame, target, frame.columns)
             preparing = preparing if read.numbers else preparing._replace(discretize=None)
             model = self._learn_model(learner, target, replace(read, weights=weights, cases=cases), preparing)
-        preparation = model.preparation
         some = np.linspace(0, len(frame) - 1, min(len(frame), _MOST_ROWS)).astype(np.intp)
         self._sample = frame.drop(columns=target).iloc[some]
         self.classes_, self.model_ = classes, model
-        self.discretizer_ = None if preparation is None else preparation.discretizer
+        self.discretizer_ = model.discretizer
         return self
 
     @property
