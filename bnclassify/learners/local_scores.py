@@ -145,6 +145,11 @@ class LocalScores:
             self._gains[key] = result
         return self._gains[key]
 
+    def gains_given_class(self, n: int) -> Array:
+        """Return the gains of n features as parents of each other, given the class, (child, parent)."""
+        self.prefetch([(feature, n) for feature in range(n)])
+        return np.array([self.gains(feature, (n,))[:n] for feature in range(n)])
+
     def gains_by(self, parents: Sequence[int]) -> Array:
         """Return the gain of each column by these parents instead of none, (columns,), over complete rows."""
         cards = self.counts.cards

@@ -25,9 +25,7 @@ from .local_scores import LocalScores, check_missing, check_score, structural_em
 
 def _bde_gains(data: Learnable, ess: float) -> Array:
     """Return the contribution of an arc between two features to the log marginal likelihood."""
-    scores, n = LocalScores(data, "bde", ess), len(data.features)
-    scores.prefetch([(feature, n) for feature in range(n)])
-    gains = np.array([scores.gains(feature, (n,))[:n] for feature in range(n)])
+    gains = LocalScores(data, "bde", ess).gains_given_class(len(data.features))
     return (gains + gains.T) / 2
 
 
