@@ -19,9 +19,9 @@ import bnclassify as bn
 from bnclassify.base.arrays import log, one_thread
 from bnclassify.counts import contingency as counting
 from bnclassify.counts import information
+from bnclassify.counts.contingency import count_pairs
 from bnclassify.counts.information import pair_statistics
 from bnclassify.model.arguments import log_joint
-from bnclassify.superparents import cooccurrence
 
 from .strategies import examples, frames
 
@@ -91,7 +91,7 @@ def test_information_of_all_pairs(missing: float) -> None:
 @pytest.mark.parametrize("missing", [0, 0.3])
 def test_counts_of_all_pairs(missing: float) -> None:
     data = some_data(missing)
-    table = cooccurrence.count_pairs(data)
+    table = count_pairs(data)
     ends = np.cumsum(data.cards[:12])
     for i in range(12):
         for j in set(range(12)) - {i}:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
+from itertools import accumulate, combinations, pairwise
 from math import prod
 from operator import add
 from typing import Any, NamedTuple
@@ -159,6 +160,26 @@ def narrow(counts: NDArray[Any]) -> NDArray[Any]:
     if counts.dtype.kind in "iu":
         return whole
     return whole if np.array_equal(whole, counts) else counts.astype(np.float64)
+
+
+def count_pairs(data: Countable, owners: NDArray[np.intp] | None = None) -> NDArray[Any]:
+    """Count all levels in the rows with each owner (by default, all levels), (owners, classes, levels).
+
+    The levels of all features are numbered consecutively; the class is the last column.
+    """
+    *cards, n_classes = data.cards
+    of_class, pairs = len(cards), list(combinations(range(len(cards)), 2))
+    families = [*((i, of_class) for i in range(len(cards))), *((i, j, of_class) for i, j in pairs)]
+    tables = count_families(data, families)
+    spans = [slice(start, end) for start, end in pairwise(accumulate((0, *cards)))]
+    counts = np.zeros((sum(cards), n_classes, sum(cards)), dtype=count_type(data))
+    for span, table in zip(spans, tables, strict=False):
+        levels = np.arange(span.start, span.stop)
+        counts[levels, :, levels] = table
+    for (i, j), table in zip(pairs, tables[len(cards) :], strict=True):
+        counts[spans[i], :, spans[j]] = table.transpose(0, 2, 1)
+        counts[spans[j], :, spans[i]] = table.transpose(1, 2, 0)
+    return narrow(counts if owners is None else counts[owners])
 
 
 def check_all_pairs(data: Countable, features: Sequence[int], class_column: int) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions
 from ..base.checks import Whole
 from ..base.immutable import record
-from ..counts.contingency import check_number, count_families
+from ..counts.contingency import check_number, count_pairs
 from ..frames.schema import Countable
 from ..model.model import Choose, Derived, Model
 from ..model.recipes import Recipe
@@ -106,14 +105,8 @@ def _implications(data: Countable, n_features: int, rows: int) -> Positions:
     """Return pairs of values, (pairs, 2), the second of which implies the first."""
     cards = data.cards[:n_features]
     check_number(data, range(n_features), sum(cards) ** 2, "omit subsumption")
-    pairs = list(combinations(range(n_features), 2))
-    tables = count_families(data, [*((i,) for i in range(n_features)), *pairs])
-    counts = np.concatenate([np.empty(0), *tables[:n_features]])
-    both = np.diag(counts)
-    spans = [slice(start, end) for start, end in pairwise(accumulate((0, *cards)))]
-    for (i, j), table in zip(pairs, tables[n_features:], strict=True):
-        both[spans[i], spans[j]], both[spans[j], spans[i]] = table, table.T
-    return implied_values(both, _number_values(cards)[0], counts >= rows - TOLERANCE)
+    both = count_pairs(data).sum(axis=1, dtype=np.float64)
+    return implied_values(both, _number_values(cards)[0], np.diagonal(both) >= rows - TOLERANCE)
 
 
 def implied_values(both: Array, feature: Positions, is_frequent: Mask) -> Positions:

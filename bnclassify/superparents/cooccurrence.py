@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import accumulate, combinations, pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from ..counts.contingency import (
     Recoding,
     contingency_tables,
     count_families,
-    count_type,
+    count_pairs,
     narrow,
     recoded,
 )
@@ -178,23 +178,6 @@ def _check_size(data: Countable, what: str, cells: int, bytes_per_cell: int) -> 
             f"have {cells:,} cells and need {cells * bytes_per_cell / 2**30:,.1f} GiB, more than "
             f"{MAX_BYTES / 2**30:g}. Use a smaller n, fewer features, or {wide}."
         )
-
-
-def count_pairs(data: Countable, owners: Positions | None = None) -> Counts:
-    """Count all levels in the rows with each owner (by default, all levels), (owners, classes, levels)."""
-    *cards, n_classes = data.cards
-    of_class, pairs = len(cards), list(combinations(range(len(cards)), 2))
-    families = [*((i, of_class) for i in range(len(cards))), *((i, j, of_class) for i, j in pairs)]
-    tables = count_families(data, families)
-    spans = [slice(start, end) for start, end in pairwise(accumulate((0, *cards)))]
-    counts = np.zeros((sum(cards), n_classes, sum(cards)), dtype=count_type(data))
-    for span, table in zip(spans, tables, strict=False):
-        levels = np.arange(span.start, span.stop)
-        counts[levels, :, levels] = table
-    for (i, j), table in zip(pairs, tables[len(cards) :], strict=True):
-        counts[spans[i], :, spans[j]] = table.transpose(0, 2, 1)
-        counts[spans[j], :, spans[i]] = table.transpose(1, 2, 0)
-    return narrow(counts if owners is None else counts[owners])
 
 
 def _plan_triples(data: Countable, both: Cooccurrence) -> list[Beside]:

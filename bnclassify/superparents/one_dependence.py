@@ -17,7 +17,7 @@ import numpy as np
 
 from ..base.arrays import Array, Codes, Positions, blocks, log_sum_exp, one_thread
 from ..base.immutable import PROBABILITY, bounded, cached_property, record
-from ..counts.contingency import Recoding, check_all_pairs, contingency_tables
+from ..counts.contingency import Recoding, check_all_pairs, contingency_tables, count_pairs
 from ..frames.schema import Dataset, Levels
 from ..model.recipes import Recipe, Tally
 from ..network.classifiers import BNC
@@ -26,7 +26,6 @@ from ..network.em import EM
 from ..network.ensemble import Average
 from ..network.estimates import Family
 from ..network.priors import Prior, PseudoCounts
-from .cooccurrence import count_pairs
 
 IMPOSSIBLE = -1e300
 """Represents log 0 in sums, where 0 · -inf is not a number."""
