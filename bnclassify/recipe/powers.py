@@ -93,7 +93,7 @@ class Terms:
         """The ends of the weights of each shared array."""
         return np.cumsum([len(terms) for terms in self.shared]).tolist()
 
-    @property
+    @cached_property
     def others(self) -> int:
         """Number of classes less 1."""
         return self.shared[0].shape[1]
