@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from itertools import zip_longest
 from math import prod
 from typing import cast
 
 import numpy as np
 
-from ..base.arrays import TOLERANCE, Array, Codes, Positions, blocks
+from ..base.arrays import TOLERANCE, Array, Positions, blocks
 from ..base.checks import Whole
-from ..counts.contingency import flat_index
 from ..counts.information import informations, pair_statistics
 from ..frames.opening import InFull
 from ..frames.schema import Dataset
@@ -162,7 +161,9 @@ class _Scores:
     def _term(self, feature: int) -> Array:
         """Return P(x | class) of a feature at rows, (rows, classes), 1 if it is missing."""
         codes, card, n_classes = self.data.codes[feature], self.data.cards[feature], self.data.cards[-1]
-        table = _count([codes, self.data.codes[-1]], [card, n_classes], self.all_weights)
+        known = codes >= 0
+        cells = codes[known].astype(np.intp) * n_classes + self.data.codes[-1, known]
+        table = np.bincount(cells, self.all_weights[known], card * n_classes).reshape(card, n_classes)
         base = table.sum(axis=1, keepdims=True) / max(table.sum(), 1e-300)
         own = codes[self.rows]
         cells = self._without_own(table[own]) + _PSEUDO_COUNTS * base[own]
@@ -195,10 +196,3 @@ class _Scores:
         spread = np.einsum("prc,prc,rc->pr", terms, terms, self.posterior) - mean**2
         slope, curvature = (terms[:, *self.at] - mean) @ self.weights, spread @ self.weights
         return np.asarray(np.maximum(slope, 0.0) ** 2 / 2 / (curvature + _CURVATURE))
-
-
-def _count(codes: Sequence[Codes], cards: Sequence[int], weights: Array) -> Array:
-    """Count the rows without missing values, with the last variable last."""
-    known = np.logical_and.reduce([row >= 0 for row in codes])
-    cells = flat_index([row[known] for row in codes], cards)
-    return np.bincount(cells, weights[known], prod(cards)).astype(np.float64).reshape(cards)
