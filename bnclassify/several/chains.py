@@ -52,6 +52,7 @@ class Chain(MultiModel):
         members differ in levels.
     """
 
+    is_chain = True
     no_joint = (
         "a chain does not define a joint distribution with the features, because each of its members has a "
         "separate one; use predict, cloglik or cv"
@@ -109,9 +110,6 @@ class Chain(MultiModel):
             f"x must have one graph; got a chain of {len(self.members):,} networks, one per class variable. "
             "Plot each of members(x)."
         )
-
-    def _check_greedy(self, greedy: bool) -> None:
-        """Accept both values."""
 
     def _log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
         if greedy or prod(self.class_cards) > MOST_COMBINATIONS:

@@ -35,6 +35,7 @@ class MultiModel(Model):
     """Base of models that predict several ``class_vars``; ``levels`` has the features, then the classes."""
 
     one_class = False
+    is_chain = False
 
     @property
     def class_var(self) -> NoReturn:
@@ -85,7 +86,10 @@ class MultiModel(Model):
                 raise TypeError(
                     f"{name} must be None for several class variables. Predict each by its own model."
                 )
-        self._check_greedy(greedy)
+        if greedy and not self.is_chain:
+            raise TypeError(
+                "greedy must be False unless x is a chain, which chain(class_vars, dataset) learns."
+            )
         if joint and prob and _PROBABILITY in self.class_vars:
             raise ValueError(f"x must not have a class variable called {shown(_PROBABILITY)}. Rename it.")
         levels = dict(zip(self.features, self.levels or (), strict=False))
@@ -103,12 +107,6 @@ class MultiModel(Model):
         if prob:
             return self._posterior_frame(marginals, index)
         return self._label_frame([first_best(logs) for logs in marginals], index)
-
-    def _check_greedy(self, greedy: bool) -> None:
-        if greedy:
-            raise TypeError(
-                "greedy must be False unless x is a chain, which chain(class_vars, dataset) learns."
-            )
 
     def _label_frame(self, codes: Sequence[Codes] | Codes, index: pd.Index[Any]) -> pd.DataFrame:
         """Return labels from codes, with one categorical column per class variable."""
