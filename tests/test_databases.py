@@ -61,7 +61,7 @@ def in_parquet(duck: Any, frame: pd.DataFrame) -> Any:
     """A folder of files, read where it is."""
     folder = Path(tempfile.mkdtemp(dir=duck.folder))
     for i, part in enumerate(np.array_split(np.arange(len(frame)), 3)):
-        as_text(frame.iloc[part]).to_parquet(folder / f"{i}.parquet")
+        as_text(frame.iloc[part]).to_parquet(folder / f"{i}.parquet", index=False)
     return duck.read_parquet(folder / "*.parquet")
 
 
