@@ -905,7 +905,7 @@ print(
 # $$
 #
 # The regression has the z-scores of numbers and indicators of levels, with the penalty $\frac{1}{2} \sum β^2$. Two
-# feature parents are tried if $L - 0.06 \sqrt{a / n}$ is larger than without parents, where $L$ is the leave-one-out
+# feature parents are tried if $L - 0.05 \sqrt{a / n}$ is larger than without parents, where $L$ is the leave-one-out
 # log-likelihood per row, of n rows, of a model with a arcs between features. They are used if they predict the parts
 # better by more than a standard error, and given up if they predict the first parts worse by one. Then four parents
 # are tried. Parts are used until they have 600 rows. With 100 rows per feature or more, $L - 0.1 \sqrt{a / n}$ chooses

@@ -37,7 +37,7 @@ _LEAST_POWER = 0.01  # the minimum power, which keeps the order of the classes
 _MEANS = np.array([0.75, 0.25])  # of the powers of the model and of logistic regression, a priori
 _PRECISION = 10.0  # of these powers
 _PER_ARC = 0.1  # penalty of leave-one-out, per root of the number of arcs per row
-_PER_ARC_OF_TRIAL = 0.06  # the same, for a network that parts can try
+_PER_ARC_OF_TRIAL = 0.05  # the same, for a network that parts can try
 _MANY_ROWS = 100  # number of rows per feature from which parts are not needed
 _ENOUGH_ROWS = 600  # number of held-out rows from which no more parts are used
 
