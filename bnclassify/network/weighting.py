@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import betaln, expit, gammaln, logit
 
-from ..base.arrays import Array, Codes, log, log_normalize, log_sum_exp
+from ..base.arrays import Array, Codes, log, log_normalize
 from ..base.checks import Real
 from ..base.immutable import record
 from ..base.messages import warn
@@ -112,10 +112,14 @@ class Objective:
         counts = np.bincount(cells, data.weights, minlength=len(distinct) * n_classes)
         self.counts = counts.reshape(len(distinct), n_classes).astype(np.float64)
         self.log_prior = log(prior)
-        # (levels, configurations of feature parents, classes)
-        self.logs = [log(cpt).reshape(len(cpt), -1, n_classes) for cpt in cpts]
-        self.sizes = [cpt.size // n_classes for cpt in cpts]
-        families = [(scope[:-1], cpt.shape[:-1]) for scope, cpt in zip(x.scopes, cpts, strict=False)]
+        # Cells are ordered by family, configuration of feature parents, and level.
+        self.logs = np.concatenate([np.moveaxis(log(cpt), 0, -2).reshape(-1, n_classes) for cpt in cpts])
+        self.sizes = np.array([cpt.size // n_classes for cpt in cpts])
+        self.levels = np.concatenate([np.full(cpt[0].size // n_classes, len(cpt)) for cpt in cpts])
+        families = [
+            ((*parents, v), (*cpt.shape[1:-1], len(cpt)))
+            for (v, *parents, _), cpt in zip(x.scopes[:-1], cpts, strict=True)
+        ]
         self.member = self._membership(distinct.T, families)
         self.observed = self.member.T @ self.counts
 
@@ -135,26 +139,23 @@ class Objective:
         return csr_array((np.ones(ends[-1]), columns[present], ends), shape=(len(columns), int(starts[-1])))
 
     def __call__(self, weights: Array) -> tuple[float, Array]:
-        """Return the value and the gradient at weights."""
+        """Return the value and the gradient at weights.
+
+        d/dw [w ln θ_k − ln Σ_l θ_l^w] = ln θ_k − Σ_l θ_l^w ln θ_l / Σ_l θ_l^w.
+        """
         advance()
-        tables = map(_weighted_log, self.logs, weights.tolist())
-        logs, slopes = zip(*tables, strict=True)
-        posterior = log_normalize(self.member @ np.concatenate(logs) + self.log_prior)
+        weighted = self.logs * np.repeat(weights, self.sizes)[:, None]
+        weighted -= np.log(self._sum_over_levels(np.exp(weighted)))
+        slopes = self.logs - self._sum_over_levels(np.exp(weighted) * self.logs)
+        posterior = log_normalize(self.member @ weighted + self.log_prior)
         value = -float((self.counts * posterior).sum())
         expected = self.member.T @ (self.counts.sum(axis=1, keepdims=True) * np.exp(posterior))
-        per_cell = ((expected - self.observed) * np.concatenate(slopes)).sum(axis=1)
-        return value, np.add.reduceat(per_cell, np.cumsum([0, *self.sizes[:-1]]))
+        per_cell = ((expected - self.observed) * slopes).sum(axis=1)
+        return value, np.add.reduceat(per_cell, np.cumsum(self.sizes) - self.sizes)
 
-
-def _weighted_log(logs: Array, weight: float) -> tuple[Array, Array]:
-    """Return ln of θ^w normalized, and its derivative by w, as (cells, classes), from ln θ of a table.
-
-    d/dw [w ln θ_k − ln Σ_l θ_l^w] = ln θ_k − Σ_l θ_l^w ln θ_l / Σ_l θ_l^w.
-    """
-    weighted = logs * weight
-    weighted -= log_sum_exp(weighted, axis=0)
-    slope = logs - (np.exp(weighted) * logs).sum(axis=0)
-    return weighted.reshape(-1, logs.shape[-1]), slope.reshape(-1, logs.shape[-1])
+    def _sum_over_levels(self, cells: Array) -> Array:
+        sums = np.add.reduceat(cells, np.cumsum(self.levels) - self.levels, axis=0)
+        return np.repeat(sums, self.levels, axis=0)
 
 
 @record
