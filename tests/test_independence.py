@@ -56,6 +56,7 @@ def test_permuted_tables_have_the_distribution_of_scipy() -> None:
     assert found == pytest.approx(law.pmf(values[distance >= abs(7 - law.mean()) - 1e-9]).sum(), abs=0.012)
 
 
+@pytest.mark.slow
 def test_permutation_p_is_uniform_where_chi_square_is_not() -> None:
     """Given z, x and y are independent; with 30 rows and 32 cells, G² rejects at random."""
     rng, exact, approximate = np.random.default_rng(2), [], []
