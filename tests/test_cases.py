@@ -253,11 +253,33 @@ def test_rows_of_a_case_are_one_in_the_comparison_of_models() -> None:
     classes, nothing = np.zeros(20, dtype=np.intp), np.zeros((1, 1, 20))
 
     def held_out(scores: Any, visits: int, *, alike: bool) -> HeldOut:
-        n = 20 * visits
-        cases = np.repeat(np.arange(20), visits) if alike else np.arange(n)
-        rows = np.repeat(scores, visits, axis=2), np.repeat(classes, visits), np.ones(n), cases
-        return HeldOut(*rows)
+        cases = np.repeat(np.arange(20), visits) if alike else None
+        return HeldOut(
+            np.repeat(scores, visits, axis=2), np.repeat(classes, visits), np.ones(20 * visits), cases
+        )
 
     for visits, alike, better in ((1, False, False), (6, True, False), (6, False, True)):
         first = held_out(nothing - gains, visits, alike=alike)
         assert first.exceeds(held_out(nothing, visits, alike=alike)) == better
+
+
+def test_folds_that_divide_groups_are_refused() -> None:
+    frame = patients(100)
+    frame = frame.drop(columns=["fever", "pulse"])
+    x, person = bn.lp(bn.nb("sick", frame), frame, smooth=1), np.arange(100) // 4
+    whole = person % 5
+    told = bn.cv(x, frame, folds=whole, groups=person)
+    assert told == bn.cv(x, frame, folds=whole)
+    with pytest.raises(ValueError, match="folds must keep the rows of a group together"):
+        bn.cv(x, frame, folds=np.arange(100) % 5, groups=person)
+    with pytest.raises(ValueError, match="one for each fold; got 3"):
+        bn.cv(x, frame, groups=person % 3)
+
+
+def test_groups_of_encoded_data_are_a_column() -> None:
+    frame = patients(100).drop(columns=["fever", "pulse"]).assign(person=(np.arange(100) // 4).astype(str))
+    one = bn.bnc("nb", "sick", bn.encode(frame), groups="person")
+    other = bn.bnc("nb", "sick", frame, groups="person")
+    assert bn.features(one) == bn.features(other)
+    folds = {"k": 5, "rng": 0, "groups": "person"}
+    assert bn.cv(one, bn.encode(frame), **folds) == bn.cv(other, frame, **folds)

@@ -176,7 +176,9 @@ def test_weights_in_a_column(car: pd.DataFrame, form: Callable[[pd.DataFrame], A
     x = bn.bnc("nb", "class", rows, smooth=1)
     assert bn.loglik(x, parts) == pytest.approx(bn.loglik(x, rows), rel=1e-13)
     assert parts.size == rows.size
-    with pytest.raises(TypeError, match="weights must be the name of a column; got ndarray"):
+    with pytest.raises(
+        TypeError, match="weights must be the name of a column if data are partitioned; got array"
+    ):
         bn.encode(chunks(car), weights=np.ones(len(car)))
     with pytest.raises(KeyError, match=r"weights: no column 'tims'.*'times'"):
         bn.encode(raw, weights="tims")

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.arrays import Array
 from ..base.calls import guided
-from ..base.checks import Instance, ListOf, check_columns
-from ..base.messages import plain
+from ..base.checks import Instance
+from ..base.messages import listed, plain
 from ..frames.numeric import check_weights
 from ..frames.sources import in_pandas
 from ..model.model import Model
@@ -248,7 +248,9 @@ def _right_labels(predicted: pd.DataFrame, actual: pd.DataFrame) -> NDArray[np.b
     expected = "a DataFrame with one column of labels for each class variable"
     for name, frame in {"predicted": predicted, "actual": actual}.items():
         Instance(pd.DataFrame, expected).check(name, frame)
-    check_columns(
-        ListOf("columns", filled=True).check("predicted", predicted.columns), actual.columns, "actual"
-    )
+    if not predicted.shape[1]:
+        raise ValueError(f"predicted must be {expected}; got none.")
+    absent = [name for name in predicted.columns if name not in actual.columns]
+    if absent:
+        raise KeyError(f"actual must have the columns of predicted; it lacks {listed(absent)}.")
     return np.array([_right(predicted[name], actual[name]) for name in predicted.columns])

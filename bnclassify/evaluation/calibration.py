@@ -194,7 +194,9 @@ def _fit_log_odds(probabilities: Array, right: NDArray[np.bool_]) -> tuple[float
 def check_posteriors(posteriors: Any, actual: Any) -> tuple[Array, Codes, pd.Index[Any]]:
     """Return posteriors as an array, the codes of the actual classes and the classes, or raise."""
     given, posteriors, actual = posteriors, in_pandas(posteriors), in_pandas(actual)
-    expected = "a DataFrame with one column per class, as cv_predict(x, df) returns"
+    expected = (
+        "a DataFrame with one column per class, as cv_predict(x, df) and predict(x, df, prob=True) return"
+    )
     Instance(pd.DataFrame, expected).check("posteriors", posteriors)
     check_unique(posteriors.columns.tolist(), "posteriors")
     if np.ndim(actual) != 1:

@@ -155,7 +155,7 @@ def load(path: str | os.PathLike[str]) -> Model:
         if version != _VERSION or type(version) is not int:
             hint = "Use the bnclassify that wrote the file, or save the model again."
             raise ValueError(must_be("the version of the format", str(_VERSION), version, hint))
-        model = Reader(shared if isinstance(shared, list) else []).read(written.get("model"), "model")
+        model = Reader(Instance(list, "a list").check("shared", shared)).read(written.get("model"), "model")
         if not isinstance(model, Model):
             raise ValueError(f"the file must contain a model; got {shown(model)}")
         _try_out(model)

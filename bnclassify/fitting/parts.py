@@ -49,13 +49,13 @@ Members = Callable[..., list[tuple[Model, ...]]]
 class HeldOut:
     """The odds of rows by models that were learned without them, (members, classes − 1, rows).
 
-    ``cases`` are the numbers of the cases of rows.
+    ``cases`` are the numbers of the cases of rows, or None if rows of weight w are w cases.
     """
 
     scores: Array
     classes: Codes
     counts: Array
-    cases: Positions
+    cases: Positions | None
 
     @property
     def powers(self) -> Array:
@@ -75,13 +75,20 @@ class HeldOut:
     def of(cls, parts: Sequence[HeldOut]) -> HeldOut:
         """Return the rows of all parts."""
         scores = np.concatenate([part.scores for part in parts], axis=2)
-        columns = zip(*[(part.classes, part.counts, part.cases) for part in parts], strict=True)
-        return cls(scores, *map(np.concatenate, columns))
+        classes = np.concatenate([part.classes for part in parts])
+        counts = np.concatenate([part.counts for part in parts])
+        cases = [part.cases for part in parts if part.cases is not None]
+        return cls(scores, classes, counts, np.concatenate(cases) if cases else None)
 
     def first(self, like: HeldOut) -> HeldOut:
         """Return the first rows, as many as another has."""
         n = len(like.classes)
-        return HeldOut(self.scores[..., :n], self.classes[:n], self.counts[:n], self.cases[:n])
+        return HeldOut(
+            self.scores[..., :n],
+            self.classes[:n],
+            self.counts[:n],
+            None if self.cases is None else self.cases[:n],
+        )
 
     def is_near(self, other: HeldOut) -> bool:
         """Whether the likelihood is not lower than that of other models by a standard error or more."""
@@ -91,9 +98,12 @@ class HeldOut:
         """Whether the likelihood is larger than that of other models by a number of standard errors."""
         gain, n = self.logs - other.logs, self.counts.sum()
         mean = self.counts @ gain / n
-        _, case = np.unique(self.cases, return_inverse=True)
-        sums = np.bincount(case, np.sqrt(self.counts) * (gain - mean))
-        return bool(mean > errors * sqrt(sums @ sums) / n)
+        if self.cases is None:
+            squares = self.counts @ (gain - mean) ** 2
+        else:
+            _, case = np.unique(self.cases, return_inverse=True)
+            squares = np.square(np.bincount(case, self.counts * (gain - mean))).sum()
+        return bool(mean > errors * sqrt(squares) / n)
 
 
 def fit_by_parts(
@@ -263,10 +273,10 @@ class _Trial:
         codes = fitted[0][0]._code(encoded, unseen="missing")
         own = encoded.codes[encoded.positions[fitted[0][0].class_var]]
         weights = np.ones(len(test)) if test.weights is None else test.weights
-        cases = np.arange(len(test)) if test.cases is None else test.cases
-        cases = cases + number * len(self.rows)
         odds_of = cache(lambda model: odds(log_normalize(model._log_joint(codes))))
-        return [HeldOut(np.array([odds_of(x) for x in members]), own, weights, cases) for members in fitted]
+        return [
+            HeldOut(np.array([odds_of(x) for x in members]), own, weights, test.cases) for members in fitted
+        ]
 
 
 def _without_parents(recipe: Recipe) -> Recipe:

@@ -375,6 +375,7 @@ def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rn
                 RowFold(of_known(rows), learned=None if learned is None else of_known(learned))
                 for rows, learned in split_rows(folds, len(known), index)
             ]
+            _check_cases(data, tests)
             rows = np.sort(np.concatenate([test.rows for test in tests]))
             is_partition = np.array_equal(rows, np.arange(len(data)))
         for number, test in enumerate(tests):
@@ -386,6 +387,20 @@ def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rn
             if test.learned is not None:
                 digest.update(np.sort(test.learned).astype("<i8").tobytes())
     return Plan(data, rounds, digest.hexdigest(), is_partition, index=index, known=known)
+
+
+def _check_cases(data: TrainingData, tests: Sequence[RowFold]) -> None:
+    """Raise a ValueError if rows of a case are learned from and tested in the same fold."""
+    if data.cases is None:
+        return
+    for number, test in enumerate(tests):
+        others = np.setdiff1d(np.arange(len(data)), test.rows) if test.learned is None else test.learned
+        divided = np.intersect1d(data.cases[test.rows], data.cases[others])
+        if len(divided):
+            raise ValueError(
+                f"folds must keep the rows of a group together; got a fold (number {number}) that divides "
+                f"{len(divided)} groups. Omit folds, and cv draws folds of whole groups."
+            )
 
 
 def _draw(data: TrainingData, k: int, rng: np.random.Generator, *, quiet: bool) -> list[RowFold]:
@@ -403,7 +418,10 @@ def split_cases(cases: Codes, classes: Codes, rows: Codes, parts: int) -> list[R
     """Return the rows of each part: whole cases, those of each class (of the first row) in turns."""
     _, first, case = np.unique(cases, return_index=True, return_inverse=True)
     if len(first) < parts:
-        raise ValueError(f"groups must contain at least {parts} groups, one for each part; got {len(first)}.")
+        raise ValueError(
+            f"groups must contain at least {parts} groups, one for each fold; got {len(first)}. Use k="
+            f"{len(first)} or less."
+        )
     order = np.lexsort((first, classes[first]))
     number = np.arange(len(order)) - np.searchsorted(classes[first][order], classes[first][order])
     part = np.empty(len(order), dtype=np.intp)

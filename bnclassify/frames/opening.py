@@ -182,6 +182,11 @@ def group_labels(dataset: Any, groups: Any) -> tuple[InMemory, NDArray[np.intp]]
     if isinstance(rows, Frame) and names_column(groups):
         check_columns([groups], rows.columns, "groups")
         labels, rows = rows.frame[groups], Frame(rows.frame.drop(columns=[groups]), rows.argument)
+    elif isinstance(rows, Dataset) and names_column(groups):
+        check_columns([groups], rows.columns, "groups")
+        codes = rows.codes[rows.positions[groups]]
+        labels = rows.numbers.get(groups, np.where(codes < 0, np.nan, codes))
+        rows = rows.select([name for name in rows.columns if name != groups])
     if np.ndim(labels) != 1:
         raise TypeError(f"groups must be the name of a column or one label per row; got {shown(groups)}.")
     n = len(rows.frame) if isinstance(rows, Frame) else len(rows)
@@ -338,6 +343,10 @@ class Parts(Opened):
         """Return the encoded data, with the weights of a column."""
         if weights is None:
             return self.read()
+        if not names_column(weights):
+            raise TypeError(
+                f"weights must be the name of a column if data are partitioned; got {shown(weights)}."
+            )
         check_columns([weights], self.columns, "weights")
         return self.read(Columns(weights=weights))
 

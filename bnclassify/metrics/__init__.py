@@ -85,6 +85,12 @@ class Metric(AnyMetric):
         return self.sums(logs[counted], actual[counted], weights[counted])
 
 
+_ARGUMENTS = (
+    "Its arguments are the posteriors, a DataFrame with one column per class, the actual classes, a Series, "
+    "and weights, if the rows have weights."
+)
+
+
 @dataclass(frozen=True)
 class OwnMetric(AnyMetric):
     """A user's function of labelled posteriors and labelled classes."""
@@ -102,11 +108,14 @@ class OwnMetric(AnyMetric):
         weights: dict[str, Any] = {}
         if outcome.weights is not None:
             weights["weights"] = pd.Series(outcome.weights, index=outcome.labelling.index)
-        value = plain(self.function(outcome.posteriors.copy(), outcome.truth.copy(), **weights))
+        try:
+            value = plain(self.function(outcome.posteriors.copy(), outcome.truth.copy(), **weights))
+        except Exception as error:
+            error.add_note(f"This error is from metric {self.name}. {_ARGUMENTS}")
+            raise
         if isinstance(value, bool) or not isinstance(value, Real):
             raise TypeError(
-                f"metric {self.name} must return a number; got {type(value).__name__}. Its arguments are "
-                "the posteriors, a DataFrame with one column per class, and the actual classes, a Series."
+                f"metric {self.name} must return a number; got {type(value).__name__}. {_ARGUMENTS}"
             )
         return float(value)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions
 from ..base.checks import Whole
 from ..base.immutable import record
-from ..counts.contingency import check_number, count_pairs
+from ..counts.contingency import check_number, count_families
 from ..frames.schema import Countable
 from ..model.model import Choose, Derived, Model
 from ..model.recipes import Recipe
@@ -105,7 +106,14 @@ def _implications(data: Countable, n_features: int, rows: int) -> Positions:
     """Return pairs of values, (pairs, 2), the second of which implies the first."""
     cards = data.cards[:n_features]
     check_number(data, range(n_features), sum(cards) ** 2, "omit subsumption")
-    both = count_pairs(data).sum(axis=1, dtype=np.float64)
+    both = np.zeros((sum(cards), sum(cards)))
+    spans = [slice(start, end) for start, end in pairwise(accumulate((0, *cards)))]
+    alone, pairs = [(i,) for i in range(n_features)], list(combinations(range(n_features), 2))
+    tables = count_families(data, [*alone, *pairs])
+    for span, table in zip(spans, tables, strict=False):
+        both[span, span] = np.diag(table)
+    for (i, j), table in zip(pairs, tables[n_features:], strict=True):
+        both[spans[i], spans[j]], both[spans[j], spans[i]] = table, table.T
     return implied_values(both, _number_values(cards)[0], np.diagonal(both) >= rows - TOLERANCE)
 
 
