@@ -97,7 +97,7 @@ Tiles()
 #
 # | model | error | log-loss | calibration error |
 # |---|---|---|---|
-# | **`BNCClassifier()`** | **0.123** | **0.300** | **0.024** |
+# | **`BNCClassifier()`** | **0.123** | **0.301** | **0.023** |
 # | CatBoost | 0.128 | 0.337 | 0.047 |
 # | random forest, calibrated | 0.133 | 0.329 | 0.028 |
 # | gradient boosting, early stopping | 0.131 | 0.347 | 0.035 |
