@@ -198,7 +198,7 @@ def bnc(
     if numeric and discretize not in (None, "auto"):
         raise ValueError("numbers must be None if discretize is given. Use only one of the two.")
     options = _learner_options(learner, class_var, dag_args, lp_args)
-    advice = "Pass arguments of the learner in dag_args."
+    advice = "Pass arguments of the learner in dag_args, and weights in encode(dataset, weights=...)."
     check_arguments(lp, lp_args, "additional arguments of bnc", supplied=("x", "dataset"), advice=advice)
     chosen = any(lp_args.get(name) is not None and lp_args[name] is not False for name in PRIORS)
     in_memory, ranked = isinstance(data, InMemory), learner in (kdb_mi, kdb_gain) and "kdbk" not in options
