@@ -155,7 +155,10 @@ def load(path: str | os.PathLike[str]) -> Model:
         if version != _VERSION or type(version) is not int:
             hint = "Use the bnclassify that wrote the file, or save the model again."
             raise ValueError(must_be("the version of the format", str(_VERSION), version, hint))
-        model = Reader(Instance(list, "a list").check("shared", shared)).read(written.get("model"), "model")
+        content = written.get("model")
+        if not isinstance(content, dict):  # before anything is made of it
+            raise ValueError(f"the file must contain a model; got {shown(content)}")
+        model = Reader(Instance(list, "a list").check("shared", shared)).read(content, "model")
         if not isinstance(model, Model):
             raise ValueError(f"the file must contain a model; got {shown(model)}")
         _try_out(model)
