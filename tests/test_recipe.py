@@ -223,6 +223,42 @@ def test_logistic_regression_is_that_of_scikit_learn() -> None:
     np.testing.assert_allclose(logs[:, 1] - logs[:, 0], expected.decision_function(design), atol=2e-3)
 
 
+def test_logistic_regression_of_several_classes_is_that_of_scikit_learn() -> None:
+    frame = patients(300)
+    frame = frame.assign(sick=np.where(frame["sick"] == "no", "no", np.where(frame["fever"] > 38, "b", "a")))
+    structure = bn.bnc("nb", "sick", frame, backoff=True, discretize="averaged_mdlp")
+    rows = rows_to_learn_from(structure, frame)
+    [(_, regression)] = LeaveOneOut(terms=default.TERMS).members(structure, rows, BackOff(), regression=True)
+    numbers = frame[["fever", "pulse"]]
+    design = pd.get_dummies(frame[["cough", "town"]]).assign(
+        **((numbers - numbers.mean()) / numbers.std(ddof=0))
+    )
+    expected = LogisticRegression(tol=1e-10, max_iter=10_000).fit(design, frame["sick"])
+    logs = regression._log_joint(rows_of(regression, frame))
+    found = logs - logs[:, :1]
+    actual = expected.decision_function(design)
+    np.testing.assert_allclose(found, actual - actual[:, :1], atol=5e-4)
+
+
+@pytest.mark.parametrize("backoff", [True, False])
+def test_tables_of_all_configurations_are_those_of_their_rows(backoff: bool) -> None:
+    car = bn.load_car().iloc[::7]
+    for parents in ({"buying": ["safety", "doors"]}, {"class": ["safety", "maint"], "doors": ["class"]}):
+        if "class" in parents:
+            x: Any = bn.from_modelstring("[safety][maint][class|safety:maint][doors|class:safety]", "class")
+        else:
+            x = bn.anb("class", parents, car)
+        prior = {"backoff": True} if backoff else {"smooth": 1, "loo_weights": True}
+        columns = [name for name in car if name in bn.vars(x)]
+        fitted: Any = bn.lp(x, car[columns], **{"loo_weights": True, **prior})
+        for table in fitted.tables:
+            levels, *cards = table.cards
+            *given, variable = np.indices((*cards, levels)).reshape(len(table.cards), -1)
+            for grid, value in zip(table.grids(), table.at_rows([variable, *given]), strict=True):
+                full = np.broadcast_to(grid, (*cards, *grid.shape[-2:]))
+                np.testing.assert_allclose(full.reshape(value.shape), value, rtol=1e-14)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_the_order_of_columns_rows_and_levels_does_not_matter(seed: int) -> None:
     frame = patients(120, seed)
