@@ -76,10 +76,9 @@ from .inference.sample import sample
 from .inference.scorecard import Scorecard, scorecard
 from .inference.value_of_information import value_of_information
 from .learners.fixed import anb, aode, from_modelstring, nb
-from .learners.gain import kdb_gain
 from .learners.hill_climbing import ban, hc
 from .learners.independence import chisq_dn, learn_blanket
-from .learners.k_dependence import kdb_mi, spode
+from .learners.k_dependence import kdb_gain, kdb_mi, spode
 from .learners.latent_classes import lca
 from .learners.local_scores import network_score
 from .learners.trees import chow_liu, tan_cl

@@ -56,7 +56,7 @@ def data(n: int = 60, gaps: float = 0.0) -> pd.DataFrame:
 @pytest.mark.slow
 @pytest.mark.parametrize("gaps", [0.0, 0.2])
 def test_gains_are_those_of_a_loop_over_rows(gaps: float) -> None:
-    from bnclassify.learners.gain import _Scores
+    from bnclassify.learners.k_dependence import _Scores
 
     frame = data(24, gaps=gaps)
     scores = _Scores(bn.encode(frame))

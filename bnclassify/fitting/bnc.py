@@ -23,8 +23,7 @@ from ..frames.schema import Dataset, InMemory, Learnable, Opened
 from ..frames.training import Numeric, TrainingData, prepare, prepare_rows
 from ..learners import LEARNERS, find_learner
 from ..learners.fixed import anb, nb
-from ..learners.gain import kdb_gain
-from ..learners.k_dependence import kdb_mi
+from ..learners.k_dependence import kdb_gain, kdb_mi
 from ..model.arguments import check_bnc
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Step

@@ -24,9 +24,8 @@ from ..model.recipes import Rows, Step, Tally
 from ..network.awnb import AWNB
 from ..network.densities import Densities, Numbers
 from ..network.em import EM
-from ..network.priors import PLAIN, Method, Prior, is_nested
-from ..network.subsumption import Subsumption
-from ..network.weighting import MANB, WANBIA
+from ..network.estimates import PLAIN, Method, Prior, is_nested
+from ..network.weighting import MANB, WANBIA, Subsumption
 from ..recipe.leave_one_out import LeaveOneOut, LeaveOneOutPower
 from ..recipe.prior import find_prior
 from ..several.multidimensional import MultiModel

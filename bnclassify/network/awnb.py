@@ -24,7 +24,7 @@ from ..frames.schema import Dataset
 from ..frames.training import prepare_rows
 from ..model.model import Model
 from .classifiers import BNC
-from .priors import Method, Prior, check_augmented
+from .estimates import Method, Prior, check_augmented
 from .weighting import with_weights
 
 MAX_DEPTH = 30

@@ -29,12 +29,12 @@ from .estimates import (
     check_shapes,
     count_parameters,
     estimate,
+    is_nested,
     number_families,
     tabulate,
     warn_of_wide_tables,
 )
 from .factors import Batch, Factor, NumberTerm
-from .priors import is_nested
 
 
 class Graph(Model):

@@ -18,8 +18,8 @@ from ..frames.opening import open_data
 from ..frames.schema import Dataset
 from ..frames.training import Numeric, find_numbers
 from ..model.model import Model, renewed
+from .estimates import Plain, Prior
 from .factors import Density
-from .priors import Plain, Prior
 
 _DEVIATIONS, _POINTS = 2.5, 201  # standard deviations beyond the means of a curve, and its number of points
 

@@ -20,9 +20,8 @@ from ..counts.contingency import contingency_tables
 from ..frames.schema import Dataset
 from ..model.model import Model
 from . import elimination, forests
-from .estimates import Scope
+from .estimates import Dirichlet, Method, Prior, PseudoCounts, Scope
 from .factors import Batch, Belief, Factor, sum_terms
-from .priors import Dirichlet, Method, Prior, PseudoCounts
 
 _BLOCK_ROWS = 2**13
 _BLOCK_CELLS = 2**22

@@ -1,21 +1,225 @@
-"""Families, each a variable and its parents: the checks of their graph, and the estimates of their tables."""
+"""Priors, which turn counts into probabilities, methods of `lp`, and the families whose tables they give."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..base.arrays import Array
+from ..base.arrays import Array, Positions, normalize
 from ..base.checks import available
 from ..base.graphs import find_cycle
+from ..base.immutable import COUNT, Immutable, bounded, record
 from ..base.messages import cut, listed, repeated, shown, warn
 from ..counts.contingency import count_alike, narrow
 from ..frames.schema import Countable, Levels
-from .priors import Prior
+from ..model.model import Model, renewed
+
+LEAST_AMOUNT, MOST_AMOUNT = 1e-100, 1e100
+"""Bounds of positive pseudo-counts, within which no table or score overflows."""
+
+MOST_ESS = 1e12
+"""Largest equivalent sample size, beyond which posterior tables differ from the prior in few digits."""
+
+
+class Prior(Protocol):
+    """Converts the counts of a family to its conditional probability table."""
+
+    def __call__(self, counts: Array, axis: int = 0) -> Array:
+        """Return a table that sums to 1 over the axis of the variable; earlier axes are a stack of tables."""
+        ...
+
+
+def is_nested(prior: Prior) -> bool:
+    """Whether a prior shrinks a table towards the table with one parent fewer, which needs counts of both."""
+    return getattr(prior, "nested", False) is True
+
+
+class PseudoCounts(Immutable):
+    """A Dirichlet prior: (N_ijk + a) / (N_ij· + r a), with r levels; uniform if both are 0."""
+
+    nested = False
+
+    def per_cell(self, levels: Any, configurations: Any) -> Any:
+        """Return a for a variable, given the numbers of its levels and of its parents' configurations."""
+        raise TypeError(f"{type(self).__name__} does not define pseudo-counts")
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether a is greater than 0, so that no probability is 0."""
+        return bool(self.per_cell(2, 2) > 0)
+
+    def __call__(self, counts: Array, axis: int = 0) -> Array:
+        """Return the posterior mean of the table; see `Prior`."""
+        levels, *parent_cards = counts.shape[axis:]
+        return normalize(counts + self.per_cell(levels, prod(parent_cards)), axis)
+
+    def drawn(self, rng: np.random.Generator) -> Drawn:
+        """Return a prior that draws tables from their Dirichlet posteriors."""
+        return Drawn(self, rng)
+
+    def shares(self, counts: Array, totals: Array, levels: int, configurations: int) -> Array:
+        """Return (counts + a) / (totals + r a) for some cells of a table; 1 / r if both are 0."""
+        pseudo = self.per_cell(levels, configurations)
+        mass, total = counts + pseudo, totals + levels * pseudo
+        return np.divide(mass, total, out=np.full(mass.shape, 1 / levels), where=total > 0)
+
+    def side_by_side(
+        self, counts: NDArray[Any], variable: Positions, cards: Positions, configurations: int = 1
+    ) -> Array:
+        """Return the tables of variables whose levels, with ascending numbers, are along the last axis."""
+        starts = np.flatnonzero(np.diff(variable, prepend=-1))
+        lengths = np.diff(np.append(starts, len(variable)))
+        levels = cards[variable[starts]]
+        pseudo = np.zeros(levels.shape) + self.per_cell(levels, configurations)
+        mass = counts + np.repeat(pseudo, lengths)
+        total = np.add.reduceat(counts, starts, axis=-1, dtype=np.float64) + levels * pseudo
+        if not total.all():  # a table without counts is uniform
+            empty = total == 0
+            mass += np.repeat(empty, lengths, axis=-1)
+            total += empty * levels
+        mass /= np.repeat(total, lengths, axis=-1)
+        return mass
+
+
+@record
+@dataclass(frozen=True)
+class Dirichlet(PseudoCounts):
+    """``smooth`` in every cell: 0 gives maximum-likelihood estimates, 1 the Laplace correction."""
+
+    bounds = bounded(smooth=COUNT)
+
+    smooth: float
+
+    def per_cell(self, levels: Any, configurations: Any) -> Any:
+        """Return ``smooth``."""
+        return self.smooth
+
+
+@record
+@dataclass(frozen=True)
+class EquivalentSize(PseudoCounts):
+    """An equivalent sample size ``ess`` per table, spread evenly over its cells (BDeu)."""
+
+    bounds = bounded(ess=COUNT)
+
+    ess: float
+
+    def per_cell(self, levels: Any, configurations: Any) -> Any:
+        """Return ess / (r q), with q configurations of all parents, including the class."""
+        return self.ess / (levels * configurations)
+
+
+@record
+@dataclass(frozen=True)
+class MEstimate(PseudoCounts):
+    """An equivalent sample size ``m`` per distribution of a table, spread evenly over the levels."""
+
+    bounds = bounded(m=COUNT)
+
+    m: float
+
+    def per_cell(self, levels: Any, configurations: Any) -> Any:
+        """Return m / r."""
+        return self.m / levels
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn(PseudoCounts):
+    """Draws tables from their Dirichlet posteriors, in place of their means."""
+
+    prior: PseudoCounts
+    rng: np.random.Generator
+
+    def __call__(self, counts: Array, axis: int = 0) -> Array:
+        """Draw a table; see `Prior`."""
+        levels, *parent_cards = counts.shape[axis:]
+        logs = self._log_masses(counts + self.prior.per_cell(levels, prod(parent_cards)))
+        return normalize(np.exp(logs - logs.max(axis=axis, keepdims=True)), axis)
+
+    def side_by_side(
+        self, counts: NDArray[Any], variable: Positions, cards: Positions, configurations: int = 1
+    ) -> Array:
+        """Draw the tables of several variables whose levels all occur."""
+        starts = np.flatnonzero(np.diff(variable, prepend=-1))
+        logs = self._log_masses(counts + self.prior.per_cell(cards[variable], configurations))
+        masses = np.exp(logs - np.repeat(np.maximum.reduceat(logs, starts, axis=-1), cards, axis=-1))
+        return masses / np.repeat(np.add.reduceat(masses, starts, axis=-1), cards, axis=-1)
+
+    def _log_masses(self, shape: Array) -> Array:
+        """Return the logs of gamma variables, which do not underflow if the shape is small."""
+        return np.log(self.rng.standard_gamma(shape + 1)) - self.rng.standard_exponential(shape.shape) / shape
+
+
+@record
+class Method:
+    """Estimates each table from rows with its family; other methods, dataclasses of options, extend this."""
+
+    argument = ""
+    """The argument of `lp` that requests the method."""
+
+    takes_rows_without_class = False
+    counts_alone = False
+    """Whether it needs only counts, and no rows in memory."""
+
+    keeps_counts = False
+    """Whether parameters follow from the counts of the model, so that rows can be added."""
+
+    draws = False
+    """Whether it draws at random."""
+
+    def settings(self) -> Mapping[str, Any]:
+        """Return the arguments of `lp` that request this, without those at their defaults."""
+        return {}
+
+    def check(self, x: Model, prior: Prior) -> None:
+        """Raise if the method is not defined for a structure or a prior."""
+
+    def prepare(self, x: Model, dataset: Any) -> tuple[Model, Any]:
+        """Return the structure and the data; only `Densities` accepts numbers."""
+        return (renewed(x, densities={}) if x.densities else x), dataset
+
+    def __call__(self, x: Model, data: Any, prior: Prior, rng: np.random.Generator) -> Model:
+        """Return the structure with parameters, from data with its variables in its order."""
+        return x._estimate(data, prior)
+
+
+@record
+class Plain(Method):
+    """The estimates themselves."""
+
+    counts_alone = True
+    keeps_counts = True
+
+
+PLAIN = Plain()
+
+
+def check_augmented(x: Model, argument: str) -> Any:
+    """Return a network in which the class is a parent of every feature and has no parents, or raise."""
+    graph: Any = x.graph
+    if graph is not x or x.no_joint:
+        kind = "a dependency network" if graph is x else f"an {type(x).__name__}"
+        raise TypeError(f"{argument} is defined for a single Bayesian network (BNC); got {kind}.")
+    if not graph.is_augmented:
+        raise ValueError(
+            f"{argument} is defined for an augmented naive Bayes, in which the class {shown(x.class_var)} "
+            "is a parent of every feature and has no parents. Learn the structure with nb or tan_cl, for "
+            "example"
+        )
+    return x
+
+
+def check_positive(prior: Prior, argument: str) -> None:
+    """Raise if a prior leaves probabilities of 0."""
+    if not getattr(prior, "is_positive", True):
+        raise ValueError(f"{argument} requires smooth above 0, so that no probability is 0.")
+
 
 Family: TypeAlias = tuple[Hashable, ...]
 Scope: TypeAlias = tuple[int, ...]

@@ -15,7 +15,7 @@ from ..base.arrays import TOLERANCE, Array
 from ..base.checks import Flag, Real, must_be
 from ..base.immutable import record
 from ..frames.schema import Dataset
-from ..network.priors import (
+from ..network.estimates import (
     LEAST_AMOUNT,
     MOST_AMOUNT,
     MOST_ESS,

@@ -22,9 +22,8 @@ from ..model.model import Model
 from ..model.recipes import Recipe, Tally
 from ..network.classifiers import Graph
 from ..network.ensemble import ArcShares, mean_arcs
-from ..network.estimates import Family, check_families, tabulate
+from ..network.estimates import Family, Prior, check_families, tabulate
 from ..network.factors import Factor
-from ..network.priors import Prior
 from . import class_inference
 from .class_inference import terms_of
 

@@ -27,8 +27,7 @@ from ..frames.schema import Dataset
 from ..frames.sources import in_pandas
 from ..inference.predict import check_costs, check_prior, predict, weigh_classes
 from ..learners import LEARNERS, find_learner
-from ..learners.gain import kdb_gain
-from ..learners.k_dependence import kdb_mi
+from ..learners.k_dependence import kdb_gain, kdb_mi
 from ..model.arguments import check_model
 from ..model.model import Model
 from ..network.densities import columns_of

@@ -22,8 +22,7 @@ from ..model.model import Model
 from ..model.recipes import Recipe, Step, Tally
 from ..network.classifiers import BNC
 from ..network.ensemble import Average
-from ..network.estimates import Family
-from ..network.priors import Dirichlet, EquivalentSize, MEstimate, Prior
+from ..network.estimates import Dirichlet, EquivalentSize, Family, MEstimate, Prior
 from ..recipe.prior import BackOff
 from ..recipe.tables import LeftOut
 from .cooccurrence import Cooccurrence, count_cooccurrence

@@ -24,8 +24,7 @@ from ..network.classifiers import BNC
 from ..network.elimination import joint_in_blocks
 from ..network.em import EM
 from ..network.ensemble import Average
-from ..network.estimates import Family
-from ..network.priors import Prior, PseudoCounts
+from ..network.estimates import Family, Prior, PseudoCounts
 
 IMPOSSIBLE = -1e300
 """Represents log 0 in sums, where 0 · -inf is not a number."""
