@@ -23,6 +23,12 @@ from .arc_moves import Arc, ArcRules
 from .fixed import network
 from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractions
 
+_PSEUDO_COUNTS = 2.0  # of the table of a pair, distributed like the table of its child
+_CURVATURE = 10.0  # added to the curvature of the likelihood
+_MOST_TERMS = 2**29  # number of rows x pairs x classes; beyond it, a subset of rows is used
+_MOST_CANDIDATES = 40  # of each feature
+_BLOCK_CELLS = 2**20
+
 
 @averages_views
 def spode(
@@ -225,13 +231,6 @@ def _ranks(order: Positions, required: Mask) -> Positions:
         waits = required[rank == len(order)].any(axis=0) | (rank < len(order))
         rank[order[~waits[order]][0]] = number
     return rank
-
-
-_PSEUDO_COUNTS = 2.0  # of the table of a pair, distributed like the table of its child
-_CURVATURE = 10.0  # added to the curvature of the likelihood
-_MOST_TERMS = 2**29  # number of rows x pairs x classes; beyond it, a subset of rows is used
-_MOST_CANDIDATES = 40  # of each feature
-_BLOCK_CELLS = 2**20
 
 
 @averages_views

@@ -20,6 +20,12 @@ from ..counts.contingency import count_alike, narrow
 from ..frames.schema import Countable, Levels
 from ..model.model import Model, renewed
 
+Family: TypeAlias = tuple[Hashable, ...]
+Scope: TypeAlias = tuple[int, ...]
+
+_FEWEST_ROWS = 100
+"""With fewer rows, most networks have more parameters than rows."""
+
 LEAST_AMOUNT, MOST_AMOUNT = 1e-100, 1e100
 """Bounds of positive pseudo-counts, within which no table or score overflows."""
 
@@ -219,13 +225,6 @@ def check_positive(prior: Prior, argument: str) -> None:
     """Raise if a prior leaves probabilities of 0."""
     if not getattr(prior, "is_positive", True):
         raise ValueError(f"{argument} requires smooth above 0, so that no probability is 0.")
-
-
-Family: TypeAlias = tuple[Hashable, ...]
-Scope: TypeAlias = tuple[int, ...]
-
-_FEWEST_ROWS = 100
-"""With fewer rows, most networks have more parameters than rows."""
 
 
 def estimate(data: Countable, scopes: Sequence[Scope], prior: Prior) -> tuple[list[Array], list[Array]]:
