@@ -24,34 +24,26 @@ from ..superparents.one_dependence import AODE
 def network(
     class_var: Hashable,
     parents: Mapping[Hashable, Sequence[Hashable]],
-    schema: Schema | None = None,
-    step: Step | None = None,
-    *,
-    columns: tuple[Hashable, ...] | None = None,
+    schema: Schema | None,
+    step: Step,
     trace: Mapping[str, Any] = EMPTY,
 ) -> BNC:
-    """Build an augmented naive Bayes from feature parents; `step` and `columns` are for the recipe."""
+    """Build an augmented naive Bayes from the feature parents of each feature."""
     with_class = {feature: (*names, class_var) for feature, names in parents.items()}
-    return general_network(
-        class_var, {**with_class, class_var: ()}, schema, step, columns=columns, trace=trace
-    )
+    return general_network(class_var, {**with_class, class_var: ()}, schema, step, trace)
 
 
 def general_network(
     class_var: Hashable,
     parents: Mapping[Hashable, Sequence[Hashable]],
-    schema: Schema | None = None,
-    step: Step | None = None,
-    *,
-    columns: tuple[Hashable, ...] | None = None,
+    schema: Schema | None,
+    step: Step,
     trace: Mapping[str, Any] = EMPTY,
 ) -> BNC:
-    """Build a network from the parents of each variable, including the class; see `network`."""
+    """Build a network from the parents of each variable, including the class."""
     families = _families(class_var, parents)
     levels = None if schema is None else schema.select([family[0] for family in families]).levels
-    seen = schema.columns if schema is not None and columns is None else None
-    recipe = None if step is None else Recipe(class_var, step, columns, seen=seen)
-    return BNC(class_var, families, levels, recipe=recipe, trace=trace)
+    return BNC(class_var, families, levels, recipe=Recipe.of(class_var, step, schema), trace=trace)
 
 
 def _families(class_var: Hashable, parents: Mapping[Hashable, Sequence[Hashable]]) -> tuple[Family, ...]:
@@ -90,16 +82,6 @@ def nb(
     BNC
         Structure without parameters. Use `lp` to estimate them.
 
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If a column cannot be encoded or has no observed value, or `features` contains the class.
-
-    Warns
-    -----
-    UserWarning
-        If `features` is not given and all values of a column are distinct.
-
     References
     ----------
     .. [1] Minsky, M. (1961). Steps toward artificial intelligence. Proceedings of the IRE 49.
@@ -117,9 +99,8 @@ def nb(
       learning algorithm:  nb
     """
     schema, chosen = describe(dataset, class_var, features, numeric=True)
-    kept = _kept(dataset, features, chosen)
-    step = Step("nb", nb, {"features": kept})
-    return network(class_var, dict.fromkeys(chosen, ()), schema, step, columns=kept)
+    step = Step("nb", nb, {"features": _kept(dataset, features, chosen)})
+    return network(class_var, dict.fromkeys(chosen, ()), schema, step)
 
 
 def aode(
@@ -145,16 +126,6 @@ def aode(
         A structure without parameters; `lp` estimates them. With fewer than two features, naive Bayes, a
         BNC.
 
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        As for `nb`.
-
-    Warns
-    -----
-    UserWarning
-        As for `nb`.
-
     Notes
     -----
     This is the ensemble of the R package: each estimator is a network with separate tables, including
@@ -176,13 +147,11 @@ def aode(
     ['[class] [doors|class] [safety|doors:class]', '[class] [safety|class] [doors|safety:class]']
     """
     schema, chosen = describe(dataset, class_var, features)
-    kept = _kept(dataset, features, chosen)
-    step = Step("aode", aode, {"features": kept})
+    step = Step("aode", aode, {"features": _kept(dataset, features, chosen)})
     if len(chosen) < 2:
-        return network(class_var, dict.fromkeys(chosen, ()), schema, step, columns=kept)
+        return network(class_var, dict.fromkeys(chosen, ()), schema, step)
     levels = None if schema is None else schema.select((*chosen, class_var)).levels
-    seen = None if schema is None or kept is not None else schema.columns
-    return AODE(class_var, chosen, levels, recipe=Recipe(class_var, step, kept, seen=seen))
+    return AODE(class_var, chosen, levels, recipe=Recipe.of(class_var, step, schema))
 
 
 @averages_views
@@ -211,13 +180,6 @@ def anb(
     BNC
         Structure without parameters. Use `lp` to estimate them.
 
-    Raises
-    ------
-    KeyError
-        If `parents` contains a name that is not a feature.
-    TypeError, ValueError
-        If `parents` is not a mapping, the arcs form a cycle, or a parent is listed twice or is the class.
-
     Examples
     --------
     >>> from bnclassify import anb, load_car, modelstring
@@ -225,7 +187,6 @@ def anb(
     '[class] [buying|class] [maint|buying:class]'
     """
     Instance(Mapping, "a dict of features and the lists of their parents").check("parents", parents)
-    check_name(class_var)
     written = {feature: _as_parents(feature, names) for feature, names in parents.items()}
     mentioned = tuple(dict.fromkeys(name for f, ps in written.items() for name in (f, *ps)))
     if class_var in mentioned:
@@ -243,7 +204,7 @@ def anb(
     check_families(class_var, families, origin="parents")
     kept = _kept(dataset, features, chosen)
     step = Step("anb", anb_again, {"parents": tuple(written.items()), "features": kept})
-    return network(class_var, inner, schema, step, columns=kept)
+    return network(class_var, inner, schema, step)
 
 
 @record
@@ -252,7 +213,7 @@ def anb_again(
     dataset: InFull | InParts,
     *,
     parents: tuple[tuple[Hashable, Family], ...],
-    features: tuple[Hashable, ...] | None,
+    features: tuple[Hashable, ...] | None = None,
 ) -> BNC:
     """Build the structure again from immutable arcs."""
     return anb(class_var, dict(parents), dataset, features=features)
@@ -282,12 +243,6 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
     -------
     BNC
         Structure without parameters, with the features in the order of the text.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not text, `text` is not in this notation, its arcs form a cycle, or `class_var` has
-        no bracket.
 
     References
     ----------

@@ -171,7 +171,7 @@ class Search:
         }
         step = Step(learner.__name__, learner, self._settings(further) | rules.settings(), draws=True)
         trace = self._trace(found, data.features, joins=moves.joins)
-        return network(class_var, parents, data.schema, step, trace=trace)
+        return network(class_var, parents, data.schema, step, trace)
 
     def _initial(self, moves: Moves, data: TrainingData, rules: ArcRules) -> Structure:
         """Return the initial structure, or raise if the moves cannot lead to it."""

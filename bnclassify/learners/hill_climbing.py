@@ -96,15 +96,13 @@ def hc(
     Raises
     ------
     KeyError, TypeError, ValueError
-        If values are missing, an arc is required or in `start` and also forbidden, or the arcs of the
-        initial structure form a cycle or exceed `max_parents`. If `missing` is "em" and the incomplete rows
-        have too many completions.
+        If values are missing or, with "em", the incomplete rows have too many completions, or the initial
+        structure and the arguments contradict each other.
 
     Warns
     -----
     UserWarning
-        If the class is missing in some rows, which are then ignored, all values of a column are
-        distinct, or weights are not whole numbers and sum to less than the number of rows.
+        If weights are not whole numbers and their sum is less than the number of rows.
 
     Notes
     -----
@@ -144,8 +142,7 @@ def hc(
     rules = ArcRules.check(required, forbidden, rows.columns)
     given = check_start(start, class_var, rows.columns)
     parents = rules.complete({name: given.get(name, ()) for name in rows.columns}, "max_parents", max_parents)
-    chosen = None if features is None else data.features
-    settings = rules.settings() | {"start": start, "features": chosen}
+    settings = rules.settings() | {"start": start, "features": None if features is None else data.features}
     return search.run(Step("hc", hc, settings), class_var, rows, parents, rules)
 
 
@@ -192,16 +189,6 @@ def ban(
     BNC
         Structure without parameters. Use `lp` to estimate them and `search_steps` to see the search.
 
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        As in `hc`, or if the class has parents in `start` or is not a parent of every feature of it.
-
-    Warns
-    -----
-    UserWarning
-        As in `hc`.
-
     Notes
     -----
     Features can have several parents. In contrast to `tan_cl`, the search need not find the best network.
@@ -229,8 +216,7 @@ def ban(
     given = check_start(start, class_var, data.columns, augmented=True)
     naive = {feature: (class_var, *given.get(feature, ())) for feature in data.features} | {class_var: ()}
     parents = inner.complete({name: naive[name] for name in data.order}, "max_parents", max_parents)
-    chosen = None if features is None else data.features
-    settings = rules.settings() | {"start": start, "features": chosen}
+    settings = rules.settings() | {"start": start, "features": None if features is None else data.features}
     return search.run(Step("ban", ban, settings), class_var, data.as_given, parents, inner)
 
 
@@ -296,11 +282,9 @@ class _Search:
         ]
         if not self.climb.restarts and self.missing == "error":
             trace["steps"] = [step[:-1] for step in trace["steps"]]
-        settings = {key: value for key, value in step.settings.items() if value is not None}
-        step = replace(step, settings=self.settings() | settings, draws=self.climb.restarts > 0)
+        step = replace(step, settings={**self.settings(), **step.settings}, draws=self.climb.restarts > 0)
         trace = {key: tuple(value) for key, value in trace.items()}
-        columns = settings.get("features")
-        return general_network(class_var, named, rows.schema, step, columns=columns, trace=trace)
+        return general_network(class_var, named, rows.schema, step, trace)
 
 
 def _as_moves(moves: object) -> tuple[str, ...]:

@@ -66,16 +66,10 @@ def chisq_dn(
         Structure without parameters. Use `lp` to estimate them. Parents are listed in the order in which
         they were selected.
 
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If an arc is both required and forbidden or contains the class.
-
     Warns
     -----
     UserWarning
-        If the class is missing in some rows, which are then ignored, all values of a column are
-        distinct, or weights are not whole numbers and sum to less than the number of rows.
+        If weights are not whole numbers and their sum is less than the number of rows.
 
     Notes
     -----
@@ -119,15 +113,13 @@ def chisq_dn(
     rules = ArcRules.check(required, forbidden, data.columns, apart=class_var)
     warn_of_fractions(data, "G")
     names = data.features
-    chosen = None if features is None else names
     families = [
         (names[v], *[names[p] for p in parents], class_var)
         for v, parents in enumerate(_choose_parents(data, float(level), df, rules))
     ]
-    settings = {"alpha": level} | rules.settings() | ({} if df == "class" else {"df": df})
-    settings |= {} if chosen is None else {"features": chosen}
-    seen = data.columns if chosen is None else None
-    recipe = Recipe(class_var, Step("chisq_dn", chisq_dn, settings), chosen, seen=seen)
+    settings = {"alpha": level, "df": None if df == "class" else df} | rules.settings()
+    settings["features"] = None if features is None else names
+    recipe = Recipe.of(class_var, Step("chisq_dn", chisq_dn, settings), data.schema)
     return DN(class_var, (*families, (class_var,)), data.levels, recipe=recipe)
 
 
@@ -219,18 +211,10 @@ def learn_blanket(
     tuple
         Names of the variables in the blanket, in column order. Empty if no dependence is significant.
 
-    Raises
-    ------
-    KeyError
-        If `class_var` is not a column of `dataset`.
-    ValueError
-        If an argument is out of range, or `dataset` has no rows or no row with an observed `class_var`.
-
     Warns
     -----
     UserWarning
-        If `class_var` is missing in some rows, which are then ignored, all values of a column are distinct,
-        or weights are fractions whose sum is less than the number of rows.
+        If weights are not whole numbers and their sum is less than the number of rows.
 
     Notes
     -----

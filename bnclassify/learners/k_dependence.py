@@ -60,18 +60,10 @@ def spode(
     BNC
         Structure without parameters. Use `lp` to estimate them. With one feature, naive Bayes.
 
-    Raises
-    ------
-    KeyError
-        If `class_var` or a feature is not a column of `dataset`.
-    ValueError
-        If `score` is not one of the options above, or `dataset` has no rows or no row with an observed class.
-
     Warns
     -----
     UserWarning
-        If the class is missing in some rows, which are then ignored, all values of a column are distinct, or
-        weights are fractions whose sum is less than the number of rows and the score is not "loglik".
+        As `tan_cl`.
 
     Notes
     -----
@@ -98,19 +90,14 @@ def spode(
     data = prepare(dataset, (class_var,), features)
     warn_of_fractions(data, score)
     names = data.features
-    chosen = None if features is None else names
     parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(names, ())
     if len(names) > 1:
-        best = names[_best_superparent([LocalScores(view, score) for view in data.views], len(names))]
+        scores = [LocalScores(view, score).gains_given_class(len(names)) for view in data.views]
+        gains = np.where(np.eye(len(names), dtype=bool), 0.0, np.mean(scores, axis=0))
+        best = names[int(first_best(gains.sum(axis=0)))]  # for the scores of all other features
         parents = {name: () if name == best else (best,) for name in names}
-    step = Step("spode", spode, {"score": score, "features": chosen})
-    return network(class_var, parents, data.schema, step, columns=chosen)
-
-
-def _best_superparent(scores: list[LocalScores], n: int) -> int:
-    """Return the position of the feature with the largest contribution to the scores of all others."""
-    gains = np.mean([of_view.gains_given_class(n) for of_view in scores], axis=0)
-    return int(first_best(np.where(np.eye(n, dtype=bool), 0.0, gains).sum(axis=0)))
+    step = Step("spode", spode, {"score": score, "features": None if features is None else names})
+    return network(class_var, parents, data.schema, step)
 
 
 @averages_views
@@ -155,18 +142,6 @@ def kdb_mi(
         Structure without parameters. Use `lp` to estimate them. Required parents come first, then the
         others in descending order of information.
 
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If a feature has more than `kdbk` required parents, an arc is both required and forbidden or
-        contains the class, or the required arcs form a cycle.
-
-    Warns
-    -----
-    UserWarning
-        If the class is missing in some rows, which are then ignored, or all values of a column are
-        distinct.
-
     Notes
     -----
     Features are ranked by I(X;C) and parents of X by I(X;Y|C), in nats per row, over the rows in which
@@ -189,12 +164,12 @@ def kdb_mi(
     """
     k = Whole().check("kdbk", kdbk)
     data = prepare(dataset, (class_var,), features, numeric=columns_of(numbers))
-    chosen = None if features is None else data.features
     rules = ArcRules.check(required, forbidden, data.columns, apart=class_var)
     rules.check_leaves(data.schema.numeric)
     rules.complete(dict.fromkeys(data.features, ()), "kdbk", k)
-    step = Step("kdb_mi", kdb_mi, {"kdbk": k, "features": chosen} | rules.settings() | as_setting(numbers))
-    return network(class_var, _best_parents(data, k, rules), data.schema, step, columns=chosen)
+    settings = {"kdbk": k, "features": None if features is None else data.features}
+    step = Step("kdb_mi", kdb_mi, settings | rules.settings() | as_setting(numbers))
+    return network(class_var, _best_parents(data, k, rules), data.schema, step)
 
 
 def _best_parents(data: Learnable, k: int, rules: ArcRules) -> dict[Hashable, tuple[Hashable, ...]]:
@@ -261,20 +236,6 @@ def kdb_gain(
         Structure without parameters. Use `lp` to estimate them. Parents are in the order in which they were
         chosen.
 
-    Raises
-    ------
-    KeyError
-        If `class_var` or a feature is not a column of `dataset`.
-    TypeError, ValueError
-        If `kdbk` is not a whole number of at least 0, or `dataset` has no rows, no row with an observed class
-        or is partitioned.
-
-    Warns
-    -----
-    UserWarning
-        If the class is missing in some rows, which are then ignored, or all values of a column are
-        distinct.
-
     Notes
     -----
     Naive Bayes has the scores :math:`S(y) = \ln P(y) + w Σ_i \ln P(x_i | y)` of a row, without the row,
@@ -304,14 +265,11 @@ def kdb_gain(
     """
     k = Whole().check("kdbk", kdbk)
     data = prepare_rows(dataset, class_var, features)
-    chosen = None if features is None else data.features
-    step = Step("kdb_gain", kdb_gain, {"kdbk": k, "features": chosen})
-    parents = (
-        dict.fromkeys(data.features, ())
-        if k == 0
-        else _parents_in_turns(cast("Dataset", next(iter(data.views))), k)
-    )
-    return network(class_var, parents, data.schema, step, columns=chosen)
+    step = Step("kdb_gain", kdb_gain, {"kdbk": k, "features": None if features is None else data.features})
+    parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(data.features, ())
+    if k:
+        parents = _parents_in_turns(cast("Dataset", next(iter(data.views))), k)
+    return network(class_var, parents, data.schema, step)
 
 
 def _parents_in_turns(data: Dataset, k: int) -> dict[Hashable, tuple[Hashable, ...]]:

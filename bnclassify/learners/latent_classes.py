@@ -136,7 +136,7 @@ def lca(
     settings = {"k": tuple(numbers) if len(numbers) > 1 else numbers[0], "smooth": smooth}
     step = Step("lca", lca, settings | {"restarts": restarts}, draws=True)
     trace = {"classes": steps, "latent": True}
-    structure = network(class_var, dict.fromkeys(data.columns, ()), None, step, trace=trace)
+    structure = network(class_var, dict.fromkeys(data.columns, ()), None, step, trace)
     levels = (*data.levels, tuple(range(1, numbers[best] + 1)))
     _warn_of_choice(data.cards, numbers, best, free[best])
     warn_of_end(fits[best].run, "The result may depend on the start.")

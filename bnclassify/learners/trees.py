@@ -103,18 +103,11 @@ def tan_cl(
     BNC
         Structure without parameters. Use `lp` to estimate them.
 
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If `root` is the class variable, a pair is both required and forbidden or contains the class, the
-        required pairs form a cycle, or, for "loglik", the forbidden pairs leave no tree.
-
     Warns
     -----
     UserWarning
-        If the class is missing in some rows, which are then ignored, all values of a column are
-        distinct, or weights are not whole numbers and sum to less than the number of rows and the score is
-        not "loglik".
+        If weights are not whole numbers, their sum is less than the number of rows and the score is not
+        "loglik".
 
     Notes
     -----
@@ -148,13 +141,12 @@ def tan_cl(
     check_missing(missing, "available", score)
     data = prepare(dataset, (class_var,), features, rows_needed=missing == "em", numeric=columns_of(numbers))
     coded = tuple([name for name in data.features if name not in data.schema.numeric])
-    chosen = None if features is None else data.features
     rules = ArcRules.check(required, forbidden, data.columns, directed=False, apart=class_var)
     rules.check_leaves(data.schema.numeric)
     first = _root_number(root, coded, 0, class_var)
     warn_of_fractions(data, score)
     trace, settings = {}, {"score": score, "root": root} | rules.settings() | as_setting(numbers)
-    settings |= {} if ess == 1 else {"ess": ess}
+    settings |= {"ess": None if ess == 1 else ess, "features": None if features is None else data.features}
     if missing == "em":
         if data.schema.numeric:
             raise ValueError("missing must be 'available' with numbers; got 'em'. Discretize the numbers.")
@@ -165,8 +157,7 @@ def tan_cl(
         of_coded = _forest(data.select((*coded, class_var)), score, ess, first, among)
         of_numbers = _parents_of_numbers(data, rules)
         parents = {name: {**of_coded, **of_numbers}[name] for name in data.features}
-    step = Step("tan_cl", tan_cl, settings if chosen is None else settings | {"features": chosen})
-    return network(class_var, parents, data.schema, step, columns=chosen, trace=trace)
+    return network(class_var, parents, data.schema, Step("tan_cl", tan_cl, settings), trace)
 
 
 def _root_number(
@@ -307,18 +298,6 @@ def chow_liu(
     BNC
         Structure without parameters. Use `lp` to estimate them.
 
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If a pair is both required and forbidden, the required pairs form a cycle, or the forbidden pairs
-        leave no tree.
-
-    Warns
-    -----
-    UserWarning
-        If the class is missing in some rows, which are then ignored, or all values of a column are
-        distinct.
-
     Notes
     -----
     An edge contributes I(X;Y), in nats per row, over the rows in which both are observed. The result is a
@@ -338,14 +317,11 @@ def chow_liu(
     '[class] [buying|class] [maint|class] [doors|class] [persons|class] [lug_boot|class] [safety|class]'
     """
     data = prepare(dataset, (class_var,), features)
-    chosen = None if features is None else data.features
     rows = data.as_given
     names = rows.columns
     rules = ArcRules.check(required, forbidden, names, directed=False)
     first = _root_number(root, names, names.index(class_var), class_var)
     pairs = pair_statistics(rows, range(len(names)), None)
     parents = _directed(names, pairs.information, pairs.rows > 0, first, rules)
-    settings = {"root": root} | rules.settings() | ({} if chosen is None else {"features": chosen})
-    return general_network(
-        class_var, parents, rows.schema, Step("chow_liu", chow_liu, settings), columns=chosen
-    )
+    settings = {"root": root, "features": None if features is None else data.features} | rules.settings()
+    return general_network(class_var, parents, rows.schema, Step("chow_liu", chow_liu, settings))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ..base.immutable import COUNT, Immutable, bounded, is_within, record
 from ..counts.contingency import narrow
-from ..frames.schema import Countable
+from ..frames.schema import Countable, Schema
 from ..numbers.preparation import Preparation
 
 _MOST_CHARACTERS = 40
@@ -112,6 +112,14 @@ class Recipe:
     preparation: Preparation | None = None
     seen: tuple[Hashable, ...] | None = None
     rows: Rows | None = field(default=None, compare=False)
+
+    @classmethod
+    def of(cls, class_var: Hashable, step: Step, schema: Schema | None) -> Recipe:
+        """Return the recipe of a step, whose setting ``features`` has the columns that it selects."""
+        settings = {name: value for name, value in step.settings.items() if value is not None}
+        columns = settings.get("features")
+        seen = schema.columns if schema is not None and columns is None else None
+        return cls(class_var, replace(step, settings=settings), columns, seen=seen)
 
     def fit(self, data: Countable, rng: np.random.Generator | None = None) -> Any:
         """Learn structure and parameters from other data."""

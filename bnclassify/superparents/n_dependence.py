@@ -289,16 +289,6 @@ def ande(
     ANDE
         A structure without parameters; `lp` estimates them, with ``smooth`` or ``m``.
 
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If a feature is named twice or is the class, or all values of a column are missing.
-
-    Warns
-    -----
-    UserWarning
-        If a column that is not selected by name has a different value in every row.
-
     Notes
     -----
     The posterior is Σ_i w_i P(c, x_i) Π_{j ≠ i} P(x_j | c, x_i), normalized, over the features i and j that
@@ -356,9 +346,7 @@ def ande(
         frame_of(dataset, "dataset")
     schema, chosen = describe(dataset, class_var, features)
     levels = None if schema is None else schema.select((*chosen, class_var)).levels
-    kept = None if features is None else chosen
-    limits = {"min_count": min_count, "subsumption": subsumption}
-    step = Step("ande", ande, {"n": n, "features": kept} | limits | {"weights": weights})
-    seen = None if schema is None or kept is not None else schema.columns
-    recipe = Recipe(class_var, step, kept, seen=seen)
+    settings = {"n": n, "features": None if features is None else chosen, "min_count": min_count}
+    step = Step("ande", ande, settings | {"subsumption": subsumption, "weights": weights})
+    recipe = Recipe.of(class_var, step, schema)
     return ANDE(class_var, chosen, levels, n, min_count, subsumption, weights, recipe=recipe)
