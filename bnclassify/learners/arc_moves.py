@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from ..base.arrays import TOLERANCE, Array, Mask, Positions
+from ..base.arrays import TOLERANCE, Array, Mask
 from ..base.checks import Instance, ListOf, OneOf, must_be
 from ..base.graphs import ChangingDag, find_cycle
 from ..base.messages import shown
@@ -101,7 +101,12 @@ class ArcRules:
         for source, target in self.required:
             if source not in start[target] and (self.directed or target not in start[source]):
                 start[target].append(source)
-        self._check_start([(parent, name) for name, names in start.items() for parent in names])
+        lost = [(p, name) for name, names in start.items() for p in names if self.forbids((p, name))]
+        if lost:
+            raise ValueError(
+                f"forbidden must not contain arcs of the initial structure; got {written(lost)}. Start from "
+                "a structure without them."
+            )
         cycle = find_cycle(start)
         if cycle:
             raise ValueError(
@@ -115,14 +120,6 @@ class ArcRules:
                     f"some of {written((source, target) for source in sources)}."
                 )
         return start
-
-    def _check_start(self, arcs: Iterable[Arc]) -> None:
-        lost = [arc for arc in arcs if self.forbids(arc)]
-        if lost:
-            raise ValueError(
-                f"forbidden must not contain arcs of the initial structure; got {written(lost)}. Start from "
-                "a structure without them."
-            )
 
 
 def _as_arcs(argument: str, arcs: object) -> tuple[Arc, ...]:
@@ -224,44 +221,31 @@ class HillClimber:
         """Whether there is an arc, (from, to)."""
         return self._graph.arcs.copy()
 
-    def options(self) -> Iterator[tuple[str, Array, Positions]]:
-        """Yield each operation with gains (-inf if impossible) and arcs, from i to j numbered i n + j."""
-        n = len(self.parents)
-        for operation in (name for name in MOVES if name in self.limits.moves):
-            if operation == "add":
-                gains = np.where(self._graph.closes_cycle, -np.inf, self._added).ravel()
-                yield operation, gains, np.arange(n * n)
-                continue
-            sources, targets = self._graph.present() if operation == "delete" else self._graph.reversible()
-            gains = self._deleted[sources, targets]
-            if operation == "reverse":
-                gains += self._added[targets, sources]
-            yield operation, gains, sources * n + targets
+    def gains(self) -> Array:
+        """Return the gain of each operation on each arc, (operations, from, to), -inf if impossible."""
+        gains = np.full((len(MOVES), *self._added.shape), -np.inf)
+        if "add" in self.limits.moves:
+            np.copyto(gains[0], self._added, where=~self._graph.closes_cycle)
+        if "delete" in self.limits.moves:
+            gains[1] = self._deleted
+        if "reverse" in self.limits.moves:
+            sources, targets = self._graph.reversible()
+            gains[2, sources, targets] = self._deleted[sources, targets] + self._added[targets, sources]
+        return gains
 
     def best(self, tolerance: float, tabu: Iterable[ArcMove] = ()) -> tuple[ArcMove, float] | None:
         """Return the best move that is not `tabu` and its gain, the first if several are tied."""
-        n, options = len(self.parents), list(self.options())
+        gains = self.gains()
         for move in tabu:
-            for operation, gains, arcs in options:
-                if operation == move.operation:
-                    gains[arcs == move.source * n + move.target] = -np.inf
-        best = max(float(gains.max(initial=-np.inf)) for _, gains, _ in options)
-        if best == -np.inf:
-            return None
-        operation, gains, arcs = next(o for o in options if o[1].max(initial=-np.inf) >= best - tolerance)
-        first = int((gains >= best - tolerance).argmax())
-        return ArcMove(operation, *divmod(int(arcs[first]), n)), float(gains[first])
+            gains[MOVES.index(move.operation), move.source, move.target] = -np.inf
+        best = gains.max(initial=-np.inf)
+        return None if best == -np.inf else _move_at(gains, int((gains >= best - tolerance).argmax()))
 
     def draw(self, rng: np.random.Generator) -> tuple[ArcMove, float] | None:
         """Draw one of the possible moves, and return it with its gain."""
-        n = len(self.parents)
-        possible = [
-            (ArcMove(operation, *divmod(arc, n)), gain)
-            for operation, gains, arcs in self.options()
-            for arc, gain in zip(arcs.tolist(), gains.tolist(), strict=True)
-            if gain > -np.inf
-        ]
-        return possible[rng.integers(len(possible))] if possible else None
+        gains = self.gains()
+        possible = np.flatnonzero(gains > -np.inf)
+        return _move_at(gains, int(possible[rng.integers(len(possible))])) if len(possible) else None
 
     def leading_to(self, networks: Iterable[Mask]) -> list[ArcMove]:
         """Return the moves that lead to one of some networks."""
@@ -319,6 +303,12 @@ class HillClimber:
         self._deleted[:, variable] = -np.inf
         for parent, others in self._lesser(variable):
             self._deleted[parent, variable] = scores.family(variable, others) - score
+
+
+def _move_at(gains: Array, place: int) -> tuple[ArcMove, float]:
+    """Return the move at a place in the gains of a climber, and its gain."""
+    operation, source, target = (int(i) for i in np.unravel_index(place, gains.shape))
+    return ArcMove(MOVES[operation], source, target), float(gains.flat[place])
 
 
 @dataclass(frozen=True)
