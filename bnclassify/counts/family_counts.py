@@ -41,7 +41,7 @@ class FamilyCounts:
 
     def table(self, family: Sequence[int]) -> Counts:
         """Count a family: (levels of the variable, configurations) array."""
-        state, shape = self._states(family)
+        state, shape = self.states(family)
         observed = self._observed(family)
         weights = None if self.data.weights is None else self.data.weights[observed]
         return np.bincount(state[observed], weights, minlength=prod(shape)).reshape(shape)
@@ -52,7 +52,7 @@ class FamilyCounts:
 
     def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
         """Yield slices of columns, and (levels, configurations, levels of these columns) counts."""
-        state, shape = self._states(family)
+        state, shape = self.states(family)
         cells, widest = prod(shape), int(self.cards.argmax())
         check_number(self.data, (*family, widest), cells * int(self.cards[widest]), "set max_parents")
         largest = max(len(self.data), cells * int(self.cards[widest]))
@@ -69,7 +69,7 @@ class FamilyCounts:
             counts = np.bincount(index, weights, cells * int(cards.sum()))
             yield columns, counts.reshape(*shape, -1)
 
-    def _states(self, family: Sequence[int]) -> tuple[Index, tuple[int, int]]:
+    def states(self, family: Sequence[int]) -> tuple[Index, tuple[int, int]]:
         """Number the joint values of a family in each row, and return the numbers of both parts."""
         variable, *parents = family
         configuration, n = np.zeros(len(self.data), dtype=np.intp), 1

@@ -1,7 +1,6 @@
 """Cross-validated scores of structures: one log joint of the tested rows per structure.
 
-A family is a variable and its feature parents; the class is a parent of all. Its joint values are the
-cells of a table. If there are more cells than rows, only observed cells are numbered.
+A family is a variable and its feature parents; the class is a parent of all.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from ..base.arrays import Array, Mask, Positions, code_type, first_best, log
 from ..base.messages import shown
 from ..counts.contingency import check_cells, flat_index
+from ..counts.family_counts import FamilyCounts
 from ..frames.schema import Dataset, Schema
 from ..metrics import ACCURACY, Metric
 from ..metrics.folds import Rows
@@ -29,7 +29,6 @@ from ..network.factors import Factor
 from .neighbours import Edit, Parents, Structure, apply
 
 _KEPT_BYTES = 2**28
-_FEW_CELLS = 2**12  # up to this number, all configurations are numbered
 
 
 class FoldedData:
@@ -74,9 +73,9 @@ class FoldedData:
         least = 1.0 if weights is None else float(weights.min(where=weights > 0, initial=np.inf))
         return ln(least) - ln(self.grouped.size) - ln(max(self.cards, default=1) + self.n_classes)
 
-    def observed(self, columns: Sequence[int], rows: slice | Positions = slice(None)) -> Mask | None:
+    def observed(self, columns: Sequence[int]) -> Mask | None:
         """Whether rows are complete in these columns; None if all rows are."""
-        partial = [self.grouped.codes[column][rows] >= 0 for column in columns if column in self.partial]
+        partial = [self.grouped.codes[column] >= 0 for column in columns if column in self.partial]
         return np.logical_and.reduce(partial) if partial else None
 
     def trained(self, counts: NDArray[Any]) -> Array:
@@ -99,7 +98,8 @@ class CrossValidatedScore:
         self.data, self.prior, self.metric = data, prior, metric
         # Stands for log 0, so that contributions can be subtracted; lower than any possible log joint.
         self._floor = 8 * (len(data.cards) + 1) * data.lowest
-        self._codes = np.maximum(data.grouped.codes, 0)
+        self._counts = FamilyCounts(data.grouped)
+        self._full_counts = FamilyCounts(data.grouped, numbered=False)
         kept = max(2, _KEPT_BYTES // max(1, 8 * data.n_tested * data.n_classes))
         self._added = lru_cache(kept)(self._add)
         counts = np.bincount(data.group, data.grouped.weights, data.n_groups)
@@ -129,28 +129,17 @@ class CrossValidatedScore:
 
     def _add(self, family: Parents) -> Array:
         """Return the contribution of a family, (tested rows, classes); 0 if a member is missing."""
-        index, shape = self._number(family)
-        logs = self._finite(self._logs(family, index, shape))
-        tested = slice(self.data.n_tested)
+        logs, index = self._logs(family)
+        logs, tested = self._finite(logs), slice(self.data.n_tested)
         added = logs.reshape(-1, *logs.shape[2:])[index[tested], self.data.fold[tested]]
         observed = self.data.observed(family)
         return added if observed is None else added * observed[tested, None]
 
-    def _number(self, family: Parents) -> tuple[Array, tuple[int, int]]:
-        """Number the joint values of a family in rows; of many configurations, only those that occur."""
-        variable, *parents = family
-        cards = self.data.cards
-        configuration, n = np.zeros(len(self.data.grouped), dtype=np.intp), 1
-        for parent in parents:
-            configuration, n = configuration * cards[parent] + self._codes[parent], n * cards[parent]
-            if n > max(len(configuration), _FEW_CELLS) and self.data.partial.isdisjoint(family):
-                occurring, configuration = np.unique(configuration, return_inverse=True)
-                n = len(occurring)
-        return self._codes[variable].astype(np.intp) * n + configuration, (cards[variable], n)
-
-    def _logs(self, family: Parents, index: Array, shape: tuple[int, int]) -> Array:
-        """Return the logs of a family's table, (levels, configurations, folds, classes)."""
+    def _logs(self, family: Parents) -> tuple[Array, Positions]:
+        """Return the logs of a family's table, (levels, configurations, folds, classes), and rows' cells."""
         data, weights = self.data, self.data.grouped.weights
+        counter = self._counts if data.partial.isdisjoint(family) else self._full_counts
+        index, shape = counter.states(family)
         cells = flat_index([index, data.group], [prod(shape), data.n_groups])
         if (observed := data.observed(family)) is not None:
             check_cells(data.grouped, (*family, -1))
@@ -158,7 +147,8 @@ class CrossValidatedScore:
         counts = np.bincount(cells, weights, prod(shape) * data.n_groups).reshape(*shape, -1)
         trained = data.trained(counts)
         card, configurations = shape[0], prod(data.cards[p] for p in family[1:])
-        return log(self.prior.shares(trained, trained.sum(axis=0), card, configurations * data.n_classes))
+        shares = self.prior.shares(trained, trained.sum(axis=0), card, configurations * data.n_classes)
+        return log(shares), index
 
     def _missing(self, structure: Structure) -> Array:
         """Return the contribution of missing values to the log joint of tested rows, (rows, classes)."""
@@ -169,7 +159,7 @@ class CrossValidatedScore:
         factors = []
         for u in features:
             family = (u, *structure[u])
-            logs = self._logs(family, *self._number(family))
+            logs, _ = self._logs(family)
             table = logs.reshape(*[data.cards[v] for v in family], *logs.shape[-2:])
             factors.append(Factor(tuple([position[v] for v in family]), table))
         factors.append(Factor((), np.zeros((data.n_folds, data.n_classes))))
