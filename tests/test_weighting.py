@@ -256,13 +256,6 @@ def test_manb_with_a_prior_so_strong_that_data_does_not_count(car: pd.DataFrame)
     np.testing.assert_allclose(bn.manb_arc_posterior(x), 0.5, atol=1e-9)
 
 
-def test_trees_in_portions_are_the_same(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
-    together = bn.feature_weights(bn.lp(bn.nb("class", car), car, smooth=1, awnb_trees=4, rng=0))
-    monkeypatch.setattr(trees, "_SAMPLED_ROWS", 1)
-    apart = bn.feature_weights(bn.lp(bn.nb("class", car), car, smooth=1, awnb_trees=4, rng=0))
-    pd.testing.assert_series_equal(together, apart)
-
-
 def noisy_copies(seed: int) -> pd.DataFrame:
     """Four features that copy a class of three labels, but for noise."""
     rng = np.random.default_rng(seed)

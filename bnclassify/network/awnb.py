@@ -1,8 +1,4 @@
-"""AWNB: features weighted by the depth at which unpruned trees on bootstrap samples test them.
-
-Many trees, each on its own sample of rows, grow at the same time, level by level: one table counts
-the open nodes of all trees.
-"""
+"""AWNB: features weighted by the depth at which unpruned trees on bootstrap samples test them."""
 
 from __future__ import annotations
 
@@ -31,7 +27,6 @@ MAX_DEPTH = 30
 _MOST_TREES = 100_000
 _ALL_SUBSETS = 10  # maximum number of levels for a search of all splits with more than two classes
 _BLOCK_CELLS = 2**22
-_SAMPLED_ROWS = 2**19  # number of cells of the trees that grow at the same time
 
 
 @record
@@ -104,19 +99,6 @@ def min_testing_depths(class_var: Hashable, dataset: InFull) -> pd.Series[Any]:
     pandas.Series
         One depth per feature, 1 at the root. Features that are never tested are omitted.
 
-    Raises
-    ------
-    KeyError
-        If `class_var` is not a column of `dataset`.
-    ValueError
-        If `dataset` has no rows.
-
-    Warns
-    -----
-    UserWarning
-        If the class is missing in some rows, which are then ignored, or if all values of a column are
-        distinct.
-
     Notes
     -----
     Each node is split in two by the subset of the levels of a feature that gains the most information, until
@@ -149,63 +131,42 @@ def testing_depths(
     data: Dataset, features: Sequence[Hashable], class_var: Hashable, samples: Iterable[Positions]
 ) -> NDArray[np.int64]:
     """Return the smallest depth of each feature in the tree of each sample, (samples, features), or 0."""
-    columns = [data.positions[feature] for feature in features]
-    depths = []
-    for portion in _portions(samples):
-        forest = _Forest(data, columns, data.positions[class_var], portion)
-        while forest.grow():
-            advance()
-        depths.append(forest.depths())
-    return np.concatenate(depths)
-
-
-def _portions(samples: Iterable[Positions]) -> Iterator[list[Positions]]:
-    """Group the samples of the trees that grow at the same time; later samples are not yet drawn."""
-    portion: list[Positions] = []
-    for sample in samples:
-        portion.append(sample)
-        if sum(map(len, portion)) + len(sample) > _SAMPLED_ROWS:
-            yield portion
-            portion = []
-    if portion:
-        yield portion
+    columns, of_class = [data.positions[feature] for feature in features], data.positions[class_var]
+    return np.array([_Tree(data, columns, of_class, sample).depths() for sample in samples])
 
 
 @dataclass
 class _Level:
-    """The nodes of one depth: parent, tree, weight of misclassified rows, tested feature or -1."""
+    """The nodes of one depth: parent, weight of misclassified rows, tested feature or -1."""
 
     parent: Positions
-    tree: Positions
     errors: NDArray[Any]
     feature: Positions = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
 
-class _Forest:
-    """Trees that grow at the same time."""
+class _Tree:
+    """A tree that grows on some rows level by level: one table counts all nodes of a level."""
 
-    def __init__(
-        self, data: Dataset, columns: Sequence[int], class_column: int, samples: Sequence[Positions]
-    ) -> None:
-        rows = np.concatenate(samples)
+    def __init__(self, data: Dataset, columns: Sequence[int], class_column: int, rows: Positions) -> None:
         self.n_classes = data.cards[class_column]
         self.classes = data.codes[class_column].take(rows).astype(np.intp)
         self.codes = data.codes[list(columns)].take(rows, axis=1)
         self.weights = None if data.weights is None else data.weights[rows]
         cards = [data.cards[column] for column in columns]
         self.by_card = {r: [j for j, card in enumerate(cards) if card == r] for r in set(cards) if r > 1}
-        self.n_trees = len(samples)
-        self.node = np.repeat(np.arange(self.n_trees), [len(sample) for sample in samples])
-        self.levels = [self._open(np.full(self.n_trees, -1), np.arange(self.n_trees))]
+        self.node = np.zeros(len(rows), dtype=np.intp)
+        self.levels = [self._open(np.array([-1]))]
+        while self._grow():
+            advance()
 
-    def _open(self, parent: Positions, tree: Positions) -> _Level:
+    def _open(self, parent: Positions) -> _Level:
         """Open nodes, to which rows are assigned."""
         cells = self.node * self.n_classes + self.classes
         counts = np.bincount(cells, self.weights, minlength=len(parent) * self.n_classes)
         counts = counts.reshape(-1, self.n_classes)
-        return _Level(parent, tree, errors=counts.sum(axis=1) - counts.max(axis=1))
+        return _Level(parent, errors=counts.sum(axis=1) - counts.max(axis=1))
 
-    def grow(self) -> bool:
+    def _grow(self) -> bool:
         """Split the nodes of the deepest level; return whether any was split."""
         level = self.levels[-1]
         n_nodes = len(level.parent)
@@ -220,13 +181,11 @@ class _Forest:
                 better = impure & (gains > gain + TOLERANCE)
                 gain[better], level.feature[better] = gains[better], j
                 goes_left[better, : sides.shape[1]] = sides[better]
-        split = level.feature >= 0
-        if not split.any():
-            return False
-        self._send_down(level, goes_left)
-        parent = np.repeat(np.nonzero(split)[0], 2)
-        self.levels.append(self._open(parent, level.tree[parent]))
-        return True
+        split = np.flatnonzero(level.feature >= 0)
+        if len(split):
+            self._send_down(level, goes_left)
+            self.levels.append(self._open(np.repeat(split, 2)))
+        return len(split) > 0
 
     def _keep(self, rows: Mask) -> None:
         """Drop all other rows, which are in leaves."""
@@ -266,22 +225,19 @@ class _Forest:
         return counts.reshape(-1, r, self.n_classes)
 
     def depths(self) -> NDArray[np.int64]:
-        """Prune upwards, and return the smallest depth of each feature in each tree."""
+        """Prune upwards, and return the smallest depth of each feature."""
         errors = self.levels[-1].errors  # errors of the pruned subtree at each node
         for upper, lower in zip(self.levels[-2::-1], self.levels[:0:-1], strict=True):
             errors_below = np.bincount(lower.parent, weights=errors, minlength=len(upper.parent))
             # sums of weights in another order can differ by rounding
             upper.feature[(upper.feature >= 0) & (errors_below >= upper.errors * (1 - TOLERANCE))] = -1
             errors = np.where(upper.feature >= 0, errors_below, upper.errors)
-        result = np.zeros((self.n_trees, len(self.codes)), dtype=np.int64)
-        alive = np.ones(self.n_trees, dtype=bool)
+        result = np.zeros(len(self.codes), dtype=np.int64)
+        splits = np.array([True])
         for depth, level in enumerate(self.levels, start=1):
-            if depth > 1:
-                alive = (alive & (self.levels[depth - 2].feature >= 0))[level.parent]
-            tests = np.nonzero(alive & (level.feature >= 0))[0]
-            trees, features = level.tree[tests], level.feature[tests]
-            is_first = result[trees, features] == 0
-            result[trees[is_first], features[is_first]] = depth
+            splits = splits[level.parent] & (level.feature >= 0)  # parent -1, the last, is the only one
+            tested = np.unique(level.feature[splits])
+            result[tested[result[tested] == 0]] = depth
         return result
 
 
