@@ -129,9 +129,9 @@ from .plotting.heatmaps import plot_cpt
 from .plotting.networks import plot
 from .plotting.nomogram import plot_nomogram
 from .plotting.performance import plot_calibration, plot_confusion, plot_cv, plot_ranks, plot_scores
-from .several.chains import Chain
+from .several.mbc import MAODE, MBC
 from .several.multi_learners import chain, maode, mbc
-from .several.multidimensional import MAODE, MBC
+from .several.multidimensional import Chain
 from .superparents.n_dependence import ANDE, ande
 from .superparents.one_dependence import AODE
 

@@ -67,11 +67,6 @@ def lca(
         of classes that were compared, and `loglik` and `BIC` marginalize over the class, so they need no
         column of classes.
 
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If `class_var` is a column of `dataset`, or a column is not categorical.
-
     Warns
     -----
     UserWarning

@@ -267,12 +267,6 @@ class BNC(Network):
         The densities of features that are numbers, by name. Such a feature has no levels, is not a parent,
         and its table is empty.
 
-    Raises
-    ------
-    ValueError
-        If the families are not an acyclic graph in which each variable is one node, or levels or tables
-        do not fit them.
-
     Examples
     --------
     >>> from bnclassify import BNC
@@ -395,11 +389,6 @@ class DN(Network):
         ``(variable, feature parents…, class)`` of each feature, and at the end ``(class_var,)``.
     levels, cpts, recipe, trace, learned
         As in `BNC`.
-
-    Raises
-    ------
-    ValueError
-        If the class is not a parent of every feature or has parents, or levels or tables do not fit.
 
     Examples
     --------

@@ -99,14 +99,6 @@ class Ensemble(Average):
     learned : mapping
         Results of learning, by name.
 
-    Raises
-    ------
-    TypeError
-        If a member is not a model.
-    ValueError
-        If there are no members, they differ in class, features or levels, only some have parameters,
-        one accepts raw data, or the weights do not fit them.
-
     Examples
     --------
     >>> from bnclassify import Ensemble, load_car, lp, nb, predict, tan_cl

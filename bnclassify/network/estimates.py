@@ -180,8 +180,8 @@ class Method:
     """Whether it draws at random."""
 
     def settings(self) -> Mapping[str, Any]:
-        """Return the arguments of `lp` that request this, without those at their defaults."""
-        return {}
+        """Return the arguments of `lp` that request this: by default, that with the first option or True."""
+        return {self.argument: next(iter(vars(self).values()), True)} if self.argument else {}
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise if the method is not defined for a structure or a prior."""

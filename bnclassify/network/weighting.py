@@ -54,10 +54,6 @@ class MANB(Method):
     def __post_init__(self) -> None:
         Real(above=0, below=1).check("manb_prior", self.probability)
 
-    def settings(self) -> Mapping[str, Any]:
-        """Return the argument of `lp` that requests this."""
-        return {"manb_prior": self.probability}
-
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the structure is a naive Bayes and the prior adds pseudo-counts."""
         check_augmented(x, self.argument)
@@ -167,10 +163,6 @@ class WANBIA(Method):
     """Weight the features of a network to maximize the conditional log-likelihood."""
 
     argument = "wanbia"
-
-    def settings(self) -> Mapping[str, Any]:
-        """Return the argument of `lp` that requests this."""
-        return {"wanbia": True}
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the class is a parent of every feature and no probability can be 0."""
@@ -295,10 +287,6 @@ class Subsumption(Method):
 
     def __post_init__(self) -> None:
         Whole(least=1).check("subsumption", self.rows)
-
-    def settings(self) -> Mapping[str, Any]:
-        """Return the argument of `lp` that requests this."""
-        return {"subsumption": self.rows}
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the model is an augmented naive Bayes."""

@@ -27,8 +27,8 @@ from ..learners.local_scores import LocalScores, check_score, warn_of_fractions
 from ..model.model import Model
 from ..model.recipes import Recipe, Step
 from ..network.estimates import Family
-from .chains import Chain
-from .multidimensional import MAODE, MBC
+from .mbc import MAODE, MBC
+from .multidimensional import Chain
 
 Parents = tuple[int, ...]
 
@@ -89,16 +89,6 @@ def mbc(
     -------
     MBC
         A structure without parameters; `lp` estimates them.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If a class variable is named twice, or an option is out of range.
-
-    Warns
-    -----
-    UserWarning
-        If a column has a different value in every row.
 
     Notes
     -----
@@ -174,16 +164,6 @@ def maode(
     -------
     MAODE
         A structure without parameters; `lp` estimates them.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        As `mbc`.
-
-    Warns
-    -----
-    UserWarning
-        As `mbc`.
 
     Notes
     -----
@@ -305,17 +285,6 @@ def chain(
     -------
     Chain
         A structure without parameters; `lp` estimates them, by any of its methods.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If `order` does not name each class variable once, or the learner does not return a structure of one
-        class.
-
-    Warns
-    -----
-    UserWarning
-        If a column has a different value in every row.
 
     Notes
     -----

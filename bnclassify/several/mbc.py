@@ -1,0 +1,322 @@
+"""Networks with several class variables: MBC, and averages of MBCs (MAODE).
+
+Class variables are missing variables of such a network, and are marginalized over like missing features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Array, Codes, Positions, blocks, first_best, log
+from ..base.immutable import PROBABILITY, bounded, cached_property, record
+from ..base.messages import listed, shown
+from ..counts.contingency import count_families
+from ..frames.schema import Dataset, Levels
+from ..model.recipes import Recipe, Tally
+from ..network.classifiers import Graph
+from ..network.elimination import (
+    BLOCK_ROWS,
+    LogTable,
+    Part,
+    beliefs,
+    check_plan,
+    collect,
+    first_of_many,
+    hidden_parts,
+    joint_in_blocks,
+    multiply,
+    network_joint,
+    plan_scopes,
+    score_all,
+)
+from ..network.ensemble import ArcShares, mean_arcs
+from ..network.estimates import Family, Prior, check_families, tabulate
+from ..network.factors import Factor
+from .multidimensional import MOST_COMBINATIONS, MultiModel
+
+
+def _terms_of(network: Any) -> Sequence[Factor]:
+    """Return the log tables of a network (`MBC`), and the empty table of a class with a single label."""
+    pairs = zip(network.scopes, network.cpts or (), strict=True)
+    return [
+        *[Factor(scope, log(table)[..., None, None]) for scope, table in pairs],
+        Factor((), np.zeros((1, 1))),
+    ]
+
+
+def _unknown(codes: Codes, cards: Sequence[int]) -> Codes:
+    """Return unknown labels for rows."""
+    return np.full((len(cards), codes.shape[1]), -1, dtype=codes.dtype)
+
+
+def _marginals(terms: Sequence[Factor], codes: Codes, cards: Sequence[int]) -> list[Array]:
+    """Return for each class variable ln P(label, observed features) in one network, (rows, labels)."""
+    results = [np.empty((codes.shape[1], card)) for card in cards]
+    variables = np.concatenate([codes, _unknown(codes, cards)])
+    for block in blocks(codes.shape[1], BLOCK_ROWS):
+        evidence = network_joint(terms, variables[:, block])
+        for i, rows, free, shares in beliefs(terms, variables[:, block]):
+            if i >= len(codes):
+                others = tuple([1 + axis for axis, v in enumerate(free) if v != i])
+                results[i - len(codes)][block][rows] = log(shares.sum(axis=others)[..., 0]) + evidence[rows]
+    return results
+
+
+def _best_labels(members: Sequence[Sequence[Factor]], codes: Codes, cards: Sequence[int]) -> Positions:
+    """Return the most probable combination of labels, (class variables, rows), the first if tied."""
+    if len(members) > 1:
+        return _best_of_all(members, codes, cards)
+    [terms] = members
+    labels = np.zeros((len(cards), codes.shape[1]), dtype=np.intp)
+    variables = np.concatenate([codes, _unknown(codes, cards)])
+    for block in blocks(codes.shape[1], BLOCK_ROWS):
+        for part in hidden_parts(terms, variables[:, block], everywhere=True):
+            for u, chosen in _labels_of_part(part, len(codes)).items():
+                labels[u - len(codes), block][part.rows] = chosen
+        labels[:, block][:, network_joint(terms, variables[:, block])[:, 0] == -np.inf] = 0
+    return labels
+
+
+def _labels_of_part(part: Part, first_class: int) -> dict[int, Positions]:
+    """Return the best labels of connected class variables: a sum over features, a maximum over classes."""
+    card = {u: r for scope, logs in part.tables for u, r in zip(scope, logs.shape[1:], strict=False)}
+    _, tables = collect(_plan([u for u in part.order if u < first_class], part.tables, card), part.tables)
+    order = _plan([u for u in part.order if u >= first_class], tables, card)
+    chosen: dict[int, Positions] = {}
+    for u in sorted(order):  # one by one, each the first label that leads to the maximum
+        order.remove(u)
+        best = multiply(collect(order, tables, np.max)[1]).logs[..., 0]
+        chosen[u] = first_best(np.broadcast_to(best, (len(part.rows), best.shape[1])))
+        tables = [_fix(table, u, chosen[u]) for table in tables]
+    return chosen
+
+
+def _plan(part: Sequence[int], tables: Sequence[LogTable], card: Mapping[int, int]) -> list[int]:
+    order, cells = plan_scopes(part, [table.scope for table in tables], card)
+    check_plan(part, cells)
+    return order
+
+
+def _fix(table: LogTable, u: int, label: Positions) -> LogTable:
+    """Select the part of each row's table at a label of a class variable."""
+    if u not in table.scope:
+        return table
+    axis = 1 + table.scope.index(u)
+    index = label.reshape(-1, *[1] * (table.logs.ndim - 1))
+    logs = np.take_along_axis(table.logs, index, axis=axis).squeeze(axis)
+    return LogTable(tuple([w for w in table.scope if w != u]), logs)
+
+
+def _best_of_all(members: Sequence[Sequence[Factor]], codes: Codes, cards: Sequence[int]) -> Positions:
+    n = prod(cards)
+    if n > MOST_COMBINATIONS:
+        raise ValueError(
+            f"joint must be False for more than {MOST_COMBINATIONS:,} combinations of labels; got {n:,}. "
+            "Use joint=False, or mbc, which does not enumerate them."
+        )
+    variables = np.concatenate([codes, _unknown(codes, cards)])
+    hidden, best = range(len(codes), len(variables)), np.empty(codes.shape[1], dtype=np.intp)
+    for block in blocks(len(best), MOST_COMBINATIONS, n):
+        logs = score_all(lambda tried: joint_in_blocks(members, tried), variables[:, block], hidden, cards)
+        best[block] = first_of_many(logs[..., 0])
+    return np.array(np.unravel_index(best, cards))
+
+
+class Bridged(MultiModel):
+    """Base of models with tables over features and classes, whose `members` are networks."""
+
+    @cached_property
+    def _terms(self) -> list[Sequence[Factor]]:
+        return [_terms_of(member) for member in self.members]
+
+    def _log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
+        found = [_marginals(terms, codes, self.class_cards) for terms in self._terms]
+        return [reduce(np.logaddexp, logs) - np.log(len(found)) for logs in zip(*found, strict=True)]
+
+    def _log_joint_at(self, codes: Codes, labels: Codes) -> Array:
+        return joint_in_blocks(self._terms, np.concatenate([codes, labels]))[:, 0]  # -1 is unknown
+
+    def _log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
+        evidence = self._log_joint_at(codes, _unknown(codes, self.class_cards))
+        possible = evidence > -np.inf
+        logs = self._log_joint_at(codes, labels) - np.where(possible, evidence, 0.0)
+        return np.where(possible, logs, -np.log(prod(self.class_cards)))
+
+    def _most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
+        return _best_labels(self._terms, codes, self.class_cards)
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class MBC(Bridged, Graph):
+    """A multidimensional Bayesian network classifier: a directed acyclic graph over features and classes.
+
+    It has class variables as parents of features (the bridge), a graph among the class variables, and a
+    graph among the features, but any acyclic graph is accepted. `mbc` learns the structure, `lp` the tables.
+
+    Attributes
+    ----------
+    class_vars : tuple of str
+        Names of the class variables.
+    families : tuple of tuple
+        ``(variable, feature parents…, class parents…)`` of each feature and then of each class variable,
+        with class parents in the order of ``class_vars``.
+    levels : tuple of tuple, or None
+        Labels of each variable in the order of ``families``; None without data.
+    cpts : tuple of read-only arrays, or None
+        Conditional probability tables in the order of ``families``; axis i of a table is member
+        i of its family. None without parameters.
+    recipe : Recipe or None
+        The steps that learned it; `cv` repeats them.
+    learned : mapping
+        Additional results of learning, by name.
+
+    Examples
+    --------
+    >>> from bnclassify import MBC
+    >>> MBC(("rain", "wind"), (("sky", "rain", "wind"), ("rain",), ("wind", "rain")))
+    <BLANKLINE>
+      Bayesian network classifier (only structure, no parameters)
+    <BLANKLINE>
+      class variables: rain, wind
+      num. features:   1
+      num. arcs:       3
+    """
+
+    class_vars: tuple[Hashable, ...]
+    families: tuple[Family, ...]
+    levels: Levels | None = None
+    cpts: tuple[Array, ...] | None = None
+    recipe: Recipe | None = None
+    learned: Mapping[str, Any] = field(default_factory=dict)
+
+    def _check_graph(self) -> None:
+        object.__setattr__(self, "class_vars", tuple(self.class_vars))
+        _check_bridged(self.class_vars, self.families)
+
+    @cached_property
+    def features(self) -> tuple[Hashable, ...]:
+        """The names of the features in the order of ``families``."""
+        return tuple([family[0] for family in self.families[: len(self.families) - len(self.class_vars)]])
+
+
+def _check_bridged(class_vars: tuple[Hashable, ...], families: tuple[Family, ...]) -> None:
+    """Raise a ValueError unless families are an acyclic graph, with class variables last."""
+    m = len(class_vars)
+    if not m or tuple([family[0] for family in families[-m:] if family]) != class_vars:
+        raise ValueError(
+            f"families must have one family per variable, with families of {listed(class_vars)} at the end."
+        )
+    check_families(class_vars[-1], tuple(families))
+    position = {name: i for i, name in enumerate(class_vars)}
+    for variable, *parents in families:
+        order = [position.get(name, -1) for name in parents]
+        if order != sorted(order):
+            raise ValueError(
+                "families must list feature parents, then class parents in the order of the class variables; "
+                f"got {listed(parents)} as the parents of {shown(variable)}."
+            )
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class MAODE(Bridged):
+    """An average of networks, one for each class variable as the parent of all other class variables.
+
+    The features have the same parents and the same tables in all networks, which are stored once.
+    `members` returns the networks. `maode` builds the structure, `lp` estimates the tables.
+
+    Attributes
+    ----------
+    class_vars : tuple of str
+        Names of the class variables. Each is the parent of the others in one member.
+    families : tuple of tuple
+        ``(feature, feature parents…, class parents…)`` of each feature.
+    levels : tuple of tuple, or None
+        Labels of each feature, then of each class variable; None without data.
+    cpts : tuple of read-only arrays, or None
+        Tables of the features in the order of ``families``; None without parameters.
+    class_cpts : tuple of read-only arrays, or None
+        Tables of all class variables in the first member, then in the second, and so on.
+    recipe : Recipe or None
+        The steps that learned it; `cv` repeats them.
+    learned : mapping
+        Additional results of learning, by name.
+    """
+
+    bounds = bounded(cpts=PROBABILITY, class_cpts=PROBABILITY)
+    is_average = True
+
+    class_vars: tuple[Hashable, ...]
+    families: tuple[Family, ...]
+    levels: Levels | None = None
+    cpts: tuple[Array, ...] | None = None
+    class_cpts: tuple[Array, ...] | None = None
+    recipe: Recipe | None = None
+    learned: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "class_vars", tuple(self.class_vars))
+        if (self.cpts is None) != (self.class_cpts is None):
+            raise ValueError("cpts and class_cpts must be given together.")
+        m = len(self.class_vars)
+        if self.class_cpts is not None and len(self.class_cpts) != m * m:
+            raise ValueError(f"class_cpts must be {m * m} tables; got {len(self.class_cpts)}.")
+        super().__post_init__()
+        _ = self.members  # each member checks its families and tables
+
+    @cached_property
+    def features(self) -> tuple[Hashable, ...]:
+        """The names of the features."""
+        return tuple([family[0] for family in self.families])
+
+    @property
+    def fitted(self) -> bool:
+        """Whether it has tables."""
+        return self.cpts is not None
+
+    @cached_property
+    def members(self) -> tuple[MBC, ...]:
+        """The networks, in the order of the class variables."""
+        m, members = len(self.class_vars), []
+        for start in range(0, m * m, m):
+            families = (*self.families, *self.class_families[start : start + m])
+            cpts = None if self.cpts is None else (*self.cpts, *(self.class_cpts or ())[start : start + m])
+            members.append(MBC(self.class_vars, families, self.levels, cpts, self.recipe))
+        return tuple(members)
+
+    @property
+    def class_families(self) -> tuple[Family, ...]:
+        """The families of all class variables in the first member, then in the second, and so on."""
+        names = self.class_vars
+        return tuple([(c,) if c == parent else (c, parent) for parent in names for c in names])
+
+    def _arc_shares(self) -> ArcShares:
+        return mean_arcs(self.members, [1 / len(self.members)] * len(self.members))
+
+    @property
+    def _counted_families(self) -> tuple[Family, ...]:
+        return tuple(dict.fromkeys((*self.families, *self.class_families)))
+
+    def _distributions(self) -> list[tuple[Hashable, Array]]:
+        return [pair for member in self.members for pair in member._distributions()]
+
+    def _count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
+        families = [[data.positions[v] for v in family] for family in self._counted_families]
+        return tuple(count_families(data, families))
+
+    def _tabulate(self, tally: Tally) -> MAODE:
+        tables = tabulate(tally.counts, tally.prior)
+        by_family = dict(zip(self._counted_families, tables, strict=True))
+        return replace(
+            self,
+            cpts=tuple([by_family[family] for family in self.families]),
+            class_cpts=tuple([by_family[family] for family in self.class_families]),
+            learned={"counts": tally.narrowed()},
+        )
