@@ -19,11 +19,8 @@ from ..model.recipes import Step, Tally
 _KIND = "kind"
 """The key of an object that names the type of the value; an object without it is a mapping by text."""
 
-_SHARED, _SHARED_TUPLE = "shared", "shared tuple"
-"""The names of objects that refer to a shared value by its number."""
-
-_LONG = 8
-"""Minimum number of elements of a shared tuple."""
+_SHARED = "shared"
+"""The name of objects that refer to a shared value by its number."""
 
 _PLAIN = (str, int, float, bool, NoneType)
 
@@ -58,14 +55,13 @@ class Writer:
     def write(self, value: Any, where: str) -> Any:
         """Return a value as JSON, or raise an UnknownValueError for an unsupported value."""
         value = value.item() if isinstance(value, np.generic) else value
-        if _is_plain(value):
+        if type(value) in _PLAIN and not (type(value) is float and not isfinite(value)):
             return value
         _, written = self._written.get(id(value), (None, None))
         if written is not None:
             return self._refer(written)
         written = self._new(value, where)
-        is_long = type(value) is tuple and len(value) >= _LONG and all(map(_is_plain, value))
-        if is_long or (type(written) is dict and _KIND in written):
+        if type(written) is dict and _KIND in written:
             self._written[id(value)] = (value, written)
         return written
 
@@ -75,10 +71,7 @@ class Writer:
             self._numbers[id(written)] = number = len(self.shared)
             self.shared.append(written.copy())
             written.clear()
-            if isinstance(written, list):
-                written.append({_KIND: _SHARED_TUPLE, "number": number})
-            else:
-                written.update({_KIND: _SHARED, "number": number})
+            written.update({_KIND: _SHARED, "number": number})
         return written
 
     def _new(self, value: Any, where: str) -> Any:
@@ -120,9 +113,6 @@ class Reader:
         if isinstance(written, list):
             if all(type(item) in _PLAIN for item in written):
                 return tuple(written)
-            first = written[0] if len(written) == 1 else None
-            if isinstance(first, dict) and first.get(_KIND) == _SHARED_TUPLE:
-                return self._shared_tuple(first.get("number"), where)
             return tuple([self.read(item, f"{where}[{i}]") for i, item in enumerate(written)])
         if not isinstance(written, dict):
             return written
@@ -157,13 +147,6 @@ class Reader:
             raise UnknownValueError(where, f"there are more than {_MOST_VALUES:,} values")
         return self._values[number]
 
-    def _shared_tuple(self, number: Any, where: str) -> Any:
-        """Return a shared tuple, which contains only text, numbers, bools and None."""
-        value = self._of_number(number, where)
-        if type(value) is not tuple or not all(type(item) in _PLAIN for item in value):
-            raise UnknownValueError(where, "a shared tuple must not contain other tuples or objects")
-        return value
-
     def read_fields(self, cls: type[Any], written: dict[str, Any], where: str) -> Any:
         """Return a record with these fields."""
         defaults = _defaults(cast("Hashable", cls))
@@ -179,11 +162,6 @@ class Reader:
             if len(set(kinds)) < len(kinds):
                 raise UnknownValueError(where, f"labels must differ; got {listed(labels)}")
         return cls(**content)
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether JSON can represent a value directly."""
-    return type(value) in _PLAIN and not (type(value) is float and not isfinite(value))
 
 
 @cache
