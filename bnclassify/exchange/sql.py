@@ -176,23 +176,16 @@ def _check_text(names: Sequence[object], argument: str) -> None:
 def _too_large(scorer: Scorer, query: Query) -> str:
     """Return the message about a statement that is too long."""
     entries, features, is_product = query.largest
-    of = f"of {listed([scorer.columns[v].name for v in features])} and the class"
-    table, remedy = f"largest table, {of},", "Use fewer parents"
-    if len(features) < 3 and not is_product:  # with at most one feature as a parent
-        return (
-            f"x must fit into a statement of at most {MOST_CHARACTERS:,} characters; got a model of "
-            f"{len(scorer.columns):,} features, whose {table} has {entries:,} entries. Use fewer features or "
-            "levels (min_count= merges rare ones, bins= limits intervals)."
-        )
+    what, remedy = "largest table", "Use"
     if is_product:
-        table = f"sums over missing features need a table {of} that"
-        remedy = (
-            "Fit it with backoff=True and loo_weights=True, which needs no such sums, or use fewer parents"
-        )
+        what = "largest table, for sums over missing features"
+        remedy = "Fit it with backoff=True and loo_weights=True, which needs no such sums, or use"
     return (
-        f"x must fit into a statement of at most {MOST_CHARACTERS:,} characters; got a model whose {table} "
-        f"has {entries:,} entries. {remedy}, for example with bnc('kdb_mi', class_var, dataset, "
-        "dag_args={'kdbk': 1}), fewer levels (min_count=), or fewer features."
+        f"x must fit into a statement of at most {MOST_CHARACTERS:,} characters; got a model of "
+        f"{len(scorer.columns):,} features, whose {what}, of "
+        f"{listed([scorer.columns[v].name for v in features])} and the class, has {entries:,} entries. "
+        f"{remedy} fewer features, levels (min_count= merges rare ones, bins= limits intervals) or parents, "
+        "for example with dag_args={'kdbk': 1}."
     )
 
 

@@ -18,7 +18,6 @@ from ..frames.schema import Countable, Dataset, Levels
 from ..model.formulas import Formula, Sum, padded
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Tally
-from .densities import curve
 from .elimination import BLOCK_ROWS, complete, joint_in_blocks
 from .em import maximize
 from .estimates import (
@@ -35,6 +34,8 @@ from .estimates import (
     warn_of_wide_tables,
 )
 from .factors import Batch, Factor, NumberTerm
+
+_DEVIATIONS, _POINTS = 2.5, 201  # standard deviations beyond the means of a curve, and its number of points
 
 
 class Graph(Model):
@@ -357,7 +358,11 @@ class BNC(Network):
         return np.concatenate([complete(self.terms, codes[:, block], rng) for block in some], axis=1)
 
     def _curve(self, feature: Hashable) -> Array | None:
-        return curve(self.densities[feature]) if feature in self.densities else None
+        if feature not in self.densities:
+            return None
+        cells = self.densities[feature].columns()
+        width = _DEVIATIONS * cells["sd"]
+        return np.linspace((cells["mean"] - width).min(), (cells["mean"] + width).max(), _POINTS)
 
     def _numbers_at(self, codes: Codes, rng: np.random.Generator | None = None) -> dict[Hashable, Array]:
         numbers = {}

@@ -1,4 +1,9 @@
-"""Families of a number: Gaussian and kernel densities given coded parents."""
+"""Densities of a number in each configuration (cell) of its coded parents and class: Gaussian, and kernels.
+
+A density has arrays (levels of each parent…, classes), sufficient statistics that add up over rows, the
+estimate that follows from them, and its parameters as ``columns``. It ``is_parametric`` if a cell has two
+parameters, mean and variance, and no others. Cells are numbered with the class varying fastest.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +24,9 @@ from ..frames.schema import Dataset
 from ..frames.training import Numeric, find_numbers
 from ..model.model import Model, renewed
 from .estimates import Plain, Prior
-from .factors import Density
-
-_DEVIATIONS, _POINTS = 2.5, 201  # standard deviations beyond the means of a curve, and its number of points
 
 _LEAST_SHARE = 1e-9
 """The smallest variance, as a share of the largest variance of the number within the classes."""
-
-
-def curve(density: Density) -> Array:
-    """Return numbers over the range of probable values."""
-    mean, sd = density.columns()["mean"], density.columns()["sd"]
-    return np.linspace((mean - _DEVIATIONS * sd).min(), (mean + _DEVIATIONS * sd).max(), _POINTS)
 
 
 def fall_back(name: Hashable, within: Moments | None, by_class: Moments) -> tuple[Moments, Mask, float]:
@@ -269,7 +265,7 @@ class Kernel(Immutable):
 Numbers: TypeAlias = str | Mapping[Any, str] | None
 """Densities of numeric columns: one type for all, or one type per column."""
 
-FAMILIES: dict[str, type[Density]] = {"gaussian": Gaussian, "kernel": Kernel}
+FAMILIES: dict[str, type[Gaussian | Kernel]] = {"gaussian": Gaussian, "kernel": Kernel}
 """Types of densities by their names in `lp`."""
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Literal, NamedTuple, Protocol, Self
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ..base.arrays import Array, Codes, Positions
 from ..base.immutable import cached_property
 from ..counts.contingency import flat_index
-from ..frames.schema import Dataset
 from ..model.formulas import Coding, Normal, Table
 
 
@@ -90,40 +89,12 @@ def sum_terms(terms: Sequence[Factor], rows: Batch) -> Array:
     return total
 
 
-class Density(Protocol):
-    """The density of a number in each configuration (cell) of its coded parents and class."""
-
-    is_parametric: bool
-    """Whether a cell has two parameters, its mean and variance, and no others."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The numbers of levels of the parents and of the class."""
-
-    @staticmethod
-    def count(data: Dataset, scope: Sequence[int]) -> Any:
-        """Return the sufficient statistics, which add up over rows."""
-
-    @classmethod
-    def estimate(cls, counts: Any, name: Hashable) -> Self:
-        """Return the density of a number with the parameters that follow from counts."""
-
-    def log_density(self, values: Array, parents: Positions) -> Array:
-        """Return ln p(value | parents, class), (rows, classes), with parents by number."""
-
-    def draw(self, cells: Positions, rng: np.random.Generator) -> Array:
-        """Return a number drawn in each of some cells, which are numbered with the class varying fastest."""
-
-    def columns(self) -> Mapping[str, Array]:
-        """Return the parameters of each cell by name, including ``mean`` and ``sd``."""
-
-
 @dataclass(frozen=True, eq=False)
 class NumberTerm:
-    """The term of a number in the log joint, over ``scope``; its codes are positions in ``values``."""
+    """The term of a number, with its density, over ``scope``; its codes are positions in ``values``."""
 
     scope: tuple[int, ...]
-    density: Density
+    density: Any  # as in `densities`
     values: Array
 
     def add_to(self, total: Array, rows: Batch) -> None:

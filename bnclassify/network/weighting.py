@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, combinations, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import betaln, expit, gammaln, logit
@@ -25,7 +24,7 @@ from ..base.checks import Real, Whole
 from ..base.immutable import record
 from ..base.messages import warn
 from ..base.progress import advance
-from ..counts.contingency import check_number, count_families, flat_index
+from ..counts.contingency import check_number, count_families, count_pairs, flat_index
 from ..frames.schema import Countable, Dataset
 from ..model.arguments import check_size
 from ..model.model import Choose, Derived, Model
@@ -33,9 +32,6 @@ from ..model.questions import is_nb
 from ..model.recipes import Recipe
 from .classifiers import BNC
 from .estimates import Method, Prior, PseudoCounts, Scope, check_augmented, check_positive
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 _FLAT = 1e-6  # nats per row and weight; smaller slopes count as 0
 _OPTIONS = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-7}
@@ -122,7 +118,7 @@ class Objective:
         self.member = self._membership(distinct.T, families)
         self.observed = self.member.T @ self.counts
 
-    def _membership(self, codes: Codes, families: Sequence[tuple[Scope, Scope]]) -> csr_array:
+    def _membership(self, codes: Codes, families: Sequence[tuple[Scope, Scope]]) -> Any:
         """Make the sparse matrix from the scope and the shape of each family without the class."""
         from scipy.sparse import csr_array
 
@@ -295,21 +291,14 @@ class Subsumption(Method):
     def __call__(self, x: Model, data: Any, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the network with its tables and implications."""
         fitted = x._estimate(data, prior)
-        return Lazy(fitted, _implications(data, len(x.features), self.rows), fitted.recipe)
+        return Lazy(fitted, _implications(data, self.rows), fitted.recipe)
 
 
-def _implications(data: Countable, n_features: int, rows: int) -> Positions:
+def _implications(data: Countable, rows: int) -> Positions:
     """Return pairs of values, (pairs, 2), the second of which implies the first."""
-    cards = data.cards[:n_features]
-    check_number(data, range(n_features), sum(cards) ** 2, "omit subsumption")
-    both = np.zeros((sum(cards), sum(cards)))
-    spans = [slice(start, end) for start, end in pairwise(accumulate((0, *cards)))]
-    alone, pairs = [(i,) for i in range(n_features)], list(combinations(range(n_features), 2))
-    tables = count_families(data, [*alone, *pairs])
-    for span, table in zip(spans, tables, strict=False):
-        both[span, span] = np.diag(table)
-    for (i, j), table in zip(pairs, tables[n_features:], strict=True):
-        both[spans[i], spans[j]], both[spans[j], spans[i]] = table, table.T
+    *cards, n_classes = data.cards
+    check_number(data, range(len(cards)), sum(cards) ** 2 * n_classes, "omit subsumption")
+    both = count_pairs(data).sum(axis=1, dtype=np.float64)
     return implied_values(both, _number_values(cards)[0], np.diagonal(both) >= rows - TOLERANCE)
 
 
