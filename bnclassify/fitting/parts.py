@@ -15,6 +15,7 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
+from scipy.special import xlogy
 
 from ..base.arrays import Array, Codes, Positions, log_normalize
 from ..base.immutable import cached_property
@@ -36,9 +37,11 @@ _DEPTHS = (2, 4)
 _LEAST_POWER = 0.01  # the minimum power, which keeps the order of the classes
 _MEANS = np.array([0.75, 0.25])  # of the powers of the model and of logistic regression, a priori
 _PRECISION = 10.0  # of these powers
-_PER_ARC = 0.1  # penalty of leave-one-out, per root of the number of arcs per row
-_PER_ARC_OF_TRIAL = 0.05  # the same, for a network that parts can try
 _MANY_ROWS = 100  # number of rows per feature from which parts are not needed
+_PER_ARC_OF_MANY = 0.1  # penalty of leave-one-out, per root of the number of arcs per row
+_PER_ARC = 0.05  # the same, for fewer rows, of which parts can try the network
+_FEW_ROWS = 20  # the same, if leave-one-out explains half of the entropy of the class in large data
+_LARGE = 50_000  # number of rows x features x classes of large data, for which parts take long
 _ENOUGH_ROWS = 600  # number of held-out rows from which no more parts are used
 
 Members = Callable[..., list[tuple[Model, ...]]]
@@ -125,24 +128,37 @@ def fit_by_parts(
         enough = min(n / 2, len(rows)) >= parts and n_classes > 1
         found = trial.run(fitted[0], [0 if few else None]) if enough else [None]
         return _finish(method, fitted, found[0], rows)
-    uses_parts = n < _MANY_ROWS * d
     if not method.parents:
         [fitted] = learn(x, rows)
-        found = trial.run(fitted[0], [None]) if uses_parts else [None]
+        found = trial.run(fitted[0], [None]) if _needs_parts(fitted[0], rows, n) else [None]
         return _finish(method, fitted, found[0], rows)
-    choice = _Choice(x, rows, n, learn, trial if uses_parts else None)
-    return _finish(method, *choice.best(), rows)
+    return _finish(method, *_Choice(x, rows, n, learn, trial).best(), rows)
+
+
+def _needs_parts(x: Model, rows: Dataset, n: float) -> bool:
+    """Whether leave-one-out can be too optimistic for the number of rows per feature."""
+    d, n_classes = len(x.features), rows.cards[-1]
+    if n < _FEW_ROWS * d or n * d * n_classes < _LARGE:
+        return n < _MANY_ROWS * d
+    shares = np.bincount(rows.codes[-1], rows.weights, n_classes) / rows.size
+    return n < _MANY_ROWS * d and _per_row(x, rows) < xlogy(shares, shares).sum() / 2
+
+
+def _per_row(x: Model, rows: Dataset) -> float:
+    """Return the leave-one-out log-likelihood per row."""
+    summary: LeaveOneOutSummary = x.learned["leave_one_out"]
+    return summary.log_likelihood / rows.size * len(rows) / summary.rows
 
 
 @dataclass(frozen=True, eq=False)
 class _Choice:
-    """The choice of the number of feature parents, by parts or, without a trial, by leave-one-out."""
+    """The choice of the number of feature parents, by parts or, if they are not needed, by leave-one-out."""
 
     x: Any
     rows: Dataset
     size: float
     learn: Members
-    trial: _Trial | None
+    trial: _Trial
 
     def best(self) -> tuple[tuple[Any, ...], HeldOut | None]:
         """Return the members with the best number of parents, and their predictions of parts."""
@@ -150,29 +166,34 @@ class _Choice:
         at_once = depths[:2]  # which share tables
         fitted = self.learn(with_at_most(self.x, at_once[-1]), self.rows, at_once)
         members, held_out, trial = fitted[0], None, self.trial
+        uses_parts = _needs_parts(members[0], self.rows, self.size)
+        many = self.size >= _MANY_ROWS * len(self.x.features)
+        per_arc = _PER_ARC_OF_MANY if many else _PER_ARC
         for depth, found in zip_longest(depths[1:], fitted[1:]):
             [deeper] = (
                 [found] if found else self.learn(with_at_most(self.x, depth), self.rows, [depth], members[0])
             )
-            if self._penalized(deeper[0]) <= self._penalized(members[0]):
+            if self._penalized(deeper[0], per_arc) <= self._penalized(members[0], per_arc):
                 break
-            if trial is not None:
-                before = [0] if held_out is None else []
-                *first, tried = trial.run(members[0], [*before, depth], held_out)
-                held_out = first[0] if first else held_out
-                if tried is None or held_out is None or not tried.exceeds(held_out):
-                    break
-                held_out = tried
-            members = deeper
-        if trial is not None and held_out is None:
+            if not uses_parts:
+                members = deeper
+                continue
+            before = [0] if held_out is None else []
+            *first, tried = trial.run(members[0], [*before, depth], held_out)
+            held_out = first[0] if first else held_out
+            if tried is None or held_out is None or not tried.exceeds(held_out):
+                break
+            members, rival, held_out = deeper, held_out, tried
+            if not tried.exceeds(rival, errors=2):  # more parents are not promising
+                break
+        if uses_parts and held_out is None:
             [held_out] = trial.run(members[0], [0])
         return members, held_out
 
-    def _penalized(self, x: Any) -> float:
+    def _penalized(self, x: Any, per_arc: float) -> float:
         """Return the penalized leave-one-out log-likelihood per row."""
         arcs = sum(len(scope) - 2 for scope in x.structure.scopes[:-1])
-        penalty = (_PER_ARC if self.trial is None else _PER_ARC_OF_TRIAL) * sqrt(arcs / self.size)
-        return float(x.learned["leave_one_out"].log_likelihood / self.rows.size - penalty)
+        return _per_row(x, self.rows) - per_arc * sqrt(arcs / self.size)
 
 
 def _finish(method: Any, members: Sequence[Any], found: HeldOut | None, rows: Dataset) -> Model:
