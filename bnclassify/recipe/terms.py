@@ -21,6 +21,7 @@ from .tables import LeftOut, PrefixTable, class_probabilities, feature_probabili
 
 _MOST_CELLS = 2**20  # of a table that is written out in full, to be looked up
 _MOST_CELLS_OF_ALL = 2**25
+_CALL = 2**12  # number of values that are looked up in the time that a call takes
 _MOST_FINE_CELLS = 2**12  # of a table of the sums over all discretizations
 
 Power: TypeAlias = float | tuple[float, ...]
@@ -28,17 +29,20 @@ Power: TypeAlias = float | tuple[float, ...]
 
 
 class Term:
-    """The log tables of a family times their powers by number of parents, summed in a table if small."""
+    """The log tables of a family times their powers by number of parents.
+
+    Their sum is written out as a table, if it is not too large, once rows have been asked for as many values
+    as it has; the values of fewer rows are worked out from the counts.
+    """
 
     def __init__(self, table: PrefixTable, features: Scope, powers: Array, most_cells: float) -> None:
         self.table, self.features, self.powers, self.most_cells = table, features, powers, most_cells
         self.of_class = len(features) < len(table.cards)
+        self._asked = 0
 
     @cached_property
-    def written(self) -> Array | None:
-        """The logs of all configurations, (values of the features, classes), unless they are too many."""
-        if self.table.cells > self.most_cells:
-            return None
+    def written(self) -> Array:
+        """The logs of all configurations, (values of the features, classes)."""
         levels, *cards = self.table.cards
         logs = self._sum(self.table.grids())
         columns = levels if self.of_class else logs.shape[-1]
@@ -61,7 +65,7 @@ class Term:
         if self.direct is not None and left_out is None:
             return self.direct.take(codes[self.features[0]], axis=0, mode="wrap")
         members = [codes[i] for i in self.features]
-        if left_out is not None or self.written is None:
+        if left_out is not None or not self._pays(members):
             return self._work_out(members, left_out)
         if not members:
             return self.written
@@ -72,6 +76,12 @@ class Term:
         logs[complete] = self._look_up(self.written, [code[complete] for code in members])
         logs[~complete] = self._work_out([code[~complete] for code in members])
         return logs
+
+    def _pays(self, members: list[Codes]) -> bool:
+        """Whether looking up the values of rows is worth writing the table."""
+        rows = len(members[0]) if members else 1
+        self._asked += rows * self.table.prefixes[-1].counts.shape[1] + _CALL
+        return self.table.cells <= min(self.most_cells, self._asked)
 
     def alone(self, codes: Codes) -> Array:
         """Return the log table without feature parents at rows, times the sum of the powers."""
