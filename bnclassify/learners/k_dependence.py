@@ -26,7 +26,7 @@ from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractions
 _PSEUDO_COUNTS = 2.0  # of the table of a pair, distributed like the table of its child
 _CURVATURE = 10.0  # added to the curvature of the likelihood
 _MOST_TERMS = 2**29  # number of rows x pairs x classes; beyond it, a subset of rows is used
-_MOST_CANDIDATES = 40  # of each feature
+_MOST_CANDIDATES = 16  # of each feature
 _BLOCK_CELLS = 2**20
 
 
@@ -248,7 +248,7 @@ def kdb_gain(
 
     with sums over rows. This is the gain if g is positive; other pairs have none. Rows with a missing
     value of the pair add nothing. If there are more than 2^29 terms, an evenly spread subset of rows is used.
-    Candidates are the 40 features of higher rank with the largest information. With several discretizations,
+    Candidates are the 16 features of higher rank with the largest information. With several discretizations,
     the first one is used. Ties go to the name that is first in
     alphabetical order, so the structure does not depend on the order of columns.
 
