@@ -118,7 +118,7 @@ def fit_by_parts(
     If there are many rows per feature, a penalized leave-one-out likelihood chooses, and the power is 1.
     """
     rows = find_cases(rows) if chooses else rows
-    n, d, n_classes = rows.size, len(x.features), rows.cards[-1]
+    n, n_classes = rows.size, rows.cards[-1]
     if rows.cases is not None:
         n = min(n, len(np.unique(rows.cases)))
     chooses &= isinstance(method, LeaveOneOut) and method.weights and n_classes > 1
