@@ -41,7 +41,7 @@ keywords. ``help`` of a function shows its formula, errors, source and an exampl
 from importlib.metadata import version
 from typing import Any
 
-from .base.docstrings import add_see_also
+from .base.messages import add_see_also
 from .evaluation.accuracy import accuracy, confusion, exact_match, hamming
 from .evaluation.arc_strength import arc_strength, averaged_network
 from .evaluation.calibration import calibration

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.base.progress import advance, progress_bar, showing_progress
+from bnclassify.base.calls import advance, progress_bar, showing_progress
 from bnclassify.sklearn import BNCClassifier, BNCMultiClassifier
 
 Draw = Callable[[], str]

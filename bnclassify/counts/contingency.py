@@ -1,29 +1,24 @@
-"""Contingency tables of encoded data, of all pairs of features, and moments of numbers in their cells.
+"""Contingency tables of encoded data, counts of families, and those of each extended by one parent.
 
 Every count is over available cases: a table counts the rows in which all its variables are observed.
-Counts and moments of different rows add up.
+Counts of different rows add up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial, reduce
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import accumulate, combinations, pairwise
 from math import prod
-from operator import add
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, code_type
-from ..base.immutable import ANY_NUMBER, COUNT, Immutable, bounded, record
-from ..base.messages import how_to_merge, listed, shown
-from ..frames.numeric import as_floats, check_finite
+from ..base.arrays import Array, Codes, blocks, code_type
+from ..base.messages import how_to_merge, listed
+from ..frames.partitions import Partitions
 from ..frames.schema import Countable, Dataset
-
-_LARGEST = 1e150
 
 MAX_CELLS = 2**27
 """Maximum number of cells of a table (1 GiB)."""
@@ -189,152 +184,149 @@ def check_all_pairs(data: Countable, features: Sequence[int], class_column: int)
     check_number(data, features, cells, "use fewer features")
 
 
-@record
-@dataclass(frozen=True, eq=False, repr=False)
-class Moments(Immutable):
-    """The weight, mean, Σ w (x − mean)², minimum and maximum of a number in each cell, arrays of cells."""
+_BLOCK_CELLS = 2**18  # of rows and columns, or of tables, that are counted at once
+_FEW_CONFIGURATIONS = 2**12  # up to this number, all configurations are numbered
 
-    bounds = bounded(n=COUNT, mean=ANY_NUMBER, squares=COUNT)
-
-    n: Array
-    mean: Array
-    squares: Array
-    low: Array
-    high: Array
-
-    def __add__(self, other: Moments) -> Moments:
-        n = self.n + other.n
-        share, step = other.n / np.where(n > 0, n, 1.0), other.mean - self.mean
-        squares = self.squares + other.squares + step**2 * self.n * share
-        bounds = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        return Moments(n, self.mean + step * share, squares, *bounds)
-
-    def recoded(self, recodings: Sequence[Recoding]) -> Moments:
-        """Return the moments for other levels of the coded columns."""
-        fills = {"low": np.inf, "high": -np.inf}
-        arrays = ((getattr(self, name), fills.get(name, 0)) for name in self.__dataclass_fields__)
-        return Moments(*[recoded(array, recodings, fill) for array, fill in arrays])
-
-    @property
-    def variance(self) -> Array:
-        """The variance, with 1/n; exactly 0 without distinct values."""
-        return np.where(self.low < self.high, self.squares / np.where(self.n > 0, self.n, 1.0), 0.0)
-
-    def over(self, axis: int) -> Moments:
-        """Return the pooled moments of the cells along an axis."""
-        arrays = [np.moveaxis(getattr(self, name), axis, 0) for name in self.__dataclass_fields__]
-        return reduce(add, [Moments(*cells) for cells in zip(*arrays, strict=True)])
+Counts = NDArray[Any]
+Index = NDArray[np.intp]
 
 
-class Known(NamedTuple):
-    """The rows in which a number is observed: its values, the cell and the weight of each."""
+class FamilyCounts:
+    """Counts of families, each the numbers of a variable and its parents, over rows in memory.
 
-    values: Array
-    cells: NDArray[np.intp]
-    weights: Array | None
+    A row in which a member is missing is not counted. If `numbered` is True and there are more configurations
+    of the parents than rows, only observed configurations are numbered; if False, tables contain all
+    configurations, so that tables of several parts add up.
+    """
 
+    def __init__(self, data: Dataset, *, numbered: bool = True) -> None:
+        self.data = data
+        self.cards = np.array(data.cards, dtype=np.intp)
+        self.is_complete = not data.incomplete.any()
+        self._most = max(len(data), _FEW_CONFIGURATIONS) if numbered else np.inf
 
-def known_values(data: Dataset, number: int, condition: Sequence[int]) -> Known:
-    """Return the values of a number where the columns are observed, and their configurations."""
-    codes = [data.codes[column] for column in condition]
-    name = data.columns[number]
-    values = _numbers(data, number)
-    check_finite({name: values})
-    known = np.logical_and.reduce([~np.isnan(values), *[code >= 0 for code in codes]])
-    if np.abs(values[known]).max(initial=0.0) > _LARGEST:
-        raise ValueError(
-            f"numbers: the column {shown(name)} must have numbers up to {_LARGEST:g}, because larger squares "
-            f"overflow; got {np.abs(values[known]).max():g}. Divide them by a number."
-        )
-    if data.weights is not None:
-        known &= data.weights > 0
-    cards = [data.cards[column] for column in condition]
-    observed = [code[known] for code in codes]
-    cells = flat_index(observed, cards).astype(np.intp) if codes else np.zeros(known.sum(), dtype=np.intp)
-    return Known(values[known], cells, None if data.weights is None else data.weights[known])
+    def prefetch(self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()) -> None:
+        """Count families in advance; rows in memory are counted on request."""
 
+    def table(self, family: Sequence[int]) -> Counts:
+        """Count a family: (levels of the variable, configurations) array."""
+        state, shape = self.states(family)
+        observed = self._observed(family)
+        weights = None if self.data.weights is None else self.data.weights[observed]
+        return np.bincount(state[observed], weights, minlength=prod(shape)).reshape(shape)
 
-def _numbers(data: Dataset, column: int) -> Array:
-    """Return the values of a column without levels, NaN if none are observed."""
-    values = data.numbers.get(data.columns[column])
-    return np.full(len(data), np.nan) if values is None else as_floats(values)
+    def _observed(self, family: Sequence[int]) -> Any:
+        """Return the rows in which all members of a family are observed."""
+        return slice(None) if self.is_complete else (self.data.codes[list(family)] >= 0).all(axis=0)
 
+    def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
+        """Yield slices of columns, and (levels, configurations, levels of these columns) counts."""
+        state, shape = self.states(family)
+        cells, widest = prod(shape), int(self.cards.argmax())
+        check_number(self.data, (*family, widest), cells * int(self.cards[widest]), "set max_parents")
+        largest = max(len(self.data), cells * int(self.cards[widest]))
+        for columns in blocks(len(self.cards), _BLOCK_CELLS, largest):
+            cards, codes = self.cards[columns], self.data.codes[columns]
+            index = state * cards.sum() + (np.cumsum(cards) - cards)[:, None] + codes
+            index, weights = (
+                index.ravel(),
+                None if self.data.weights is None else np.tile(self.data.weights, len(cards)),
+            )
+            if not self.is_complete:
+                known = ((codes >= 0) & self._observed(family)).ravel()
+                index, weights = index[known], None if weights is None else weights[known]
+            counts = np.bincount(index, weights, cells * int(cards.sum()))
+            yield columns, counts.reshape(*shape, -1)
 
-def moments_of(rows: Known, shape: Sequence[int]) -> Moments:
-    """Return the moments of values in cells of this shape."""
-    values, cells, weights = rows
-    size = prod(shape)
-    n = np.bincount(cells, weights, size).astype(np.float64)
-    total = np.where(n > 0, n, 1.0)
-    low, high = np.full(size, np.inf), np.full(size, -np.inf)
-    np.minimum.at(low, cells, values)
-    np.maximum.at(high, cells, values)
-    mean: Array = np.bincount(cells, values if weights is None else weights * values, size) / total
-    mean = np.where(low < high, mean, np.where(n > 0, low, 0.0))
-    deviations = (values - mean[cells]) ** 2
-    squares = np.bincount(cells, deviations if weights is None else weights * deviations, size)
-    sums = n, mean, squares.astype(np.float64), low, high
-    return Moments(*[array.reshape(shape) for array in sums])
+    def states(self, family: Sequence[int]) -> tuple[Index, tuple[int, int]]:
+        """Number the joint values of a family in each row, and return the numbers of both parts."""
+        variable, *parents = family
+        configuration, n = np.zeros(len(self.data), dtype=np.intp), 1
+        for parent in parents:
+            n *= int(self.cards[parent])
+            configuration *= self.cards[parent]
+            configuration += self._codes(parent)
+            if n > self._most:
+                occurring, configuration = np.unique(configuration, return_inverse=True)
+                n = len(occurring)
+        configuration += self._codes(variable).astype(np.intp) * n
+        return configuration, (int(self.cards[variable]), n)
 
-
-def number_moments(data: Dataset, number: int, condition: Sequence[int]) -> Moments:
-    """Return the moments of a number per configuration of coded columns, an axis for each."""
-    return moments_of(known_values(data, number, condition), [data.cards[column] for column in condition])
-
-
-def informations_of_numbers(
-    data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int] = ()
-) -> list[tuple[float, float]]:
-    """Return the information of (number, coded column) pairs under Gaussian models, and the rows."""
-    if not pairs:
-        return []
-    families = [(number, (column, *condition)) for number, column in pairs]
-    return list(map(_information, data.add_up(partial(_all_moments, families))))
-
-
-def _all_moments(families: Sequence[tuple[int, Sequence[int]]], data: Dataset) -> list[Moments]:
-    return [number_moments(data, number, columns) for number, columns in families]
+    def _codes(self, column: int) -> Counts:
+        codes = self.data.codes[column]
+        return np.maximum(codes, 0) if self.data.incomplete[column] else codes
 
 
-def _information(cells: Moments) -> tuple[float, float]:
-    """Return ½ Σ_z P(z) [ln σ²_z − Σ_x P(x | z) ln σ²_xz], x along the first axis, and the rows."""
-    total, variance = float(cells.n.sum()), cells.variance
-    given = cells.over(0).variance
-    logs = np.log(np.where(given > 0, given, 1.0)) - np.log(np.where(variance > 0, variance, 1.0))
-    gains = np.where(variance > 0, cells.n * logs, 0.0)
-    return (0.5 * float(gains.sum()) / total if total else 0.0), total
+class FamilyCountsInParts:
+    """Counts of families of partitioned data: one pass counts all requested families."""
+
+    def __init__(self, data: Partitions) -> None:
+        self.data = data
+        self.cards = np.array(data.cards, dtype=np.intp)
+        self.is_complete = not data.incomplete.any()
+        self._tables: dict[tuple[int, ...], Counts] = {}
+        self._extended: dict[tuple[int, ...], Counts] = {}
+
+    def prefetch(self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()) -> None:
+        """Count families to be extended, and others, in one pass."""
+        # Counts are requested once, because their scores are cached.
+        wanted = [tuple(family) for family in families if tuple(family) not in self._extended]
+        alone = [tuple(family) for family in tables if tuple(family) not in self._tables]
+        if not wanted and not alone:
+            return
+        for family in wanted:
+            cells = prod(self.cards[list(family)].tolist()) * int(self.cards.sum())
+            check_number(self.data, range(len(self.cards)), cells, "set max_parents")
+        for family in alone:
+            check_cells(self.data, family)
+        self._tables, self._extended = {}, {}
+        expected = partial(_count_expected, [*alone, *wanted], wanted)
+        made, extended = self._of_source([*alone, *wanted], wanted) or self.data.add_up(expected)
+        self._tables.update(zip([*alone, *wanted], made, strict=True))
+        self._extended.update(zip(wanted, extended, strict=True))
+
+    def _of_source(
+        self, tables: Sequence[Sequence[int]], extended: Sequence[Sequence[int]]
+    ) -> tuple[list[Counts], list[Counts]] | None:
+        """Return the counts of families and of extended ones if the source counts them itself."""
+        cards = self.cards.tolist()
+        further = [(*f, *({c} - {*f})) for f in extended for c in range(len(cards))]
+        counted = self.data.counts_of_source([*tables, *further])
+        if counted is None:
+            return None
+        parts, wide = iter(counted), []
+        made = [next(parts).reshape(cards[variable], -1) for variable, *_ in tables]
+        for family in extended:
+            shape = cards[family[0]], prod([cards[parent] for parent in family[1:]])
+            blocks = [next(parts).reshape(*shape, -1) for _ in cards]
+            # A member of the family itself has the rows at its first level.
+            full = [
+                b * np.eye(1, card) if b.shape[2] == 1 else b for b, card in zip(blocks, cards, strict=True)
+            ]
+            wide.append(np.concatenate(full, axis=-1))
+        return made, wide
+
+    def table(self, family: Sequence[int]) -> Counts:
+        """Count a family; see `FamilyCounts`."""
+        self.prefetch([], [family])
+        return self._tables[tuple(family)]
+
+    def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
+        """Count a family together with each level of each column; see `FamilyCounts`."""
+        self.prefetch([family])
+        yield slice(0, len(self.cards)), self._extended[tuple(family)]
 
 
-def information_of_two_numbers(
-    data: Countable, x: int, y: int, condition: Sequence[int] = ()
-) -> tuple[float, float]:
-    """Return −½ Σ_z P(z) ln(1 − ρ²_z) of two numbers that are normal given coded columns, and the rows."""
-    first, second = data.add_up(partial(_moments_of_two, x, y, condition))
-    products = data.add_up(partial(_products, x, y, condition, first.mean, second.mean))
-    squares = np.where((first.variance > 0) & (second.variance > 0), first.squares * second.squares, 0.0)
-    share = np.divide(products**2, squares, out=np.zeros(np.shape(squares)), where=squares > 0)
-    n = float(first.n.sum())
-    with np.errstate(divide="ignore"):
-        logs = np.log1p(-np.minimum(share, 1.0))
-    return (-0.5 * float((first.n * logs)[first.n > 0].sum()) / n if n else 0.0), n
+def _count_expected(
+    tables: Sequence[Sequence[int]], extended: Sequence[Sequence[int]], data: Dataset
+) -> tuple[list[Counts], list[Counts]]:
+    counts = FamilyCounts(data, numbered=False)
+    return (
+        [counts.table(family) for family in tables],
+        [np.concatenate([table for _, table in counts.extended(family)], axis=-1) for family in extended],
+    )
 
 
-def _both_known(data: Dataset, x: int, y: int, condition: Sequence[int]) -> tuple[Known, Known]:
-    """Return the values of two numbers in the rows in which both are observed."""
-    rows = data.taken(~(np.isnan(_numbers(data, x)) | np.isnan(_numbers(data, y))))
-    return known_values(rows, x, condition), known_values(rows, y, condition)
-
-
-def _moments_of_two(x: int, y: int, condition: Sequence[int], data: Dataset) -> list[Moments]:
-    shape = [data.cards[column] for column in condition]
-    return [moments_of(rows, shape) for rows in _both_known(data, x, y, condition)]
-
-
-def _products(
-    x: int, y: int, condition: Sequence[int], x_mean: Array, y_mean: Array, data: Dataset
-) -> NDArray[Any]:
-    """Return Σ w (x − mean) (y − mean) per configuration."""
-    first, second = _both_known(data, x, y, condition)
-    products = (first.values - x_mean.ravel()[first.cells]) * (second.values - y_mean.ravel()[second.cells])
-    weighted = products if first.weights is None else first.weights * products
-    return np.bincount(first.cells, weighted, x_mean.size).reshape(x_mean.shape)
+def family_counts(data: Countable) -> FamilyCounts | FamilyCountsInParts:
+    """Return the counter of families of data."""
+    return FamilyCountsInParts(data) if isinstance(data, Partitions) else FamilyCounts(cast("Dataset", data))

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import TOLERANCE, Array
+from ..base.calls import progress_bar
 from ..base.checks import Flag, OneOf, Optional, Real, Seed, Whole, check_rng, must_be
 from ..base.graphs import ChangingDag
 from ..base.messages import listed
-from ..base.progress import progress_bar
 from ..fitting.rounds import check_recipe, training_data
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.partitions import Partitions, in_blocks

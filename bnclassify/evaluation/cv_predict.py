@@ -11,10 +11,9 @@ import pandas as pd
 from tqdm import tqdm
 
 from ..base.arrays import Array, first_best, log, log_normalize
-from ..base.calls import guided
+from ..base.calls import guided, progress_bar
 from ..base.checks import Flag, Optional, Seed, Unseen
 from ..base.messages import listed
-from ..base.progress import progress_bar
 from ..fitting.rounds import Plan, name_models, plan_rounds
 from ..frames.opening import InFull, InParts, Rows, group_labels, open_data
 from ..frames.partitions import NoRowsError, Partitions, dask_frame_of

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, added, first_best, log, normalize
+from ..base.calls import progress_bar
 from ..base.checks import available, is_among, must_be
 from ..base.immutable import cached_property
 from ..base.messages import listed, silently, warn
-from ..base.progress import progress_bar
 from ..fitting.rounds import Plan, Round
 from ..frames.partitions import NoRowsError
 from ..frames.schema import Dataset

@@ -14,7 +14,7 @@ from ..frames.opening import InFull, InParts, is_partitioned
 from ..inference.evidence import weigh_evidence
 from ..inference.explain import encode_rows
 from ..model.arguments import check_fitted, check_model
-from ..model.facts import facts_of
+from ..model.interfaces import facts_of
 from ..model.model import Model
 from .cv import cv
 from .fold_scores import scheme_of

@@ -10,11 +10,10 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from ..base.calls import check_arguments, guided, parameters_of
+from ..base.calls import check_arguments, guided, parameters_of, showing_progress
 from ..base.checks import AnyCutting, Instance, Learner, check_columns, check_name, check_names
 from ..base.immutable import record
 from ..base.messages import listed, shown, silently, warn
-from ..base.progress import showing_progress
 from ..frames.columns import warn_of_no_features, warn_of_row_numbers, warn_of_wide_columns
 from ..frames.encoding import Frame
 from ..frames.opening import InFull, InParts, group_labels, open_data

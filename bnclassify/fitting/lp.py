@@ -9,11 +9,10 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from ..base.calls import guided
+from ..base.calls import guided, progress_bar
 from ..base.checks import Flag, Names, OneOf, Seed, Whole, check_rng
 from ..base.immutable import record
 from ..base.messages import listed, plain, shown, warn
-from ..base.progress import progress_bar
 from ..frames.encoding import check_levels
 from ..frames.opening import InFull, InParts, group_labels, open_data
 from ..frames.schema import Columns, Dataset, Learnable, Schema

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from ..base.arrays import Array
 from ..base.immutable import EMPTY, cached_property
 from ..base.messages import shown
+from .encoding import Facts
 from .opening import MAX_LEVELS
-from .reading import Facts
 from .sources import NEEDS_ROWS, Make, Merge, T, register_source
 
 _MOST_CELLS = 2**12  # of a table from which those of several families are summed

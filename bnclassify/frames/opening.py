@@ -17,10 +17,9 @@ from ..base.checks import Names, OneOf, check_columns
 from ..base.immutable import cached_property
 from ..base.messages import listed, shown, warn
 from .columns import check_categorical, column_arrays
-from .encoding import Frame, Records, check_unique, encode_frame
+from .encoding import Facts, Frame, Reading, Records, check_unique, encode_frame, with_class
 from .numeric import are_categories, check_weights, labels_to_keep, names_column, read_numbers
 from .partitions import Memo, Partitions, ask_source, facts_of_source, in_blocks
-from .reading import Facts, Reading, with_class
 from .schema import (
     ALL,
     MISSING,

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, added
 from ..base.messages import listed, shown, warn
-from .encoding import Frame
-from .reading import Draw, Facts, Keep, Reading
+from .encoding import Draw, Facts, Frame, Keep, Reading
 from .schema import ALL, MISSING, Columns, Dataset, Known, Learnable, Prepare, Schema, recode
 from .sources import LargeFrame, Make, Merge, Source, is_dask, needs_rows
 

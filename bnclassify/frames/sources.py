@@ -10,8 +10,8 @@ from weakref import finalize
 import numpy as np
 import pandas as pd
 
+from ..base.calls import tqdm
 from ..base.messages import listed, shown
-from ..base.progress import tqdm
 from .schema import Countable
 
 _OWN = (pd.DataFrame, pd.Series, Mapping, np.ndarray, list, tuple, str)

@@ -20,8 +20,8 @@ from ..frames.encoding import Row, is_missing
 from ..frames.opening import InFull
 from ..frames.schema import Dataset
 from ..model.arguments import check_fitted, encode_for, read_for
-from ..model.intervals import with_level
 from ..model.model import Model
+from ..model.recipes import with_level
 from .evidence import REST, Evidence, split_evidence, weigh_evidence
 
 _MOST_REASONS = 3

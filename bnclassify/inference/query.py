@@ -16,8 +16,8 @@ from ..base.immutable import EMPTY
 from ..base.messages import listed, shown
 from ..frames.schema import match
 from ..model.arguments import check_joint, check_not_dropped, encode_for
-from ..model.intervals import BOUNDS, check_draws, check_interval, drawn_bounds
 from ..model.model import Model
+from ..model.recipes import BOUNDS, check_draws, check_interval, drawn_bounds
 
 _MOST_CELLS = 2**22
 _BLOCK_CODES = 2**22

@@ -11,10 +11,10 @@ import numpy as np
 from tqdm import tqdm
 
 from ..base.arrays import TOLERANCE, Array, Mask
+from ..base.calls import progress_bar
 from ..base.checks import Instance, ListOf, OneOf, must_be
 from ..base.graphs import ChangingDag, find_cycle
 from ..base.messages import shown
-from ..base.progress import progress_bar
 from ..model.questions import is_anb
 from ..network.classifiers import BNC
 from .local_scores import LocalScores, ParentLists

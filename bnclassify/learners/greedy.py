@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 
 from ..base.arrays import TOLERANCE, Array
+from ..base.calls import progress_bar
 from ..base.checks import Flag, OneOf, Optional, Real, SearchMetric, Seed, Whole, check_rng
 from ..base.graphs import components
 from ..base.messages import warn
-from ..base.progress import progress_bar
 from ..frames.opening import InFull
 from ..frames.training import TrainingData, prepare_rows
 from ..metrics import METRICS

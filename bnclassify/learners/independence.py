@@ -12,8 +12,7 @@ from scipy.special import chdtri
 
 from ..base.arrays import TOLERANCE, Array, Positions
 from ..base.checks import OneOf, Real
-from ..counts.contingency import count_families
-from ..counts.family_counts import FamilyCounts, FamilyCountsInParts, family_counts
+from ..counts.contingency import FamilyCounts, FamilyCountsInParts, count_families, family_counts
 from ..counts.information import STATISTICS, log_tail, pair_statistics
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable

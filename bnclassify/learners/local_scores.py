@@ -15,8 +15,7 @@ from scipy.special import gammaln
 from ..base.arrays import TOLERANCE, Array, log, xlogx
 from ..base.checks import OneOf, Real, ScoreName
 from ..base.messages import listed, warn
-from ..counts.contingency import count_families, flat_index
-from ..counts.family_counts import Counts, family_counts
+from ..counts.contingency import Counts, count_families, family_counts, flat_index
 from ..counts.information import looking_up
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.schema import Columns, Countable, Dataset, Schema

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Mask, Positions, code_type, first_best, log
 from ..base.messages import shown
-from ..counts.contingency import check_cells, flat_index
-from ..counts.family_counts import FamilyCounts
+from ..counts.contingency import FamilyCounts, check_cells, flat_index
 from ..frames.schema import Dataset, Schema
 from ..metrics import ACCURACY, Metric
 from ..metrics.folds import Rows

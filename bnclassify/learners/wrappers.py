@@ -8,7 +8,7 @@ from typing import TypeVar, Unpack
 
 from ..base.calls import guided
 from ..base.checks import Whole
-from ..base.docstrings import sharing
+from ..base.messages import sharing
 from ..frames.opening import InFull
 from ..network.classifiers import BNC
 from .greedy import Candidates, Moves, Search, SearchOptions

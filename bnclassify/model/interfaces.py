@@ -1,9 +1,11 @@
-"""The parts of models that only some functions use: estimation and pooling, pictures, and export."""
+"""The parts of models that only some functions use: facts in print, estimation, pictures, and export."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
+from html import escape
+from textwrap import wrap
 from typing import Any
 
 from numpy.typing import NDArray
@@ -155,3 +157,113 @@ class Exportable(Immutable):
     def _points_of(self, codes: Codes, order: Sequence[int]) -> NDArray[Any] | None:
         """Return the points of a scorecard: its start, and of each feature, (rows, 1 + features); or None."""
         return None
+
+
+_WIDTH = 88
+_MOST = 6
+"""Largest number of columns or classes that are named."""
+
+
+def facts_of(x: Any) -> dict[str, Any]:
+    """Return the facts of a model by name, in the order in which they are shown: numbers and text."""
+    several, rows = len(x.targets) > 1, x._trained_on if x.fitted else None
+    latent = " (latent)" if x.observed == x.features else ""
+    facts: dict[str, Any] = {f"class variable{'s' * several}": ", ".join(map(str, x.targets)) + latent}
+    if rows is not None:
+        facts["rows"] = int(rows.size) if rows.size == int(rows.size) else f"{rows.size:,g} (sum of weights)"
+        if rows.cases:
+            counted = (
+                f", which count {rows.size:,.0f}" if round(rows.size) not in (rows.given, rows.cases) else ""
+            )
+            facts["rows"] = f"{rows.given:,} ({rows.cases:,} cases{counted})"
+        parts = rows.classes or [zip(x.levels_by_name[x.class_var], x._class_prior(), strict=True)]
+        shares = dict(zip(x.targets, map(_write_shares, parts), strict=True))
+        texts = [f"{name}: {text}" if several else text for name, text in shares.items()]
+        facts["class proportions"] = _some(texts, "; ") or None
+    facts |= x.facts()
+    if x.recipe is not None:
+        facts["learning algorithm"] = x.recipe.structure.name
+        facts["parameters"] = x.recipe.parameters and str(x.recipe.parameters)
+    facts |= _preparation(x)
+    summary = x.learned.get("leave_one_out")
+    if summary is not None and summary.honest_rows:
+        powers = [summary.honest_power, summary.regression_power]
+        texts = [f"{power:.2f}" for power in powers if power is not None]
+        terms = " of tables and of logistic regression" if len(texts) > 1 else ""
+        facts["held-out rows"] = f"{summary.honest_rows:,}; powers{terms} {', '.join(texts)}"
+    if x.fitted:
+        facts["missing values"] = _missing(x, rows)
+        facts["joint distribution"] = "no" if x.no_joint else "yes"
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def write_facts(x: Any) -> str:
+    """Write the facts of a model, aligned."""
+    facts = {name: f"{v:,}" if isinstance(v, int) else str(v) for name, v in facts_of(x).items()}
+    width = max(map(len, facts)) + 4
+    lines = []
+    for name, text in facts.items():
+        first, *more = wrap(text, _WIDTH - width, break_long_words=False) or [""]
+        lines += [f"  {name + ':':<{width - 2}}{first}", *[" " * width + line for line in more]]
+    only = "" if x.fitted else " (only structure, no parameters)"
+    return "\n".join(["", f"  Bayesian network classifier{only}", "", *lines])
+
+
+def mark_up(x: Any, picture: str) -> str:
+    """Write the facts of a model as HTML, dark on white, below a picture."""
+    cell = '<td style="text-align:left;vertical-align:top;padding:1px 12px 1px 0;background:#fff;color:#111">'
+    pairs = [(name, f"{v:,}" if isinstance(v, int) else str(v)) for name, v in facts_of(x).items()]
+    rows = [f"<tr>{cell}{escape(name)}</td>{cell}{escape(value)}</td></tr>" for name, value in pairs]
+    frame = '<div style="background:#fff;color:#111;padding:8px;overflow-x:auto">'
+    return f'{frame}{picture}<table style="border:0;background:#fff">{"".join(rows)}</table></div>'
+
+
+def _some(names: Iterable[str], separator: str = ", ") -> str:
+    """Write the first of some names, and how many there are besides."""
+    texts = list(names)
+    more = [f"{len(texts) - _MOST} more"] if len(texts) > _MOST else []
+    return separator.join([*texts[:_MOST], *more])
+
+
+def _write_shares(weights: Iterable[tuple[Any, float]]) -> str:
+    pairs = list(weights)
+    total = sum(weight for _, weight in pairs) or 1
+    return _some(f"{label} {weight / total:.3f}" for label, weight in pairs)
+
+
+def _preparation(x: Any) -> dict[str, str | None]:
+    """Say which columns were discretized, merged, kept as numbers and dropped."""
+    facts: dict[str, str | None] = {}
+    merger, discretizer = None if x.preparation is None else x.preparation.merger, x.discretizer
+    if discretizer is not None:
+        cut = _some(str(name) for name in x.features if discretizer.cuts.get(name))
+        facts["discretized"] = f"{cut} ({discretizer.method})" if cut else None
+    if x.densities:
+        kinds = sorted({type(density).__name__ for density in x.densities.values()})
+        facts["kept as numbers"] = f"{_some(map(str, x.densities))} ({', '.join(kinds)})"
+    if merger is not None and merger.columns:
+        columns = _some(map(str, merger.columns))
+        facts["merged"] = f"levels in fewer than {merger.min_count:,} rows of {columns}"
+    seen = (x.recipe and (x.recipe.seen or x.recipe.columns)) or ()
+    uncut = () if discretizer is None else discretizer.uncut
+    dropped = [name for name in seen if name not in x.variables]
+    reasons = {"no cut point": [name for name in dropped if name in uncut]}
+    other = "not selected" if x.search_trace else "no value"
+    reasons[other] = [name for name in dropped if name not in uncut]
+    texts = [f"{_some(map(str, names))} ({reason})" for reason, names in reasons.items() if names]
+    return facts | {"dropped": "; ".join(texts) or None}
+
+
+def _missing(x: Any, rows: Any) -> str:
+    """Describe the missing values, the estimation from them, and their treatment at prediction."""
+    levels = () if x.preparation is None else x.preparation.missing
+    chosen = x.recipe is not None and x.recipe.structure.settings.get("missing_level") == "auto"
+    reason = " (predicts held-out rows better)" if chosen else ""
+    texts = [f"a level of {_some(map(str, levels))}{reason}"] if levels else []
+    if rows is not None:
+        n = sum(name in rows.incomplete for name in x.features)
+        method = "EM" if x.network is not None and "em" in x.network.learned else "available cases"
+        if n or not levels:
+            worse = ", because a level does not predict held-out rows better" if chosen and not levels else ""
+            texts.append(f"in {n} feature{'s' * (n > 1)} ({method}{worse})" if n else "none in training")
+    return "; ".join([*texts, f"{'others ' * bool(levels)}in new rows {x.missing_rule}"])

@@ -17,8 +17,7 @@ from ..base.messages import listed
 from ..frames.schema import Countable, Dataset, Levels, match
 from ..numbers.discretization import Discretizer
 from ..numbers.preparation import Preparation
-from .facts import mark_up, write_facts
-from .interfaces import Drawable, Estimable, Exportable
+from .interfaces import Drawable, Estimable, Exportable, mark_up, write_facts
 from .recipes import Recipe, Rows, Tally
 
 M = TypeVar("M", bound="Model")

@@ -7,8 +7,7 @@ from typing import Any
 
 from ..base import graphs
 from ..base.checks import OneOf
-from ..base.docstrings import Function, sharing
-from ..base.messages import listed, shown
+from ..base.messages import Function, listed, sharing, shown
 from ..numbers.preparation import Preparation
 from .arguments import check_bnc, check_graph, check_model, check_not_dropped, check_single
 from .model import Model

@@ -12,9 +12,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import TOLERANCE, Array, Mask, Positions, blocks, xlogx
+from ..base.calls import advance
 from ..base.checks import Real, Whole
 from ..base.immutable import record
-from ..base.progress import advance
 from ..frames.opening import InFull
 from ..frames.schema import Dataset
 from ..frames.training import prepare_rows

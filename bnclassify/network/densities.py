@@ -18,7 +18,8 @@ from ..base.arrays import Array, Mask, Positions, blocks, log
 from ..base.checks import OneOf
 from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, Immutable, bounded, record
 from ..base.messages import listed, shown
-from ..counts.contingency import Known, Moments, Recoding, known_values, moments_of, number_moments
+from ..counts.contingency import Recoding
+from ..counts.information import Known, Moments, known_values, moments_of, number_moments
 from ..frames.opening import open_data
 from ..frames.schema import Dataset
 from ..frames.training import Numeric, find_numbers

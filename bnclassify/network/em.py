@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base.arrays import Array, Codes, Positions, blocks, log, log_sum_exp, share_out
+from ..base.calls import advance
 from ..base.checks import Real, Whole
 from ..base.immutable import ANY_NUMBER, Immutable, bounded, record
 from ..base.messages import warn
-from ..base.progress import advance
 from ..counts.contingency import contingency_tables
 from ..frames.schema import Dataset
 from ..model.model import Model

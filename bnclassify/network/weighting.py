@@ -20,10 +20,10 @@ import numpy as np
 from scipy.special import betaln, expit, gammaln, logit
 
 from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, log, log_normalize
+from ..base.calls import advance
 from ..base.checks import Real, Whole
 from ..base.immutable import record
 from ..base.messages import warn
-from ..base.progress import advance
 from ..counts.contingency import check_number, count_families, count_pairs, flat_index
 from ..frames.schema import Countable, Dataset
 from ..model.arguments import check_size

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array
 from ..base.checks import Instance, Optional
-from ..base.docstrings import sharing
+from ..base.messages import sharing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array
+from ..base.calls import advance
 from ..base.immutable import COUNT, Immutable, bounded, record
 from ..base.messages import how_to_merge, listed
-from ..base.progress import advance
 from ..counts.contingency import MAX_CELLS
 from .counts import Places, PrefixCounts, split_codings, walk
 

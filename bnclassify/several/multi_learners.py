@@ -11,13 +11,11 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import TOLERANCE
-from ..base.calls import check_arguments, parameters_of
+from ..base.calls import check_arguments, parameters_of, progress_bar
 from ..base.checks import Instance, Names, OneOf, ScoreName, Whole, check_name, must_be
-from ..base.docstrings import sharing
 from ..base.graphs import maximum_arborescence, maximum_forest
 from ..base.immutable import record
-from ..base.messages import shown
-from ..base.progress import progress_bar
+from ..base.messages import sharing, shown
 from ..counts.information import pair_statistics
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable

@@ -14,10 +14,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ..base.arrays import Array, log_normalize
-from ..base.calls import parameters_of
+from ..base.calls import parameters_of, showing_progress
 from ..base.checks import AnyCutting, Learner, Seed, Unseen
 from ..base.messages import listed, shown, warn
-from ..base.progress import showing_progress
 from ..evaluation.summary import measure_strengths
 from ..fitting.bnc import bnc, relearn_raw
 from ..fitting.lp import lp

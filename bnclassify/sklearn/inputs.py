@@ -12,8 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from ..base.calls import check_arguments
 from ..base.checks import Instance, OneOf, Seed, Unseen
-from ..base.docstrings import sharing
-from ..base.messages import listed
+from ..base.messages import listed, sharing
 from ..fitting.lp import lp
 from ..frames.columns import column_arrays
 from ..frames.numeric import ArrayLike

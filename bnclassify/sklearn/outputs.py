@@ -13,10 +13,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ..base.arrays import Array
-from ..base.calls import parameters_of
+from ..base.calls import parameters_of, showing_progress
 from ..base.checks import Cutting, Flag, Instance, OneOf, Seed, Unseen, must_be
 from ..base.messages import listed
-from ..base.progress import showing_progress
 from ..fitting.lp import lp
 from ..frames.sources import in_pandas
 from ..inference.predict import predict
