@@ -38,241 +38,133 @@ keywords. ``help`` of a function shows its formula, errors, source and an exampl
 0.939
 """
 
+# The public names are those that are imported "as" themselves, so that type checkers know them.
+
 from importlib.metadata import version
 from typing import Any
 
-from .base.messages import add_see_also
-from .evaluation.accuracy import accuracy, confusion, exact_match, hamming
-from .evaluation.arc_strength import arc_strength, averaged_network
-from .evaluation.calibration import calibration
-from .evaluation.ci_test import ci_test, cmi
-from .evaluation.compare import compare
-from .evaluation.compare_ranks import compare_ranks
-from .evaluation.cv import cv
-from .evaluation.cv_predict import cv_predict
-from .evaluation.distances import kl_divergence, shd
-from .evaluation.loglik import AIC, BIC, cloglik, loglik
-from .evaluation.summary import summary
-from .examples import load_car, load_pima, load_solar_flare, load_voting
-from .exchange.bif import read_bif, write_bif
-from .exchange.libraries import to_networkx, to_pgmpy, to_pyagrum
-from .exchange.page import write_page
-from .exchange.sql import to_sql
-from .exchange.storage import load, save
-from .fitting.bnc import bnc
-from .fitting.lp import lp
-from .fitting.pool import pool
-from .fitting.update import update
-from .fitting.with_table import from_tables, with_table
-from .frames.opening import encode
-from .frames.partitions import Partitions
-from .frames.schema import Dataset
-from .inference.counterfactual import counterfactual
-from .inference.explain import explain
-from .inference.impute import impute
-from .inference.predict import predict
-from .inference.query import query
-from .inference.sample import sample
-from .inference.scorecard import Scorecard, scorecard
-from .inference.value_of_information import value_of_information
-from .learners.fixed import anb, aode, from_modelstring, nb
-from .learners.hill_climbing import ban, hc
-from .learners.independence import chisq_dn, learn_blanket
-from .learners.k_dependence import kdb_gain, kdb_mi, spode
-from .learners.latent_classes import lca
-from .learners.local_scores import network_score
-from .learners.trees import chow_liu, tan_cl
-from .learners.wrappers import bsej, fssj, kdb, tan_hc, tan_hcsp
-from .metrics.folds import stratified_folds
-from .metrics.r_folds import r_folds
+from .base import messages
+from .evaluation.accuracy import (
+    accuracy as accuracy,
+    confusion as confusion,
+    exact_match as exact_match,
+    hamming as hamming,
+)
+from .evaluation.arc_strength import arc_strength as arc_strength, averaged_network as averaged_network
+from .evaluation.calibration import calibration as calibration
+from .evaluation.ci_test import ci_test as ci_test, cmi as cmi
+from .evaluation.compare import compare as compare
+from .evaluation.compare_ranks import compare_ranks as compare_ranks
+from .evaluation.cv import cv as cv
+from .evaluation.cv_predict import cv_predict as cv_predict
+from .evaluation.distances import kl_divergence as kl_divergence, shd as shd
+from .evaluation.loglik import AIC as AIC, BIC as BIC, cloglik as cloglik, loglik as loglik
+from .evaluation.summary import summary as summary
+from .examples import (
+    load_car as load_car,
+    load_pima as load_pima,
+    load_solar_flare as load_solar_flare,
+    load_voting as load_voting,
+)
+from .exchange.bif import read_bif as read_bif, write_bif as write_bif
+from .exchange.libraries import to_networkx as to_networkx, to_pgmpy as to_pgmpy, to_pyagrum as to_pyagrum
+from .exchange.page import write_page as write_page
+from .exchange.sql import to_sql as to_sql
+from .exchange.storage import load as load, save as save
+from .fitting.bnc import bnc as bnc
+from .fitting.lp import lp as lp
+from .fitting.pool import pool as pool
+from .fitting.update import update as update
+from .fitting.with_table import from_tables as from_tables, with_table as with_table
+from .frames.opening import encode as encode
+from .frames.partitions import Partitions as Partitions
+from .frames.schema import Dataset as Dataset
+from .inference.counterfactual import counterfactual as counterfactual
+from .inference.explain import explain as explain
+from .inference.impute import impute as impute
+from .inference.predict import predict as predict
+from .inference.query import query as query
+from .inference.sample import sample as sample
+from .inference.scorecard import Scorecard as Scorecard, scorecard as scorecard
+from .inference.value_of_information import value_of_information as value_of_information
+from .learners.fixed import anb as anb, aode as aode, from_modelstring as from_modelstring, nb as nb
+from .learners.hill_climbing import ban as ban, hc as hc
+from .learners.independence import chisq_dn as chisq_dn, learn_blanket as learn_blanket
+from .learners.k_dependence import kdb_gain as kdb_gain, kdb_mi as kdb_mi, spode as spode
+from .learners.latent_classes import lca as lca
+from .learners.local_scores import network_score as network_score
+from .learners.trees import chow_liu as chow_liu, tan_cl as tan_cl
+from .learners.wrappers import bsej as bsej, fssj as fssj, kdb as kdb, tan_hc as tan_hc, tan_hcsp as tan_hcsp
+from .metrics.folds import stratified_folds as stratified_folds
+from .metrics.r_folds import r_folds as r_folds
 from .model.questions import (
-    class_var,
-    class_vars,
-    classes,
-    families,
-    feature_families,
-    features,
-    is_anb,
-    is_aode,
-    is_nb,
-    is_ode,
-    is_semi_naive,
-    markov_blanket,
-    members,
-    modelstring,
-    narcs,
-    nparams,
-    preparation,
-    values,
-    vars,
+    class_var as class_var,
+    class_vars as class_vars,
+    classes as classes,
+    families as families,
+    feature_families as feature_families,
+    features as features,
+    is_anb as is_anb,
+    is_aode as is_aode,
+    is_nb as is_nb,
+    is_ode as is_ode,
+    is_semi_naive as is_semi_naive,
+    markov_blanket as markov_blanket,
+    members as members,
+    modelstring as modelstring,
+    narcs as narcs,
+    nparams as nparams,
+    preparation as preparation,
+    values as values,
+    vars as vars,
 )
 from .model.traces import (
-    concentrations,
-    cpt,
-    em_objectives,
-    feature_weights,
-    greedy_scores,
-    loo_summary,
-    manb_arc_posterior,
-    params,
-    search_steps,
+    concentrations as concentrations,
+    cpt as cpt,
+    em_objectives as em_objectives,
+    feature_weights as feature_weights,
+    greedy_scores as greedy_scores,
+    loo_summary as loo_summary,
+    manb_arc_posterior as manb_arc_posterior,
+    params as params,
+    search_steps as search_steps,
 )
-from .network.awnb import min_testing_depths
-from .network.classifiers import BNC, DN
-from .network.ensemble import Ensemble
-from .numbers.discretization import Discretizer, discretize
-from .numbers.preparation import Preparation
-from .numbers.rare_levels import Merger, merge_rare
-from .plotting.bars import plot_explanation, plot_importance, plot_strength, plot_weights
-from .plotting.effects import plot_effect
-from .plotting.heatmaps import plot_cpt
-from .plotting.networks import plot
-from .plotting.nomogram import plot_nomogram
-from .plotting.performance import plot_calibration, plot_confusion, plot_cv, plot_ranks, plot_scores
-from .several.mbc import MAODE, MBC
-from .several.multi_learners import chain, maode, mbc
-from .several.multidimensional import Chain
-from .superparents.n_dependence import ANDE, ande
-from .superparents.one_dependence import AODE
+from .network.awnb import min_testing_depths as min_testing_depths
+from .network.classifiers import BNC as BNC, DN as DN
+from .network.ensemble import Ensemble as Ensemble
+from .numbers.discretization import Discretizer as Discretizer, discretize as discretize
+from .numbers.preparation import Preparation as Preparation
+from .numbers.rare_levels import Merger as Merger, merge_rare as merge_rare
+from .plotting.bars import (
+    plot_explanation as plot_explanation,
+    plot_importance as plot_importance,
+    plot_strength as plot_strength,
+    plot_weights as plot_weights,
+)
+from .plotting.effects import plot_effect as plot_effect
+from .plotting.heatmaps import plot_cpt as plot_cpt
+from .plotting.networks import plot as plot
+from .plotting.nomogram import plot_nomogram as plot_nomogram
+from .plotting.performance import (
+    plot_calibration as plot_calibration,
+    plot_confusion as plot_confusion,
+    plot_cv as plot_cv,
+    plot_ranks as plot_ranks,
+    plot_scores as plot_scores,
+)
+from .several.mbc import MAODE as MAODE, MBC as MBC
+from .several.multi_learners import chain as chain, maode as maode, mbc as mbc
+from .several.multidimensional import Chain as Chain
+from .superparents.n_dependence import ANDE as ANDE, ande as ande
+from .superparents.one_dependence import AODE as AODE
 
-__all__ = [
-    "AIC",
-    "ANDE",
-    "AODE",
-    "BIC",
-    "BNC",
-    "DN",
-    "MAODE",
-    "MBC",
-    "Chain",
-    "Dataset",
-    "Discretizer",
-    "Ensemble",
-    "Merger",
-    "Partitions",
-    "Preparation",
-    "Scorecard",
-    "accuracy",
-    "anb",
-    "ande",
-    "aode",
-    "arc_strength",
-    "averaged_network",
-    "ban",
-    "bnc",
-    "bsej",
-    "calibration",
-    "chain",
-    "chisq_dn",
-    "chow_liu",
-    "ci_test",
-    "class_var",
-    "class_vars",
-    "classes",
-    "cloglik",
-    "cmi",
-    "compare",
-    "compare_ranks",
-    "concentrations",
-    "confusion",
-    "counterfactual",
-    "cpt",
-    "cv",
-    "cv_predict",
-    "discretize",
-    "em_objectives",
-    "encode",
-    "exact_match",
-    "explain",
-    "families",
-    "feature_families",
-    "feature_weights",
-    "features",
-    "from_modelstring",
-    "from_tables",
-    "fssj",
-    "greedy_scores",
-    "hamming",
-    "hc",
-    "impute",
-    "is_anb",
-    "is_aode",
-    "is_nb",
-    "is_ode",
-    "is_semi_naive",
-    "kdb",
-    "kdb_gain",
-    "kdb_mi",
-    "kl_divergence",
-    "lca",
-    "learn_blanket",
-    "load",
-    "load_car",
-    "load_pima",
-    "load_solar_flare",
-    "load_voting",
-    "loglik",
-    "loo_summary",
-    "lp",
-    "manb_arc_posterior",
-    "maode",
-    "markov_blanket",
-    "mbc",
-    "members",
-    "merge_rare",
-    "min_testing_depths",
-    "modelstring",
-    "narcs",
-    "nb",
-    "network_score",
-    "nparams",
-    "params",
-    "plot",
-    "plot_calibration",
-    "plot_confusion",
-    "plot_cpt",
-    "plot_cv",
-    "plot_effect",
-    "plot_explanation",
-    "plot_importance",
-    "plot_nomogram",
-    "plot_ranks",
-    "plot_scores",
-    "plot_strength",
-    "plot_weights",
-    "pool",
-    "predict",
-    "preparation",
-    "query",
-    "r_folds",
-    "read_bif",
-    "sample",
-    "save",
-    "scorecard",
-    "search_steps",
-    "shd",
-    "spode",
-    "stratified_folds",
-    "summary",
-    "tan_cl",
-    "tan_hc",
-    "tan_hcsp",
-    "to_networkx",
-    "to_pgmpy",
-    "to_pyagrum",
-    "to_sql",
-    "update",
-    "value_of_information",
-    "values",
-    "vars",
-    "with_table",
-    "write_bif",
-    "write_page",
-]
+__all__ = sorted(
+    name for name, value in globals().items() if getattr(value, "__module__", "").startswith("bnclassify.")
+)
 
 __version__ = version("pybnclassify")
 
-add_see_also(globals())
+messages.add_see_also(globals())
 
 _IN_R = {
     "logLik": "loglik(x, dataset)",
