@@ -19,7 +19,6 @@ import bnclassify as bn
 from bnclassify.base.messages import shown
 from bnclassify.frames.schema import match
 
-from .conftest import informative_gaps
 from .strategies import frames
 
 
@@ -504,21 +503,6 @@ def test_columns_are_read_with_and_without_the_shortcut_of_pandas(
     second = bn.encode(frame)
     assert first.schema == second.schema
     np.testing.assert_array_equal(first.codes, second.codes)
-
-
-@informative_gaps
-@pytest.mark.parametrize("learner", ["nb", "tan_cl", "hc", "kdb_mi", "tan_hc"])
-def test_a_large_frame_is_counted_in_blocks(monkeypatch: pytest.MonkeyPatch, learner: str) -> None:
-    options = {"k": 2, "rng": 0} if learner == "tan_hc" else {}
-    frame = bn.load_voting() if learner in ("nb", "tan_cl", "kdb_mi") else bn.load_car()
-    target = str(frame.columns[-1])
-    expected = bn.bnc(learner, target, frame, dag_args=options, smooth=1)
-    monkeypatch.setattr("bnclassify.frames.opening._MOST_ROWS", 100)
-    monkeypatch.setattr("bnclassify.frames.partitions._BLOCK_ROWS", 100)
-    model = bn.bnc(learner, target, frame, dag_args=options, smooth=1)
-    assert model.families == expected.families
-    for name, table in bn.params(expected).items():
-        np.testing.assert_array_equal(bn.params(model)[name], table)
 
 
 def test_rows_above_a_number_are_counted_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:

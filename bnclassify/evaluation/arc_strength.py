@@ -18,7 +18,7 @@ from ..base.graphs import ChangingDag
 from ..base.messages import listed
 from ..fitting.rounds import check_recipe, training_data
 from ..frames.opening import InFull, InParts, open_data
-from ..frames.partitions import Partitions, in_blocks
+from ..frames.partitions import Partitions
 from ..frames.schema import Dataset
 from ..frames.training import TrainingData
 from ..learners.fixed import fixed_again, fixed_network
@@ -97,9 +97,6 @@ class _Sizes:
     reading: Any
 
     def __call__(self, frame: pd.DataFrame) -> Counter[int]:
-        return in_blocks(self._of_block, _total, frame)
-
-    def _of_block(self, frame: pd.DataFrame) -> Counter[int]:
         data = self.reading(frame)[0]
         is_fraction = data.weights is not None and (data.weights % 1).any()
         size = len(data) if is_fraction else round(data.size)

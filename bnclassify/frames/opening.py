@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
@@ -19,7 +19,7 @@ from ..base.messages import listed, shown, warn
 from .columns import check_categorical, column_arrays
 from .encoding import Facts, Frame, Reading, Records, check_unique, encode_frame, with_class
 from .numeric import are_categories, check_weights, labels_to_keep, names_column, read_numbers
-from .partitions import Memo, Partitions, ask_source, facts_of_source, in_blocks
+from .partitions import Memo, Partitions, ask_source, facts_of_source
 from .schema import (
     ALL,
     MISSING,
@@ -33,7 +33,7 @@ from .schema import (
     Prepare,
     Schema,
 )
-from .sources import AnyFrame, LargeFrame, Source, converted, find_source, needs_rows
+from .sources import AnyFrame, Source, converted, find_source, needs_rows
 
 Rows: TypeAlias = pd.DataFrame | Dataset
 InFull: TypeAlias = Rows | AnyFrame
@@ -354,19 +354,6 @@ class Parts(Opened):
         raise needs_rows(argument)
 
 
-_MOST_ROWS = 2**20
-"""A frame with more rows is counted in blocks, without a full copy of its codes."""
-
-
-def by_blocks(data: Opened, columns: Collection[Hashable]) -> Opened:
-    """Return a long frame with declared levels as partitioned data, and all other data unchanged."""
-    if not isinstance(data, Frame) or len(data.frame) <= _MOST_ROWS:
-        return data
-    kinds = [kind for name, kind in data.frame.dtypes.items() if name in columns]
-    coded = all(isinstance(kind, pd.CategoricalDtype) and len(kind.categories) < 2**16 for kind in kinds)
-    return Parts(LargeFrame(data.frame), data.argument) if coded else data
-
-
 def _kinds(frame: pd.DataFrame) -> list[Any]:
     """Return for each column of a part True for numbers, the labels of codes, and None for other values."""
     kinds: list[Any] = []
@@ -411,9 +398,6 @@ class Survey:
 
     def __call__(self, frame: pd.DataFrame) -> tuple[tuple[ColumnLevels, ...], Facts]:
         """Return the levels of columns in a frame, and facts about its rows."""
-        return in_blocks(self._of_block, self.merge, frame)
-
-    def _of_block(self, frame: pd.DataFrame) -> tuple[tuple[ColumnLevels, ...], Facts]:
         weights = None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
         data = replace(encode_frame(frame, self.columns, whole_floats=True), weights=weights)
         dtypes = [frame[name].dtype for name in self.columns]

@@ -12,14 +12,11 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, added
 from ..base.messages import listed, shown, warn
-from .encoding import Draw, Facts, Frame, Keep, Reading
-from .schema import ALL, MISSING, Columns, Dataset, Known, Learnable, Prepare, Schema, recode
-from .sources import LargeFrame, Make, Merge, Source, is_dask, needs_rows
+from .encoding import Draw, Facts, Keep, Reading
+from .schema import ALL, MISSING, Columns, Dataset, InMemory, Known, Learnable, Prepare, Schema, recode
+from .sources import Source, is_dask, needs_rows
 
 T = TypeVar("T")
-
-
-_BLOCK_ROWS = 2**18
 
 
 @dataclass(frozen=True)
@@ -31,9 +28,6 @@ class _Counting:
     targets: tuple[Hashable, ...] = ()
 
     def __call__(self, frame: pd.DataFrame) -> tuple[Any, Facts]:
-        return in_blocks(self._of_block, added, frame)
-
-    def _of_block(self, frame: pd.DataFrame) -> tuple[Any, Facts]:
         data, facts = self.reading(frame)
         return self.count(data), facts._replace(labels=tuple(map(data.label_counts, self.targets)))
 
@@ -185,10 +179,8 @@ class Partitions(Learnable):
             raise TypeError("weights must be None for encoded partitioned data. Pass the source to encode.")
         return self
 
-    def in_memory(self, argument: str) -> Frame:
-        """Return a frame that is counted in blocks, and raise for other data."""
-        if isinstance(self.source, LargeFrame):
-            return Frame(self.source.frame[list(self.columns)], argument)
+    def in_memory(self, argument: str) -> InMemory:
+        """Raise a TypeError, because rows stay where they are."""
         raise needs_rows(argument)
 
     def counting(self) -> Partitions:
@@ -345,11 +337,3 @@ def facts_of_source(source: Source, columns: Sequence[Hashable], reading: Readin
     pairs = zip(reading.schema.columns, reading.schema.levels, strict=True)
     filled = {name for name, labels in pairs if labels[-1:] == (MISSING,)}
     return facts._replace(gaps=np.where([name in filled for name in columns], 0, facts.gaps))
-
-
-def in_blocks(make: Make[T], merge: Merge[T], frame: pd.DataFrame) -> T:
-    """Apply a function to blocks of rows of a frame, so that no frame is copied as a whole."""
-    made = make(frame.iloc[:_BLOCK_ROWS])
-    for start in range(_BLOCK_ROWS, len(frame), _BLOCK_ROWS):
-        made = merge([made, make(frame.iloc[start : start + _BLOCK_ROWS])])
-    return made

@@ -24,18 +24,6 @@ Known: TypeAlias = Mapping[Hashable, tuple[Any, ...]]
 """Levels by column."""
 
 
-class _Coded(Protocol):
-    """Rows as codes, (columns, rows); see `Dataset`."""
-
-    @property
-    def codes(self) -> Codes: ...
-    @property
-    def levels(self) -> Levels: ...
-    @property
-    def positions(self) -> Mapping[Hashable, int]: ...
-    def __len__(self) -> int: ...
-
-
 MISSING = "(missing)"
 """The last level of a column whose missing values are a level."""
 
@@ -50,7 +38,7 @@ def codes_of(codes: Codes, where: list[int]) -> Codes:
     return codes[where]
 
 
-def scoring_classes(data: _Coded, class_var: Hashable, levels: tuple[Any, ...]) -> Codes:
+def scoring_classes(data: Dataset, class_var: Hashable, levels: tuple[Any, ...]) -> Codes:
     """Return the codes of the class in data to evaluate a model on; every row must have one."""
     classes = match(data, (class_var,), (levels,))[0]
     unknown = int(np.count_nonzero(classes < 0))
@@ -67,7 +55,7 @@ def check_unseen(unseen: object) -> None:
     OneOf(("error", "missing")).check("unseen", unseen)
 
 
-def match(data: _Coded, columns: Sequence[Hashable], levels: Levels, *, unseen: str | None = None) -> Codes:
+def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen: str | None = None) -> Codes:
     """Return (columns, rows) codes in terms of other levels, by label; unseen labels are -1 or raise."""
     positions, old_levels = data.positions, data.levels
     where = [positions[name] for name in columns]
@@ -349,8 +337,8 @@ class InMemory(Opened):
         return self
 
 
-class _Rows(Immutable):
-    """Members that data in memory and partitioned data share; their docstrings are in `Dataset`."""
+class Countable(Immutable, Opened):
+    """Data that can be counted, in memory or partitioned; docstrings of shared members are in `Dataset`."""
 
     if TYPE_CHECKING:  # read-only for callers; fields or properties of subclasses
 
@@ -373,10 +361,6 @@ class _Rows(Immutable):
         def coded(self, schema: Schema) -> Countable: ...
         def counting(self) -> Countable: ...
         def label_counts(self, name: Hashable) -> Array: ...
-
-
-class Countable(_Rows, Opened):
-    """Data that can be counted, in memory or partitioned."""
 
     @cached_property
     def columns(self) -> tuple[Hashable, ...]:

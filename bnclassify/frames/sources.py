@@ -266,25 +266,6 @@ def _close(frames: object) -> None:
         close()
 
 
-class LargeFrame:
-    """A data frame in memory that is read in blocks, because a copy as codes needs much memory."""
-
-    def __init__(self, frame: pd.DataFrame) -> None:
-        self.frame, self.names, self.declared = frame, frame.columns.tolist(), _categories(frame)
-
-    def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
-        """Call the function on the frame; see `Source`."""
-        return make(self.frame if columns is None else self.frame[list(columns)])
-
-
-def _categories(frame: pd.DataFrame) -> dict[Hashable, tuple[Any, ...]]:
-    return {
-        name: tuple(column.cat.categories)
-        for name, column in frame.items()
-        if isinstance(column.dtype, pd.CategoricalDtype)
-    }
-
-
 class DaskFrame:
     """The partitions of a Dask DataFrame, read by its workers; results are merged in a tree."""
 

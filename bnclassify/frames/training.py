@@ -15,7 +15,7 @@ from . import databases as databases  # which registers its source
 from .columns import warn_of_no_features, warn_of_wide_columns
 from .encoding import check_levels
 from .numeric import FLOATS
-from .opening import InFull, InParts, by_blocks, open_data
+from .opening import InFull, InParts, open_data
 from .partitions import Partitions, check_rows
 from .schema import MISSING, Columns, Dataset, InMemory, Known, Learnable, Opened, Prepare, Schema
 from .sources import Source
@@ -105,8 +105,7 @@ def prepare(
     chosen, order = _choose(opened, targets, features, warns, named_by)
     columns = (*chosen, *targets)
     required = targets[0] if len(targets) == 1 else None
-    rows = opened if rows_needed else by_blocks(opened, columns)
-    data = rows.read(Columns(columns, known, numbers, required=required))
+    data = opened.read(Columns(columns, known, numbers, required=required))
     _check_no_missing_level(data.schema, targets, named_by)
     if not isinstance(opened, Learnable):  # with checked levels
         given = {*(known or ()), *numbers}
@@ -203,12 +202,11 @@ def describe(
     if isinstance(data, Learnable) and data.targets == (class_var,) and features is None:
         return data.schema.select(data.order), data.features
     chosen, columns = _choose(data, (class_var,), features, True, "class_var")
-    rows = by_blocks(data, columns)
-    if not isinstance(rows, InMemory):
-        learnable = prepare(rows, (class_var,), features)
+    if not isinstance(data, InMemory):
+        learnable = prepare(data, (class_var,), features)
         return learnable.schema.select(learnable.order), learnable.features
-    floats = {name for name in chosen if numeric and rows.types.get(name) in FLOATS}
-    found = rows.read_raw(class_var, columns, {*columns} - floats) if floats else rows.read(Columns(columns))
+    floats = {name for name in chosen if numeric and data.types.get(name) in FLOATS}
+    found = data.read_raw(class_var, columns, {*columns} - floats) if floats else data.read(Columns(columns))
     found = found.select(columns)
     known = [name for name in columns if numeric and name in found.numbers]
     filled = [name for name in known if not pd.isna(found.numbers[name]).all()]
