@@ -9,9 +9,10 @@ from typing import cast
 
 import numpy as np
 
-from ..base.arrays import TOLERANCE, Array, Mask, Positions, blocks, first_best
+from ..base.arrays import TOLERANCE, Array, Mask, Positions, first_best
 from ..base.checks import OneOf, ScoreName, Whole
 from ..base.graphs import descending
+from ..counts.contingency import flat_index
 from ..counts.information import informations, pair_statistics
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Dataset, Learnable
@@ -27,7 +28,6 @@ _PSEUDO_COUNTS = 2.0  # of the table of a pair, distributed like the table of it
 _CURVATURE = 10.0  # added to the curvature of the likelihood
 _MOST_TERMS = 2**29  # number of rows x pairs x classes; beyond it, a subset of rows is used
 _MOST_CANDIDATES = 16  # of each feature
-_BLOCK_CELLS = 2**20
 
 
 @averages_views
@@ -284,7 +284,7 @@ def _parents_in_turns(data: Dataset, k: int) -> dict[Hashable, tuple[Hashable, .
     for place, child in enumerate(rank.tolist()):
         earlier = by_name[np.isin(by_name, rank[:place])]
         informative = earlier[_descending(information[child, earlier])][:_MOST_CANDIDATES]
-        gains = scores.gains(child, informative)
+        gains = np.array([scores.gain(child, parent) for parent in informative.tolist()])
         useful = informative[_descending(gains)][: np.count_nonzero(gains > TOLERANCE)]
         in_turns = [i for pair in zip_longest(useful[:k].tolist(), informative[:k].tolist()) for i in pair]
         kept = [i for i in dict.fromkeys(in_turns) if i is not None][:k]
@@ -320,7 +320,7 @@ class _Scores:
         self.posterior /= self.posterior.sum(axis=1, keepdims=True)
 
     def _without_own(self, counts: Array) -> Array:
-        counts[..., self.at[0], self.at[1]] -= self.own
+        counts[self.at] -= self.own
         return np.maximum(counts, 0.0, out=counts)
 
     def _term(self, feature: int) -> Array:
@@ -335,29 +335,18 @@ class _Scores:
         values = cells / (self._without_own(np.tile(table.sum(axis=0), (len(own), 1))) + _PSEUDO_COUNTS)
         return np.where((own >= 0)[:, None] & (values > 0), values, 1.0)
 
-    def gains(self, child: int, parents: Positions) -> Array:
-        """Return the gain of a child with each of several parents, 0 without one."""
-        gains, cards = np.empty(len(parents)), np.array(self.data.cards)[parents]
-        for card in np.unique(cards).tolist():
-            alike = np.flatnonzero(cards == card)
-            for some in (alike[block] for block in blocks(len(alike), _BLOCK_CELLS, self.posterior.size)):
-                gains[some] = self._gains_alike(child, parents[some], card)
-        return gains
-
-    def _gains_alike(self, child: int, parents: Positions, card: int) -> Array:
-        """Return the gains of parents with the same number of levels."""
-        codes, own = self.data.codes[parents].astype(np.intp), self.data.codes[child].astype(np.intp)
-        known, each = (codes >= 0) & (own >= 0), np.arange(len(parents))[:, None]
-        shape = len(parents), card, self.data.cards[child], self.data.cards[-1]
-        cells = ((each * card + codes) * shape[2] + own) * shape[3] + self.data.codes[-1]
-        weights = np.broadcast_to(self.all_weights, known.shape)
-        table = np.bincount(cells[known], weights[known], prod(shape)).reshape(shape)
-        at, alone = (each, codes[:, self.rows]), self.terms[child]
-        terms = self._without_own(table[*at, own[self.rows]]) + _PSEUDO_COUNTS * alone
-        terms /= (self._without_own(table.sum(axis=2)[at]) + _PSEUDO_COUNTS) * alone
+    def gain(self, child: int, parent: int) -> float:
+        """Return the gain of a child with a parent."""
+        codes, own = self.data.codes[parent].astype(np.intp), self.data.codes[child].astype(np.intp)
+        known, shape = (codes >= 0) & (own >= 0), [self.data.cards[column] for column in (parent, child, -1)]
+        cells = flat_index([codes[known], own[known], self.data.codes[-1, known]], shape)
+        table = np.bincount(cells, self.all_weights[known], prod(shape)).reshape(shape)
+        alone, at_rows = self.terms[child], codes[self.rows]
+        terms = self._without_own(table[at_rows, own[self.rows]]) + _PSEUDO_COUNTS * alone
+        terms /= (self._without_own(table.sum(axis=1)[at_rows]) + _PSEUDO_COUNTS) * alone
         terms = np.log(np.maximum(terms, 1e-300, out=terms), out=terms)
-        terms[~known[:, self.rows]] = 0.0
-        mean = np.einsum("prc,rc->pr", terms, self.posterior)
-        spread = np.einsum("prc,prc,rc->pr", terms, terms, self.posterior) - mean**2
-        slope, curvature = (terms[:, *self.at] - mean) @ self.weights, spread @ self.weights
-        return np.asarray(np.maximum(slope, 0.0) ** 2 / 2 / (curvature + _CURVATURE))
+        terms[~known[self.rows]] = 0.0
+        mean = np.einsum("rc,rc->r", terms, self.posterior)
+        spread = np.einsum("rc,rc,rc->r", terms, terms, self.posterior) - mean**2
+        slope, curvature = (terms[self.at] - mean) @ self.weights, spread @ self.weights
+        return float(max(slope, 0.0) ** 2 / 2 / (curvature + _CURVATURE))
