@@ -112,7 +112,7 @@ def of_rows(x: Any, *parts: Any) -> Any:
 
 def pooled(x: Any, counts: Iterable[tuple[Any, ...]]) -> Any:
     """Return the model of rows that were counted apart."""
-    return x._tabulate(Tally(added(counts), x._tally().prior))
+    return x._tabulate(Tally(added(counts), x._tally().prior).narrowed())
 
 
 def _recoded(x: Any, levels: Mapping[Hashable, tuple[Any, ...]]) -> Any:

@@ -338,7 +338,7 @@ class Model(Estimable, Drawable, Exportable):
     def _estimate(self, data: Countable, prior: Any) -> Any:
         """Return the structure with tables from data of the model's variables, coded by its levels."""
         structure = renewed(self, levels=data.levels)
-        return structure._tabulate(Tally(structure._count_all(data, prior), prior))
+        return structure._tabulate(Tally(structure._count_all(data, prior), prior).narrowed())
 
     def _weights(self) -> Any:
         """Return the weights of features, the class first, as a dict or a frame by term, or None."""

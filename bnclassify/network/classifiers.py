@@ -27,7 +27,6 @@ from .estimates import (
     check_numbers,
     check_shapes,
     count_parameters,
-    estimate,
     is_nested,
     number_families,
     tabulate,
@@ -117,20 +116,15 @@ class Graph(Model):
     def _estimate(self, data: Countable, prior: Any) -> Self:
         if is_nested(prior):
             raise TypeError(f"backoff: {self.no_joint or 'is defined for networks with one class variable'}")
-        tables, counts = estimate(data, self.scopes, prior)
-        return self._with_tables(tables, Tally(tuple(counts), prior), data.levels)
+        estimated: Self = super()._estimate(data, prior)
+        return estimated
 
     def _count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
         return tuple(count_families(data, self.scopes))
 
     def _tabulate(self, tally: Tally) -> Self:
-        return self._with_tables(tabulate(tally.counts, tally.prior), tally.narrowed(), self.levels)
-
-    def _with_tables(
-        self, tables: Sequence[Array], tally: Tally, levels: Levels | None, **learned: Any
-    ) -> Self:
-        learned = {**learned, "counts": tally}
-        return renewed(self, levels=levels, cpts=tuple(tables), learned=learned)
+        tables = tabulate(tally.counts, tally.prior)
+        return renewed(self, cpts=tuple(tables), learned={"counts": tally})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -283,11 +277,9 @@ class BNC(Network):
     _recipe = "weights"
 
     def _estimate(self, data: Countable, prior: Any) -> Self:
-        if is_nested(prior) or self.densities:  # methods that need more than the counts of the families
-            check_numbers(renewed(self, levels=data.levels))
-            fitted: Self = Model._estimate(self, data, prior)
-            return fitted
-        return super()._estimate(data, prior)
+        check_numbers(renewed(self, levels=data.levels))
+        estimated: Self = Model._estimate(self, data, prior)
+        return estimated
 
     def _count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
         scopes = [self.scopes[i] for i in self._coded]
@@ -322,10 +314,10 @@ class BNC(Network):
         tables = [np.empty([self.cards[v] for v in scope]) for scope in self.scopes]  # terms of numbers
         for i, table in zip(coded, made, strict=True):
             tables[i] = table
-        fitted = self._with_tables(tables, tally, self.levels, **learned)
         named = dict(zip(self.variables, tally.counts, strict=True))
         densities = {name: density.estimate(named[name], name) for name, density in self.densities.items()}
-        return renewed(fitted, densities=densities)
+        learned["counts"] = tally
+        return renewed(self, cpts=tuple(tables), densities=densities, learned=learned)
 
     def _maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
         tables, run = maximize(data, self.scopes, prior, em)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
@@ -16,8 +16,7 @@ from ..base.checks import available
 from ..base.graphs import find_cycle
 from ..base.immutable import COUNT, Immutable, bounded, record
 from ..base.messages import cut, listed, repeated, shown, warn
-from ..counts.contingency import count_alike, narrow
-from ..frames.schema import Countable, Levels
+from ..frames.schema import Levels
 from ..model.model import Model, renewed
 
 Family: TypeAlias = tuple[Hashable, ...]
@@ -227,32 +226,18 @@ def check_positive(prior: Prior, argument: str) -> None:
         raise ValueError(f"{argument} requires smooth above 0, so that no probability is 0.")
 
 
-def estimate(data: Countable, scopes: Sequence[Scope], prior: Prior) -> tuple[list[Array], list[Array]]:
-    """Return the table of each family and its counts, both read-only."""
-    return _tabulate(len(scopes), count_alike(data, scopes), prior)
-
-
 def tabulate(counts: Sequence[Array], prior: Prior) -> list[Array]:
-    """Return the tables of families from their counts."""
+    """Return the tables of families from their counts, read-only; those of one shape are made together."""
     alike: dict[tuple[int, ...], list[int]] = {}
     for number, table in enumerate(counts):
         alike.setdefault(table.shape, []).append(number)
-    stacks = ((numbers, np.stack([counts[number] for number in numbers])) for numbers in alike.values())
-    return _tabulate(len(counts), stacks, prior)[0]
-
-
-def _tabulate(
-    n: int, stacks: Iterable[tuple[list[int], Array]], prior: Prior
-) -> tuple[list[Array], list[Array]]:
-    """Return the tables and counts from stacks of counts of the same shape."""
-    tables: list[Any] = [None] * n
-    counts: list[Any] = [None] * n
-    for numbers, stack in stacks:
-        kept, made = narrow(stack), prior(np.asarray(stack, dtype=np.float64), axis=1)
-        kept.flags.writeable = made.flags.writeable = False
-        for i, number in enumerate(numbers):
-            counts[number], tables[number] = kept[i], made[i]
-    return tables, counts
+    tables: list[Any] = [None] * len(counts)
+    for numbers in alike.values():
+        made = prior(np.array([counts[number] for number in numbers], dtype=np.float64), axis=1)
+        made.flags.writeable = False
+        for number, table in zip(numbers, made, strict=True):
+            tables[number] = table
+    return tables
 
 
 @lru_cache(maxsize=64)  # each structure is checked once

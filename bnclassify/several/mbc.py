@@ -318,5 +318,5 @@ class MAODE(Bridged):
             self,
             cpts=tuple([by_family[family] for family in self.families]),
             class_cpts=tuple([by_family[family] for family in self.class_families]),
-            learned={"counts": tally.narrowed()},
+            learned={"counts": tally},
         )

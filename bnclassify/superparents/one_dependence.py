@@ -181,7 +181,7 @@ class AODE(Average):
         return square * n_classes <= _SMALL or 2 * sum(card**2 for card in cards) <= square
 
     def _tabulate(self, tally: Tally) -> AODE:
-        learned = {"counts": tally.narrowed()}
+        learned = {"counts": tally}
         if not (self._has_square and isinstance(tally.prior, PseudoCounts)):
             members = zip(self.members, tally.counts, strict=True)
             tables = [member._tabulate(Tally(counts, tally.prior)) for member, counts in members]
