@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,16 +22,9 @@ class Batch:
         self.codes = codes
         self.context = context
         self.complete = bool(codes.min(initial=0) >= 0) if complete is None else complete
-        self._buffers: dict[int, Array] = {}
 
     def __len__(self) -> int:
         return int(self.codes.shape[1])
-
-    def buffer(self, width: int) -> Array:
-        """Return an array of (rows, width) that all calls share."""
-        if width not in self._buffers:
-            self._buffers[width] = np.empty((len(self), width))
-        return self._buffers[width]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +58,7 @@ class Factor:
             total += table
             return
         index = flat_index(coordinates, table.shape[: len(coordinates)])
-        looked_up = rows.buffer(table.shape[-1])
-        # with a mode, np.take writes into the buffer
-        mode: Literal["clip", "wrap"] = "clip" if rows.complete else "wrap"
-        np.take(table.reshape(-1, table.shape[-1]), index, axis=0, out=looked_up, mode=mode)
-        total += looked_up
+        total += table.reshape(-1, table.shape[-1]).take(index, axis=0, mode="wrap")
 
 
 class Belief(NamedTuple):
