@@ -6,11 +6,11 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from math import log as ln
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Positions, blocks, log, log_sum_exp, normalize, one_thread
+from ..base.arrays import Array, Positions, log, log_sum_exp, normalize, one_thread
 from ..base.checks import ListOf, Real, Seed, Whole, check_name, check_rng, must_be
 from ..base.immutable import record
 from ..base.messages import warn
@@ -26,7 +26,6 @@ from .fixed import network
 _ITERATIONS = 5000
 _TOLERANCE = 1e-12
 _LEAST = 1e-300
-_MOST_CELLS = 2**24
 _MOST_CLASSES = 1000
 _MOST_RESTARTS = 100_000
 
@@ -167,43 +166,29 @@ def _fit(data: Dataset, k: int, smooth: float, restarts: int, rng: np.random.Gen
     times = np.bincount(row_of.ravel(), data.weights).astype(np.float64)
     feature, level = np.repeat(np.arange(len(cards)), cards), np.concatenate([np.arange(n) for n in cards])
     hot = (patterns[feature] == level[:, None]).astype(np.float64)
-    fits = []
-    for some in blocks(restarts, _MOST_CELLS, k * len(times)):
-        tables = _normalized(rng.standard_exponential((some.stop - some.start, k, len(level))), cards)
-        fits += _climb(hot, times, cards, tables, smooth)
+    starts = (_normalized(rng.standard_exponential((k, len(level))), cards) for _ in range(restarts))
+    fits = [_climb(hot, times, cards, tables, smooth) for tables in starts]
     return max(fits, key=lambda fit: fit.run.objectives[-1])
 
 
-def _climb(hot: Array, times: Array, cards: Positions, tables: Array, smooth: float) -> list[_Fit]:
-    """Run EM from starts until each converged; ``hot`` is (levels, patterns), ``times`` (patterns,)."""
-    n_starts, k, n_levels = tables.shape
-    shares, active = np.full((n_starts, k), 1 / k), np.arange(n_starts)
-    fits: list[Any] = [None] * n_starts
-    objectives: list[list[float]] = [[] for _ in active]
-    while len(active):
+def _climb(hot: Array, times: Array, cards: Positions, tables: Array, smooth: float) -> _Fit:
+    """Run EM from a start until it converges; ``hot`` is (levels, patterns), ``times`` (patterns,)."""
+    shares, objectives = np.full(len(tables), 1 / len(tables)), list[float]()
+    while True:
         log_tables, log_shares = log(np.maximum(tables, _LEAST)), log(np.maximum(shares, _LEAST))
         with one_thread:
-            logs = (log_tables.reshape(-1, n_levels) @ hot).reshape(len(active), k, -1)
-        logs += log_shares[..., None]
-        totals = log_sum_exp(logs, axis=1)
-        logliks = totals @ times
-        prior = smooth * (log_tables.sum(axis=(1, 2)) + log_shares.sum(axis=1)) if smooth else 0.0
-        ends = np.zeros(len(active), dtype=bool)
-        for i, (start, objective) in enumerate(zip(active, logliks + prior, strict=True)):
-            course = objectives[start]
-            converged = bool(course) and bool(objective - course[-1] <= _TOLERANCE)
-            course.append(float(objective))
-            if converged or len(course) > _ITERATIONS:
-                ends[i] = True
-                run = Run(converged, tuple(course))
-                fits[start] = _Fit(_as_cpts(tables[i], shares[i], cards), float(logliks[i]), run)
-        mass = np.exp(logs - totals[:, None])[~ends] * times
-        active = active[~ends]
+            logs = log_tables @ hot + log_shares[:, None]
+        totals = log_sum_exp(logs, axis=0)
+        loglik = float(totals @ times)
+        objective = loglik + (smooth * float(log_tables.sum() + log_shares.sum()) if smooth else 0.0)
+        converged = bool(objectives) and objective - objectives[-1] <= _TOLERANCE
+        objectives.append(objective)
+        if converged or len(objectives) > _ITERATIONS:
+            return _Fit(_as_cpts(tables, shares, cards), loglik, Run(converged, tuple(objectives)))
+        mass = np.exp(logs - totals) * times
         with one_thread:
-            counts = (mass.reshape(-1, len(times)) @ hot.T).reshape(len(active), k, n_levels)
-        tables = _normalized(counts + smooth, cards)
-        shares = normalize(mass.sum(axis=2) + smooth, axis=1)
-    return fits
+            counts = mass @ hot.T
+        tables, shares = _normalized(counts + smooth, cards), normalize(mass.sum(axis=1) + smooth)
 
 
 def _normalized(mass: Array, cards: Positions) -> Array:
