@@ -95,8 +95,7 @@ from .learners.latent_classes import lca as lca
 from .learners.local_scores import network_score as network_score
 from .learners.trees import chow_liu as chow_liu, tan_cl as tan_cl
 from .learners.wrappers import bsej as bsej, fssj as fssj, kdb as kdb, tan_hc as tan_hc, tan_hcsp as tan_hcsp
-from .metrics.folds import stratified_folds as stratified_folds
-from .metrics.r_folds import r_folds as r_folds
+from .metrics.folds import r_folds as r_folds, stratified_folds as stratified_folds
 from .model.questions import (
     class_var as class_var,
     class_vars as class_vars,

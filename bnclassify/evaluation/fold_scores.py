@@ -204,11 +204,11 @@ def score_rounds(
                 found.append([[None] * len(metrics)] * (len(models) + 1))
                 sizes.append((0.0, test.size))
                 continue
-            sums, tested = rnd.fold.evaluate(test, partial(_score_rows, learned, metrics))
+            score = partial(_score_rows, learned, metrics)
+            sums, tested = score(test) if isinstance(test, Dataset) else test.add_up(score)
             rest = [known - held_out for known, held_out in zip(total, tested, strict=True)]
             learned_from = train.add_up(weigh) if isinstance(train, Dataset) else rest
-            alone = _sums_of_frequencies(metrics, data, learned_from[1:], *rnd.fold.tested(test, tested[1]))
-            found.append([*sums, alone])
+            found.append([*sums, _sums_of_frequencies(metrics, test, data, learned_from[1:], tested[1])])
             sizes.append((learned_from[0], tested[0]))
     warn_of_empty_folds([rnd for rnd, size in zip(plan.rounds, sizes, strict=True) if not size[0]])
     return Scores(metrics, [rnd.repeat for rnd in plan.rounds], found, np.array(sizes))
@@ -224,15 +224,17 @@ def warn_of_empty_folds(rounds: Sequence[Round]) -> None:
 
 
 def _sums_of_frequencies(
-    metrics: Sequence[AnyMetric],
-    data: Any,
-    counts: Sequence[Array],
-    actual: Any,
-    index: pd.Index[Any],
-    weights: Array | None,
+    metrics: Sequence[AnyMetric], test: Any, data: Any, counts: Sequence[Array], tested: Array
 ) -> list[Any]:
-    """Return the sums of metrics of label frequencies alone; None if a user's function fails."""
-    if len(actual) < len(data.targets):
+    """Return the sums of metrics of label frequencies alone; None if a user's function fails.
+
+    In partitioned data, the rows of a label, of which ``tested`` has the weights, are merged into one row.
+    """
+    if isinstance(test, Dataset):
+        actual, index, weights = test.codes[-len(data.targets) :], test.index, test.weights
+    elif len(data.targets) == 1:
+        actual, index, weights = np.arange(len(tested))[None], pd.RangeIndex(len(tested)), tested
+    else:
         return [None] * len(metrics)
     logs = [np.broadcast_to(log(normalize(each)), (actual.shape[1], len(each))) for each in counts]
     levels = data.levels[-len(counts) :]

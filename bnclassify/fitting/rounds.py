@@ -8,7 +8,6 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from ..base.arrays import Array, Codes
 from ..base.checks import Seed, Whole, check_columns, check_rng
@@ -63,13 +62,6 @@ class RowFold:
         weights = data.weights[self.rows]
         return np.where(weights > 0, self.units, 1.0) / np.where(weights > 0, weights, 1.0)
 
-    def evaluate(self, test: Dataset, score: Any) -> Any:
-        """Return the scores of the rows to test."""
-        return score(test)
-
-    def tested(self, test: TrainingData, counts: Array) -> tuple[Any, pd.Index[Any], Array | None]:
-        """Return the codes of the targets, (targets, rows), the index and the weights of the rows to test."""
-        return test.codes[-len(test.targets) :], test.index, test.weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,14 +75,6 @@ class PartFold:
         """Return the training rows and the test rows, which can be empty."""
         train, test = [data.keeping(FoldRows(self.folds, self.number, tested)) for tested in (False, True)]
         return train, replace(test, targets=())
-
-    def evaluate(self, test: Partitions, score: Any) -> Any:
-        """Return the sum of the scores over all parts."""
-        return test.add_up(score)
-
-    def tested(self, test: Partitions, counts: Array) -> tuple[Any, pd.Index[Any], Array | None]:
-        """Return the fold with the rows of a label of the first target merged into one row."""
-        return np.arange(len(counts))[None], pd.RangeIndex(len(counts)), counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,28 +183,36 @@ def plan_rounds(
 ) -> Plan:
     """Prepare the data that models need, and assign its rows to folds."""
     check_unseen(unseen)
-    names = open_data(dataset).columns
-    if not is_partitioned(dataset):
-        data: Any = training_data(models, dataset, names, dag=dag)
-        hidden, counts = _hide_unseen(models, data) if unseen == "missing" and not dag else (data, {})
-        _warn_of_unseen(counts)
+    names, lenient = open_data(dataset).columns, unseen == "missing" and not dag
+    counts: Mapping[Hashable, int] = {}
+    if is_partitioned(dataset):
+        if folds is not None:
+            _check_fold_column(folds, names)
+            names = [name for name in names if name != folds]
+        data = training_data(models, dataset, names, dag=dag, lenient=lenient)
+        plan = _plan_parts(data, dataset, k, repeats, folds, rng)
+        counts = data.hidden if lenient else counts
+    else:
+        data = training_data(models, dataset, names, dag=dag)
+        if lenient:
+            data, counts = _hide_unseen(models, data)
         if groups is not None:
-            known = hidden.has_class if len(hidden.targets) == 1 else slice(None)
-            hidden = replace(hidden, cases=groups[known])
-        return replace(_plan_rows(hidden, k, repeats, folds, rng), unseen=counts)
-    if folds is not None:
-        if not isinstance(folds, Hashable) or (isinstance(folds, tuple) and folds not in names):
-            raise TypeError(
-                "folds must be the name of a column that contains the fold of each row if data are "
-                f"partitioned; got {shown(folds)}."
-            )
-        check_columns([folds], names, "folds")
-    names = [name for name in names if folds is None or name != folds]
-    lenient = unseen == "missing" and not dag
-    data = training_data(models, dataset, names, dag=dag, lenient=lenient)
-    plan = _plan_parts(data, dataset, k, repeats, folds, rng)
-    _warn_of_unseen(counts := data.hidden if lenient else {})
+            data = replace(data, cases=groups[data.has_class if len(data.targets) == 1 else slice(None)])
+        plan = _plan_rows(data, k, repeats, folds, rng)
+    if counts:
+        columns = listed([f"{count} in {shown(name)}" for name, count in counts.items()])
+        warn(f"Values that are not among the levels of the models are treated as missing: {columns}.")
     return replace(plan, unseen=counts)
+
+
+def _check_fold_column(folds: Any, names: Sequence[Hashable]) -> None:
+    """Raise unless folds of partitioned data are given by the name of a column."""
+    if not isinstance(folds, Hashable) or (isinstance(folds, tuple) and folds not in names):
+        raise TypeError(
+            "folds must be the name of a column that contains the fold of each row if data are "
+            f"partitioned; got {shown(folds)}."
+        )
+    check_columns([folds], names, "folds")
 
 
 def training_data(
@@ -278,13 +270,6 @@ def _hide_unseen(models: Mapping[Any, Model], data: TrainingData) -> tuple[Train
     return replace(data, codes=hidden, numbers=numbers), counts
 
 
-def _warn_of_unseen(counts: Mapping[Hashable, int]) -> None:
-    """Warn of values that are treated as missing, by column."""
-    if counts:
-        columns = listed([f"{count} in {shown(name)}" for name, count in counts.items()])
-        warn(f"Values that are not among the levels of the models are treated as missing: {columns}.")
-
-
 def _hide_in_parts(models: Mapping[Any, Model], data: Partitions) -> Partitions:
     """Return partitioned data in which levels that a fixed model does not contain are missing."""
     known: dict[Hashable, tuple[Any, ...]] = {}
@@ -324,17 +309,11 @@ def _prepare(
     if preparation is None and all(model.preparation is not None for model in models.values()):
         raw |= {name for name, card in zip(data.columns, data.cards, strict=True) if not card}
     check_levels(data, [name for name in data.columns if name not in raw or name in targets])
-    if warns and len(targets) == 1:
-        _warn_of_no_class(data, targets[0])
+    if warns and len(targets) == 1 and data.incomplete[data.positions[targets[0]]]:
+        unknown = data.select(targets).add_up(lambda rows: np.count_nonzero(rows.codes < 0))
+        if unknown < len(data):  # none is left otherwise, which is an error below
+            warn(f"{unknown} of {len(data)} rows have no class {shown(targets[0])} and are ignored")
     return prepare(data, targets, known=dict.fromkeys(raw, ()), warns=False)
-
-
-def _warn_of_no_class(data: Any, target: Hashable) -> None:
-    """Warn of rows that lack the only target, unless no other row is left, which is an error."""
-    if data.incomplete[data.positions[target]]:
-        unknown = data.select([target]).add_up(lambda rows: np.count_nonzero(rows.codes < 0))
-        if unknown < len(data):
-            warn(f"{unknown} of {len(data)} rows have no class {shown(target)} and are ignored")
 
 
 def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation | None:
@@ -364,28 +343,25 @@ def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rn
     position = np.cumsum(known) - 1
     data = replace(data, with_unknown=None)
 
-    def of_known(rows: Rows) -> Rows:
-        return position[rows[known[rows]]]
+    def of_known(rows: Any) -> Any:
+        return None if rows is None else position[rows[known[rows]]]
 
     for repeat in range(repeats):
         if folds is None:
             tests = _draw(data, k, generator, quiet=repeat > 0)
         else:
-            tests = [
-                RowFold(of_known(rows), learned=None if learned is None else of_known(learned))
-                for rows, learned in split_rows(folds, len(known), index)
-            ]
+            split = split_rows(folds, len(known), index)
+            tests = [RowFold(of_known(rows), learned=of_known(learned)) for rows, learned in split]
             _check_cases(data, tests)
             rows = np.sort(np.concatenate([test.rows for test in tests]))
             is_partition = np.array_equal(rows, np.arange(len(data)))
         for number, test in enumerate(tests):
             seed = None if rng is None else int(generator.integers(2**63))
             rounds.append(Round(repeat, number, test, seed))
-            digest.update(np.array([len(test.rows), *np.sort(test.rows)], dtype="<i8").tobytes())
-            if test.units is not None:
-                digest.update(test.units.astype("<i8").tobytes())
-            if test.learned is not None:
-                digest.update(np.sort(test.learned).astype("<i8").tobytes())
+            learned = () if test.learned is None else np.sort(test.learned)
+            units = () if test.units is None else test.units
+            numbers = np.array([len(test.rows), *np.sort(test.rows), *units, *learned])
+            digest.update(numbers.astype("<i8").tobytes())
     return Plan(data, rounds, digest.hexdigest(), is_partition, index=index, known=known)
 
 
