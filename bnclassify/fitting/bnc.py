@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
+from math import sqrt
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from ..base.arrays import Array
 from ..base.calls import check_arguments, guided, parameters_of, showing_progress
 from ..base.checks import AnyCutting, Instance, Learner, check_columns, check_name, check_names
 from ..base.immutable import record
@@ -31,12 +33,12 @@ from ..numbers.cut_points import table_of
 from ..numbers.discretization import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
 from ..recipe import default
-from ..recipe.cases import find_cases
-from ..recipe.prior import PRIORS, find_prior
+from ..recipe.cases import find_cases, in_order
+from ..recipe.leave_one_out import LeaveOneOut
+from ..recipe.prior import PRIORS, BackOff, find_prior
 from ..recipe.stacked import FineData
 from ..recipe.weighted import AveragedCuts
 from .lp import lp, warn_of_rows
-from .missing_level import wants_missing_level
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()
 """The default of required arguments."""
@@ -48,6 +50,9 @@ _MANY_CODES = 50
 
 _MOST_FEATURES = 1000
 """Number of features from which the default recipe takes long."""
+
+_MOST_ROWS = 5_000
+"""Maximum number of rows that choose the treatment of missing values."""
 
 
 @guided("Pass the prior by name: bnc(dag_learner, class_var, dataset, smooth=1).")
@@ -82,33 +87,30 @@ def bnc(
         prior of `lp` unless these arguments contain a prior.
     discretize : str or None, default "auto"
         Method that discretizes numeric columns: "mdlp", "quantile", "width" or "mixed", as in `discretize`,
-        "averaged" for an average over nine discretizations, "averaged5" for five, which predicts in three
-        quarters of the time, or "averaged_mdlp" for nine and an additional one by MDLP. The model then
-        accepts raw data, and `cv` chooses cut points in each training set. Numeric columns with a single
-        interval are dropped, unless no feature would remain. "auto" is None if a prior or ``numbers`` is
-        given or rows are not in memory. If not, it is "averaged_mdlp", or "mdlp" for learners that cannot
-        average.
+        or "averaged", "averaged5" or "averaged_mdlp" for an average over nine discretizations, five, or nine
+        and one by MDLP. The model then accepts raw data. Numeric columns with a single interval are dropped,
+        unless no feature would remain. "auto" is None if a prior or ``numbers`` is given or rows are not in
+        memory. If not, it is "averaged_mdlp", or "mdlp" for learners that cannot average.
     bins : int, default 5
         Number of intervals of "quantile", "width" and "mixed".
     min_count : int, optional
         Minimum number of rows of a level; rarer levels are merged, as by `merge_rare`, including in new data.
     missing_level : bool, list or "auto", default "auto"
         If True, missing values are a separate level, "(missing)", of each feature with missing values in
-        the training data; a list names the features. If False, missing values are ignored. "auto" is True if
-        that predicts held-out rows better by more than a standard error, and False with a prior or if rows
-        are not in memory. Unseen levels are always treated as missing values.
+        the training data; a list names the features. "auto" is True if that predicts held-out rows better by
+        more than a standard error, and False with a prior or if rows are not in memory.
     numbers : {"gaussian", "kernel"} or dict, optional
-        Numeric columns to keep as numbers, and their densities, as in `lp`. The learner must be one of nb,
-        anb, tan_cl and kdb_mi. Not with ``discretize``.
+        Numeric columns to keep as numbers, and their densities, as in `lp`, for the learners nb, anb, tan_cl
+        and kdb_mi. Not with ``discretize``.
     groups : str or array-like, optional
         Name of a column, which is then not a feature, or one label per row. The rows of a group, such as the
-        visits of a patient, are one case: they are held out together by leave-one-out, parts and folds.
+        visits of a patient, are held out together by leave-one-out, parts and folds.
     progress : bool, optional
         If True, show bars of the search and of `lp`; if False, none. By default, a bar appears after 3
         seconds in an interactive session.
     **lp_args
         Arguments of `lp`: ``smooth`` or another prior, and options such as ``manb_prior``. Without a prior,
-        the most accurate recipe is used (see Notes), whose arguments these replace one by one.
+        they replace arguments of the default recipe.
 
     Returns
     -------
@@ -116,53 +118,13 @@ def bnc(
         Fitted model, equal to ``lp(dag_learner(...), ...)``. With "averaged", its `members` are
         the networks of all discretizations.
 
-    Raises
-    ------
-    TypeError
-        If there are several class variables, the learner or `lp` does not have one of the arguments, an
-        argument that the learner requires is absent, ``class_var`` or ``dataset`` is absent, or the learner
-        does not return a structure.
-    ValueError
-        If no learner has that name, ``dag_args`` contains the class or the data, ``discretize`` is unknown,
-        or "averaged" is used with a learner other than nb, anb, tan_cl and kdb_mi.
-
-    Warns
-    -----
-    UserWarning
-        If a column of whole numbers becomes categorical with more than 50 levels, if weights by leave-one-out
-        are estimated for 1,000 features or more, or as the learner and `lp`.
-
     Notes
     -----
-    "averaged" discretizes numbers at quantiles, nine times, into 4, 5 or 6 intervals with different offsets.
-    The structure is learned from the mean of the mutual information over the discretizations. Each table is
-    estimated in each discretization, and the logs of its probabilities are averaged:
-
-    .. math:: P(c | x) ∝ P(c)^{w_0} Π_i exp(w_i mean_s ln P_s(x_i | parents, c)),
-
-    with weights of 1 unless ``loo_weights`` estimates them. The contribution of a number to the log odds is
-    a curve of many small steps, which `plot_effect` draws. The average is over the positions of cut
-    points, which reduces their variance [1]_. If no column is discretized, the result is a plain
-    network.
-
-    Quantiles can miss a narrow interval in which the class changes. Therefore, "averaged_mdlp" adds a tenth
-    discretization by MDLP.
-
-    **Without a prior**, the default recipe is used, which adapts to the data:
-
-    - A network is a model with ``backoff=True``, ``loo_weights=True``, the ``loo_terms`` "zscores", "slopes",
-      "shifts" and "levels", and ``parts=5``. Held-out parts of the rows choose its power, the power of a
-      logistic regression that is added, and, for `kdb_gain` and `kdb_mi` without ``kdbk``, the number of
-      feature parents: 0, 2 or 4. Without feature parents, the model is a sum of one effect per feature.
-    - AODE and ensembles use ``backoff`` and ``loo_power``, and `ande` uses ``smooth=1`` and ``loo_power``.
-    - Other models, also user-defined ones, as well as AWNB, MANB, WANBIA and EM, use ``smooth=1``.
-    - If the rows are not in memory, only ``backoff`` or ``smooth`` is used.
-
-    Equal rows and weighted rows are one case, which is held out as a whole, if they look like copies: see
-    ``parts`` in `lp`. The result does not depend on the order of rows, columns and levels (beyond rounding).
-
-    "auto" compares naive Bayes with weights by leave-one-out, with and without the level, on at most 5,000
-    rows.
+    Without a prior, the default recipe is used: ``backoff`` and ``loo_weights`` with four ``loo_terms``, and
+    five ``parts``, which choose the number of feature parents of `kdb_gain` and `kdb_mi`: 0, 2 or 4. AODE,
+    ensembles and `ande` use ``loo_power``, and other models ``smooth=1``. Equal rows and weighted rows are
+    held out together if they look like copies. The page :doc:`Formulas </methods>` has the details, also of
+    averages over discretizations [1]_.
 
     References
     ----------
@@ -171,22 +133,19 @@ def bnc(
 
     Examples
     --------
-    A model of raw measurements, of which many are missing:
-
-    >>> from bnclassify import bnc, cv, load_pima, predict
+    >>> from bnclassify import bnc, load_pima, predict
     >>> women = load_pima()
     >>> options = {"smooth": 1, "discretize": "mdlp", "missing_level": False}
     >>> model = bnc("tan_cl", "diabetes", women, dag_args={"score": "aic"}, **options)
     >>> predict(model, {"age": 51, "glucose": 171}, prob=True).round(2)
     diabetes    no   yes
     0         0.13  0.87
-    >>> round(cv(model, women, rng=0, metric="auc"), 2)
-    0.82
     """
     learner = _find_single_learner("kdb_gain" if dag_learner is None else dag_learner, class_var, dataset)
     check_name(class_var)
     data = open_data(dataset)
-    if dag_learner is None and not isinstance(data, InMemory):
+    in_memory = isinstance(data, InMemory)
+    if dag_learner is None and not in_memory:
         learner, dag_args = kdb_mi, {"kdbk": 1, **(dag_args or {})}
     if not isinstance(missing_level, bool | None) and missing_level != "auto":
         missing_level = check_names(missing_level, (class_var,), "missing_level")
@@ -196,10 +155,8 @@ def bnc(
     if numeric and discretize not in (None, "auto"):
         raise ValueError("numbers must be None if discretize is given. Use only one of the two.")
     options = _learner_options(learner, class_var, dag_args, lp_args)
-    advice = "Pass arguments of the learner in dag_args, and weights in encode(dataset, weights=...)."
-    check_arguments(lp, lp_args, "additional arguments of bnc", supplied=("x", "dataset"), advice=advice)
     chosen = any(lp_args.get(name) is not None and lp_args[name] is not False for name in PRIORS)
-    in_memory, ranked = isinstance(data, InMemory), learner in (kdb_mi, kdb_gain) and "kdbk" not in options
+    ranked = learner in (kdb_mi, kdb_gain) and "kdbk" not in options
     if chosen:
         find_prior(**{name: lp_args.get(name) for name in PRIORS})
     elif ranked:
@@ -207,9 +164,8 @@ def bnc(
     if discretize == "auto":
         plain = chosen or numeric or not data.has_numbers
         discretize = None if plain else default.cuts(learner)
-    if missing_level == "auto":
-        adapts = in_memory and not (chosen or numeric)
-        missing_level = "auto" if adapts and data.has_gaps else None
+    if missing_level == "auto" and (chosen or numeric or not (in_memory and data.has_gaps)):
+        missing_level = None
     if numeric:
         _check_able(learner, _keeps_numbers, "numbers must be None", numbers, "learn from numbers")
         lp_args |= {"numbers": numbers}
@@ -217,21 +173,15 @@ def bnc(
     preparing = Preparing(discretize, bins, min_count, missing_level, numeric, not chosen and in_memory)
     with showing_progress(progress):
         structure, learned_from = learn_structure(learner, class_var, data, options, preparing)
-        recipe = (
-            {}
-            if chosen
-            else default.steps(
-                structure, lp_args, ranked=ranked, in_memory=in_memory, grouped=groups is not None
-            )
-        )
-        if {**recipe, **lp_args}.get("loo_weights") and len(learned_from.features) >= _MOST_FEATURES:
-            _warn_of_time(len(learned_from.features))
-        settings = {**recipe, **lp_args}
+        given = {"ranked": ranked, "in_memory": in_memory, "grouped": groups is not None}
+        settings = lp_args if chosen else default.steps(structure, lp_args, **given) | lp_args
         if groups is not None and not any(settings.get(name) for name in _HOLD_OUT):
             raise ValueError(
                 f"groups must be None, because the parameters, lp({', '.join(settings)}), are estimated "
                 "without holding out rows. Use groups with cv, or the default recipe."
             )
+        if settings.get("loo_weights"):
+            _warn_of_time(len(learned_from.features))
         fitted = lp(structure, learned_from, **settings)
     warn_of_rows(fitted, len(learned_from))
     return fitted
@@ -269,7 +219,9 @@ def _learner_options(
     dag_args: Mapping[str, Any] | None,
     lp_args: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the arguments of the learner, with the prior of `lp` if it scores fitted models."""
+    """Return the arguments of the learner, with the prior of `lp` if it scores fitted models, or raise."""
+    advice = "Pass arguments of the learner in dag_args, and weights in encode(dataset, weights=...)."
+    check_arguments(lp, lp_args, "additional arguments of bnc", supplied=("x", "dataset"), advice=advice)
     Instance(Mapping | None, "a dict of arguments").check("dag_args", dag_args)
     options = dict(dag_args or {})
     check_arguments(learner, options, "dag_args", supplied=("class_var", "dataset"))
@@ -310,12 +262,13 @@ def learn_structure(
 
 
 def _warn_of_time(features: int) -> None:
-    """Warn that weights by leave-one-out take long: 14 s for 60 rows and 1,000 numbers."""
-    warn(
-        f"dataset has {features:,} features, so weights by leave-one-out take about {0.014 * features:.0f} "
-        "seconds, and more if there are many rows. A model without them, with smooth=1 and "
-        "discretize='mdlp', takes less than a second."
-    )
+    """Warn if weights by leave-one-out take long: 14 s for 60 rows and 1,000 numbers."""
+    if features >= _MOST_FEATURES:
+        warn(
+            f"dataset has {features:,} features, so weights by leave-one-out take about "
+            f"{0.014 * features:.0f} seconds, and more if there are many rows. A model without them, with "
+            "smooth=1 and discretize='mdlp', takes less than a second."
+        )
 
 
 def _warn_of_many_codes(frame: pd.DataFrame, names: Sequence[Hashable]) -> None:
@@ -385,19 +338,37 @@ def _learn_raw(
 def _with_chosen_level(
     raw: Dataset, class_var: Hashable, names: tuple[Hashable, ...] | None, preparing: Preparing
 ) -> Preparing:
-    """Return the preparation with the better treatment of missing values, if it is to be chosen."""
+    """Return the preparation with the better treatment of missing values, if it is to be chosen.
+
+    Missing values are a level if naive Bayes with weights then predicts rows, at most 5,000, each without the
+    row, better by more than a standard error.
+    """
     if preparing.missing_level != "auto":
         return preparing
+    rows = raw.counting()
+    rows = rows.taken(rows.codes[rows.positions[class_var]] >= 0)
+    data = in_order(rows.select([name for name in rows.columns if name != class_var] + [class_var]))
+    data = data.taken(np.unique(np.linspace(0, len(data) - 1, min(len(data), _MOST_ROWS)).astype(np.intp)))
+    if len(data) < 2 or np.ptp(data.codes[-1]) == 0:
+        return preparing._replace(missing_level=False)
 
-    def learn(rows: Dataset, level: bool) -> tuple[Model, Any]:
-        option = preparing._replace(missing_level=level)
+    def held_out(level: bool) -> Array:
+        option = preparing._replace(missing_level=level, finds_cases=False)
         if option.discretize is not None:
-            option = option._replace(discretize=default.cuts(nb) if rows.numbers else None)
+            option = option._replace(discretize=default.cuts(nb) if data.numbers else None)
         dag_args = {"features": names} if names is not None else {}
-        return _learn_raw(class_var, rows, nb, dag_args, option._replace(finds_cases=False))
+        x, prepared = _learn_raw(class_var, data, nb, dag_args, option)
+        rows: Any = prepared
+        return LeaveOneOut(terms=default.TERMS).held_out(x, rows, BackOff())
 
     with silently():
-        return preparing._replace(missing_level=wants_missing_level(raw, class_var, learn))
+        without, with_level = held_out(False), held_out(True)
+    if without.shape != with_level.shape:
+        return preparing._replace(missing_level=False)
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    gain, n = with_level - without, weights.sum()
+    mean = weights @ gain / n
+    return preparing._replace(missing_level=bool(mean > sqrt(weights @ (gain - mean) ** 2 / n / n)))
 
 
 def _check_able(
@@ -427,18 +398,17 @@ def _read_raw(
     preparing: Preparing,
 ) -> tuple[Dataset, tuple[Hashable, ...] | None]:
     """Return raw data with numeric columns as numbers, and the columns for a refit, None for all."""
-    if isinstance(dataset, Dataset):
-        if preparing.discretize is not None and not isinstance(dataset, TrainingData):
-            check_numbers(dataset)
-        if preparing.discretize is None:
-            dataset = preparing.read(dataset, class_var, dataset.columns)
-        return dataset, dataset.columns if names is None else None
     columns = dataset.columns
+    if isinstance(dataset, Dataset):
+        if preparing.discretize is None:
+            dataset = preparing.read(dataset, class_var, columns)
+        elif not isinstance(dataset, TrainingData):
+            check_numbers(dataset)
+        return dataset, dataset.columns if names is None else None
     check_columns([class_var], columns, "class_var")
-    if names is None:
-        return preparing.read(dataset, class_var, columns), tuple(columns)
-    chosen = {*check_columns(names, columns, "features"), class_var}
-    return preparing.read(dataset, class_var, [name for name in columns if name in chosen]), None
+    chosen = columns if names is None else {*check_columns(names, columns, "features"), class_var}
+    read = preparing.read(dataset, class_var, [name for name in columns if name in chosen])
+    return read, tuple(columns) if names is None else None
 
 
 def _prepare(

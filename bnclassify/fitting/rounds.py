@@ -63,7 +63,6 @@ class RowFold:
         return np.where(weights > 0, self.units, 1.0) / np.where(weights > 0, weights, 1.0)
 
 
-
 @dataclass(frozen=True, eq=False)
 class PartFold:
     """A fold of partitioned data."""

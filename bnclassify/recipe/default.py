@@ -1,7 +1,7 @@
 """The default recipe: the steps of `bnc` and `BNCClassifier` if no prior is given, for each type of model.
 
 1. Numbers are discretized ten times, and the logs of tables are averaged: no cut point decides (`cuts`).
-2. Missing values become a level if held-out rows are predicted better with it (`fitting/missing_level.py`).
+2. Missing values become a level if held-out rows are predicted better with it (`fitting/bnc.py`).
 3. Copies of rows are one case, because a row must not be predicted by its copy (`recipe/cases.py`).
 4. A structure is learned, with the parents of each feature in descending order of use (`kdb_gain`).
 5. Tables are smoothed hierarchically. Their weights, slopes of numbers and shifts of levels maximize the
