@@ -175,13 +175,7 @@ def bnc(
         structure, learned_from = learn_structure(learner, class_var, data, options, preparing)
         given = {"ranked": ranked, "in_memory": in_memory, "grouped": groups is not None}
         settings = lp_args if chosen else default.steps(structure, lp_args, **given) | lp_args
-        if groups is not None and not any(settings.get(name) for name in _HOLD_OUT):
-            raise ValueError(
-                f"groups must be None, because the parameters, lp({', '.join(settings)}), are estimated "
-                "without holding out rows. Use groups with cv, or the default recipe."
-            )
-        if settings.get("loo_weights"):
-            _warn_of_time(len(learned_from.features))
+        _check_settings(settings, len(learned_from.features), grouped=groups is not None)
         fitted = lp(structure, learned_from, **settings)
     warn_of_rows(fitted, len(learned_from))
     return fitted
@@ -261,9 +255,14 @@ def learn_structure(
     return structure, data
 
 
-def _warn_of_time(features: int) -> None:
-    """Warn if weights by leave-one-out take long: 14 s for 60 rows and 1,000 numbers."""
-    if features >= _MOST_FEATURES:
+def _check_settings(settings: Mapping[str, Any], features: int, *, grouped: bool) -> None:
+    """Raise if groups are given and not used; warn of weights that take long: 14 s for 1,000 numbers."""
+    if grouped and not any(settings.get(name) for name in _HOLD_OUT):
+        raise ValueError(
+            f"groups must be None, because the parameters, lp({', '.join(settings)}), are estimated "
+            "without holding out rows. Use groups with cv, or the default recipe."
+        )
+    if settings.get("loo_weights") and features >= _MOST_FEATURES:
         warn(
             f"dataset has {features:,} features, so weights by leave-one-out take about "
             f"{0.014 * features:.0f} seconds, and more if there are many rows. A model without them, with "

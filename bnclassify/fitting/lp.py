@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from ..base.calls import guided, progress_bar
-from ..base.checks import Flag, Names, OneOf, Seed, Whole, check_rng
+from ..base.checks import Flag, Names, OneOf, Optional, Seed, Whole, check_rng
 from ..base.immutable import record
 from ..base.messages import listed, plain, shown, warn
 from ..frames.encoding import check_levels
@@ -88,44 +88,32 @@ def lp(
         A structure. Existing parameters are replaced.
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Contains all variables of ``x``; other columns are ignored. Raw data if the model prepares raw data.
-    smooth : float
-        Pseudo-count added to every count: 0 for maximum likelihood, 1 for the Laplace correction.
-    ess : float
-        Equivalent sample size of the prior of each table, spread evenly over its cells (BDeu).
-    m : float
-        Equivalent sample size of the prior of each distribution in a table (m-estimate).
+    smooth, ess, m : float
+        Pseudo-count of every cell: 0 for maximum likelihood, 1 for the Laplace correction; equivalent sample
+        size of each table, spread evenly over its cells (BDeu); or of each distribution in a table.
     backoff : bool, default False
         If True, shrink each table towards the table with one parent fewer, recursively, by the amount that
         maximizes the marginal likelihood. `concentrations` returns the amounts.
-    awnb_trees : int, optional
-        Number of unpruned trees; 10 if only ``awnb_bootstrap`` is given.
-    awnb_bootstrap : float, optional
-        Proportion of the rows in the bootstrap sample of each tree; 0.5 if only ``awnb_trees`` is given.
+    awnb_trees, awnb_bootstrap : int and float, optional
+        Number of unpruned trees, 10, and the proportion of rows in the bootstrap sample of each, 0.5.
     manb_prior : float, optional
         Prior probability of each arc from the class, between 0 and 1.
     wanbia : bool, default False
         If True, weight the features to maximize the conditional log-likelihood.
-    loo_weights : bool, default False
-        If True, raise the table of the class and of each feature to a power, its weight, that maximizes the
-        leave-one-out likelihood. The model then provides posteriors, but does not define a joint
-        distribution.
-    loo_parents : bool, default False
-        If True, keep only the first feature parents of each family; leave-one-out chooses their number. For
-        structures that list the best parents first, as from `kdb_mi`.
+    loo_weights, loo_parents, loo_power : bool, default False
+        If True, raise the table of the class and of each feature to a power, its weight; keep only the
+        first feature parents of each family; or raise the posterior to a power. They maximize the
+        leave-one-out likelihood. A model with weights does not define a joint distribution.
     loo_terms : list of str, optional
-        Additional terms in the scores of the classes, with ``loo_weights``: "gaussians" or "zscores" (log
-        density of a number given the class and up to eight other numbers), "slopes" (a coefficient per
-        class), "shifts" (a constant per class and level) and "levels" (tables with fewer parents). Numbers
-        are the columns that the model discretizes itself.
-    loo_power : bool, default False
-        If True, raise the posterior to the power that maximizes the leave-one-out likelihood.
+        Additional terms, with ``loo_weights``: "gaussians" or "zscores" (log density of a number given the
+        class and up to eight other numbers), "slopes" (a coefficient per class), "shifts" (a constant per
+        class and level) and "levels" (tables with fewer parents).
     honest_power : int, optional
         Number of parts, usually 5, for a power that is best for held-out rows: the recipe of ``x``, with its
         cut points, structure and weights, is repeated without each part.
     parts : int, optional
-        Number of parts, usually 5, in which a model with ``loo_weights`` is predicted by models of the
-        other parts. They choose its power, the power of a logistic regression whose scores are added (with
-        the terms "slopes" and "shifts"), and the number of feature parents (with ``loo_parents``).
+        The same for a model with ``loo_weights``. The parts also choose the power of a logistic regression
+        whose scores are added and, with ``loo_parents``, the number of feature parents.
     numbers : {"gaussian", "kernel"} or dict, optional
         Density of numeric features given their parents: a normal distribution for each configuration, or a
         normal density around each training value. A dict maps columns to one of these.
@@ -135,10 +123,8 @@ def lp(
     missing : {"available", "em"}, default "available"
         Estimation from incomplete rows: each table from the rows in which its family is observed, or all
         tables from all rows, including those without a class, by expectation maximization.
-    em_iterations : int, default 200
-        Maximum number of iterations of EM.
-    em_tolerance : float, default 1e-6
-        Maximum gain per row, in nats, of an iteration at convergence of EM.
+    em_iterations, em_tolerance : int and float, default 200 and 1e-6
+        Maximum number of iterations of EM, and maximum gain per row, in nats, at convergence.
     groups : str or array-like, optional
         Name of a column, which is then not a feature, or one label per row. The rows of a group, such as the
         visits of a patient, are held out together by leave-one-out and parts.
@@ -160,25 +146,6 @@ def lp(
         If no prior or more than one method is given, a method does not fit the model type (leave-one-out
         requires smoothing and one network, MANB a naive Bayes), or a value is not among the levels of ``x``.
 
-    Warns
-    -----
-    UserWarning
-        If rows without a class are ignored, all rows have the same class, or EM did not converge.
-
-    Notes
-    -----
-    The probability of level k of variable i, which has r_i levels, given configuration j of its parents is,
-    with α for ``smooth``,
-
-    .. math:: θ_{ijk} = (N_{ijk} + α) / (N_{ij·} + r_i α).
-
-    With ``ess``, the pseudo-count is ess / (r_i q_i), where q_i is the number of configurations of all
-    parents, including the class; with ``m``, it is m / r_i. A configuration without rows and pseudo-counts
-    has the uniform distribution.
-
-    Leave-one-out evaluates weights on rows from which structure and cut points were learned. It is
-    overconfident for few rows or many features, so estimate performance by `cv`.
-
     References
     ----------
     Petitjean and others (2018) describe hierarchical smoothing; Dash and Cooper (2002) MANB; Hall (2007)
@@ -186,94 +153,63 @@ def lp(
 
     Examples
     --------
-    >>> from bnclassify import em_objectives, feature_weights, kdb_mi, load_car, load_voting
-    >>> from bnclassify import loo_summary, lp, nb, tan_cl
+    >>> from bnclassify import cpt, feature_weights, kdb_mi, load_car, lp, tan_cl
     >>> car = load_car()
-    >>> lp(tan_cl("class", car, score="aic"), car, smooth=1)
-    <BLANKLINE>
-      Bayesian network classifier
-    <BLANKLINE>
-      class variable:     class
-      rows:               1,728
-      class proportions:  unacc 0.700, acc 0.222, good 0.040, vgood 0.038
-      num. features:      6
-      num. arcs:          9
-      free parameters:    131
-      learning algorithm: tan_cl
-      parameters:         lp(smooth=1)
-      missing values:     none in training; in new rows marginalized over
-      joint distribution: yes
+    >>> cpt(lp(tan_cl("class", car, score="aic"), car, smooth=1), "class").round(3).T
+    class        unacc    acc  good  vgood
+    probability  0.699  0.222  0.04  0.038
 
     Hierarchical smoothing, and weights by leave-one-out:
 
     >>> weighted = lp(kdb_mi("class", car), car, backoff=True, loo_weights=True)
     >>> feature_weights(weighted).round(1).to_dict()
     {'class': 1.6, 'buying': 2.1, 'maint': 1.7, 'doors': 2.7, 'persons': 2.1, 'lug_boot': 2.7, 'safety': 1.8}
-
-    A power for correlated features, and estimation from incomplete rows:
-
-    >>> votes = load_voting()
-    >>> powered = lp(nb("Class", votes), votes, smooth=1, loo_power=True)
-    >>> print(round(loo_summary(powered)["power"], 2))
-    0.21
-    >>> by_em = lp(nb("Class", votes), votes, smooth=1, missing="em")
-    >>> print(round(float(em_objectives(by_em)[-1]), 1))
-    -3552.3
     """
     amounts = {"smooth": smooth, "ess": ess, "m": m, "backoff": None if backoff is False else backoff}
     prior = find_prior(**amounts)
-    methods: list[Method] = []
-    if awnb_trees is not None or awnb_bootstrap is not None:
-        default = AWNB()
-        trees = default.trees if awnb_trees is None else awnb_trees
-        methods.append(AWNB(trees, default.share if awnb_bootstrap is None else awnb_bootstrap))
-    if manb_prior is not None:
-        methods.append(MANB(manb_prior))
-    if Flag().check("wanbia", wanbia):
-        methods.append(WANBIA())
+    awnb: dict[str, Any] = {"trees": awnb_trees, "share": awnb_bootstrap}
+    awnb = {name: value for name, value in awnb.items() if value is not None}
     terms: Any = Names().check("loo_terms", loo_terms)
-    if Flag().check("loo_weights", loo_weights) | Flag().check("loo_parents", loo_parents) | bool(terms):
-        methods.append(LeaveOneOut(loo_weights, loo_parents, terms))
-    if Flag().check("loo_power", loo_power):
-        methods.append(LeaveOneOutPower())
-    if subsumption is not None:
-        methods.append(Subsumption(subsumption))
     em = EM(em_iterations, em_tolerance)
-    if OneOf(("available", "em")).check("missing", missing) == "em":
-        methods.append(em)
-    if numbers is not None:
-        methods.append(Densities(numbers))
-    if len(methods) > 1:
-        names = ", ".join(method.argument for method in methods)
-        raise ValueError(f"Only one of {names} must be given, because each defines the tables.")
-    method = methods[0] if methods else PLAIN
-    if honest_power is not None:
-        honest_power = Whole(least=2).check("honest_power", honest_power)
-        if loo_power:
-            raise ValueError("honest_power must be None if loo_power is True; got both. Drop loo_power.")
-    if parts is not None:
-        parts = Whole(least=2).check("parts", parts)
-        if honest_power is not None or not loo_weights:
-            raise ValueError(
-                "parts must be None unless loo_weights is True and honest_power is None. For other methods, "
-                "use honest_power."
-            )
+    by_loo = Flag().check("loo_weights", loo_weights) | Flag().check("loo_parents", loo_parents) | bool(terms)
+    given: list[Method | None] = [
+        AWNB(**awnb) if awnb else None,
+        None if manb_prior is None else MANB(manb_prior),
+        WANBIA() if Flag().check("wanbia", wanbia) else None,
+        LeaveOneOut(loo_weights, loo_parents, terms) if by_loo else None,
+        LeaveOneOutPower() if Flag().check("loo_power", loo_power) else None,
+        None if subsumption is None else Subsumption(subsumption),
+        em if OneOf(("available", "em")).check("missing", missing) == "em" else None,
+        None if numbers is None else Densities(numbers),
+    ]
+    method = _only([method for method in given if method is not None])
+    honest_power = Optional(Whole(least=2)).check("honest_power", honest_power)
+    parts = Optional(Whole(least=2)).check("parts", parts)
+    if honest_power is not None and (loo_power or parts is not None):
+        raise ValueError("honest_power must be None if loo_power or parts is given. Use only one of them.")
+    if parts is not None and not loo_weights:
+        raise ValueError("parts must be None unless loo_weights is True. Use honest_power.")
     if groups is not None:
         dataset = _grouped(x, dataset, groups, method if honest_power is None else None)
     settings: dict[str, Any] = {name: plain(value) for name, value in amounts.items() if value is not None}
     settings |= method.settings()
-    if honest_power is not None:
-        settings["honest_power"] = honest_power
-    if parts is not None:
-        settings["parts"] = parts
+    of_parts = {"honest_power": honest_power, "parts": parts}
+    settings |= {name: number for name, number in of_parts.items() if number is not None}
     if method.draws and not isinstance(rng, np.random.Generator | None):
         settings["rng"] = rng
     step = Step("lp", lp, settings, draws=True)
     desc, unit = ("EM", " iterations") if method is em else ("lp", " steps")
     with progress_bar(progress, by_steps=True, desc=desc, unit=unit):
-        options = {"honest_power": honest_power, "parts": parts}
-        fitted: Any = fit(x, dataset, prior, method, **options, rng=rng, step=step)
+        fitted: Any = fit(x, dataset, prior, method, **of_parts, rng=rng, step=step)
     return fitted
+
+
+def _only(methods: Sequence[Method]) -> Method:
+    """Return the method of estimation, by default without weights, or raise if there are several."""
+    if len(methods) > 1:
+        names = ", ".join(method.argument for method in methods)
+        raise ValueError(f"Only one of {names} must be given, because each defines the tables.")
+    return methods[0] if methods else PLAIN
 
 
 def _grouped(x: Model, dataset: Any, groups: Any, method: Method | None) -> Dataset:
