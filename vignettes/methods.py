@@ -904,13 +904,20 @@ print(
 # \sum_i \ln P(y_i \mid x_i; τ) - 5 \left( (τ_1 - \tfrac{3}{4})^2 + (τ_2 - \tfrac{1}{4})^2 \right)
 # $$
 #
-# The regression has the z-scores of numbers and indicators of levels, with the penalty $\frac{1}{2} \sum β^2$. Two
-# feature parents are tried if $L - 0.05 \sqrt{a / n}$ is larger than without parents, where $L$ is the leave-one-out
-# log-likelihood per row, of n rows, of a model with a arcs between features. They are used if they predict the parts
-# better by more than a standard error, and given up if they predict the first parts worse by one. Then four parents
-# are tried. Parts are used until they have 600 rows. With 100 rows per feature or more, $L - 0.1 \sqrt{a / n}$ chooses
-# the number, and the powers are 1 and 0. The precisions of weights are those of the model of all rows without
-# parents, in the parts, too; that of the tables with fewer parents is 10.
+# The regression has the z-scores of numbers and indicators of levels, with the penalty $\frac{1}{2} \sum β^2$. The
+# precisions of weights are those of the model of all rows without parents, in the parts, too; that of the tables with
+# fewer parents is 10.
+#
+# With fewer than 10 rows per feature, no feature parents are tried. If not, two are tried if $L - 0.05 \sqrt{a / n}$ is
+# larger than without parents, where $L$ is the leave-one-out log-likelihood per row, of n rows, of a model with a arcs
+# between features. They are used if they predict the parts better by more than a standard error, and given up if they
+# predict the first parts worse by one. Four are tried in the same way if two were better by two standard errors. Parts
+# are used until they have 600 rows.
+#
+# Leave-one-out alone chooses the number of parents, and the powers are 1 and 0, if there are 100 rows per feature or
+# more, with $L - 0.1 \sqrt{a / n}$. The same holds, with $L - 0.05 \sqrt{a / n}$, for 20 rows per feature or more, if
+# the number of rows, features and classes have a product of at least 50,000, and $L$ without parents is above half
+# of that of the shares of the classes, so that the data do say much.
 #
 # A case is held out as a whole. A factor that all weights of rows share is divided out first. Equal rows, where a row of
 # whole weight w is w equal rows, are natural repetitions, and each is a case, unless $S d / N$ is above 13, where S
