@@ -149,7 +149,12 @@ class Search:
         self, learner: Callable[..., BNC], moves: Moves, class_var: Hashable, dataset: InFull, **further: Any
     ) -> BNC:
         """Return the structure found; `further` are additional settings for the recipe."""
-        self._check()
+        Whole(least=2).check("k", self.k)
+        Real(least=0).check("epsilon", self.epsilon)
+        OneOf(
+            [metric.name for metric in METRICS.values() if not (metric.needs_rows or metric.needs_joint)]
+        ).check("metric", self.metric)
+        Optional(Flag()).check("progress", self.progress)
         prior, generator = find_prior(**self.priors), check_rng(self.rng)
         data = prepare_rows(dataset, class_var)
         check_size(len(data), data.cards[-1])
@@ -193,22 +198,13 @@ class Search:
         number = data.positions
         return {number[v]: tuple([number[p] for p in ps]) for v, ps in start.items()}
 
-    def _check(self) -> None:
-        Whole(least=2).check("k", self.k)
-        Real(least=0).check("epsilon", self.epsilon)
-        OneOf(
-            [metric.name for metric in METRICS.values() if not (metric.needs_rows or metric.needs_joint)]
-        ).check("metric", self.metric)
-        Optional(Flag()).check("progress", self.progress)
-
     def _settings(self, further: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings for the recipe: without defaults and settings of these rows."""
-        seed = None if isinstance(self.rng, np.random.Generator) else self.rng
         settings = {"k": self.k, **further, "epsilon": self.epsilon, **self.priors, "metric": self.metric}
         settings |= {"start": self.start}
-        usual = {"epsilon": 0.01, "smooth": 0, "metric": "accuracy", "kdbk": 2, "start": None}
-        kept = {name: value for name, value in settings.items() if name not in usual or usual[name] != value}
-        return kept if seed is None else kept | {"rng": seed}
+        settings["rng"] = None if isinstance(self.rng, np.random.Generator) else self.rng
+        usual = {"epsilon": 0.01, "smooth": 0, "metric": "accuracy", "kdbk": 2}
+        return {name: value for name, value in settings.items() if usual.get(name) != value}
 
     def _warn(self, found: SearchResult, n_features: int) -> None:
         """Warn if no step improved the score by epsilon, or no feature was selected."""

@@ -59,19 +59,10 @@ BNC
     Structure without parameters. Use `lp` to estimate them, and `greedy_scores` and `search_steps` to
     see the search.
 
-Raises
-------
-KeyError
-    If `class_var` or an end of an arc is not a column of `dataset`.
-TypeError, ValueError
-    If an argument is out of range, `dataset` has no rows, an arc is both required and forbidden, or the
-    search does not keep the type of the initial structure.
-
 Warns
 -----
 UserWarning
-    If a class has fewer rows than there are folds, the class is missing in some rows, which are then
-    ignored, or all values of a column are distinct. If the search returns the initial structure although
+    If a class has fewer rows than there are folds, or the search returns the initial structure although
     a step would have improved the score by less than `epsilon`, or selects no feature.
 
 Notes

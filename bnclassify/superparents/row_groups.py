@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -208,11 +208,8 @@ def _total_weight(x: Estimators, n: int, levels: Codes, weights: Array) -> Array
     """Sum the weights of the members with n superparents that are used in each row."""
     total = np.zeros(levels.shape[1])
     for block in member_blocks(x, n, levels):
-        member_weights = _member_weights(weights, block)
-        if (member_weights == member_weights[0]).all():
-            total[block.rows] += member_weights[0] * np.count_nonzero(block.takes_part, axis=0)
-        else:  # one by one, so that the sum of a row does not depend on the other rows
-            total[block.rows] += np.cumsum(member_weights[:, None] * block.takes_part, axis=0)[-1]
+        # one by one, so that the sum of a row does not depend on the other rows
+        total[block.rows] += reduce(np.add, _member_weights(weights, block)[:, None] * block.takes_part)
     return total
 
 
