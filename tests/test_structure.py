@@ -117,7 +117,7 @@ def test_tan_cl_refuses(car: pd.DataFrame) -> None:
         bn.tan_cl("class", car, score="AIC")
     with pytest.raises(KeyError, match="root must be a feature"):
         bn.tan_cl("class", car, root="wheels")
-    with pytest.raises(ValueError, match="root must be a feature"):
+    with pytest.raises(KeyError, match="root must be a feature"):
         bn.tan_cl("class", car, root="class")
 
 

@@ -430,9 +430,9 @@ def test_what_has_no_joint_distribution_is_refused(car: pd.DataFrame) -> None:
             score(x, car)
     with pytest.raises(TypeError, match='missing: "em" needs a joint distribution'):
         bn.lp(structure, car, smooth=1, missing="em")
-    with pytest.raises(TypeError, match=r"ess: .* need smooth or m"):
+    with pytest.raises(TypeError, match=r"need smooth or m.*got EquivalentSize"):
         bn.lp(structure, car, ess=1)
-    with pytest.raises(TypeError, match=r"backoff: .* need smooth or m"):
+    with pytest.raises(TypeError, match=r"need smooth or m.*got BackOff"):
         bn.lp(structure, car, backoff=True)
     for method in ({"wanbia": True}, {"awnb_trees": 5}, {"manb_prior": 0.5}):
         with pytest.raises(TypeError, match="is defined for a single"):

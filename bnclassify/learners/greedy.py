@@ -274,13 +274,10 @@ def _deal(data: TrainingData, k: int, folds: Folds | None, rng: np.random.Genera
         test_rows = fold_rows(folds, len(known), data.all_rows.index)
         tests = [position[test[known[test]]] for test in test_rows]
     for number, test in enumerate(tests):
-        if not 0 < len(test) < len(data):
+        counted = len(test) if data.weights is None else np.count_nonzero(data.weights[test])
+        if not counted or len(test) == len(data):
             raise ValueError(
-                f"folds must each test at least one of the {len(data)} rows with a class, and not all of "
-                f"them; fold {number} tests {len(test)}."
-            )
-        if data.weights is not None and not data.weights[test].any():
-            raise ValueError(
-                f"folds must each test rows with a positive weight; all rows of fold {number} have weight 0."
+                f"folds must each test at least one of the {len(data)} rows with a class and a positive "
+                f"weight, and not all of them; fold {number} tests {counted}."
             )
     return FoldedData(data, tests)

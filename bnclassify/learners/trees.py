@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
 
 from ..base.arrays import TOLERANCE, Array, Mask, first_best
-from ..base.checks import OneOf, available, is_among, must_be
+from ..base.checks import OneOf
 from ..base.graphs import maximum_forest, spanning_tree_posterior
 from ..counts.information import PairStatistics, informations, pair_statistics
 from ..frames.opening import InFull, InParts
@@ -143,7 +143,7 @@ def tan_cl(
     coded = tuple([name for name in data.features if name not in data.schema.numeric])
     rules = ArcRules.check(required, forbidden, data.columns, directed=False, apart=class_var)
     rules.check_leaves(data.schema.numeric)
-    first = _root_number(root, coded, 0, class_var)
+    first = 0 if root is None else coded.index(OneOf(coded, "a feature").check("root", root))
     warn_of_fractions(data, score)
     trace, settings = {}, {"score": score, "root": root} | rules.settings() | as_setting(numbers)
     settings |= {"ess": None if ess == 1 else ess, "features": None if features is None else data.features}
@@ -158,21 +158,6 @@ def tan_cl(
         of_numbers = _parents_of_numbers(data, rules)
         parents = {name: {**of_coded, **of_numbers}[name] for name in data.features}
     return network(class_var, parents, data.schema, Step("tan_cl", tan_cl, settings), trace)
-
-
-def _root_number(
-    root: Hashable | None, names: Collection[Hashable], otherwise: int, class_var: Hashable
-) -> int:
-    """Return the position of the root among the names, or raise a KeyError."""
-    if root is None:
-        return otherwise
-    if is_among(root, names):
-        return list(names).index(root)
-    kind = "feature" if class_var not in names else "variable"
-    message = must_be("root", f"a {kind}", root, available(root, names))
-    if is_among(root, [class_var]):
-        raise ValueError(message)
-    raise KeyError(message)
 
 
 def _forest(
@@ -320,7 +305,7 @@ def chow_liu(
     rows = data.as_given
     names = rows.columns
     rules = ArcRules.check(required, forbidden, names, directed=False)
-    first = _root_number(root, names, names.index(class_var), class_var)
+    first = names.index(class_var if root is None else OneOf(names, "a variable").check("root", root))
     pairs = pair_statistics(rows, range(len(names)), None)
     parents = _directed(names, pairs.information, pairs.rows > 0, first, rules)
     settings = {"root": root, "features": None if features is None else data.features} | rules.settings()

@@ -231,15 +231,12 @@ def _check_members(members: tuple[Model, ...]) -> None:
     if not members:
         raise ValueError("members must contain at least one model; got none.")
     first = members[0]
-    raw = [i for i, member in enumerate(members) if member.preparation is not None]
+    raw = [i for i, member in enumerate(members) if member.preparation is not None or member.numeric]
     if raw:
         raise ValueError(
-            f"members must be models of categories; member {raw[0]} accepts raw data, which each "
-            "would discretize separately. Use discretize and merge_rare once, and learn the members from "
-            "the result"
+            f"members must be models of categories; member {raw[0]} accepts numbers or raw data. Use "
+            "discretize and merge_rare once, and learn the members from the result."
         )
-    if any(member.numeric for member in members):
-        raise ValueError("members must be models of categories; got one with numbers. Discretize them first.")
     for i, member in enumerate(members):
         for name in ("class_var", "features", "levels", "fitted"):
             if getattr(member, name) != getattr(first, name):

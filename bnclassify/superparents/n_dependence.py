@@ -21,8 +21,7 @@ from ..model.formulas import Formula
 from ..model.model import Model
 from ..model.recipes import Recipe, Step, Tally
 from ..network.classifiers import BNC
-from ..network.estimates import Dirichlet, EquivalentSize, Family, MEstimate, Prior
-from ..recipe.prior import BackOff
+from ..network.estimates import Dirichlet, Family, MEstimate, Prior
 from ..recipe.tables import LeftOut
 from .cooccurrence import Cooccurrence, count_cooccurrence
 from .row_groups import Estimators, choice_of_members, left_out_joint, log_joint
@@ -159,10 +158,9 @@ class ANDE(Estimators):
 
     def _estimate(self, data: Countable, prior: Prior) -> ANDE:
         if not isinstance(prior, Dirichlet | MEstimate):
-            name = {EquivalentSize: "ess", BackOff: "backoff"}.get(type(prior), "prior")
             raise TypeError(
-                f"{name}: averaged n-dependence estimators need smooth or m, which also define the joint "
-                f"probability of superparents and class; got {shown(prior)}."
+                "averaged n-dependence estimators need smooth or m, which also define the joint probability "
+                f"of superparents and class; got {shown(prior)}."
             )
         estimated: ANDE = super()._estimate(data, prior)
         return estimated
