@@ -91,7 +91,7 @@ def test_members_must_fit(car: pd.DataFrame) -> None:
     with pytest.raises(ValueError, match="at least one model"):
         bn.Ensemble([])
     numbers = pd.DataFrame({"a": np.arange(40) / 7, "class": list("pq") * 20})
-    with pytest.raises(ValueError, match="member 0 accepts raw data"):
+    with pytest.raises(ValueError, match="member 0 accepts numbers or raw data"):
         bn.Ensemble([bn.bnc("nb", "class", numbers, smooth=1, discretize="width")])
     with pytest.raises(TypeError, match="members must be models; got 'str'"):
         bn.Ensemble(["nb"])
