@@ -83,10 +83,7 @@ def parameters_of(function: Callable[..., Any]) -> Mapping[str, Parameter]:
     try:
         return signature(function).parameters
     except ValueError:
-        return signature(_anything).parameters
-
-
-def _anything(*arguments: Any, **named: Any) -> None: ...
+        return signature(lambda *arguments, **named: None).parameters
 
 
 with warnings.catch_warnings():  # in notebooks without widgets, bars are text
@@ -118,7 +115,8 @@ def progress_bar(progress: bool | None, *, by_steps: bool = False, **settings: A
     """
     with showing_progress(progress):
         chosen = _choice.get()
-    hidden = not (_is_watched() if chosen is None else chosen)
+    at_terminal = sys.stderr is not None and sys.stderr.isatty()
+    hidden = not (hasattr(sys, "ps1") or at_terminal if chosen is None else chosen)
     options = {"disable": True} if hidden else {"delay": 0 if chosen else _SECONDS, "leave": bool(chosen)}
     with showing_progress(False), tqdm(**settings, **options) as bar:
         token = _bar.set(bar if by_steps else None)
@@ -134,8 +132,3 @@ def advance(note: str = "") -> None:
     if bar is not None:
         bar.set_postfix_str(note, refresh=False)  # a refreshed bar would not wait
         bar.update()
-
-
-def _is_watched() -> bool:
-    """Whether Python runs at a prompt, in a notebook, or at a terminal."""
-    return hasattr(sys, "ps1") or (sys.stderr is not None and sys.stderr.isatty())

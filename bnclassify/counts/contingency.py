@@ -143,11 +143,6 @@ def recoded(counts: Any, recodings: Sequence[Recoding], fill: float = 0) -> Any:
     return result
 
 
-def count_type(data: Countable) -> np.dtype[Any]:
-    """Return the smallest type for all counts of the data."""
-    return np.dtype(np.float64 if data.is_weighted else np.min_scalar_type(int(data.size)))
-
-
 def narrow(counts: NDArray[Any]) -> NDArray[Any]:
     """Convert whole numbers to the smallest integer type, and fractions and large numbers to floats."""
     most = float(counts.max(initial=0))
@@ -167,7 +162,8 @@ def count_pairs(data: Countable, owners: NDArray[np.intp] | None = None) -> NDAr
     families = [*((i, of_class) for i in range(len(cards))), *((i, j, of_class) for i, j in pairs)]
     tables = count_families(data, families)
     spans = [slice(start, end) for start, end in pairwise(accumulate((0, *cards)))]
-    counts = np.zeros((sum(cards), n_classes, sum(cards)), dtype=count_type(data))
+    smallest = np.float64 if data.is_weighted else np.min_scalar_type(int(data.size))
+    counts = np.zeros((sum(cards), n_classes, sum(cards)), dtype=smallest)
     for span, table in zip(spans, tables, strict=False):
         levels = np.arange(span.start, span.stop)
         counts[levels, :, levels] = table

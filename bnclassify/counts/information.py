@@ -20,7 +20,7 @@ from ..base.immutable import ANY_NUMBER, COUNT, Immutable, bounded, record
 from ..base.messages import shown
 from ..frames.numeric import as_floats, check_finite
 from ..frames.schema import Countable, Dataset
-from .contingency import Recoding, contingency_tables, count_alike, flat_index, recoded
+from .contingency import Recoding, count_alike, flat_index, recoded
 
 _LARGEST = 1e150
 
@@ -181,7 +181,6 @@ NLogN = Callable[[NDArray[Any]], Array]
 _LONGEST_LOOKED_UP = 2**20  # largest number whose n·ln n is looked up, in 8 MiB
 _PASS_CELLS = 2**22  # number of cells of tables that are counted in one pass over the data
 _FEW_CELLS, _CELLS_PER_ROW = 2**15, 16  # number of cells above which counting rows one by one is faster
-_DENSE_CELLS = 2**22  # number of cells above which a table is sparse
 
 
 def _observed(data: Dataset, columns: Sequence[int]) -> tuple[list[NDArray[Any]], Array | None]:
@@ -207,21 +206,15 @@ def mutual_information(data: Countable, x: int, y: int, condition: Sequence[int]
     """Return the (conditional) information of two columns, numbers as normal, in nats, and the rows."""
     if not (data.cards[x] or data.cards[y]):
         return information_of_two_numbers(data, x, y, condition)
-    if not (data.cards[x] and data.cards[y]):
-        return next(informations(data, [(x, y)], condition))
-    columns = (x, y, *condition)
-    cards = [data.cards[column] for column in columns]
-    if prod(cards) <= _DENSE_CELLS or not isinstance(data, Dataset):
-        return _table_informations(np.asarray(contingency_tables(data, [columns])[0])[None])[0]
-    if prod(cards) > np.iinfo(np.int64).max:
-        raise ValueError("x, y, z: too many joint values; condition on fewer variables")
-    return _information_of_rows(data, columns)
+    return next(informations(data, [(x, y)], condition))
 
 
 def _information_of_rows(data: Dataset, columns: Sequence[int]) -> tuple[float, float]:
     """Return the same from the joint values that occur, which are at most as many as rows."""
     codes, weights = _observed(data, columns)
     cards, condition = [data.cards[column] for column in columns], columns[2:]
+    if prod(cards) > np.iinfo(np.int64).max:
+        raise ValueError("x, y, z: too many joint values; condition on fewer variables")
     n = len(codes[0]) if weights is None else float(weights.sum())
     if not n:
         return 0.0, 0

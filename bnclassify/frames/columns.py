@@ -64,7 +64,9 @@ def check_categorical(
     for name, array in columns.items():
         if not isinstance(array, pd.Categorical):
             kind = _kind_of_floats(name, pd.Series(array, dtype=array.dtype))
-            accepted = (kind == _WHOLE and whole_floats) or (known and _may_be_known(kind, known[name]))
+            accepted = kind == _WHOLE and (whole_floats or known)
+            if known and not accepted:
+                accepted = any(isinstance(level, float | Decimal) for level in known[name])
             if kind and not accepted:
                 rejected.setdefault(kind, []).append(name)
     for kind, remedy in (_REMEDIES if known is None else _REMEDIES_OF_NEW).items():
@@ -108,23 +110,13 @@ def _kind_of_floats(name: Hashable, column: pd.Series[Any]) -> str:
             f"column {shown(name)} must be categorical: category, text, bool or integer; got {kind} values. "
             f"{advice_on(kind, CATEGORICAL)}"
         )
-    numbers = _floats(column.dropna())
+    try:
+        numbers = column.dropna().to_numpy(dtype=float)
+    except OverflowError:
+        return _INFINITE
     if np.isinf(numbers).any():
         return _INFINITE
     return _WHOLE if (numbers == numbers.round()).all() else _FRACTIONS
-
-
-def _may_be_known(kind: str, levels: tuple[Any, ...]) -> bool:
-    """Whether floats can be levels: whole floats always, because they are compared as integers."""
-    return kind == _WHOLE or any(isinstance(level, float | Decimal) for level in levels)
-
-
-def _floats(numbers: pd.Series[Any]) -> Array:
-    """Return numbers as floats; numbers that are too large become infinite."""
-    try:
-        return numbers.to_numpy(dtype=float)
-    except OverflowError:
-        return np.array([float(Decimal(number)) for number in numbers])
 
 
 def warn_of_wide_columns(

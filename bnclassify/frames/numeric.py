@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from decimal import InvalidOperation
 from numbers import Real
 from typing import Any
 
@@ -51,14 +50,10 @@ def read_numbers(array: ArrayLike, name: Hashable, argument: str, *, must: bool)
                 floats = array.astype(np.float64)
             else:
                 floats = pd.Series(array).to_numpy(dtype=np.float64, na_value=np.nan)
-        except InvalidOperation as error:
+        except ArithmeticError as error:
             raise ValueError(
-                f"{argument}: column {shown(name)} must have numbers; got a signaling NaN. Make it missing."
-            ) from error
-        except OverflowError as error:
-            raise ValueError(
-                f"{argument}: column {shown(name)}: an integer is beyond the largest float, 1.8e308; make it "
-                "missing, or use logarithms"
+                f"{argument}: column {shown(name)} must have numbers up to the largest float, 1.8e308; got "
+                "one that cannot be a float. Make it missing, or use logarithms."
             ) from error
         if kind == "integer" and (np.abs(floats) >= _MOST_EXACT).any():
             exact = np.array(array, dtype=object)

@@ -366,14 +366,12 @@ def _kinds(frame: pd.DataFrame) -> list[Any]:
 
 def _joined(parts: Sequence[Sequence[Any]]) -> list[Any]:
     """Return the kinds of columns, given those in some parts."""
-    return [_joined_kind(kinds) for kinds in zip(*parts, strict=True)]
-
-
-def _joined_kind(kinds: Sequence[Any]) -> Any:
-    if any(kind is None or kind is True for kind in kinds):
-        return None if None in kinds else True
-    labels = tuple({label for kind in kinds for label in kind})
-    return labels if are_categories(labels) else True
+    joined: list[Any] = []
+    for kinds in zip(*parts, strict=True):
+        labels = tuple({label for kind in kinds if isinstance(kind, tuple) for label in kind})
+        are_numbers = True in kinds or not are_categories(labels)
+        joined.append(None if None in kinds else are_numbers or labels)
+    return joined
 
 
 MAX_LEVELS = 2**20

@@ -255,17 +255,8 @@ def class_codes(frame: pd.DataFrame, class_var: Hashable, method: str) -> Codes 
     return data.codes[0]
 
 
-def interval_labels(points: tuple[float, ...]) -> tuple[str, ...]:
-    """Return the intervals between cut points as text."""
-    return _between(map(written_point, points))
-
-
-def readable_labels(points: tuple[float, ...]) -> tuple[str, ...]:
-    """Return the intervals between cut points as text with readable digits."""
-    return _between(readable(points))
-
-
-def _between(points: Iterable[str]) -> tuple[str, ...]:
+def interval_labels(points: Iterable[str]) -> tuple[str, ...]:
+    """Return the intervals between cut points, which are written already, as text."""
     ends = ["-inf", *points, "inf"]
     return tuple([f"({low}, {high}{')' if high == 'inf' else ']'}" for low, high in pairwise(ends)])
 

@@ -40,9 +40,9 @@ from .cut_points import (
     describe_intervals,
     interval_labels,
     readable,
-    readable_labels,
     table_cuts,
     table_of,
+    written_point,
 )
 
 
@@ -131,12 +131,12 @@ class Discretizer(Immutable):
     @cached_property
     def intervals(self) -> dict[Hashable, tuple[str, ...]]:
         """The labels of the intervals of each column with cut points."""
-        return {name: interval_labels(points) for name, points in self.cuts.items()}
+        return {name: interval_labels(map(written_point, points)) for name, points in self.cuts.items()}
 
     @cached_property
     def short_intervals(self) -> dict[Hashable, tuple[str, ...]]:
         """The labels of the intervals with readable digits."""
-        return {name: readable_labels(points) for name, points in self.cuts.items()}
+        return {name: interval_labels(readable(points)) for name, points in self.cuts.items()}
 
     @cached_property
     def _edges(self) -> dict[Hashable, Array]:
