@@ -257,7 +257,9 @@ hc ban: hc ban tan_cl kdb network_score search_steps
 lca: search_steps explain lp
 learn_blanket: markov_blanket ci_test bsej
 class_var class_vars classes features vars values: class_var classes features vars values families
-cmi: ci_test network_score
+cmi ci_test: cmi ci_test network_score
+arc_strength: averaged_network plot_strength plot shd
+calibration: plot_calibration cv cv_predict
 compare compare_ranks: cv compare compare_ranks plot_ranks
 concentrations feature_weights loo_summary: lp concentrations feature_weights loo_summary
 counterfactual: predict explain value_of_information

@@ -104,32 +104,18 @@ def calibration(
     KeyError, TypeError, ValueError
         If `posteriors` do not sum to 1, or the rows of the two differ.
 
-    See Also
-    --------
-    plot_calibration : Draw the shares of a class against its posterior.
-    cv : Its metric "calibration_error" refers to the most probable class.
-
     Notes
     -----
-    The logistic regression logit P(class) = intercept + slope · logit p is fitted by maximum likelihood [1]_.
-    If a threshold of p separates the class from the others, the slope is infinite and the intercept NaN.
-
     With N_b rows in bin b, their mean posterior p_b, the share y_b of the class in them and its share y in
-    all rows, the parts of the Brier score [2]_ are Σ N_b/N (p_b − y_b)² (reliability, lower is better),
-    Σ N_b/N (y_b − y)² (resolution, higher is better) and y(1 − y) (uncertainty). They sum to it if all
-    posteriors in a bin are equal; ``within_bins`` is the remainder [3]_. Sums of ``brier`` over the classes
-    are the metric "brier" of `cv`.
-
-    The calibration error of calibrated posteriors is not 0, because shares vary by chance. It is expected
-    from binomial numbers of rows of the class in each bin.
+    all rows, the parts of the Brier score [1]_ are Σ N_b/N (p_b − y_b)² (reliability, lower is better),
+    Σ N_b/N (y_b − y)² (resolution, higher is better) and y(1 − y) (uncertainty); ``within_bins`` is the
+    remainder, which is 0 if all posteriors in a bin are equal. If a threshold of the posterior separates the
+    class from the others, the slope is infinite.
 
     References
     ----------
-    .. [1] Cox, D. R. (1958). Two further applications of a model for binary regression. Biometrika 45.
-    .. [2] Murphy, A. H. (1973). A new vector partition of the probability score. Journal of Applied
+    .. [1] Murphy, A. H. (1973). A new vector partition of the probability score. Journal of Applied
        Meteorology 12.
-    .. [3] Stephenson, D. B., Coelho, C. A. S., Jolliffe, I. T. (2008). Two extra components in the Brier
-       score decomposition. Weather and Forecasting 23.
 
     Examples
     --------

@@ -61,13 +61,6 @@ def cmi(
         likelihood variances of `x`; if both are, −½ Σ p(z) ln(1 − ρ²(z)) with their correlations. A term
         with variance 0 is 0.
 
-    Raises
-    ------
-    KeyError
-        If a name is not a column.
-    ValueError
-        If the unit is unknown or the data has no rows.
-
     References
     ----------
     .. [1] Cover, T. M., Thomas, J. A. (2006). Elements of Information Theory. Wiley.
@@ -137,20 +130,6 @@ def ci_test(
     pandas.Series
         The ``statistic``, its degrees of freedom ``df``, and ``p``.
 
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If the table has too many cells, or rows have fractional weights and are to be permuted.
-
-    Warns
-    -----
-    UserWarning
-        If weights are fractions whose sum is less than the number of rows.
-
-    See Also
-    --------
-    cmi : The mutual information, which is G² / 2N.
-
     Notes
     -----
     With e = N_xz N_yz / N_z,
@@ -158,14 +137,13 @@ def ci_test(
     .. math:: G² = 2 Σ N_{xyz} ln(N_{xyz} / e),  X² = Σ (N_{xyz} − e)² / e
 
     and (r_x − 1)(r_y − 1) Π r_z degrees of freedom, which count all levels and all configurations of z. With
-    small counts, the chi-square distribution is a poor approximation of the distribution of G². A permutation
-    test does not use it: it permutes y among the rows with the same values of z, and p is (1 + the number of
-    permuted tables whose statistic is at least as large) / (1 + `permutations`) [2]_.
+    small counts, the chi-square distribution is a poor approximation. A permutation test permutes y among the
+    rows with the same values of z, and p is (1 + the number of permuted tables whose statistic is at least as
+    large) / (1 + `permutations`) [1]_.
 
     References
     ----------
-    .. [1] Agresti, A. (2013). Categorical Data Analysis. Wiley.
-    .. [2] Tsamardinos, I., Borboudakis, G. (2010). Permutation testing improves Bayesian network learning.
+    .. [1] Tsamardinos, I., Borboudakis, G. (2010). Permutation testing improves Bayesian network learning.
        ECML PKDD 2010.
 
     Examples
@@ -177,12 +155,6 @@ def ci_test(
     df             6.000
     p              0.000
     dtype: float64
-
-    Of 65 very good cars, the chi-square distribution gives a larger p than permutations:
-
-    >>> best = car[car["class"] == "vgood"]
-    >>> [round(float(ci_test("doors", "lug_boot", best, permutations=n, rng=0)["p"]), 2) for n in (0, 999)]
-    [0.06, 0.01]
     """
     OneOf(STATISTICS).check("test", test)
     count = Whole(most=_MOST_PERMUTATIONS).check("permutations", permutations)

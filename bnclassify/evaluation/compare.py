@@ -41,12 +41,11 @@ def compare(
     ----------
     results : pandas.DataFrame or list of them
         Results of ``cv(..., mean=False)`` for two or more models. Several results of the same folds are
-        joined. Results of other programs need one row per fold, indexed by fold or (repeat, fold), and
-        one column per model, or columns (model, metric).
+        joined. Results of other programs need one row per fold and one column per model.
     test : {"corrected_t", "5x2cv_t", "5x2cv_f", "bayes_t"}, default "corrected_t"
-        The corrected resampled t-test, for any cross-validation, or Dietterich's t-test or
-        Alpaydın's F-test, for five repeats of two folds. "bayes_t" is the correlated Bayesian t-test, for any
-        cross-validation, which can also show that two models are practically equivalent.
+        The corrected resampled t-test, for any cross-validation; Dietterich's t-test or Alpaydın's F-test,
+        for five repeats of two folds; or the correlated Bayesian t-test, for any cross-validation, which can
+        also show that two models are practically equivalent.
     metric : str, optional
         Metric to compare. Required if `results` has several.
     train_size, test_size : float, optional
@@ -59,34 +58,21 @@ def compare(
     Returns
     -------
     pandas.DataFrame
-        One row per pair, indexed by first and second in the order of the columns: the mean
-        ``difference``, first minus second, ``statistic``, its degrees of freedom ``df``, the
-        two-sided ``p``, ``p_holm``, adjusted for the number of pairs by Holm's method, and ``lower`` and
-        ``upper``, the ends of a 95 % confidence interval of the difference.
-
-        With "bayes_t", the mean ``difference``, the posterior probabilities that the first model is
-        ``better``, practically ``equivalent`` and ``worse``, and ``lower`` and ``upper``, the ends of a 95 %
-        credible interval of the difference. For losses of `cv`, better is lower.
+        One row per pair: the mean ``difference``, first minus second, ``statistic``, its degrees of freedom
+        ``df``, the two-sided ``p``, ``p_holm``, adjusted for the number of pairs by Holm's method, and
+        ``lower`` and ``upper``, the ends of a 95 % interval of the difference, which is not adjusted. With
+        "bayes_t", the posterior probabilities that the first model is ``better``, practically ``equivalent``
+        and ``worse`` are in place of the statistic.
 
     Raises
     ------
     KeyError, TypeError, ValueError
         If several results are of different folds, or the folds do not fit the test.
 
-    Warns
-    -----
-    UserWarning
-        If the differences of two models are the same in all folds, so the statistic is undefined.
-
     Notes
     -----
-    Training sets of different folds overlap, so the differences d are not independent, and the usual t-test
-    rejects too often. With J folds in total, m training rows and n test rows in each, the statistic of
-    ``corrected_t`` is d̄ / √((1/J + n/m) s²), with their variance s² and J − 1 degrees of freedom [1]_. The
-    page :doc:`Formulas </methods>` defines the other tests [2]_.
-
-    If all differences are 0, the statistic is 0 and p is 1. The intervals are not adjusted for the number
-    of pairs.
+    Training sets of different folds overlap, so the differences are not independent, and the usual t-test
+    rejects too often. The page :doc:`Formulas </methods>` defines the tests [1]_ [2]_.
 
     References
     ----------
@@ -107,13 +93,6 @@ def compare(
     nb    tan                    -0.094     -9.374   4  0.001   0.001 -0.122 -0.066
           aode                   -0.057    -17.545   4  0.000   0.000 -0.066 -0.048
     tan   aode                    0.037      4.400   4  0.012   0.012  0.014  0.060
-
-    TAN is more accurate than AODE by more than half a percentage point with high probability:
-
-    >>> compare(results, test="bayes_t", rope=0.005).round(3).loc[[("tan", "aode")]]
-    bayes_t of accuracy  difference  better  equivalent  worse  lower  upper
-    first second
-    tan   aode                0.037    0.99       0.006  0.004  0.014   0.06
     """
     OneOf([*_TESTS, "bayes_t"]).check("test", test)
     Real(least=0).check("rope", rope)

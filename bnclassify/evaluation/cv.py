@@ -119,18 +119,16 @@ def cv(
     metric : str, function, or a list of them, default "accuracy"
         "accuracy", "balanced_accuracy", "auc", "f1", "precision", "recall", "kappa", "mcc" and "loglik"
         (higher is better), or "log_loss", "brier", "calibration_error" and "rmse" (lower is better). Or a
-        function of the posteriors of the tested rows, a DataFrame with one column per class, and of their
-        actual classes, a Series with the same index, that returns a number. If rows have weights, the
-        function must accept ``weights``, a Series. For partitioned data, "auc" and functions are not
-        available.
+        function of posteriors, a DataFrame with one column per class, and of actual classes, a Series, that
+        returns a number; if rows have weights, it must accept ``weights``, a Series. For partitioned data,
+        "auc" and functions are not available.
     dag : bool, default True
         If True, structure and parameters are refitted; if False, only the parameters.
     mean : bool, default True
         If True, average over folds. "calibration_error" is then computed from all held-out rows.
     folds : list of arrays or array of int, optional
-        Positions of the rows that each fold tests, or the fold number of each row, such as
-        ``df["group"].factorize()[0]`` for folds of groups. Or pairs of the rows to learn from and to test, as
-        the method ``split`` of scikit-learn's ``GroupKFold`` and ``TimeSeriesSplit`` returns them. For
+        Positions of the rows that each fold tests, or the fold number of each row. Or pairs of the rows to
+        learn from and to test, as ``split`` of scikit-learn's ``TimeSeriesSplit`` returns them. For
         partitioned data, the name of a column that contains the fold of each row.
     groups : str or array-like, optional
         Name of a column, which is then not a feature, or one label per row. The rows of a group, such as the
@@ -139,26 +137,19 @@ def cv(
         If "same", raise an error if a model was learned from all columns of its data and ``dataset`` has
         different columns. If "any", learn from the columns present, which gives a different model.
     unseen : {"missing", "error"}, default "missing"
-        Whether values that are not among the levels of a model with ``dag=False``, which keeps its levels,
-        are treated as missing or raise an error. With ``dag=True``, the levels of all rows are known
-        in every fold.
+        Whether values that are not among the levels of a model with ``dag=False`` are treated as missing or
+        raise an error. With ``dag=True``, the levels of all rows are known in every fold.
     rng : int or numpy.random.Generator, optional
-        Seed of the folds, and of random draws of learners. By default, folds of rows in memory differ from
-        call to call, and folds of partitioned data use seed 0.
+        Seed of the folds, and of random draws of learners.
     progress : bool, optional
         If True, show a progress bar; if False, none. By default, a bar appears after 3 seconds in an
         interactive session.
 
     Returns
     -------
-    float
-        For one model and one metric, the mean over folds.
-    pandas.Series
-        For several models, the mean of each, indexed by number (list) or name (dict). With a
-        list of metrics, by model and metric.
-    pandas.DataFrame
-        With ``mean=False``, one row per fold, or per repeat and fold, and one column per model, or per model
-        and metric.
+    float, pandas.Series, pandas.DataFrame
+        The mean over folds; for several models or metrics, a Series by model, or model and metric. With
+        ``mean=False``, one row per fold and one column per model, or per model and metric.
 
     Raises
     ------
@@ -166,28 +157,18 @@ def cv(
         If models differ in their class, a model was learned from other columns, the class is missing in
         every row, or ``k``, ``repeats`` or ``folds`` do not fit the data.
 
-    Warns
-    -----
-    UserWarning
-        If rows have no class, a class has fewer than ``k`` rows, a metric is not defined in some folds,
-        which are excluded from the mean, a fold has no training weight, or unseen values are treated as
-        missing, whose numbers by column are in ``attrs["unseen"]``.
-
     Notes
     -----
-    The page :doc:`Formulas </methods>` defines the metrics, and how weights and partitioned data are split.
-    Folds of rows in memory are stratified: the rows of each class are spread evenly over them. A row of
-    whole weight 5 counts as five rows, which can be in several folds. A row with a fractional weight is one
-    case.
+    Folds of rows in memory are stratified by class. A row of whole weight 5 counts as five rows, which can
+    be in several folds; a row with a fractional weight is one case. The page :doc:`Formulas </methods>`
+    defines the metrics, and how weights and partitioned data are split.
 
     For several class variables, "accuracy" means "hamming", the proportion of labels that are correct, and
     "exact_match" is the proportion of rows in which all are. "joint_hamming" and "joint_exact_match"
     evaluate the most probable combinations, and other metrics each class variable, as "log_loss(name)".
 
     The ``attrs`` of a Series contain ``"standard_errors"``, the standard deviation over folds divided by
-    √k, an approximation, because training sets overlap. They also contain a record of the folds, for
-    `compare`, and the metrics of a model without features, for `plot_cv`. For the attributes of a single
-    model, pass ``[x]``.
+    √k, an approximation, because training sets overlap. For the attributes of a single model, pass ``[x]``.
 
     References
     ----------

@@ -69,33 +69,14 @@ def cv_predict(
 
     Returns
     -------
-    pandas.DataFrame
-        Posteriors with the index of ``dataset`` and one column per class. Rows sum to 1; those of rows
-        without a class are missing.
-    pandas.Series
-        With ``prob=False``, the labels, as `predict` returns them.
-    dask.dataframe.DataFrame, dask.dataframe.Series
-        For a Dask DataFrame, computed lazily per partition.
-    polars.DataFrame, pyarrow.Table, ...
-        For a frame of another library, the same in its library, as `predict` returns it.
+    pandas.DataFrame, pandas.Series, or a frame of another library
+        Posteriors or labels, as `predict` returns them; missing in rows without a class. If units of a row
+        with a whole weight are tested in several folds, its posteriors are averaged over these folds.
 
     Raises
     ------
-    KeyError
-        If a variable is not a column.
-    TypeError, ValueError
+    KeyError, TypeError, ValueError
         As `cv`, or if ``folds`` do not test every row once.
-
-    Warns
-    -----
-    UserWarning
-        If rows have no class, a class has fewer than ``k`` rows, so that some folds have none, or no
-        training row of a fold has a positive weight, whose predictions are missing.
-
-    Notes
-    -----
-    If units of a row with a whole weight are tested in several folds, as in `cv`, its posteriors are averaged
-    over these folds, weighted by the numbers of units.
 
     Examples
     --------

@@ -87,13 +87,8 @@ def counterfactual(
 
     Notes
     -----
-    Missing features stay missing, and the model treats them as in `predict`. A number that the model
-    discretizes changes to the nearest value of another interval, and one with a density stays as it is.
-
-    The search is exact. In a network, and in models with weights, the log odds are sums of terms of few
-    features, so the change of several features adds up from changes of features of the same term, which are
-    computed once. Sets of changes are completed in descending order of a bound of their posterior, until no
-    bound exceeds the alternatives found. Averages of networks are evaluated for all changes [1]_.
+    Missing features stay missing. A number that the model discretizes changes to the nearest value of
+    another interval, and one with a density stays as it is. The search is exact [1]_.
 
     References
     ----------

@@ -93,21 +93,18 @@ def explain(
         One row per variable: the class, then the features, parents before children. Columns:
 
         - ``value``: the target, and each feature's value, NaN if missing
-        - ``parents``: the values of its feature parents; empty in an ensemble, whose members differ in them
-        - ``log_odds``: the contribution to the log odds, in nats. A positive contribution is evidence for
-          the target, a negative one against it; a missing feature has 0. A value that is impossible under a
-          class contributes an infinity, and later features contribute 0
+        - ``parents``: the values of its feature parents; empty in an ensemble
+        - ``log_odds``: the contribution to the log odds, in nats; a missing feature has 0. A value that is
+          impossible under a class contributes an infinity, and later features contribute 0
         - ``points``: of a `Scorecard`, the points of the value, and the number to start with
         - ``odds_ratio``: the exponential of ``log_odds``, by which the odds of the target are multiplied
 
-        With ``interactions=True``, there is no column ``parents``, and the features are followed by one row
-        per interaction, indexed by the tuple of its features; an average of networks has one row ``"(rest)"``
-        in their place. The name of the column axis states the classes that are compared. For several rows or
-        none, the tables are concatenated, indexed by row label and variable, with two additional columns,
-        ``target`` and ``against``.
+        With ``interactions=True``, the features are followed by one row per interaction, indexed by the
+        tuple of its features, or by ``"(rest)"`` in an average. For several rows or none, the tables are
+        concatenated, indexed by row label and variable, with the additional columns ``target`` and
+        ``against``.
     list of str
-        With ``sentences=True``, a sentence for each of the three features with the largest contributions,
-        without those that contribute less than 0.05; for several rows, a Series of such lists.
+        With ``sentences=True``; for several rows, a Series of such lists.
 
     Raises
     ------
@@ -117,26 +114,17 @@ def explain(
 
     Notes
     -----
-    The weight of evidence [1]_ of feature i is its contribution given the features before it:
+    The weight of evidence [1]_ of a feature is the log odds given it and the features before it, minus those
+    given the features before it; the weight of the class is its prior log odds. Later features are treated
+    like missing features in `predict`. The weights sum to the log odds of the posterior of `predict`.
 
-        log_odds_i = ln O(target : against | v_1 … v_i) − ln O(target : against | v_1 … v_{i−1})
-
-    and the weight of the class is its prior log odds. Later features are treated like missing features in
-    `predict`. For every model type, the weights sum to the log odds of the posterior that `predict` returns.
-
-    For two classes and a complete row of a single network, the weights are ln θ(v_i | parents, target) − ln
-    θ(v_i | parents, against), in any order [2]_. In other cases, the contribution of a feature is smaller
-    if a correlated feature precedes it. In an ensemble (`aode`, `ande`), and if arcs between features form a
-    cycle, features are in column order.
-
-    The main effect of feature i (``interactions=True``) is ln P(v_i | target) − ln P(v_i | against), and an
-    interaction is the rest of the contribution. The page :doc:`Formulas </methods>` has the details.
+    For two classes and a complete row of a network, the order of the features does not matter. In other
+    cases, the contribution of a feature is smaller if a correlated feature precedes it. The page
+    :doc:`Formulas </methods>` has the details, also of main effects and interactions.
 
     References
     ----------
     .. [1] Good, I. J. (1985). Weight of evidence: a brief survey. Bayesian Statistics 2.
-    .. [2] Madigan, D., Mosurski, K., Almond, R. G. (1997). Graphical explanation in belief
-       networks. Journal of Computational and Graphical Statistics 6.
 
     Examples
     --------
@@ -154,23 +142,10 @@ def explain(
     safety              high  persons = more      0.61        1.85
     lug_boot             big   safety = high      0.65        1.92
 
-    The same contributions as main effects and interactions:
+    The strongest reason in words:
 
-    >>> explain(model, car.iloc[1727], interactions=True).tail(4).round(2)
-    vgood against acc            value  log_odds  odds_ratio
-    variable
-    lug_boot                       big      0.45        1.56
-    (buying, maint)         (low, low)      0.55        1.74
-    (persons, safety)     (more, high)      0.04        1.04
-    (lug_boot, safety)     (big, high)      0.20        1.23
-
-    The strongest reasons in words:
-
-    >>> for reason in explain(model, car.iloc[1727], sentences=True):
-    ...     print(reason)
+    >>> print(explain(model, car.iloc[1727], sentences=True)[0])
     maint = low: the odds of 'vgood' against 'acc' are 2.8 times as high
-    buying = low: the odds of 'vgood' against 'acc' are 2.5 times as high
-    lug_boot = big: the odds of 'vgood' against 'acc' are 1.9 times as high
     """
     Flag().check("sort", sort)
     Flag().check("sentences", sentences)

@@ -42,16 +42,11 @@ def impute(
     Returns
     -------
     pandas.DataFrame
-        A copy without missing values in the columns of the model. Other columns and all observed values are
-        unchanged; new categories are added to categorical columns. If the model discretizes numeric
-        columns itself, a missing number is replaced by the mean of the training values in the most
-        probable interval. A missing feature with a density (``numbers`` in `lp`) is ignored for the
-        other values, and is replaced by its mean given them.
-
-        With `draws`, this many completions of `frame`, one after the other, of which the index has a first
-        level ``draw`` from 0. The missing values of a row are drawn together from their posterior given the
-        observed values; numbers that the model discretizes are drawn uniformly from the interval, and
-        others from their density.
+        A copy without missing values in the columns of the model. A number that the model discretizes is
+        replaced by the mean of the training values in the most probable interval, and one with a density by
+        its mean given the other values. With `draws`, this many completions of `frame`, one after the other,
+        of which the index has a first level ``draw`` from 0. The missing values of a row are drawn together
+        from their posterior, numbers uniformly from an interval or from their density.
 
     Raises
     ------
@@ -61,15 +56,13 @@ def impute(
 
     Notes
     -----
-    The values jointly maximize P(row). They can differ from the separately most probable values, which
-    `query` computes. To fit a model to incomplete rows, ``lp(..., missing="em")`` is better, because it
-    weights all values by their probability. To estimate another quantity, draw several completions, compute
-    it in each, and pool the results by Rubin's rules [2]_. The tables are the same in all draws.
+    The values jointly maximize P(row). To fit a model to incomplete rows, use ``lp(..., missing="em")``. To
+    estimate another quantity, draw several completions, compute it in each, and pool the results by Rubin's
+    rules [1]_.
 
     References
     ----------
-    .. [1] Pearl, J. (1988). Probabilistic Reasoning in Intelligent Systems. Morgan Kaufmann.
-    .. [2] Rubin, D. B. (1987). Multiple Imputation for Nonresponse in Surveys. Wiley.
+    .. [1] Rubin, D. B. (1987). Multiple Imputation for Nonresponse in Surveys. Wiley.
 
     Examples
     --------
@@ -77,20 +70,10 @@ def impute(
     >>> voting = load_voting()
     >>> network = lp(ban("Class", voting.dropna()), voting, smooth=1)
     >>> votes = ["el_salvador_aid", "education_spending", "crime"]
-    >>> voting.loc[[3, 4], votes]
-      el_salvador_aid education_spending crime
-    3             NaN                  n     n
-    4               y                NaN     y
     >>> impute(network, voting).loc[[3, 4], votes]
       el_salvador_aid education_spending crime
     3               y                  n     n
     4               y                  n     y
-
-    Twenty completions:
-
-    >>> drawn = impute(network, voting, draws=20, rng=0)
-    >>> drawn.index.names, len(drawn)
-    (FrozenList(['draw', None]), 8700)
     """
     model = check_joint(x, "impute")
     table, generator = frame_of(frame, "frame"), None

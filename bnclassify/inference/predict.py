@@ -109,22 +109,20 @@ def predict(
         given the previous predictions, instead of enumerating all combinations.
     interval : float, optional
         With ``prob=True``, probability of a credible interval of each posterior, such as 0.9.
-        Requires tables estimated with ``smooth``, ``ess`` or ``m`` above 0.
+        Requires tables estimated with ``smooth``, ``ess`` or ``m`` above 0, and no weights.
     draws, rng : optional
         Number of times that all tables are drawn for the intervals, by default 1000, and the seed.
 
     Returns
     -------
     pandas.Series
-        Labels, categorical, named after the class, on the index of ``newdata``. The first of tied classes in
-        the order of levels is predicted. If a column of `costs` is not a class, the categories are the
-        columns of `costs`.
+        Labels, categorical, on the index of ``newdata``. The first of tied classes is predicted. If a
+        column of `costs` is not a class, the categories are the columns of `costs`.
     pandas.DataFrame
-        With ``prob=True``, one column per class; rows sum to 1, and a row that is impossible under every
-        class has the uniform posterior. With `interval`, an additional level of the columns has lower,
-        estimate and upper. With several class variables, one column of labels per class variable or, with
-        ``prob=True``, per class variable and label; with both ``joint=True`` and ``prob=True``, labels and a
-        column ``probability``.
+        With ``prob=True``, one column per class; a row that is impossible under every class has the uniform
+        posterior. With `interval`, an additional level of the columns has lower, estimate and upper. With
+        several class variables, one column per class variable, or per class variable and label; with both
+        ``joint=True`` and ``prob=True``, labels and a column ``probability``.
     dask.dataframe.Series, polars.DataFrame, pyarrow.Table, ...
         The same in the library of `newdata`: lazily for Dask, and in Arrow for rows of a database.
 
@@ -132,14 +130,7 @@ def predict(
     ------
     KeyError, TypeError, ValueError
         If a value is not among the levels of the model and `unseen` is "error", a feature is missing and the
-        model is a `DN`, or `interval` is used with tables that do not follow from counts and pseudo-counts
-        alone, as for back-off, EM, weighted models and `ande`.
-
-    Warns
-    -----
-    UserWarning
-        If `unseen` is "missing" and all values of a column that are not numbers are unseen, or a dict has a
-        name similar to an omitted feature.
+        model is a `DN`, or `interval` is used with other tables.
 
     Notes
     -----
@@ -148,13 +139,8 @@ def predict(
     with a tree that marginalizes over them. `ande` does not use missing features.
 
     With the new prior Q and the probabilities P of the model, Q(c | row) ∝ P(c | row) · Q(c) / P(c) [2]_.
-    This is right if the distribution of the features within each class is the same in both populations. The
-    expected cost of decision d is Σ_c P(c | row) costs(c, d) [1]_.
-
-    For an interval, all tables are drawn from their Dirichlet posteriors, and the bounds are quantiles of
-    the resulting posteriors. It is calibrated only if the structure is true: with independences that do not
-    hold, as often in a naive Bayes, it shrinks around a wrong value as the number of rows grows.
-    The page :doc:`Formulas </methods>` has the details.
+    The expected cost of decision d is Σ_c P(c | row) costs(c, d) [1]_. An interval is calibrated only if
+    the structure is true. The page :doc:`Formulas </methods>` has the details.
 
     References
     ----------
@@ -169,27 +155,10 @@ def predict(
     >>> from bnclassify import load_car, lp, nb, predict
     >>> car = load_car()
     >>> model = lp(nb("class", car), car, smooth=1)
-    >>> predict(model, car.tail(2)).tolist()
-    ['good', 'vgood']
     >>> predict(model, car.tail(2), prob=True).round(3)
     class  unacc    acc   good  vgood
     1726   0.217  0.316  0.452  0.014
     1727   0.093  0.198  0.194  0.514
-
-    The tables were estimated from few good cars, so the posterior of the last car is uncertain:
-
-    >>> predict(model, car.tail(1), prob=True, interval=0.9, rng=0)[["good", "vgood"]].round(2)
-    class  good                vgood
-          lower estimate upper lower estimate upper
-    1727    0.1     0.19  0.31  0.36     0.51  0.66
-
-    In a population in which good cars are as frequent as others:
-
-    >>> even = {"unacc": 0.25, "acc": 0.25, "good": 0.25, "vgood": 0.25}
-    >>> predict(model, car.tail(2), prob=True, prior=even).round(3)
-    class  unacc    acc   good  vgood
-    1726   0.023  0.107  0.842  0.028
-    1727   0.007  0.046  0.249  0.698
 
     If an error costs 1, and it costs 0.3 to refer the car to an expert:
 

@@ -70,9 +70,8 @@ def query(
     Returns
     -------
     pandas.Series
-        Probabilities, which sum to 1, indexed by level; with several variables, by a MultiIndex with one
-        index level per variable, in the order of `variables`. ``attrs["log_evidence"]`` is ln P(evidence),
-        or, with likelihoods, the log of their expectation under the model.
+        Probabilities, which sum to 1, indexed by level; with several variables, by a MultiIndex.
+        ``attrs["log_evidence"]`` is ln P(evidence), or the log of the expectation of likelihoods.
     pandas.DataFrame
         With `interval`, with columns lower, estimate and upper.
 
@@ -86,28 +85,18 @@ def query(
     -----
     Likelihoods multiply the joint distribution (virtual evidence [1]_), so they need not sum to 1: a sensor
     that reports "high" for 80 % of the rows with label high and 20 % of the rows with label med is
-    ``{"high": 0.8, "med": 0.2}``. They are not probabilities of the labels. To change the distribution of a
-    variable to q (Jeffrey's rule [2]_), which replaces its posterior, pass the likelihoods
-    q(x) / P(x | other evidence), where P is the result of `query` without the likelihoods.
-
-    The time increases with the combinations of labels in lists and dicts.
+    ``{"high": 0.8, "med": 0.2}``. They are not probabilities of the labels: to change the distribution of a
+    variable to q (Jeffrey's rule), pass q(x) / P(x | other evidence), where P is the result of `query`.
 
     References
     ----------
     .. [1] Pearl, J. (1988). Probabilistic Reasoning in Intelligent Systems. Morgan Kaufmann.
-    .. [2] Jeffrey, R. C. (1965). The Logic of Decision. McGraw-Hill.
 
     Examples
     --------
     >>> from bnclassify import hc, load_car, lp, query
     >>> car = load_car()
     >>> network = lp(hc("class", car), car, smooth=1)
-    >>> query(network, "safety", {"class": "vgood"}).round(3)
-    safety
-    low     0.041
-    med     0.041
-    high    0.919
-    Name: probability, dtype: float64
     >>> query(network, ["class", "persons"], {"safety": "high"}).round(3)["acc"]
     persons
     2       0.002

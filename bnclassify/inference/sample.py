@@ -52,24 +52,12 @@ def sample(x: Model, n: int, *, evidence: EvidenceOf = None, rng: Seed = None) -
     Notes
     -----
     Each variable is drawn given its parents, parents first. In an average of networks, each row is drawn
-    from one network, chosen with the probability of its weight.
-
-    With `evidence`, the rows are drawn exactly, and none is rejected: the other variables are eliminated, and
-    drawn in the reverse order, each given those after it. The network of an average is chosen by its weight
-    times the probability of the evidence in it.
+    from one network, chosen by its weight. With `evidence`, the rows are drawn exactly, without rejection.
 
     Examples
     --------
     >>> from bnclassify import load_car, lp, sample, tan_cl
     >>> car = load_car()
-    >>> sample(lp(tan_cl("class", car), car, smooth=1), 3, rng=0)
-      buying maint doors persons lug_boot safety  class
-    0  vhigh   med     3    more    small   high  unacc
-    1    low   med     3       2      big   high  unacc
-    2    low   med     2    more      med    low  unacc
-
-    Cars that are acceptable and not very safe:
-
     >>> model = lp(tan_cl("class", car), car, smooth=1)
     >>> drawn = sample(model, 1_000, evidence={"class": "acc", "safety": ["low", "med"]}, rng=0)
     >>> drawn["safety"].value_counts().to_dict()

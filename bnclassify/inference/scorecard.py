@@ -54,10 +54,8 @@ class Scorecard(Derived):
     tables : tuple of read-only arrays
         The points of each feature, by its values and, if it has one, by those of its parent; the last entry
         of each axis is that of a missing value.
-    points : pandas.DataFrame
-        One row per feature, value and, if the feature has a parent, value of the parent in ``given``.
-    probabilities : pandas.DataFrame
-        One row per total that can occur, ascending, and the probability of the target.
+    points, probabilities : pandas.DataFrame
+        One row per feature, value and value of the parent in ``given``; and one row per total that can occur.
     recipe : Recipe or None
         The steps that learned it; `cv` repeats them, including the rounding.
     """
@@ -222,9 +220,8 @@ def scorecard(
     Returns
     -------
     Scorecard
-        A fitted model, which `predict`, `explain` (with a column ``points``), `cv`, `save`, `to_sql`,
-        `write_page` and other functions accept. Its attributes ``points`` and ``probabilities`` are tables
-        that suffice to compute a prediction by hand. If it is printed, both are shown.
+        A fitted model. Its attributes ``points`` and ``probabilities`` are tables that suffice to compute a
+        prediction by hand.
 
     Raises
     ------
@@ -240,13 +237,8 @@ def scorecard(
     total is 1 / (1 + exp(−(base + Σ_i low_i + unit · total))). With `pdo`, a whole number of points to start
     with is added, and the probability is 1 / (1 + exp(−(ln odds + unit · (total − score)))).
 
-    The row "(missing)" is for values that are missing or unknown, unless missing values are a level of the
-    feature; the row of unknown values is then called "(unknown)": a missing feature contributes 0, and if the
-    parent is missing, a value contributes its weight of evidence given the class alone [1]_.
-
-    References
-    ----------
-    .. [1] Good, I. J. (1985). Weight of evidence: a brief survey. Bayesian Statistics 2.
+    A missing feature contributes 0; if the parent is missing, a value contributes its weight of evidence
+    given the class alone.
 
     Examples
     --------
@@ -254,30 +246,11 @@ def scorecard(
     >>> voting = load_voting()[["crime", "immigration", "physician_fee_freeze", "Class"]]
     >>> model = bnc("nb", "Class", voting, smooth=1)
     >>> card = scorecard(model, target="republican", largest=5)
-    >>> card
-    <BLANKLINE>
-    Add the points of Class = republican:
-    <BLANKLINE>
-                variable     value  points
-                   crime         n       0
-                                 y       3
-                         (missing)       2
-             immigration         n       0
-                                 y       0
-                         (missing)       0
-    physician_fee_freeze         n       0
-                                 y       5
-                         (missing)       3
-    <BLANKLINE>
-     total  probability
-         0        0.000
-         2        0.006
-         3        0.022
-         5        0.255
-         6        0.571
-         7        0.838
-         8        0.953
-    <BLANKLINE>
+    >>> card.points.tail(3)
+                   variable      value given  points
+    6  physician_fee_freeze          n             0
+    7  physician_fee_freeze          y             5
+    8  physician_fee_freeze  (missing)             3
     >>> predict(card, voting.head(2), prob=True).round(2)
     Class  democrat  republican
     0          0.05        0.95

@@ -64,11 +64,9 @@ def value_of_information(
         gain = H(C | e) − Σ_v P(v | e) H(C | e, v)
         cost_reduction = min_d E[cost(d) | e] − Σ_v P(v | e) min_d E[cost(d) | e, v]
 
-    The probabilities are exact, and both are at least 0, if the model defines a joint distribution. If not,
-    P(v | e) = Σ_c P(c | e) P(v | e, c), with the posteriors of the model, and P(v | e, c) of the tree that
-    marginalizes for it (see `lp`); these values are approximate and can be slightly negative. A feature that
-    the model discretizes has one value per interval, and one with a density has values on a grid. All
-    missing values are regarded as unknown, even if missing values are a level of the feature.
+    If the model does not define a joint distribution, P(v | e) is approximate, and the values can be slightly
+    negative. A feature that the model discretizes has one value per interval, and one with a density has
+    values on a grid. Missing values are regarded as unknown, even if they are a level of the feature.
 
     References
     ----------
