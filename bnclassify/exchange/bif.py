@@ -270,11 +270,8 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
     with single spaces between words only. Others are replaced by allowed ones: ``number of doors`` by
     ``number_of_doors``, the interval ``(-inf, 5.1]`` of `discretize` by ``from_minus_inf_to_5_1``.
 
-    pgmpy 1.1 reads all such files, except for names that differ only in case and single levels with
-    spaces. bnlearn reads them, except for variables of one level and, in some versions, names with ``-``.
-    pyAgrum's reader keeps 32 bits of a number and raises an error unless labels are ASCII words and
-    integers, for keywords of the format such as ``default``, and for variables of one level;
-    `to_pyagrum` accepts them.
+    bnlearn, pgmpy and pyAgrum read such files. pyAgrum's reader requires labels that are ASCII words or
+    integers; `to_pyagrum` accepts others.
 
     References
     ----------
@@ -366,14 +363,10 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
         If the file breaks the rules of the format, or a table would be too large; the message contains the
         line.
 
-    Notes
-    -----
-    All names and labels are text. Probabilities whose sum differs from 1 by less than 0.011 are divided by
-    their sum.
-
-    A file does not contain the method of estimation. Therefore, `cv` keeps the arcs and estimates tables
-    with ``smooth=1``; for other settings, use ``cv(lp(x, df, smooth=...), df)``. To evaluate the tables
-    of the file, use ``accuracy(predict(x, df), df[class_var])``.
+    Notes ----- All names and labels are text. Probabilities whose sum differs from 1 by less than 0.011 are
+    divided by their sum. A file does not contain the method of estimation. Therefore, `cv` keeps the arcs and
+    estimates tables with ``smooth=1``; for other settings, use ``cv(lp(x, df, smooth=...), df)``. To evaluate
+    the tables of the file, use ``accuracy(predict(x, df), df[class_var])``.
 
     References
     ----------

@@ -68,22 +68,18 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
     Programs can call JavaScript functions of the page. Their results equal those of `predict`, `explain`,
     `value_of_information` and `counterfactual`, and they throw an error in the same cases:
 
-    - ``model.predict(record)`` returns an object with the probability of each label.
-      The keys are the labels as text, such as ``"True"``. JavaScript lists keys that
-      are whole numbers first; ``model.classes`` has the labels in order.
+    - ``model.predict(record)`` returns an object with the probability of each label as text;
+      ``model.classes`` has the labels in order.
     - ``model.explain(record, {target, against, interactions})`` returns a list with one
-      object per variable, which contains variable, value, parents, log_odds,
-      odds_ratio, target and against. The second argument and each of its entries may
-      be omitted, and ``against`` may be a list. With ``interactions: true``, variable
-      and value of an interaction are lists.
+      object per variable: variable, value, parents, log_odds, odds_ratio, target and
+      against. With ``interactions: true``, variable and value of an interaction are lists.
     - ``model.value_of_information(record)`` returns a list of objects with feature and
       gain, the largest first.
     - ``model.single_changes(record)`` returns a list of objects with variable, from, to,
       target (the class that is then predicted) and probability.
 
     A record is an object of values by name. Values that are omitted, null or not among
-    the levels of the model are missing, as in ``predict(..., unseen="missing")``. A
-    label that is not text also matches the text that is written for it. The value
+    the levels of the model are missing, as in ``predict(..., unseen="missing")``. The value
     ``model.unknown`` is marginalized over, even if missing values are a level of the
     feature (``missing_level``); the page uses it for all fields without an entry.
 

@@ -79,23 +79,18 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
     SQLite (from 3.35, with its mathematical functions), DuckDB and PostgreSQL (from 12) run the statement. It
     predicts like `predict` with ``unseen="missing"``: it discretizes numbers, merges rare levels, and treats
     values that are not among the levels as missing. NULL, NaN and, for numbers, text that does not represent
-    a number are missing.
-    Networks marginalize over missing features, and other models treat them by their own rule; see `predict`.
-    A `DN` requires all features, so all results are NULL for other rows. Of tied classes, the first is
-    predicted. If a row is impossible under all classes, its posterior is uniform. Posteriors differ from
-    those of `predict` by less than 1e-9.
+    a number are missing. A `DN` requires all features, so all results are NULL for other rows. Posteriors
+    differ from those of `predict` by less than 1e-9.
 
-    Values are compared with the levels as text, so a column of integers fits levels of text and conversely.
-    If all levels are numbers, values are compared as numbers. Booleans may be stored as 0 and 1, and these
-    as booleans. DuckDB and PostgreSQL compare text by the collation of its column. Labels of the class are
-    selected as numbers, booleans or text, those of several types as text. Names are quoted, so their case
-    matters in PostgreSQL, where ``standard_conforming_strings`` must be on, which is its default.
+    Values are compared with the levels as text or, if all levels are numbers, as numbers. Booleans may be
+    stored as 0 and 1, and these as booleans. DuckDB and PostgreSQL compare text by the collation of its
+    column. Labels of several types are selected as text. Names are quoted, so their case matters in
+    PostgreSQL, where ``standard_conforming_strings`` must be on, which is its default.
 
-    The statement is a chain of common table expressions, in which features are coded, tables are looked up,
-    and features are eliminated one at a time. Its length is proportional to the number of entries of the
-    tables. Marginalization needs products of tables, which are large if features have several parents; models
-    that do not marginalize do not need them. PostgreSQL compiles long statements, which often takes longer
-    than it saves; ``SET jit = off`` prevents it.
+    The length of the statement is proportional to the number of entries of the tables. Marginalization needs
+    products of tables, which are large if features have several parents; models that do not marginalize do
+    not need them. PostgreSQL compiles long statements, which often takes longer than it saves; ``SET jit =
+    off`` prevents it.
 
     Examples
     --------

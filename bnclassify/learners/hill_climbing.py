@@ -61,8 +61,7 @@ def hc(
     score : {"bic", "aic", "bde", "k2", "loglik"}, default "bic"
         Score to maximize, as in `network_score`. Every arc improves "loglik", so it needs `max_parents`.
     ess : float, default 1
-        Equivalent sample size of the prior, from 1e-100 to 1e12. Used only by "bde"; a larger value
-        gives more arcs.
+        Equivalent sample size of "bde", from 1e-100 to 1e12; a larger value gives more arcs.
     start : BNC, optional
         Initial structure, such as ``nb(class_var, dataset)``. By default, it has no arcs.
     features : list of str, optional
@@ -74,14 +73,12 @@ def hc(
     moves : collection of {"add", "delete", "reverse"}
         Operations on an arc; all three by default. ``("add",)`` gives Buntine's algorithm B.
     tabu : int, default 0
-        With 10, for example, the search continues from a maximum: it makes the move with the smallest loss,
-        without visiting the last 10 networks again, until 10 such steps have not improved the best score.
+        Number of steps beyond a maximum that need not improve the best score. Such a step makes the move with
+        the smallest loss that does not lead to one of as many last networks.
     restarts : int, default 0
         Number of times that the search starts again, from the best network after 5 random moves.
     missing : {"error", "em"}, default "error"
-        With "em", values may be missing: the search for the maximum expected score alternates with
-        expectation maximization of the parameters (structural EM). It needs the score "bic", "aic" or
-        "loglik".
+        With "em", structural EM fills in missing values by their expectation; not with "bde" and "k2".
     rng : int or numpy.random.Generator, optional
         Seed of the random moves of `restarts`.
     progress : bool, optional
@@ -108,11 +105,8 @@ def hc(
     -----
     Candidates are all additions, then all deletions, then all reversals, each in column order. Of tied gains,
     within max(1e-9, 1e-12 · abs(score)), the first wins, and a step must gain more than that. With `tabu`,
-    moves that gain at most 1.5e-8 count as losses. The result is a maximum only among its neighbors.
-
-    Structural EM starts from the structure of the complete rows and repeats two steps: EM estimates the
-    parameters; a search maximizes the expected score. The score of the observed data, which `greedy_scores`
-    returns, never decreases. The page :doc:`Formulas </methods>` has the details.
+    moves that gain at most 1.5e-8 count as losses. The result is a maximum only among its neighbors. The page
+    :doc:`Formulas </methods>` describes structural EM; `greedy_scores` returns the scores of its iterations.
 
     References
     ----------

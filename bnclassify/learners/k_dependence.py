@@ -67,10 +67,9 @@ def spode(
 
     Notes
     -----
-    The score of a superparent is the sum of its contributions to the scores of all other features. If values
-    are missing, a contribution is computed from the rows in which both features are observed. Of tied
-    superparents, the first in column order is chosen. Naive Bayes can have a larger score; `network_score`
-    compares them.
+    The score of a superparent is the sum of its contributions to the scores of all other features, each from
+    the rows in which both features are observed. Of tied superparents, the first in column order is chosen.
+    Naive Bayes can have a larger score; `network_score` compares them.
 
     References
     ----------
@@ -145,11 +144,8 @@ def kdb_mi(
     Notes
     -----
     Features are ranked by I(X;C) and parents of X by I(X;Y|C), in nats per row, over the rows in which
-    these variables are observed. Values within 1e-9 are tied, and the first column wins. A feature that is
-    never observed together with X is not a candidate.
-
-    If arcs are required, the next feature in the ranking has the largest I(X;C) among the features whose
-    required parents have a rank. Required parents count in `kdbk`.
+    these variables are observed. Values within 1e-9 are tied, and the first column wins. Required parents
+    count in `kdbk` and come before their children in the ranking.
 
     References
     ----------

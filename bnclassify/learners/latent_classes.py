@@ -74,18 +74,10 @@ def lca(
 
     Notes
     -----
-    The features are independent given the class,
-
-    .. math:: P(x) = Σ_c P(c) Π_j P(x_j | c),
-
-    and EM finds a local maximum of Σ ln P(row) + smooth Σ ln θ, with θ all probabilities of the model, from
-    each start: uniform P(c) and tables drawn uniformly. EM ends if an iteration gains less than 1e-12.
-    BIC is loglik − ½ ln(N) · nparams, as in `BIC`. Classes are groups that explain the dependence between
-    features; they need not exist, and their number depends on N.
-
-    Different tables can have the same likelihood, certainly if the model has more parameters than the joint
-    table of the features has free cells. Fit the model with several seeds: if the objectives agree but the
-    tables differ, do not interpret the classes.
+    EM finds a local maximum of Σ ln P(row) + smooth Σ ln θ, with θ all probabilities of the model, from
+    each start: uniform P(c) and tables drawn uniformly. It ends if an iteration gains less than 1e-12.
+    Classes are groups that explain the dependence between features; they need not exist. Fit the model with
+    several seeds: if the objectives agree but the tables differ, do not interpret the classes.
 
     References
     ----------

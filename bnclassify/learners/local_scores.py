@@ -203,7 +203,7 @@ def network_score(x: BNC, dataset: InFull | InParts, *, score: ScoreName = "bic"
     score : {"bic", "aic", "bde", "k2", "loglik"}, default "bic"
         Name of the score.
     ess : float, default 1
-        Equivalent sample size of the prior, from 1e-100 to 1e12. Used only by "bde".
+        Equivalent sample size of "bde", from 1e-100 to 1e12.
 
     Returns
     -------
@@ -222,18 +222,15 @@ def network_score(x: BNC, dataset: InFull | InParts, *, score: ScoreName = "bic"
 
     Notes
     -----
-    Each score is a sum over the families. With N_jk the number of rows with configuration j of the parents
-    and level k of the variable, r levels, q configurations, N rows and k = Σ (r − 1) q parameters:
+    Each score is a sum over the families, with k parameters in all:
 
     - loglik = Σ N_jk ln(N_jk / N_j), the likelihood at its maximum; aic = loglik − k;
       bic = loglik − ½ ln(N) k. They are not multiplied by −2.
-    - bde = Σ_j [ln Γ(a_j) − ln Γ(a_j + N_j)] + Σ_jk [ln Γ(a_jk + N_jk) − ln Γ(a_jk)], with
-      a_jk = ess / (r q) and a_j = ess / q: the log marginal likelihood under a uniform prior with
-      equivalent sample size `ess` (BDeu). The class is a parent like any other. The relative error is
-      below 1e-9.
-    - k2 is the same formula with all a_jk = 1.
+    - bde is the log marginal likelihood under a uniform prior with equivalent sample size `ess` (BDeu), and
+      k2 that with pseudo-counts of 1. The class is a parent like any other.
 
-    Networks with the same conditional independences have the same score, except for k2.
+    Networks with the same conditional independences have the same score, except for k2. The page
+    :doc:`Formulas </methods>` defines all symbols.
 
     References
     ----------

@@ -80,23 +80,20 @@ def tan_cl(
         Decomposable score to maximize. With "loglik", the features form a single tree. The other scores
         omit arcs that lower the score, so the result can be a forest or a naive Bayes model.
     ess : float, default 1
-        Equivalent sample size of the prior, from 1e-100 to 1e12. Used only by "bde".
+        Equivalent sample size of "bde", from 1e-100 to 1e12.
     root : str, optional
         Feature to use as the root of its tree. By default, and for all other trees, the root is the first
-        feature of the tree in column order. With `lp` and `ess`, the root does not change posteriors;
-        with `smooth`, it does, because the pseudo-counts differ.
+        feature of the tree in column order. With `lp` and `ess`, the root does not change posteriors.
     features : list of str, optional
         Columns to use as features.
     required, forbidden : pairs of str
-        Pairs of features that are always joined, and pairs that are never joined. The order within a
-        pair does not matter.
+        Pairs of features, in any order, that are always joined, and pairs that are never joined.
     missing : {"available", "em"}, default "available"
         With "available", each pair of features is counted in the rows in which both are observed. With
         "em", structural EM uses all rows, as in `hc`; not with the score "bde".
     numbers : {"gaussian", "kernel"} or dict, optional
-        Numeric columns to keep as numbers, as in `lp`, which estimates their densities. The forest is
-        learned from the other features. The parent of a number is the feature with the largest
-        mutual information given the class under a Gaussian model, for all scores; a number is never a parent.
+        Numeric columns to keep as numbers, as in `lp`. A number is never a parent; its parent is the feature
+        with the largest mutual information given the class under a Gaussian model, for all scores.
 
     Returns
     -------
@@ -113,12 +110,9 @@ def tan_cl(
     -----
     The weights of arcs are the contributions to the score on the page :doc:`Formulas </methods>`, from the
     rows in which both features and the class are observed. "loglik" ranks arcs by information per row, as R
-    does, so if values are missing, the result need not be the maximum-likelihood tree.
-
-    The forest has the largest total among forests with the required and without the forbidden pairs. An arc
-    is kept if its contribution is at least 0. An arc to a feature with a single level contributes exactly 0
-    and is therefore kept; drop such features. Of tied edges, the one with the lower first column is chosen,
-    and then the one with the lower second column.
+    does, so if values are missing, the result need not be the maximum-likelihood tree. An arc is kept if its
+    contribution is at least 0. Of tied edges, the one with the lower first column is chosen, and then the one
+    with the lower second column.
 
     References
     ----------
@@ -285,10 +279,9 @@ def chow_liu(
 
     Notes
     -----
-    An edge contributes I(X;Y), in nats per row, over the rows in which both are observed. The result is a
-    single tree unless some variables are never observed together. Such variables are not joined, and the root
-    of a tree without the root is its first column. Of tied edges, the one with the lower first column is
-    chosen, and then the one with the lower second column; the class has its position in the data.
+    An edge contributes I(X;Y), in nats per row, over the rows in which both are observed. Variables that are
+    never observed together are not joined, and the root of a tree without the root is its first column. Ties
+    are broken as in `tan_cl`.
 
     References
     ----------

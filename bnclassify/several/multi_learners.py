@@ -93,12 +93,7 @@ def mbc(
     Among tied sets of class parents (within 1e-9), the smallest is chosen, then the first. In the tree of
     features, the weight of an arc p → v is N I(v; p | class parents of v), and the tree is a maximum
     arborescence (Edmonds). Rows in which some class variables are missing count for observed
-    families: the score of a set of class parents is its gain over no parents in the rows in which all
-    of them are observed. In prediction, missing features are marginalized over exactly.
-
-    Two baselines, with ``X = df.drop(columns=class_vars)``: one classifier per class variable is
-    ``{c: bnc("tan_cl", c, X.assign(**{c: df[c]}), smooth=1) for c in class_vars}``, and one classifier of
-    joint labels ``bnc("tan_cl", "all", X.assign(all=df[class_vars].agg("+".join, axis=1)), smooth=1)``.
+    families. In prediction, missing features are marginalized over exactly.
 
     References
     ----------
@@ -165,11 +160,9 @@ def maode(
 
     Notes
     -----
-    P(classes, features) is the mean over the members of their joint distributions, computed in log space,
-    so the posteriors of single class variables, the most probable combination of labels and the exact
-    marginalization over missing features all follow from one distribution. The paper [1]_ pools the logs
-    of the members instead. The posteriors of single class variables and of combinations then follow from
-    the same distribution only if it is normalized over all combinations.
+    P(classes, features) is the mean over the members of their joint distributions, from which posteriors,
+    the most probable combination of labels and the marginalization over missing features follow. The paper
+    [1]_ pools the logs of the members instead.
 
     References
     ----------
@@ -288,10 +281,9 @@ def chain(
     -----
     P(c_1 … c_m | features) = Π P(c_j | features, c_1 … c_{j−1}), where each factor is the posterior of a
     classifier of one class variable. `predict` enumerates all combinations of labels if there are at most
-    65,536, so the posteriors and the most probable combination are exact. Beyond that, or with
-    ``greedy=True``, it predicts one class variable after the other, given the labels predicted before.
-    Rows in which a class variable is missing are excluded only from the structure and parameters of that
-    variable. Missing features are treated as in the models of the chain.
+    65,536. Beyond that, or with ``greedy=True``, it predicts one class variable after the other, given the
+    labels predicted before. Rows in which a class variable is missing are excluded only from the model of
+    that variable. Missing features are treated as in the models of the chain.
 
     References
     ----------

@@ -282,12 +282,9 @@ def ande(
     -----
     The posterior is Σ_i w_i P(c, x_i) Π_{j ≠ i} P(x_j | c, x_i), normalized, over the features i and j that
     are observed in the row, with N(x_i) ≥ min_count [1]_. For n = 2, pairs of features take the place of i
-    [2]_. The page :doc:`Formulas </methods>` defines the estimates.
-
-    A feature that is missing in the row is skipped. It is not marginalized over, so there is no joint
-    distribution, and no `loglik`, `AIC`, `BIC` or EM. In `aode`, as in R, each estimator is a network,
-    which marginalizes over missing features and has a likelihood. WAODE [4]_ is ``weights="mi"`` and
-    ``lp(..., m=1)``.
+    [2]_. A missing feature is skipped and not marginalized over, so there is no joint distribution, and no
+    `loglik`, `AIC`, `BIC` or EM, in contrast to `aode`. WAODE [4]_ is ``weights="mi"`` and ``lp(..., m=1)``.
+    The page :doc:`Formulas </methods>` defines the estimates.
 
     Subsumption resolution [3]_ drops x_i if there is an x_j in the row with N(x_j) > ``subsumption`` and
     N(x_i, x_j) = N(x_j). If two values imply each other, that of the earlier column is kept. If no
@@ -309,21 +306,6 @@ def ande(
     >>> from bnclassify import ande, cv, load_car, lp
     >>> car = load_car()
     >>> models = {n: lp(ande("class", car, n=n), car, m=1) for n in (0, 1, 2)}
-    >>> models[2]
-    <BLANKLINE>
-      Bayesian network classifier
-    <BLANKLINE>
-      class variable:     class
-      rows:               1,728
-      class proportions:  unacc 0.700, acc 0.222, good 0.040, vgood 0.038
-      num. features:      6
-      num. members:       15
-      superparents:       2
-      min_count:          1
-      learning algorithm: ande
-      parameters:         lp(m=1)
-      missing values:     none in training; in new rows ignored
-      joint distribution: no
     >>> cv(models, car, k=5, rng=0).round(2).to_dict()
     {0: 0.85, 1: 0.91, 2: 0.94}
     """
