@@ -140,10 +140,9 @@ from .plotting.bars import (
     plot_strength as plot_strength,
     plot_weights as plot_weights,
 )
-from .plotting.effects import plot_effect as plot_effect
+from .plotting.effects import plot_effect as plot_effect, plot_nomogram as plot_nomogram
 from .plotting.heatmaps import plot_cpt as plot_cpt
 from .plotting.networks import plot as plot
-from .plotting.nomogram import plot_nomogram as plot_nomogram
 from .plotting.performance import (
     plot_calibration as plot_calibration,
     plot_confusion as plot_confusion,

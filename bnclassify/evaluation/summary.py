@@ -12,8 +12,7 @@ from ..base.calls import guided
 from ..base.checks import Seed
 from ..frames.opening import InFull, InParts, is_partitioned
 from ..inference.evidence import weigh_evidence
-from ..inference.explain import encode_rows
-from ..model.arguments import check_fitted, check_model
+from ..model.arguments import check_fitted, check_model, encode_for
 from ..model.interfaces import facts_of
 from ..model.model import Model
 from .cv import cv
@@ -112,7 +111,7 @@ def _strongest(x: Model, dataset: Any) -> str:
 
 def measure_strengths(x: Model, dataset: Any, most: int) -> dict[Hashable, float]:
     """Return the mean absolute contribution of each feature in a bounded number of evenly spaced rows."""
-    data = encode_rows(x, dataset)
+    data = encode_for(check_fitted(x), dataset, x.features, "dataset")
     if len(data) > most:
         data = data.taken(np.linspace(0, len(data) - 1, most).astype(np.intp))
     return weigh_evidence(x, data, unseen="missing", argument="dataset").strengths

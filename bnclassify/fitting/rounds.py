@@ -214,20 +214,9 @@ def _check_fold_column(folds: Any, names: Sequence[Hashable]) -> None:
     check_columns([folds], names, "folds")
 
 
-def training_data(
-    models: Mapping[Any, Model], dataset: Any, names: Sequence[Hashable], *, dag: bool, lenient: bool = False
-) -> Any:
-    """Return the columns among names to which models can be refitted, or raise."""
-    if is_partitioned(dataset):
-        return _prepare(models, dataset, names, dag, _common_preparation(models, dag), lenient=lenient)
-    return _prepare(models, _read(models, dataset, names, dag), names, dag, None)
-
-
 def raw_rows(x: Model, dataset: Any) -> Any:
     """Return the rows with a class, prepared for the recipe of a model."""
-    names = open_data(dataset).columns
-    rows = dataset if isinstance(dataset, Dataset) else _read({0: x}, dataset, names, True)
-    return _prepare({0: x}, rows, names, True, None, warns=False)
+    return training_data({0: x}, dataset, open_data(dataset).columns, dag=True, warns=False)
 
 
 def _read(models: Mapping[Any, Model], dataset: Any, names: Sequence[Hashable], dag: bool) -> Any:
@@ -235,10 +224,6 @@ def _read(models: Mapping[Any, Model], dataset: Any, names: Sequence[Hashable], 
     cut = {k: m for k, m in models.items() if m.discretizer is not None}
     raw = cut | {k: m for k, m in models.items() if m.densities}
     if not raw:
-        return dataset
-    if dag and cut:
-        check_numbers(dataset)
-    if isinstance(dataset, Dataset):
         return dataset
     others = {k: m for k, m in models.items() if k not in raw}
     sets = [columns_needed(some, dag=dag) for some in (models, others)]
@@ -279,20 +264,26 @@ def _hide_in_parts(models: Mapping[Any, Model], data: Partitions) -> Partitions:
     return data.hiding({name: known[name] for name in data.columns if name in known})
 
 
-def _prepare(
+def training_data(
     models: Mapping[Any, Model],
     dataset: Any,
     names: Sequence[Hashable],
-    dag: bool,
-    preparation: Preparation | None,
     *,
+    dag: bool,
     lenient: bool = False,
     warns: bool = True,
 ) -> Any:
-    """Return the features and the targets, in the rows that have the only target.
+    """Return the columns among names to which models can be refitted, in the rows that have the only target.
 
     If ``lenient``, unseen values in partitioned data are missing. If ``warns``, dropped rows cause a warning.
     """
+    preparation = None
+    if is_partitioned(dataset):
+        preparation = _common_preparation(models, dag)
+    elif not isinstance(dataset, Dataset):
+        dataset = _read(models, dataset, names, dag)
+    elif dag and any(model.discretizer is not None for model in models.values()):
+        check_numbers(dataset)
     targets = next(iter(models.values())).targets
     needed = columns_needed(models, dag=dag)
     check_columns({*targets, *(needed or ())}, names, "dataset")

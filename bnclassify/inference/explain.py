@@ -19,7 +19,7 @@ from ..counts.contingency import flat_index
 from ..frames.encoding import Row, is_missing
 from ..frames.opening import InFull
 from ..frames.schema import Dataset
-from ..model.arguments import check_fitted, encode_for, read_for
+from ..model.arguments import check_fitted, read_for
 from ..model.model import Model
 from ..model.recipes import with_level
 from .evidence import REST, Evidence, split_evidence, weigh_evidence
@@ -278,16 +278,6 @@ def explain_row(
     target, rival = map(str, _opponents(x, evidence, 0))
     weights, posterior = tuple(log_odds[0].tolist()), float(evidence.posteriors[0])
     return Explanation(known, weights, target, rival, posterior, evidence.log_odds.shape[1])
-
-
-def encode_one(x: Model, row: Any) -> Dataset:
-    """Encode exactly one row, or raise."""
-    return read_one(x, row)[1]
-
-
-def encode_rows(x: Model, dataset: Any) -> Dataset:
-    """Encode rows to explain, of any type."""
-    return encode_for(check_fitted(x), dataset, x.features, "dataset")
 
 
 def read_one(x: Model, row: Any) -> tuple[Dataset, Dataset]:

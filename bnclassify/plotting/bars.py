@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,8 @@ from ..evaluation.arc_strength import check_strength, threshold_of
 from ..frames.encoding import Row
 from ..frames.opening import InFull
 from ..inference.evidence import weigh_evidence
-from ..inference.explain import describe, encode_rows, explain_row, write_rivals
-from ..model.arguments import check_model
+from ..inference.explain import describe, explain_row, write_rivals
+from ..model.arguments import check_fitted, check_model, encode_for
 from ..model.model import Model
 from ..model.questions import classes
 from ..model.traces import feature_weights, manb_arc_posterior
@@ -24,6 +24,7 @@ from .canvas import (
     BLUE,
     GREY,
     ORANGE,
+    Axes,
     chance,
     chart,
     entitle,
@@ -33,9 +34,6 @@ from .canvas import (
     patch,
     signed,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _BEYOND = 1.25  # ratio of infinite bars to the longest finite one
 _MOST_PAIRS = 25
@@ -139,7 +137,7 @@ def plot_importance(
     ['safety', 'persons']
     """
     _TOP.check("top", top)
-    data = encode_rows(x, dataset)
+    data = encode_for(check_fitted(x), dataset, x.features, "dataset")
     if not len(data):
         raise ValueError(must_be("dataset", "a table with rows to explain", dataset))
     evidence = weigh_evidence(x, data, target, against, unseen, argument="dataset")

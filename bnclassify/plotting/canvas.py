@@ -17,7 +17,9 @@ from ..base.checks import Instance, Optional
 from ..base.messages import sharing
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Axes
+else:
+    Axes = Any  # matplotlib is optional, and slow to import
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from ..network.estimates import Family
 from .canvas import (
     HATCHED,
     LINE,
+    Axes,
     broken,
     chance,
     chart,
@@ -34,9 +35,6 @@ from .canvas import (
     patch,
     prepare_axes,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _LONGEST, _MOST_CELLS = 100, 1000  # maximum number of rows or columns of a picture, and of its cells
 

@@ -25,7 +25,7 @@ from ..evaluation.arc_strength import check_strength
 from ..frames.encoding import Row
 from ..frames.opening import InFull
 from ..frames.schema import check_unseen, match
-from ..inference.explain import encode_one, explain_row
+from ..inference.explain import explain_row, read_one
 from ..inference.query import query
 from ..model.arguments import check_joint, check_model
 from ..model.model import Model
@@ -366,7 +366,7 @@ def _distributions(x: Model, row: object, unseen: str) -> tuple[dict[Hashable, N
     evidence: dict[Hashable, Any] = {}
     if row is not None:
         levels = tuple([labels[v] for v in x.features])
-        codes = match(encode_one(x, row), x.features, levels, unseen=unseen)
+        codes = match(read_one(x, row)[1], x.features, levels, unseen=unseen)
         if x._log_joint(codes).max() == -np.inf:
             raise ValueError(
                 "row must be possible under at least one class; got a row of probability 0. Use lp with "

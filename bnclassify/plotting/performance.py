@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,7 @@ from .canvas import (
     LINE,
     ORANGE,
     PALE,
+    Axes,
     broken,
     chart,
     count_lines,
@@ -34,9 +35,6 @@ from .canvas import (
     note,
     prepare_axes,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _MOST_FIGURES = 30  # classes
 
