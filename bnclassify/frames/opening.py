@@ -60,8 +60,7 @@ def encode(
     """Encode categorical data as integers, once for many calls.
 
     Every function of the package accepts a data frame or the result of this function. Encoding first saves
-    time if several functions use the same data, and can assign weights to rows, as in a table of
-    frequencies.
+    time if several functions use the same data, and can assign weights to rows, as in a table of frequencies.
 
     Parameters
     ----------
@@ -70,23 +69,19 @@ def encode(
         ones), text, bool or integer (levels sorted). Missing values are NaN, None or pd.NA.
     weights : str or array-like of numbers, optional
         Weight of each row, 0 or more: the name of a column, which is then not a feature, or one number per
-        row. All counts are sums of weights, so whole weights are equivalent to repeated rows; the weights of
-        WANBIA agree up to the tolerance of its optimizer. Levels of rows of weight 0 are kept.
+        row. All counts are sums of weights, so whole weights are equivalent to repeated rows.
     weights_are : {"frequencies", "cases"}, default "frequencies"
         Meaning of the weights. Frequencies are numbers of equal rows. "cases" are survey or importance
         weights: each row is one case, which is held out as a whole, and weights are scaled to sum to the
         effective number of rows, (Σw)² / Σw² (Kish). Penalties, tests and intervals use this number.
     missing_level : bool or list of str, default False
-        If True, missing values become a level "(missing)" in each column that has missing values; a list
-        names exactly the columns. Name the features if the class has missing values. Missing values of
-        new data in these columns are this level, too.
+        If True, missing values become a level "(missing)" in each column that has missing values, also in new
+        data; a list names exactly the columns. Name the features if the class has missing values.
 
     Returns
     -------
-    Dataset
-        Codes, levels and weights.
-    Partitions
-        If ``frame`` is partitioned. Its rows are not copied.
+    Dataset or Partitions
+        Codes, levels and weights; Partitions if ``frame`` is partitioned, of which the rows are not copied.
 
     Raises
     ------
@@ -97,26 +92,18 @@ def encode(
     Warns
     -----
     UserWarning
-        If ``weights_are`` is not given, and weights have fractions, or their sum is more than ten times the
-        number of rows and all rows are different.
+        If ``weights_are`` is not given, and the weights are probably not frequencies.
 
     Notes
     -----
-    Every function that accepts a DataFrame also accepts one of another library, with the extra ``frames``: a
-    polars DataFrame or LazyFrame, an Arrow table, a DuckDB relation, and all that narwhals or the interface
-    of Arrow supports. The order of the categories of an Enum and of a dictionary of Arrow is kept, all other
-    levels are sorted, and null is missing. `predict` and `cv_predict` return the type of the data, all
-    other functions return pandas.
+    With the extra ``frames``, data frames of other libraries are accepted, too: a polars DataFrame or
+    LazyFrame, an Arrow table, a DuckDB relation, and all that narwhals or the interface of Arrow supports.
+    `predict` and `cv_predict` return the type of the data, all other functions return pandas.
 
     Partitioned data need not fit in memory. They are a Dask DataFrame, a function that returns a new iterator
     of data frames at each call, such as ``lambda: pd.read_csv(path, chunksize=100_000)``, a list of data
-    frames, or a table of ibis, which its database counts by GROUP BY
-    queries. All functions that only count accept them, and their results are the same as in memory. Unless
-    the levels are declared, as by Dask, they are found in a pass over the data. Weights are the name of a
-    column.
-
-    In cross-validation, the units of whole weights are split over the folds, as in `cv`, and metrics are
-    means by weight. Functions that draw rows at random draw them by weight.
+    frames, or a table of ibis, which its database counts by GROUP BY queries. All functions that only count
+    accept them, and their results are the same as in memory. Weights are the name of a column.
 
     Examples
     --------
@@ -138,14 +125,6 @@ def encode(
     sex
     f         0.085  0.484
     m         0.915  0.516
-
-    Missing values as a level, "(missing)":
-
-    >>> from bnclassify import values
-    >>> voting = load_voting()
-    >>> data = encode(voting, missing_level=True)
-    >>> values(nb("Class", data))["crime"]
-    ('n', 'y', '(missing)')
     """
     if weights_are is not None:
         OneOf(("frequencies", "cases")).check("weights_are", weights_are)

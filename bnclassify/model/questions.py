@@ -276,18 +276,11 @@ def markov_blanket(x: Model, variable: Hashable) -> tuple[Hashable, ...]:
     TypeError
         If `x` is not a single network.
 
-    References
-    ----------
-    .. [1] Pearl, J. (1988). Probabilistic Reasoning in Intelligent Systems. Morgan Kaufmann.
-
     Examples
     --------
     >>> from bnclassify import hc, load_car, markov_blanket
-    >>> network = hc("class", load_car())
-    >>> markov_blanket(network, "class")
+    >>> markov_blanket(hc("class", load_car()), "class")
     ('buying', 'maint', 'persons', 'lug_boot', 'safety')
-    >>> markov_blanket(network, "safety")
-    ('persons', 'class')
     """
     model = check_single(x, "markov_blanket")
     number = variable_number(model, variable)
@@ -316,9 +309,8 @@ def preparation(x: Model) -> Preparation:
     -------
     Preparation
         Its ``discretizer`` and ``merger`` are None if the model does not discretize numbers or merge rare
-        levels. ``cut_points`` is a DataFrame with one row per discretized column: the ``method``, the number
-        of ``intervals``, and the ``cut_points`` as text with readable digits; the exact numbers are
-        ``discretizer.cuts``.
+        levels. ``cut_points`` is a DataFrame with readable digits; ``discretizer.cuts`` has the exact
+        numbers.
 
     Raises
     ------

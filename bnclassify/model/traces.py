@@ -55,10 +55,9 @@ def params(x: Model) -> dict[Hashable, Array]:
     Returns
     -------
     dict
-        A read-only array by variable. Axis i is member i of the variable's family
-        (`families`), its positions are the levels of that member (`values`), and the table sums
-        to 1 over axis 0. For a number, axis 0 has the mean, the standard deviation and, for a kernel
-        density, the bandwidth.
+        A read-only array by variable. Axis i is member i of the variable's family (`families`), its positions
+        are the levels of that member (`values`), and the table sums to 1 over axis 0. For a number, axis 0
+        has the mean, the standard deviation and, for a kernel density, the bandwidth.
 
     {fitted}
 
@@ -93,31 +92,27 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
     Returns
     -------
     pandas.DataFrame
-        One row per level of the variable, and one column per configuration of its parents: a
-        MultiIndex named by these, or a plain Index if there is one parent. Each column is a
-        distribution. A variable without parents has one column, ``probability``. With `interval`, each of
-        these columns is divided into lower, estimate and upper, an additional level. For a
-        number, one row per configuration of its parents, with columns ``mean``, ``sd`` (standard deviation)
-        and, for a kernel density, ``bandwidth``.
+        One row per level of the variable, and one column per configuration of its parents, which is a
+        distribution. A variable without parents has one column, ``probability``. With `interval`, each column
+        is divided into lower, estimate and upper, an additional level. For a number, one row per
+        configuration of its parents, with columns ``mean``, ``sd`` and, for a kernel density, ``bandwidth``.
 
     {fitted}
     KeyError
         If the model has no such variable.
-    ValueError
-        If `interval` is not between 0 and 1, or the tables do not follow from counts and pseudo-counts
-        alone.
 
     Notes
     -----
-    Given the structure, a column of a table with counts N_k and pseudo-count a has a Dirichlet posterior, so
-    an entry is distributed as Beta(N_k + a, Σ_l (N_l + a) − N_k − a). The interval has equal tails. It is an
-    interval of one entry, given the structure, and does not measure the uncertainty of arcs.
+    A column with counts N_k and pseudo-count a has a Dirichlet posterior, so an entry is distributed as
+    Beta(N_k + a, Σ_l (N_l + a) − N_k − a). The interval has equal tails, is given the structure, and does not
+    measure the uncertainty of arcs.
 
     Examples
     --------
     >>> from bnclassify import cpt, load_car, lp, nb
     >>> car = load_car()
-    >>> cpt(lp(nb("class", car), car, smooth=1), "safety").round(3)
+    >>> model = lp(nb("class", car), car, smooth=1)
+    >>> cpt(model, "safety").round(3)
     class   unacc    acc   good  vgood
     safety
     low     0.476  0.003  0.014  0.015
@@ -126,7 +121,7 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
 
     Few cars are good, so the intervals of their probabilities are wide:
 
-    >>> cpt(lp(nb("class", car), car, smooth=1), "safety", interval=0.9)[["acc", "good"]].round(2)
+    >>> cpt(model, "safety", interval=0.9)[["acc", "good"]].round(2)
     class    acc                 good
            lower estimate upper lower estimate upper
     safety
@@ -171,9 +166,8 @@ def greedy_scores(x: Model) -> tuple[float, ...]:
     Returns
     -------
     tuple of float
-        The cross-validated metric of the initial structure and after each step: by default
-        accuracy. A loss is negated. For structural EM (``missing="em"``), the score of the
-        observed data, with maximum-likelihood parameters, for each structure.
+        The cross-validated metric of the initial structure and after each step; a loss is negated. For
+        structural EM (``missing="em"``), the score of the observed data for each structure.
 
     {single}
 
@@ -194,19 +188,16 @@ def search_steps(x: Model) -> pd.DataFrame:
     Parameters
     ----------
     x : BNC
-        Learned by `hc` or `ban`, or by a greedy search.
+        Learned by `hc` or `ban`, by a greedy search, or by `lca`.
 
     Returns
     -------
     pandas.DataFrame
-        One row per step: ``operation``, ``from`` and ``to``, the ``gain`` of the step, and the
-        ``score`` after it. `hc` and `ban` "add", "delete" and "reverse" an arc, reported as it
-        was before the step. `tan_hc`, `tan_hcsp` and `kdb` add an "arc". `fssj` and `bsej` "add" the feature
-        in ``to``, "remove" the feature in ``from``, or "join" two groups: the tuple of features in ``from``
-        become parents of the tuple in ``to``. ``run`` is the number of the restart (with ``restarts``), which
-        begins with random moves, or of the search (with ``missing="em"``), of which the first is on complete
-        rows and the others are on expected scores. For `lca`, one row per number of classes ``k``, with
-        ``loglik``, ``nparams`` and ``bic``.
+        One row per step: ``operation``, ``from`` and ``to`` before it, the ``gain``, and the ``score`` after
+        it. `fssj` and `bsej` "add" the feature in ``to``, "remove" that in ``from``, or "join" two groups:
+        the tuple of features in ``from`` become parents of the tuple in ``to``. ``run`` is the number of the
+        restart, or of the search if ``missing="em"``, of which the first is on complete rows. For `lca`, one
+        row per number of classes ``k``, with ``loglik``, ``nparams`` and ``bic``.
 
     {any}
 
@@ -297,26 +288,18 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
 
     Returns
     -------
-    pandas.Series
+    pandas.Series or pandas.DataFrame
         One weight per feature: 0 for a feature that the model ignores, 1 for one whose table is used
-        unchanged. Weights of AWNB and WANBIA lie between 0 and 1. Weights by leave-one-out can be any number,
-        and the class, which is the first row, has a weight, too. For `ande`, the weight of each feature as a
-        superparent if all superparents are used; these weights sum to 1.
-    pandas.DataFrame
-        With ``loo_terms``, one row for the class and one row per feature, and one column per term: the
-        weights of its tables given 0, 1, … feature parents ("level 0", …) or of its table ("tables"), of its
-        Gaussian terms, and the root mean squares of its slopes over classes and of its shifts over classes
-        and levels. NaN if a feature does not have the term.
+        unchanged. Weights by leave-one-out can be any number, and the class, which is the first row, has one,
+        too. Weights of `ande` are those of the superparents. With ``loo_terms``, one column per term: the
+        weights of tables given 0, 1, … feature parents ("level 0", …) or of its table ("tables"), of Gaussian
+        terms, and the root mean squares of slopes and of shifts; NaN if a feature does not have the term.
 
     {single}
 
     Examples
     --------
-    >>> from bnclassify import feature_weights, load_car, load_voting, lp, nb
-    >>> votes = load_voting().dropna()
-    >>> model = lp(nb("Class", votes), votes, smooth=1, wanbia=True)
-    >>> feature_weights(model).round(2).loc[["crime", "physician_fee_freeze"]].to_dict()
-    {'crime': 0.05, 'physician_fee_freeze': 0.96}
+    >>> from bnclassify import feature_weights, load_car, lp, nb
     >>> car = load_car()
     >>> feature_weights(lp(nb("class", car), car, smooth=1, loo_weights=True)).round(2).head(2)
     class     1.89
@@ -343,10 +326,10 @@ def concentrations(x: Model) -> pd.Series[float]:
     Returns
     -------
     pandas.Series
-        The concentration m by variable and level. At level 0 the variable alone is shrunk towards the
-        uniform distribution, at level 1 the variable given the class, then the variable given the feature
-        parents, added in family order. m is a number of pseudo-counts per configuration
-        of the parents, from 0.5 (the data determine the table) to 5000 (almost complete shrinkage).
+        The concentration m by variable and level: the variable alone (level 0), given the class (level 1),
+        and given more and more feature parents, in family order. m is a number of pseudo-counts per
+        configuration of the parents, from 0.5 (the data determine the table) to 5000 (almost complete
+        shrinkage).
 
     {single}
 
@@ -390,15 +373,12 @@ def loo_summary(x: Model) -> pd.Series[Any]:
     -------
     pandas.Series
         - ``power``: the best common power of all terms; 1 if none was estimated
-        - ``objective``: the maximized objective: the log-likelihood minus the penalty of the powers
-        - ``log_likelihood``: Σ ln P(class | features), with each row excluded from the counts in turn, in
-          nats
+        - ``objective``: ``log_likelihood`` minus the penalty of the powers
+        - ``log_likelihood``: Σ ln P(class | features), each row excluded from the counts in turn, in nats
         - ``parents``: the largest number of feature parents of a feature
         - ``rows``: the number of rows that were excluded, one at a time
-        - ``ridges``: with ``loo_terms``, the precision of the weights of each type of term, from 1 to 3000.
-          The larger it is, the more the weights are shrunk
-        - ``honest_power``: the power estimated on parts of the rows, which the weights include; 1 if there
-          are enough rows without parts, and None if it was not requested
+        - ``ridges``: with ``loo_terms``, the precision of the weights of each type of term, 1 to 3000
+        - ``honest_power``: the power estimated on parts of the rows, 1 if there are enough rows, or None
         - ``honest_rows``: the number of rows in these parts; 0 without parts
         - ``regression_power``: the power of logistic regression by ``parts``, or None
 
@@ -406,8 +386,8 @@ def loo_summary(x: Model) -> pd.Series[Any]:
 
     Notes
     -----
-    This is not an estimate of performance on new rows; use `cv`. Leave-one-out is exact for tables of counts,
-    given the structure, cut points and concentrations, but these were learned from all rows.
+    This is not an estimate of performance on new rows, because structure, cut points and concentrations were
+    learned from all rows; use `cv`.
 
     Examples
     --------

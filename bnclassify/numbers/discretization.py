@@ -168,8 +168,7 @@ class Discretizer(Immutable):
         Parameters
         ----------
         newdata : pandas.DataFrame, Series or dict
-            Must have the columns with cut points. Other columns, such as the class, are copied. A Series
-            or dict is one row.
+            Must have the columns with cut points. Other columns, such as the class, are copied.
 
         Returns
         -------
@@ -178,11 +177,6 @@ class Discretizer(Immutable):
             all intervals as categories, written as ``(-inf, 5.1]``. Values beyond the training data belong
             to the first or the last interval, and missing values stay missing. The categories of numbers
             that stay categorical are the training categories, followed by new ones.
-
-        Raises
-        ------
-        KeyError, TypeError, ValueError
-            If a column to discretize is absent or not numeric, or an integer is too large for a float.
         """
         return self.apply(newdata, "newdata")
 
@@ -304,20 +298,18 @@ def discretize(
         Training data. Missing values stay missing. In a table of ibis, whose rows stay in their database,
         ``method`` is "quantile".
     class_var : str, optional
-        Name of the class, which is never discretized. "mdlp" and "mixed" require it; with the other methods,
-        name a numeric class, which is discretized if it is not named.
+        Name of the class, which is never discretized. "mdlp" and "mixed" require it.
     method : {"mdlp", "quantile", "width", "mixed"}, default "mdlp"
         Method of choosing cut points. "mdlp": by the class, as many as the minimum description length
-        principle accepts, possibly 0. "quantile": intervals with about the same number of rows. "width":
-        intervals of equal width between the smallest and the largest value. "mixed": "mdlp" for a column in
-        which it finds at least four cut points, and "quantile" for the others.
+        principle accepts [1]_, possibly 0. "quantile": intervals with about the same number of rows. "width":
+        intervals of equal width. "mixed": "mdlp" for a column in which it finds at least four cut points, and
+        "quantile" for the others.
     bins : int, default 5
         Number of intervals of "quantile" and "width", from 2 to 10,000.
     columns : list, optional
         Columns to discretize. By default, all numeric columns except the class and except columns that look
         categorical: whole numbers with at most 10 distinct values, such as grades and counts, and any
-        numbers with at most two, such as flags. These stay categorical unless they are named here. Text,
-        bool and categorical columns are copied, so convert codes such as postcodes to categorical columns.
+        numbers with at most two, such as flags. Text, bool and categorical columns are copied.
     weights : str or (n,) array-like of numbers, optional
         Weight of each row, at least 0, or the name of the column of weights, which is copied.
         Sums of weights replace numbers of rows.
@@ -335,30 +327,17 @@ def discretize(
     ------
     KeyError, TypeError, ValueError
         If a column to discretize is not numeric, a number is infinite, an integer is 2**53 or larger,
-        "mdlp" or "mixed" is used without a class, or the class is of type float or has too many labels for
-        "mdlp".
-
-    Warns
-    -----
-    UserWarning
-        If "mdlp" or "mixed" is used with a class that has more labels than half the number of rows.
+        or "mdlp" or "mixed" is used without a class, or with a class of numbers.
 
     Notes
     -----
-    MDLP accepts the cut point with the largest information gain if the gain exceeds the bound of [1]_, and
-    divides both sides again; see the page :doc:`Formulas </methods>`.
-
     A column without cut points carries no information for a model. Drop it, with
     ``frame.drop(columns=list(discretizer.uncut))``. The numbers can still depend on the class: MDLP tests
     one cut point at a time, and in few rows it accepts few. "mixed" and "quantile" discretize such columns,
-    too.
-
-    Quantiles are computed by the method "inverted_cdf" of NumPy, with weights. Cut points of MDLP depend on
-    the scale of the weights. With "width", intervals without rows are kept.
+    too. The page :doc:`Formulas </methods>` has the bound of MDLP.
 
     Cut points chosen on all rows depend on the test rows of cross-validation, so ``cv`` of a discretized
-    frame is too optimistic. `bnc` with ``discretize=`` chooses cut points in each training set, like the
-    second example.
+    frame is too optimistic. `bnc` with ``discretize=`` chooses cut points in each training set.
 
     References
     ----------
@@ -370,7 +349,7 @@ def discretize(
     Examples
     --------
     >>> import pandas as pd
-    >>> from bnclassify import accuracy, discretize, lp, nb, predict, stratified_folds
+    >>> from bnclassify import discretize
     >>> people = pd.DataFrame({
     ...     "age": [18, 19, 22, 24, 31, 35, 42, 47, 53, 58, 64],
     ...     "height": [1.71, 1.64, 1.80, 1.59, 1.75, 1.62, 1.83, 1.68, 1.77, 1.79, 1.66],
@@ -386,19 +365,6 @@ def discretize(
                 age       height rooms
     0  (-inf, 27.5]  (-inf, inf)     3
     1   (27.5, inf)          NaN     1
-
-    Cross-validation with cut points from the training set alone. The other columns are converted first, so
-    that all labels are known, and the numeric columns are named because there are few rows:
-
-    >>> people = people.astype({"buys": "category", "rooms": "category"})
-    >>> folds = stratified_folds(people["buys"], k=2, rng=0)
-    >>> for fold in range(2):
-    ...     train, test = people[folds != fold], people[folds == fold]
-    ...     frame, discretizer = discretize(train, class_var="buys", columns=["age", "height"])
-    ...     model = lp(nb("buys", frame), frame, smooth=1)
-    ...     print(accuracy(predict(model, discretizer(test)), test["buys"]))
-    1.0
-    1.0
     """
     OneOf(METHODS).check("method", method)
     names = None if columns is None else check_names(columns, (class_var,), "columns")

@@ -55,11 +55,6 @@ class Preparation(Immutable):
         -------
         pandas.DataFrame
             A copy with the same rows and columns.
-
-        Raises
-        ------
-        KeyError, TypeError, ValueError
-            As `Merger` and `Discretizer`.
         """
         frame = frame_of(newdata, "newdata", or_row=True)
         for step in self._steps:

@@ -60,20 +60,13 @@ class Merger(Immutable):
         Parameters
         ----------
         newdata : pandas.DataFrame, Series or dict
-            Must have the columns to merge. Other columns, such as the class, are copied. A Series or dict is
-            one row.
+            Must have the columns to merge. Other columns, such as the class, are copied.
 
         Returns
         -------
         pandas.DataFrame
             A copy with the same rows and columns. Merged columns are categorical: the kept levels, then
-            ``label``, which also replaces unseen levels. Missing values stay
-            missing.
-
-        Raises
-        ------
-        KeyError, TypeError, ValueError
-            If a column to merge is absent, or has values of another type than in the training data.
+            ``label``, which also replaces unseen levels. Missing values stay missing.
         """
         return self.apply(newdata, "newdata")
 
@@ -123,6 +116,8 @@ def merge_rare(
 ) -> tuple[pd.DataFrame, Merger]:
     """Merge the rare levels of columns into one, and return a function for new data.
 
+    A model overfits to levels in few rows, such as postcodes and names. Merged levels share one estimate.
+
     Parameters
     ----------
     dataset : pandas.DataFrame
@@ -133,8 +128,7 @@ def merge_rare(
         Name of the class, whose levels are then never merged.
     columns : list, optional
         Columns with levels to merge. By default, all columns of text, bools, integers or unordered
-        categories except the class. Ordered categories, such as intervals, and numbers with
-        fractions are copied.
+        categories except the class. Discretize measurements first: most of their values are rare.
     label : str, default "other"
         Label of the merged levels. An existing level of this name is merged with them.
 
@@ -145,19 +139,9 @@ def merge_rare(
     Merger
         Merges the levels of other data frames.
 
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If one of ``columns`` is not categorical or is the class.
-
     Notes
     -----
-    Estimates for levels that occur in few rows are mostly noise. Nearly all levels of an identifier, a
-    postcode or a name are rare, so a model overfits to them. Merged levels share one estimate.
-
-    Rare levels do not depend on the class, but on the rows. For cross-validation, use
-    `bnc` with ``min_count=``, which merges in each training set. Discretize numbers first, or name
-    ``columns``: most values of a column of measurements are rare.
+    For cross-validation, use `bnc` with ``min_count=``, which merges in each training set.
 
     Examples
     --------
@@ -168,8 +152,6 @@ def merge_rare(
     >>> merger
     Merger (levels with fewer than 3 rows), columns merged
       town: 2 kept, others 'other'
-    >>> frame["town"].tail(3).tolist()
-    ['other', 'other', nan]
     >>> merger(pd.DataFrame({"town": ["Bari", "Elba"]}))["town"].tolist()
     ['Bari', 'other']
     """

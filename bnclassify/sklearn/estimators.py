@@ -90,16 +90,14 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         held-out rows choose how complex and how confident the model is.
     dag_args : dict, optional
         Additional arguments of the learner, such as ``{"score": "aic"}``. The greedy learners require a
-        number of folds, ``{"k": 5}``. By default, held-out rows choose the ``kdbk`` of `kdb_gain` and
-        `kdb_mi`.
+        number of folds, ``{"k": 5}``.
     lp_args : dict, optional
         Additional arguments of `lp`, such as ``{"wanbia": True}`` or ``{"missing": "em"}``. With
         ``{"numbers": "gaussian"}`` and ``discretize=None``, numeric columns are kept as numbers.
     discretize : str or None, default "auto"
         Method that discretizes numeric columns, as in `bnc`: "averaged_mdlp", "averaged" or "averaged5" for
         the learners that support it, "mdlp", "mixed", "quantile" or "width" for all. "auto" is
-        "averaged_mdlp" for learners that support it, and "mdlp" for others. Cut points are learned from the
-        training data of `fit` only.
+        "averaged_mdlp" for learners that support it, and "mdlp" for others.
     bins : int, default 5
         Number of intervals of "quantile", "width" and "mixed".
     min_count : int, optional
@@ -113,8 +111,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         Probability of each class in new data, if it differs from the training data, as in
         `bnclassify.predict`.
     costs : DataFrame, optional
-        Misclassification costs, ``costs.loc[actual, predicted]``, as in `bnclassify.predict`. The label
-        with the lowest expected cost is predicted; probabilities do not change.
+        Misclassification costs, ``costs.loc[actual, predicted]``, as in `bnclassify.predict`.
+        Probabilities do not change.
     random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
         Seed of the learner and of `lp`: their ``rng``.
     verbose : bool, optional
@@ -124,12 +122,12 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     Attributes
     ----------
     model_ : BNC, AODE or another model
-        The fitted model. It accepts raw data like `X`, with whole numbers as integers.
+        The fitted model. Its class has the name of the Series `y`, or "class", and its features those of the
+        DataFrame, or x0, x1, ...
     discretizer_ : Discretizer or None
         The cut points of ``model_``; None if `discretize` is None.
     feature_importances_ : (features,) array
-        Mean absolute contributions of the features to the log odds, as proportions: how strongly the
-        predictions depend on each feature, see `plot_importance`.
+        Mean absolute contributions of the features to the log odds, as proportions.
     classes_ : (classes,) array
         Labels that occur in `y`, sorted.
     n_features_in_ : int
@@ -147,34 +145,21 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     `X` is a DataFrame or an array. Text, bool, categorical and integer columns are categorical, and so are
     whole numbers of type float, because OrdinalEncoder and KBinsDiscretizer return these. Numeric columns
     are discretized, except for flags and whole numbers with at most ten values, which stay categories.
-    With ``discretize=None``, numbers with fractions raise an error. Discretized columns with a single level
-    are dropped if there are others. NaN, None and pd.NA are missing values; see `lp`.
-
-    In ``model_``, features are named like the columns of a DataFrame if all its names are text, and x0, x1,
-    ... if not. The class has the name of the Series `y`, or "class", followed by "_" if a feature has that
-    name. Its levels are ``classes_``.
-
-    In cross-validation, `fit` uses only the training set, and with ``handle_unknown="missing"`` unseen rare
-    values are treated as missing. In grids, ``dag_args__score`` is an argument in ``dag_args``.
-    If only some learners have an argument, use a list of grids:
-    ``[{"learner": ["nb"]}, {"learner": ["tan_cl"], "dag_args__score": ["aic", "bic"]}]``.
+    Discretized columns with a single level are dropped if there are others. NaN, None and pd.NA are missing
+    values; see `lp`. In grids, ``dag_args__score`` is an argument in ``dag_args``.
 
     Examples
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
-    >>> from bnclassify import load_car, modelstring
+    >>> from bnclassify import load_car
     >>> from bnclassify.sklearn import BNCClassifier
     >>> car = load_car()
     >>> X, y = car.drop(columns="class"), car["class"]
     >>> folds = StratifiedKFold(5, shuffle=True, random_state=0)
     >>> grid = {"learner": ["nb", "tan_cl"], "smooth": [0.1, 1]}
-    >>> search = GridSearchCV(BNCClassifier(discretize=None), grid, cv=folds).fit(X, y)
-    >>> search.best_params_
+    >>> GridSearchCV(BNCClassifier(discretize=None), grid, cv=folds).fit(X, y).best_params_
     {'learner': 'tan_cl', 'smooth': 0.1}
-    >>> modelstring(search.best_estimator_.model_)
-    '[class] [buying|class] [maint|buying:class] [safety|buying:class] [persons|safety:class]
-     [lug_boot|safety:class] [doors|lug_boot:class]'
 
     Numeric columns are discretized in each training set:
 
@@ -227,15 +212,12 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         Returns
         -------
         BNCClassifier
-            With the learner, its arguments, the arguments of `lp` and the preparation of `x`. Fitted to the
-            same data, its ``model_`` predicts as `x`.
+            Fitted to the same data, its ``model_`` predicts as `x`.
 
         Raises
         ------
-        TypeError
-            If `x` is not a model, or has several class variables.
-        ValueError
-            If the recipe of `x` is not a learner followed by `lp`.
+        TypeError, ValueError
+            If `x` is not a model of one class variable, or its recipe is not a learner followed by `lp`.
 
         Examples
         --------
@@ -243,8 +225,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         >>> from bnclassify.sklearn import BNCClassifier
         >>> car = load_car()
         >>> BNCClassifier.from_model(lp(tan_cl("class", car, score="aic"), car, smooth=1))
-        BNCClassifier(dag_args={'root': None, 'score': 'aic'}, discretize=None,
-                      learner='tan_cl', missing_level=None, smooth=1)
+        BNCClassifier(dag_args={'score': 'aic'}, discretize=None, learner='tan_cl',
+                      missing_level=None, smooth=1)
         """
         return cls(**_arguments_of(check_model(x)))
 
@@ -264,9 +246,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         y : (n,) array-like
             Class of each row, without missing values.
         sample_weight : (n,) array-like of numbers, optional
-            Weight of each row, at least 0, such as survey weights. Rows of weight 0 are ignored. Tables, cut
-            points and rare levels are computed from sums of weights. By default, only ratios of weights
-            matter, unless they are numbers of equal rows: see ``parts`` in `lp`.
+            Weight of each row, at least 0, such as survey weights. Rows of weight 0 are ignored. By default,
+            only ratios of weights matter, unless they are numbers of equal rows: see ``parts`` in `lp`.
         groups : (n,) array-like, optional
             Label of the group of each row, such as a patient with several rows. The rows of a group are one
             case, as in `bnc`.
@@ -275,18 +256,13 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         -------
         BNCClassifier
             The fitted estimator.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a column can be neither categorical nor numeric, or scikit-learn, the learner or `lp` raise
-            an error.
         """
         learner, X, y = self._find_learner(), in_pandas(X), in_pandas(y)
         labels = validate_data(self, y=as_labels(y))
         check_classification_targets(labels)
         frame = self._frame(X, reset=True)
-        check_consistent_length(frame, labels)
+        check_consistent_length(frame, labels, groups)
+        cases = None if groups is None else group_labels(frame, groups)[1]
         weights = None
         if sample_weight is not None:
             row_index = X.index if isinstance(X, pd.DataFrame) else frame.index
@@ -295,11 +271,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
                 raise ValueError("sample_weight must have a weight greater than 0; got zeros.")
             rows = np.flatnonzero(weights)
             frame, labels, weights = frame.iloc[rows].copy(), labels[rows], weights[rows]
-        cases = None
-        if groups is not None:
-            check_consistent_length(labels, groups) if weights is None else None
-            _, numbers = group_labels(frame if weights is None else self._frame(X), groups)
-            cases = numbers if weights is None else numbers[rows]
+            cases = None if cases is None else cases[rows]
         classes, codes = np.unique(labels, return_inverse=True)
         if self.prior is not None:
             check_prior(self.prior, classes.tolist())
@@ -333,9 +305,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         """Mean absolute contributions of the features to the log odds, as proportions, (features,).
 
         The contributions are those of `explain` to the log odds of the predicted class against the most
-        probable other class, in at most 200 training rows, evenly spaced, and for models of all types. They
-        sum to 1, unless all are 0. A feature that the model dropped has importance 0. It is not known how the
-        performance would change without the feature; use ``sklearn.inspection.permutation_importance``.
+        probable other class, in at most 200 training rows, evenly spaced. They sum to 1, unless all are 0. A
+        feature that the model dropped has importance 0. ``sklearn.inspection.permutation_importance``
+        measures how the performance changes without a feature.
         """
         check_is_fitted(self, "model_")
         means = np.zeros(self._sample.shape[1])

@@ -126,12 +126,6 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         -------
         BNCMultiClassifier
             The fitted estimator.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a column can be neither categorical nor numeric, labels are missing, or the learner or `lp`
-            raise an error.
         """
         learner, X, y = self._find_learner(), in_pandas(X), in_pandas(y)
         Flag().check("joint", self.joint)

@@ -77,10 +77,6 @@ class MDLPDiscretizer(_Columns):
     ----------
     discretizer_ : Discretizer
         The cut points, ``discretizer_.cuts``, by column.
-    n_features_in_ : int
-        Number of columns of `X`.
-    feature_names_in_ : (features,) array of str
-        Names of the columns, if `X` is a DataFrame whose column names are all text.
 
     Examples
     --------
@@ -119,11 +115,6 @@ class MDLPDiscretizer(_Columns):
         -------
         MDLPDiscretizer
             The fitted transformer.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a column is not numeric, `y` is required and not given, or an argument is out of range.
         """
         OneOf(("ordinal", "interval")).check("encode", self.encode)
         labels = target = None
@@ -158,6 +149,8 @@ class RareLevelMerger(_Columns):
     """Merge the rare levels of categorical columns into one, as a transformer of scikit-learn.
 
     It calls `merge_rare`. `BNCClassifier` with ``min_count`` does the same after it discretizes numbers.
+    Whole numbers are merged like categories. Columns without rare levels, ordered categories and numbers with
+    fractions are returned as they are.
 
     Parameters
     ----------
@@ -170,16 +163,6 @@ class RareLevelMerger(_Columns):
     ----------
     merger_ : Merger
         The levels that are kept, ``merger_.kept``, by column.
-    n_features_in_ : int
-        Number of columns of `X`.
-    feature_names_in_ : (features,) array of str
-        Names of the columns, if `X` is a DataFrame whose column names are all text.
-
-    Notes
-    -----
-    Columns without rare levels, ordered categories and numbers with fractions are returned as they are.
-    Missing values stay missing. Whole numbers are merged like categories. If they are measurements, use the
-    transformer for the other columns in a ``ColumnTransformer``, or ``min_count`` of `BNCClassifier`.
 
     Examples
     --------
@@ -208,11 +191,6 @@ class RareLevelMerger(_Columns):
         -------
         RareLevelMerger
             The fitted transformer.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a column is neither categorical nor numeric, or an argument is out of range.
         """
         frame = self._frame(X, reset=True)
         self.merger_ = merge_rare(frame, min_count=self.min_count, label=self.label)[1]
