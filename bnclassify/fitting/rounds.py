@@ -282,7 +282,7 @@ def training_data(
         preparation = _common_preparation(models, dag)
     elif not isinstance(dataset, Dataset):
         dataset = _read(models, dataset, names, dag)
-    elif dag and any(model.discretizer is not None for model in models.values()):
+    elif dag and warns and any(model.discretizer is not None for model in models.values()):
         check_numbers(dataset)
     targets = next(iter(models.values())).targets
     needed = columns_needed(models, dag=dag)
