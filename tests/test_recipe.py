@@ -251,7 +251,7 @@ def test_tables_of_all_configurations_are_those_of_their_rows(backoff: bool) -> 
         prior = {"backoff": True} if backoff else {"smooth": 1, "loo_weights": True}
         columns = [name for name in car if name in bn.vars(x)]
         fitted: Any = bn.lp(x, car[columns], **{"loo_weights": True, **prior})
-        for table in fitted.tables:
+        for table in fitted.tables[0]:
             levels, *cards = table.cards
             *given, variable = np.indices((*cards, levels)).reshape(len(table.cards), -1)
             for grid, value in zip(table.grids(), table.at_rows([variable, *given]), strict=True):

@@ -20,8 +20,8 @@ from bnclassify.model.model import renewed
 from bnclassify.network.classifiers import BNC
 from bnclassify.recipe import powers, prior, refined
 from bnclassify.recipe.refined import TERMS, Refined, _gaussian_parents
-from bnclassify.recipe.tables import LeftOut
-from bnclassify.recipe.terms import GaussianTerm, fit_terms, normal_scores, z_scores
+from bnclassify.recipe.tables import LeftOut, class_probabilities, feature_probabilities
+from bnclassify.recipe.terms import GaussianTerm, fit_terms, make_terms, normal_scores, z_scores
 
 from .conftest import read_reference
 
@@ -301,8 +301,24 @@ def test_left_out_rows_of_a_fitted_model() -> None:
     model = learn(frame)
     rows = model._code(_encoded(model, frame))
     classes = np.searchsorted(["bus", "car", "walk"], frame["class"])
-    left_out = model._contributions(rows, LeftOut(classes, np.ones(len(frame))))
-    logs = log_softmax(left_out.sum(axis=0), axis=1)[np.arange(len(frame)), classes]
+    left_out = LeftOut(classes, np.ones(len(frame)))
+    total = np.zeros((len(frame), 3))
+    for _, position, term in make_terms(model.of_tables):
+        coded = model.coarsenings[position](rows[: len(model.features)])
+        members = [coded[i] for i in term.features]
+        of_rows = (
+            class_probabilities(term.table, members, len(frame), left_out)
+            if term.of_class
+            else feature_probabilities(term.table, members, left_out)
+        )
+        total += sum(power * np.log(values) for power, values in zip(term.powers, of_rows, strict=True))
+    for terms in model.of_numbers:
+        scores = terms.scores(rows.numbers)
+        total += np.tensordot(terms.powers, terms.log_densities(rows.numbers, scores, left_out), 1)
+        total += scores @ terms.slopes if len(terms.slopes) else 0
+    for i, shifts in enumerate(model.shifts):
+        total += 0 if shifts is None else shifts[rows[i]]
+    logs = log_softmax(total, axis=1)[np.arange(len(frame)), classes]
     assert logs.sum() == pytest.approx(bn.loo_summary(model)["log_likelihood"], rel=1e-9)
 
 

@@ -80,7 +80,8 @@ class Immutable:
         """Make the fields immutable, and raise a ValueError if a number is out of bounds."""
         self._freeze()
         for name, (least, most) in self.bounds.items():
-            if not is_within(getattr(self, name), least, most):
+            value, kind = getattr(self, name), self.__dataclass_fields__[name].type
+            if not is_within(value, least, most) or (kind == "float" and isinstance(value, tuple)):
                 raise ValueError(f"{name} must contain finite numbers from {least:g} to {most:g} only.")
 
     def _freeze(self, **changed: Any) -> None:

@@ -37,7 +37,7 @@ from ..recipe.cases import find_cases, in_order
 from ..recipe.leave_one_out import LeaveOneOut
 from ..recipe.prior import PRIORS, BackOff, find_prior
 from ..recipe.stacked import FineData
-from ..recipe.weighted import AveragedCuts
+from ..recipe.weighted import Weighted
 from .lp import lp, warn_of_rows
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()
@@ -331,7 +331,7 @@ def _learn_raw(
     _check_able(learner, _averages, expected, cuts.method, "learn from several discretizations at once")
     fine = FineData.of(data, cuts)
     network = check_bnc(learner(class_var, dataset=fine, **options), "discretize")
-    return AveragedCuts(renewed(network, recipe=recipe), fine.cuttings, recipe=recipe), fine
+    return Weighted(renewed(network, recipe=recipe), fine.cuttings, recipe=recipe), fine
 
 
 def _with_chosen_level(

@@ -83,10 +83,11 @@ def evidence_in_trees(trees: Sequence[tuple[Sequence[Factor], Any]], codes: Code
     return total / len(trees)
 
 
-def some(networks: Sequence[Any]) -> list[tuple[int, Any]]:
-    """Return an evenly spread selection of networks, with their positions, whose trees are averaged."""
-    n = len(networks)
-    return [(i, networks[i]) for i in np.unique(np.linspace(0, n - 1, min(n, _TREES)).astype(int)).tolist()]
+def some(codings: Sequence[object]) -> list[int]:
+    """Return an evenly spread selection of the positions of codings, whose trees are averaged."""
+    n = len(codings)
+    positions: list[int] = np.unique(np.linspace(0, n - 1, min(n, _TREES)).astype(int)).tolist()
+    return positions
 
 
 def marginalize(
@@ -137,7 +138,7 @@ _EXPONENTS = (1.0, 2.0, 4.0, 8.0, 16.0)
 
 def learn_fading(x: Any, data: Dataset) -> Fading:
     """Return the best rule of a model for rows that lack random shares of features, by leave-one-out."""
-    trees = [(i, *first_parents(network.structure, network.tables)) for i, network in some(x.networks)]
+    trees = [(i, *first_parents(x._in_coding(i), x.tables[i])) for i in some(x.tables)]
     cells = max(sum(table.cells for table in tables) for _, _, tables in trees)
     rows, counts = _sample(data, max(1, min(_MOST_ROWS, _MOST_LEFT_OUT // cells)))
     shares = data.units[rows]
@@ -150,10 +151,10 @@ def learn_fading(x: Any, data: Dataset) -> Fading:
     known_numbers = [(f, v) for f, v in data.numbers.items() if f in x.features]
     numbers = {f: np.where(hidden[places[f]], np.nan, v[rows[copies]]) for f, v in known_numbers}
     copied = left_out.take(copies)
-    terms = x.of_tables._contributions(known, copied).sum(axis=0)
+    terms = x.of_tables.left_out(known, copied)
     for _, logs in x._further(x._with_numbers(known, numbers)):  # without leave-one-out
         terms += logs
-    log_prior = log(next(class_probabilities(x.networks[0].tables[-1], [], len(rows), left_out)))[copies]
+    log_prior = log(next(class_probabilities(x.tables[0][-1], [], len(rows), left_out)))[copies]
     joints = []
     for i, tree, tables in trees:
         coding = x._coding(i) or (lambda codes: codes)

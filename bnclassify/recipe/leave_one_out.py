@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from .powers import COMMON_PRECISION, Powers, best_powers, common_power, log_lik
 from .prior import check_prefix_prior
 from .refined import TERMS, Refinement
 from .tables import LeftOut
-from .weighted import LogLinear, Stacked, stack_network
+from .weighted import LogLinear, Stacked, Weighted
 
 _BLOCK_CELLS = 2**16  # number of log probabilities of a family, which stay in cache
 _MOST_CELLS = 2**25  # maximum number of odds of all terms, 256 MiB
@@ -224,12 +223,8 @@ class LeaveOneOut(Method):
     ) -> _HeldOut:
         """Count the tables, fit the terms, and compute the odds by each table at held-out rows."""
         network: Any = x.graph
-        stack = (
-            x._stacked
-            if isinstance(x, LogLinear)
-            else partial(stack_network, replace(network, recipe=x.recipe))
-        )
-        stacked: Stacked = stack(data, prior)
+        stack = (x if isinstance(x, LogLinear) else Weighted(network, recipe=x.recipe))._stacked
+        stacked = stack(data, prior)
         asked = self.terms if data.cards[-1] > 1 else ()
         depth = stacked.most_parents
         all_depths |= self.parents or "levels" in asked
@@ -387,20 +382,18 @@ class JudgedRows(LeftOut):
 
     def log_joint(self, x: BNC, data: Dataset, prior: Prior, rows: NDArray[np.intp]) -> Array:
         """Return ln P(features, class) of rows, each under the network of all other rows, (rows, classes)."""
-        stacked = stack_network(x, data, prior)
-        [network] = stacked.networks
+        stacked = Weighted(x)._stacked(data, prior)
+        [tables] = stacked.tables
         codes = data.codes[:, rows]
         complete = codes.min(axis=0) >= 0
         result = np.empty((len(rows), data.cards[-1]))
         known = self.take(complete)
-        result[complete] = stacked._contributions(codes[:-1, complete], known).sum(axis=0)
+        result[complete] = stacked.left_out(codes[:-1, complete], known)
         incomplete = np.nonzero(~complete)[0]
-        rows_per_block = max(1, _TABLE_CELLS // max(table.cells for table in network.tables))
+        rows_per_block = max(1, _TABLE_CELLS // max(table.cells for table in tables))
         for start in range(0, len(incomplete), rows_per_block):
             block = incomplete[start : start + rows_per_block]
-            result[block] = marginalize(
-                network.structure.scopes, network.tables, codes[:, block], self.take(block)
-            )
+            result[block] = marginalize(x.scopes, tables, codes[:, block], self.take(block))
         return result
 
 
@@ -433,7 +426,7 @@ def _distinct_rows(data: Dataset, weights: Array) -> tuple[NDArray[np.intp], Arr
 
 def left_out_odds(x: Stacked, rows: NDArray[np.intp], left_out: LeftOut, depths: Sequence[int]) -> Array:
     """Return the `odds` by each family, with each row held out: (depths, families, classes − 1, rows)."""
-    n_classes = x.structures[0].cards[-1]
+    n_classes = x.structure.cards[-1]
     result = np.zeros((len(depths), len(x.powers), n_classes - 1, len(rows)))
     for group in x.groups:
         rows_per_block = max(1, _BLOCK_CELLS // (n_classes * len(group.stack.cards)))

@@ -23,9 +23,10 @@ from .cases import name_ranks
 from .counts import without_class
 from .incomplete import Fading
 from .powers import PRECISION, Terms, beside, in_full, log_likelihood, maximize, odds, weigh_blocks
-from .tables import LeftOut
+from .stacked import Coarsening
+from .tables import LeftOut, PrefixTable
 from .terms import SCALES, NumberTerms, Power, fit_terms, normal_scores
-from .weighted import LogLinear, Stacked, Weighted
+from .weighted import LogLinear, Stacked
 
 TERMS = ("gaussians", "zscores", "slopes", "shifts", "levels")
 """The terms that can be added, in the order of `feature_weights`."""
@@ -55,10 +56,6 @@ class Refined(LogLinear):
     learned: Mapping[str, Any] = field(default_factory=dict)
     fading: Fading | None = None
 
-    called = "a model with weights"
-
-    no_joint = Weighted.no_joint
-
     def __post_init__(self) -> None:
         super().__post_init__()
         n, cards = len(self.features), [len(labels) for labels in self.known_levels]
@@ -77,20 +74,22 @@ class Refined(LogLinear):
     @property
     def structure(self) -> BNC:
         """The network without tables."""
-        structure: BNC = self.base.structure
-        return structure
+        return self.of_tables.structure
 
     @property
-    def networks(self) -> tuple[Weighted, ...]:
-        """The networks whose terms are averaged."""
-        networks: tuple[Weighted, ...] = self.base.networks
-        return networks
+    def coarsenings(self) -> Sequence[Coarsening]:
+        """The discretizations that are averaged."""
+        return self.of_tables.coarsenings
+
+    @property
+    def tables(self) -> Sequence[Sequence[PrefixTable]]:
+        """The table of each family in each discretization."""
+        return self.of_tables.tables
 
     @property
     def members(self) -> tuple[Model, ...]:
         """The network in each discretization."""
-        members: tuple[Model, ...] = self.base.members
-        return members
+        return self.of_tables.members
 
     def _raised(self, power: float) -> Refined:
         """Return the model with the power multiplied into its weights."""
@@ -114,9 +113,6 @@ class Refined(LogLinear):
         """Return the same model for long use, with the tables of each coding apart."""
         base = self.base.split()
         return renewed(self, base=base, learned=base.learned)
-
-    def _coding(self, network: int) -> Any:
-        return self.base._coding(network)
 
     @property
     def network(self) -> Any:
@@ -144,11 +140,11 @@ class Refined(LogLinear):
             codes, np.array([as_floats(numbers.get(name, nothing)) for name in names.values()])
         )
 
-    def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
-        yield from self.base._logs(codes, left_out)
-        yield from self._further(codes, left_out)
+    def _logs(self, codes: Codes) -> Iterator[tuple[int, Array]]:
+        yield from self.base._logs(codes)
+        yield from self._further(codes)
 
-    def _further(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
+    def _further(self, codes: Codes) -> Iterator[tuple[int, Array]]:
         for i, shifts in enumerate(self.shifts):
             if shifts is not None:
                 yield i, shifts.take(codes[i], axis=0, mode="wrap")  # the entry of -1
@@ -157,7 +153,7 @@ class Refined(LogLinear):
             yield n, self.intercept[None]
         if isinstance(codes, RowsWithNumbers):
             for terms in self.of_numbers:
-                for number, logs in terms.logs(codes.numbers, left_out):
+                for number, logs in terms.logs(codes.numbers):
                     yield self.numbers[number], logs
 
     def _scopes(self) -> Iterator[tuple[int, ...]]:
@@ -417,7 +413,7 @@ class Refinement:
         """Return the powers of the tables of each feature, from the powers per largest number of parents."""
         result: list[Power] = []
         class_number = len(self.data.columns) - 1
-        for f, scope in enumerate(self.stacked.structures[0].scopes[:-1]):
+        for f, scope in enumerate(self.stacked.structure.scopes[:-1]):
             powers = np.zeros(min(len(without_class(scope, class_number)), len(by_number)))
             for number, weights in by_number.items():
                 powers[min(number, len(powers) - 1)] += weights[f]

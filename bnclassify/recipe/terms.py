@@ -60,13 +60,13 @@ class Term:
         pairs = zip(values, self.powers.tolist(), strict=True)
         return np.asarray(sum(power * log(value) for value, power in pairs if power))
 
-    def logs(self, codes: Codes | Mapping[int, Codes], left_out: LeftOut | None = None) -> Array:
+    def logs(self, codes: Codes | Mapping[int, Codes]) -> Array:
         """Return the logs of rows, (rows or 1, classes or 1)."""
-        if self.direct is not None and left_out is None:
+        if self.direct is not None:
             return self.direct.take(codes[self.features[0]], axis=0, mode="wrap")
         members = [codes[i] for i in self.features]
-        if left_out is not None or not self._pays(members):
-            return self._work_out(members, left_out)
+        if not self._pays(members):
+            return self._work_out(members)
         if not members:
             return self.written
         if min(code.min(initial=0) for code in members) >= 0:
@@ -97,12 +97,11 @@ class Term:
         ordered = members if self.of_class else [*members[1:], members[0]]
         return logs.take(flat_index(ordered, cards), axis=0, mode="clip")
 
-    def _work_out(self, members: list[Codes], left_out: LeftOut | None = None) -> Array:
+    def _work_out(self, members: list[Codes]) -> Array:
         """Return the logs of rows from the counts."""
         if self.of_class:
-            rows = len(members[0]) if members else 1 if left_out is None else len(left_out.classes)
-            return self._sum(class_probabilities(self.table, members, rows, left_out))
-        return self._sum(feature_probabilities(self.table, members, left_out))
+            return self._sum(class_probabilities(self.table, members, len(members[0]) if members else 1))
+        return self._sum(feature_probabilities(self.table, members))
 
 
 def by_depth(power: Power, n: int) -> Array:
@@ -113,14 +112,14 @@ def by_depth(power: Power, n: int) -> Array:
 
 
 def make_terms(x: Any) -> list[tuple[int, int, Term]]:
-    """Return the distinct terms of a model, each with its family and the number of a network that has it."""
+    """Return the distinct terms of a model, each with its family and a discretization that has it."""
     class_number, chosen = len(x.features), []
     for i, scope in enumerate(x.structure.scopes):
         features = tuple([v for v in scope if v != class_number])
-        times = Counter(id(network.tables[i]) for network in x.networks)
-        for position, network in enumerate(x.networks):
-            table = network.tables[i]
-            share = times.pop(id(table), 0) / len(x.networks)
+        times = Counter(id(tables[i]) for tables in x.tables)
+        for position, tables in enumerate(x.tables):
+            table = tables[i]
+            share = times.pop(id(table), 0) / len(x.tables)
             powers = share * by_depth(x.powers[i], len(table.cards))
             if powers.any():
                 chosen.append((i, position, table, features, powers))
@@ -401,11 +400,11 @@ class NumberTerms(Immutable):
             result[terms.numbers] = terms.log_densities(scores, missing, left_out)
         return result
 
-    def logs(self, numbers: Array, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
+    def logs(self, numbers: Array) -> Iterator[tuple[int, Array]]:
         """Yield the position of a number and the value of one of its terms for each class."""
         scores = self.scores(numbers)
         if self.gaussians:
-            yield from enumerate(self.powers[:, None, None] * self.log_densities(numbers, scores, left_out))
+            yield from enumerate(self.powers[:, None, None] * self.log_densities(numbers, scores))
         if len(self.slopes):
             yield from enumerate(scores.T[..., None] * self.slopes[:, None])
 

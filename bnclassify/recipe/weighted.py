@@ -40,6 +40,8 @@ class LogLinear(BuiltOn):
 
     _recipe = "weights"
 
+    called = "a model with weights"
+
     if TYPE_CHECKING:
 
         @property
@@ -47,8 +49,12 @@ class LogLinear(BuiltOn):
             """The network without tables."""
 
         @property
-        def networks(self) -> tuple[Weighted, ...]:
-            """The networks whose terms are averaged."""
+        def coarsenings(self) -> Sequence[Coarsening]:
+            """The discretizations that are averaged; empty for the levels of the structure alone."""
+
+        @property
+        def tables(self) -> Sequence[Sequence[PrefixTable]]:
+            """The table of each family, the class last, in each discretization."""
 
         @property
         def powers(self) -> tuple[Power, ...]:
@@ -60,7 +66,7 @@ class LogLinear(BuiltOn):
         def _stacked(self, data: Dataset, prior: Any) -> Stacked:
             """Return the structure with the tables of all prefixes of the families, with all powers 1."""
 
-        def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
+        def _logs(self, codes: Codes) -> Iterator[tuple[int, Array]]:
             """Yield the number of a family and the value of one of its terms at rows, (rows, classes)."""
 
     _splits_tables = True
@@ -74,6 +80,15 @@ class LogLinear(BuiltOn):
         """Return the facts of the model, including that it is a sum if no feature has a feature parent."""
         is_sum = self.fitted and not self.depth and not self.parents[self.class_var]
         return super().facts() | ({"form": "sum of one effect per feature"} if is_sum else {})
+
+    @property
+    def no_joint(self) -> str:
+        """The reason why it has no joint distribution, and the remedy."""
+        return (
+            f"{self.called} provides P(class | features), but does not define a joint distribution. Use "
+            "predict, explain, cloglik or cv, or fit another model, such as bnc(..., smooth=1, "
+            "discretize='mdlp')."
+        )
 
     @property
     def missing_rule(self) -> str:
@@ -108,7 +123,7 @@ class LogLinear(BuiltOn):
     @cached_property
     def trees(self) -> list[tuple[tuple[Factor, ...], Any]]:
         """The trees of some of the networks, each with the function that codes rows for it, or None."""
-        return [(make_tree(x.structure, x.tables), self._coding(i)) for i, x in some(self.networks)]
+        return [(make_tree(self._in_coding(i), self.tables[i]), self._coding(i)) for i in some(self.tables)]
 
     def _value_logs(self, codes: Codes, feature: int) -> Array:
         """Average the trees; in each, the intervals that it joins have equal probabilities."""
@@ -119,8 +134,15 @@ class LogLinear(BuiltOn):
             joints.append(network_joint(factors, coded) - np.log(joined[place])[:, None])
         return log_sum_exp(np.stack(joints), axis=0)
 
-    def _coding(self, network: int) -> Any:
-        """Return the function that codes rows for a network, or None."""
+    def _coding(self, number: int) -> Any:
+        """Return the function that codes rows in a discretization, or None."""
+        return self.coarsenings[number] if self.coarsenings else None
+
+    def _in_coding(self, number: int) -> BNC:
+        """Return the structure with the levels of a discretization."""
+        if not self.coarsenings:
+            return self.structure
+        return replace(self.structure, levels=(*self.coarsenings[number].levels, self.known_levels[-1]))
 
     def _unadjusted(self, codes: Codes) -> Array:
         """Return Σ w ln P, (rows, classes), which is not a joint distribution, but has its log odds."""
@@ -131,7 +153,7 @@ class LogLinear(BuiltOn):
                 total[block] += logs
         return total
 
-    def _further(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
+    def _further(self, codes: Codes) -> Iterator[tuple[int, Array]]:
         """Yield the number of a family and the value of one of its additional terms."""
         return iter(())
 
@@ -211,7 +233,7 @@ class LogLinear(BuiltOn):
             )
 
     def _describe_term(self, family: int, position: int, term: Term) -> Table:
-        """Return a term as a table of all values of its features, in the coding of a network."""
+        """Return a term as a table of all values of its features, in a discretization."""
         owner = family if family < len(self.features) else -1
         cards = tuple([card + 1 for card in (term.table.cards[1:] if owner < 0 else term.table.cards)])
         grid = np.indices(cards).reshape(len(cards), prod(cards))
@@ -223,14 +245,23 @@ class LogLinear(BuiltOn):
 
     def _joined(self, tables: list[Table]) -> list[Table]:
         """Return the tables of a family as a single one if it has fewer cells."""
-        return tables
+        owner, scope = tables[0].owner, tables[0].scope
+        cards = tuple([len(self.known_levels[i]) + 1 for i in scope])
+        if len(tables) == 1 or prod(cards) > sum(prod(table.logs.shape[:-1]) for table in tables):
+            return tables
+        joined = np.zeros((*cards, len(self.known_levels[-1])))
+        for table in tables:
+            pairs = zip(table.codings, cards, strict=True)
+            places = [np.append(np.arange(r - 1), -1) if c is None else c for c, r in pairs]
+            joined += table.logs[np.ix_(*places)]
+        return [Table(owner, scope, joined)]
 
-    def _contributions(self, codes: Codes, left_out: LeftOut | None = None) -> Array:
-        """Return contributions, (features + 1, rows, classes), for training rows without each."""
+    def _contributions(self, codes: Codes) -> Array:
+        """Return contributions, (features + 1, rows, classes)."""
         total = np.zeros((len(self.features) + 1, codes.shape[1], len(self.known_levels[-1])))
         for start in range(0, codes.shape[1], BLOCK_ROWS):
             block = slice(start, start + BLOCK_ROWS)
-            for family, logs in self._logs(codes[:, block], left_out and left_out.take(block)):
+            for family, logs in self._logs(codes[:, block]):
                 total[family, block] += logs
         return total
 
@@ -244,7 +275,7 @@ class LogLinear(BuiltOn):
 
     def _raised(self, power: float) -> Any:
         """Return the model with the power multiplied into its weights."""
-        return renewed(self, networks=tuple([network._raised(power) for network in self.networks]))
+        return renewed(self, powers=raised(self.powers, power))
 
     def _weights(self) -> Any:
         *of_features, of_class = map(np.sum, self.powers)
@@ -252,7 +283,7 @@ class LogLinear(BuiltOn):
 
     def _class_prior(self) -> Array:
         """Return the smoothed shares of the classes in training, regardless of the power of the class."""
-        table = self.networks[0].tables[-1]
+        table = self.tables[0][-1]
         parents = [np.zeros(1, dtype=np.intp)] * (len(table.cards) - 1)
         return next(class_probabilities(table, parents, 1))[0]
 
@@ -260,156 +291,82 @@ class LogLinear(BuiltOn):
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class Weighted(LogLinear):
-    """A network whose tables are raised to powers: P(c | x) ∝ P(c)^w₀ Π P(x_i | parents of i, c)^w_i.
+    """A network whose log tables are multiplied by powers, and averaged over its discretizations.
 
-    A missing feature is ignored, and a family with a missing parent backs off to the previous parents, unless
-    ``fading`` is given. ``structure`` has levels and no tables; ``tables`` and ``powers`` follow its
-    families, the class last.
+    Without ``coarsenings``, there is one table per family: P(c | x) ∝ P(c)^w₀ Π_i P(x_i | parents, c)^w_i. If
+    not, the levels of ``structure`` are the intervals between the cut points of all discretizations.
+    ``tables`` are empty until `lp` estimates them. A missing feature is ignored, and a family with a missing
+    parent backs off to the previous parents, unless ``fading`` is given.
     """
 
     bounds = bounded(powers=POWER)
 
     structure: BNC
-    tables: tuple[PrefixTable, ...]
-    powers: tuple[Power, ...]
+    coarsenings: tuple[Coarsening, ...] = ()
+    tables: tuple[tuple[PrefixTable, ...], ...] = ()
+    powers: tuple[Power, ...] = ()
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
     fading: Fading | None = None
 
-    called = "a model with weights"
-
-    no_joint = (
-        "a model with weights provides P(class | features), but does not define a joint distribution. Use "
-        "predict, explain, cloglik or cv, or fit another model, such as bnc(..., smooth=1, "
-        "discretize='mdlp')."
-    )
-
     def __post_init__(self) -> None:
         super().__post_init__()
-        cards = self.structure.cards
-        expected = [tuple([cards[v] for v in scope]) for scope in self.structure.scopes]
-        actual = [(*table.cards, cards[-1]) if table.root else table.cards for table in self.tables]
-        lengths = [len(by_depth(p, len(t.cards))) for p, t in zip(self.powers, self.tables, strict=False)]
-        if actual != expected or lengths != [len(table.cards) for table in self.tables]:
+        codings = len(self.coarsenings) or 1
+        fits = all(len(coarsen.maps) == len(self.features) for coarsen in self.coarsenings)
+        fits &= len(self.tables) in (0, codings)
+        for i, tables in enumerate(self.tables if fits else ()):
+            cards, scopes = self._in_coding(i).cards, self.structure.scopes
+            expected = [tuple([cards[v] for v in scope]) for scope in scopes]
+            fits &= expected == [(*t.cards, cards[-1]) if t.root else t.cards for t in tables]
+            lengths = [len(by_depth(p, len(t.cards))) for p, t in zip(self.powers, tables, strict=False)]
+            fits &= lengths == [len(table.cards) for table in tables]
+        if not fits:
             raise ValueError(
-                "tables must have one table, and one power, per family, of the size of its levels."
+                "tables must have one table, and one power, per family, of the size of its levels in each of "
+                "the coarsenings, which must have one map per feature."
             )
 
     @property
-    def networks(self) -> tuple[Weighted, ...]:
-        """The networks whose terms are averaged; here, a single one."""
-        return (self,)
-
-    @property
-    def members(self) -> tuple[Weighted, ...]:
-        """The model itself."""
-        return (self,)
-
-    @property
-    def fitted(self) -> bool:
-        """True, because it always has tables."""
-        return True
-
-    def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
-        for family, _, term in self.terms:
-            yield family, term.logs(codes, left_out)
-
-    def _raised(self, power: float) -> Weighted:
-        return renewed(self, powers=raised(self.powers, power))
-
-    @cached_property
-    def terms(self) -> list[tuple[int, int, Term]]:
-        """The log tables of its families times their powers, see `make_terms`."""
-        return make_terms(self)
-
-    @cached_property
-    def network(self) -> BNC:
-        """The network with its tables, without the powers."""
-        families = zip(self.tables, self.structure.families, strict=True)
-        return replace(self.structure, cpts=tuple([table.conditional(family) for table, family in families]))
-
-    def unweighted(self) -> BNC:
-        """Return the network without powers."""
-        return replace(self.network, recipe=self.recipe, learned=self.learned)
-
-    def _stacked(self, data: Dataset, prior: Any) -> Stacked:
-        """Return the structure with the tables of all prefixes of the families."""
-        return stack_network(replace(self.structure, recipe=self.recipe), data, prior)
-
-    def _estimate(self, data: Any, prior: Any) -> Any:
-        """Return the structure with tables, without powers."""
-        return replace(self.structure, recipe=self.recipe)._estimate(data, prior)
-
-
-@record
-@dataclass(frozen=True, eq=False, repr=False)
-class AveragedCuts(LogLinear):
-    """A network with several discretizations, over which the log of each table is averaged.
-
-        P(c | x) ∝ P(c)^w₀ Π_i exp(w_i mean_s ln P_s(x_i | parents of i, c))
-
-    The levels of ``structure`` are the intervals between the cut points of all discretizations. `lp` adds
-    one network per discretization.
-    """
-
-    structure: BNC
-    coarsenings: tuple[Coarsening, ...]
-    networks: tuple[Weighted, ...] = ()
-    recipe: Recipe | None = None
-    learned: Mapping[str, Any] = field(default_factory=dict)
-    fading: Fading | None = None
-
-    called = "a model that averages over discretizations"
-
-    no_joint = (
-        "a model that averages over discretizations provides P(class | features), but does not "
-        "define a joint distribution. Use predict, explain, cloglik or cv, or another discretization, such "
-        "as 'mdlp'."
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        n = len(self.features)
-        sizes = {len(coarsen.maps) for coarsen in self.coarsenings}
-        if sizes != {n} or (self.networks and len(self.networks) != len(self.coarsenings)):
-            raise ValueError("coarsenings must be one per network, each with one map per feature")
+    def called(self) -> str:  # type: ignore[override]
+        """What messages call the model."""
+        return "a model that averages over discretizations" if self.coarsenings else LogLinear.called
 
     @property
     def fitted(self) -> bool:
         """Whether it has tables."""
-        return bool(self.networks)
+        return bool(self.tables)
 
     @cached_property
     def members(self) -> tuple[Model, ...]:
-        """The network in each discretization."""
-        return self.networks or tuple([self.in_cutting(i) for i in range(len(self.coarsenings))])
+        """The network in each discretization, which its recipe applies to raw data."""
+        return tuple(map(self._member, range(len(self.coarsenings)))) or (self,)
 
-    def in_cutting(self, i: int) -> BNC:
-        """Return the structure with the levels of a discretization, which its recipe applies to raw data."""
-        *_, classes = self.levels or ((),)
+    def _member(self, number: int) -> Model:
         recipe, preparation = self.recipe, self.preparation
         if recipe is not None and preparation is not None and isinstance(preparation.discretizer, MovedCuts):
-            coarse = replace(preparation, discretizer=preparation.discretizer.at_times[i])
+            coarse = replace(preparation, discretizer=preparation.discretizer.at_times[number])
             recipe = replace(recipe, preparation=coarse)
-        return replace(self.structure, levels=(*self.coarsenings[i].levels, classes), recipe=recipe)
-
-    @property
-    def powers(self) -> tuple[Power, ...]:
-        """The powers of the terms of each feature, then of the class."""
-        return self.networks[0].powers if self.networks else ()
-
-    def _coding(self, network: int) -> Coarsening:
-        return self.coarsenings[network]
+        structure = replace(self._in_coding(number), recipe=recipe)
+        if not self.tables:
+            return structure
+        tables = self.tables[number]
+        return Weighted(structure, (), (tables,), self.powers, recipe, concentrations_of(tables))
 
     @cached_property
-    def _fine_terms(self) -> Any:
-        return make_fine_terms(self)
+    def network(self) -> BNC | None:
+        """The network with its tables, without the powers, if there is a single one."""
+        if self.coarsenings:
+            return None
+        families = zip(self.tables[0], self.structure.families, strict=True)
+        return replace(self.structure, cpts=tuple([table.conditional(family) for table, family in families]))
 
-    def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
-        """Yield terms of rows, with one look-up per family unless its table would be large."""
-        tables, others = self._fine_terms
-        if left_out is not None:
-            tables, others = [], make_terms(self)
+    @cached_property
+    def _terms(self) -> Any:
+        """The tables of sums over discretizations, and the terms for which they would be large."""
+        return make_fine_terms(self) if self.coarsenings else ([], make_terms(self))
+
+    def _logs(self, codes: Codes) -> Iterator[tuple[int, Array]]:
+        tables, others = self._terms
         for family, features, cards, logs in tables:
             cells = np.zeros(codes.shape[1], dtype=np.intp)
             for i, card in zip(features, cards, strict=True):
@@ -417,49 +374,36 @@ class AveragedCuts(LogLinear):
                 cells += codes[i]
                 cells += 1
             yield family, logs.take(cells, axis=0)
-        views = [coarsen(codes[: len(self.features)]) for coarsen in self.coarsenings] if others else []
+        views = recode(codes[: len(self.features)], self.coarsenings) if others else codes[None]
         for family, view, term in others:
-            yield family, term.logs(views[view], left_out)
+            yield family, term.logs(views[view])
 
-    def _joined(self, tables: list[Table]) -> list[Table]:
-        owner, scope = tables[0].owner, tables[0].scope
-        cards = tuple([len(self.known_levels[i]) + 1 for i in scope])
-        if prod(cards) > sum(prod(table.logs.shape[:-1]) for table in tables):
-            return tables
-        joined = np.zeros((*cards, len(self.known_levels[-1])))
-        for table in tables:
-            pairs = zip(table.codings, cards, strict=True)
-            places = [np.append(np.arange(r - 1), -1) if c is None else c for c, r in pairs]
-            joined += table.logs[np.ix_(*places)]
-        return [Table(owner, scope, joined)]
+    def unweighted(self) -> Model:
+        """Return the network without powers; with several discretizations, whose powers are 1, the model."""
+        if self.network is None:
+            return self
+        return replace(self.network, recipe=self.recipe, learned=self.learned)
 
-    def unweighted(self) -> AveragedCuts:
-        """Return the model itself, whose powers are 1."""
-        return self
-
-    def _estimate(self, data: Any, prior: Any) -> AveragedCuts:
-        """Return the structure with the tables of each discretization, and all powers 1."""
-        result: AveragedCuts = self._stacked(data, prior).split()
-        return result
+    def _estimate(self, data: Any, prior: Any) -> Any:
+        """Return the structure with tables, without powers."""
+        if not self.coarsenings:
+            return replace(self.structure, recipe=self.recipe)._estimate(data, prior)
+        return self._stacked(data, prior).split()
 
     def _stacked(self, data: Dataset, prior: Any) -> Stacked:
         """Return the structure with the tables of all prefixes of the families in each discretization."""
-        structures = [self.in_cutting(i) for i in range(len(self.coarsenings))]
-        return Stacked.learn(self, structures, self.coarsenings, data, prior)
+        return Stacked.learn(self, data, prior)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stacked(LogLinear):
     """A network whose tables, in all codings of the rows, are together, as they were learned.
 
-    ``origin`` is what `split` gives the tables: one network, or one with averaged cuts. ``structures`` have
-    the levels of each coding, and ``codes`` the training rows, (codings, variables, rows). The tables have
-    at most ``parents`` feature parents.
+    ``origin`` is the model that `split` gives the tables. ``codes`` are those of the training rows, (codings,
+    variables, rows). The tables have at most ``most_parents`` feature parents.
     """
 
-    origin: Any
-    structures: Sequence[BNC]
-    coarsenings: Sequence[Coarsening]
+    origin: Weighted
     codes: Codes
     groups: Sequence[Group]
     powers: tuple[Power, ...]
@@ -469,50 +413,40 @@ class Stacked(LogLinear):
     fading: Fading | None = None
 
     @classmethod
-    def learn(
-        cls,
-        origin: Any,
-        structures: Sequence[BNC],
-        coarsenings: Sequence[Coarsening],
-        data: Dataset,
-        prior: Any,
-    ) -> Stacked:
+    def learn(cls, x: Weighted, data: Dataset, prior: Any) -> Stacked:
         """Count the families in codings of the same rows, and learn their tables; all powers are 1."""
-        codes = np.empty((len(structures), *data.codes.shape), data.codes.dtype)
-        codes[:, :-1], codes[:, -1] = recode(data.codes[:-1], coarsenings), data.codes[-1]
-        x, cards = structures[0], np.array([x.cards for x in structures])
-        varies = coarsenings[0].changes if coarsenings else lambda scope: False
-        groups = learn_groups(x.scopes, cards, codes, data, prior, varies)
-        powers = (1.0,) * len(x.scopes)
-        return cls(origin, structures, coarsenings, codes, groups, powers, x.depth, origin.recipe)
+        structure = replace(x.structure, levels=data.levels, cpts=None, learned={})
+        origin = renewed(x, structure=structure, tables=(), powers=(), learned={}, fading=None)
+        coded = recode(data.codes[:-1], x.coarsenings)
+        codes = np.concatenate([coded, np.broadcast_to(data.codes[-1], (len(coded), 1, len(data)))], axis=1)
+        cards = np.array([origin._in_coding(i).cards for i in range(len(codes))])
+        varies = x.coarsenings[0].changes if x.coarsenings else lambda scope: False
+        groups = learn_groups(structure.scopes, cards, codes, data, prior, varies)
+        return cls(origin, codes, groups, (1.0,) * len(structure.scopes), structure.depth, x.recipe)
 
     @cached_property
     def structure(self) -> BNC:
         """The network without tables."""
-        return shortened(self.origin.graph, self.most_parents)
+        return shortened(self.origin.structure, self.most_parents)
+
+    @property
+    def coarsenings(self) -> tuple[Coarsening, ...]:
+        """The discretizations that are averaged."""
+        return self.origin.coarsenings
 
     @cached_property
-    def networks(self) -> tuple[Weighted, ...]:
-        """The network in each coding, with separate tables."""
-        by_family = dict(pair for group in self.groups for pair in group.tables(self.most_parents))
-        networks = []
-        for i, structure in enumerate(self.structures):
-            x = shortened(replace(structure, learned={}), self.most_parents)
-            tables = [by_family[family][i % len(by_family[family])] for family in range(len(by_family))]
-            networks.append(Weighted(x, tuple(tables), self.powers, x.recipe, concentrations_of(tables)))
-        return tuple(networks)
+    def tables(self) -> tuple[tuple[PrefixTable, ...], ...]:
+        """The table of each family in each coding."""
+        found = dict(pair for group in self.groups for pair in group.tables(self.most_parents))
+        families = [found[family] for family in range(len(found))]
+        return tuple([tuple([each[i % len(each)] for each in families]) for i in range(len(self.codes))])
 
-    def split(self) -> Any:
+    def split(self) -> Weighted:
         """Return the same model for long use, with the tables of each coding apart."""
-        if not self.coarsenings:
-            return self.networks[0]
-        return replace(self.origin, structure=self.structure, networks=self.networks, learned={}, fading=None)
-
-    def _raised(self, power: float) -> Stacked:
-        return renewed(self, powers=raised(self.powers, power))
-
-    def _coding(self, network: int) -> Any:
-        return self.coarsenings[network] if self.coarsenings else None
+        learned = {} if self.coarsenings else concentrations_of(self.tables[0])
+        return replace(
+            self.origin, structure=self.structure, tables=self.tables, powers=self.powers, learned=learned
+        )
 
     def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
         if not any(np.any(power) for power in self.powers):
@@ -526,6 +460,15 @@ class Stacked(LogLinear):
             if terms:
                 yield from zip(group.families, sum(terms), strict=True)
 
+    def left_out(self, codes: Codes, left_out: LeftOut) -> Array:
+        """Return the sums of terms at training rows, (rows, classes), each without the row."""
+        total = np.zeros((codes.shape[1], len(self.known_levels[-1])))
+        for start in range(0, codes.shape[1], BLOCK_ROWS):
+            block = slice(start, start + BLOCK_ROWS)
+            for _, logs in self._logs(codes[:, block], left_out.take(block)):
+                total[block] += logs
+        return total
+
 
 def recode(codes: Codes, coarsenings: Sequence[Coarsening]) -> Codes:
     """Return the codes of features in each coding, (codings, features, rows)."""
@@ -535,12 +478,6 @@ def recode(codes: Codes, coarsenings: Sequence[Coarsening]) -> Codes:
     for row, coarsen in zip(result, coarsenings, strict=True):
         row[:] = coarsen(codes)
     return result
-
-
-def stack_network(x: BNC, data: Dataset, prior: Any) -> Stacked:
-    """Return the tables of the families of one network."""
-    structure = replace(x, levels=data.levels, cpts=None)
-    return Stacked.learn(structure, [structure], (), data, prior)
 
 
 def raised(powers: Sequence[Power], by: float) -> tuple[Power, ...]:
@@ -561,4 +498,5 @@ def with_at_most(x: Model, parents: int) -> Any:
     """Return a structure without tables, with at most this number of feature parents per family."""
     network: Any = x.graph
     short = shortened(network, parents)
-    return renewed(x, structure=short) if isinstance(x, AveragedCuts) else renewed(short, recipe=x.recipe)
+    averages = isinstance(x, Weighted) and x.coarsenings
+    return renewed(x, structure=short) if averages else renewed(short, recipe=x.recipe)
