@@ -48,9 +48,6 @@ from .sql_text import (
     steps,
 )
 
-_FEW_CELLS = 100  # of a table that is written with its values in the order of its codes
-_UNIT, _WIDEST = 1e-11, 1e4  # resolution and largest range of the values of other tables
-
 Cells: TypeAlias = NDArray[np.object_]
 Factor: TypeAlias = tuple[tuple[int, ...], Cells]
 """Features, and a float or text per combination of their codes and per class."""
@@ -145,42 +142,11 @@ class Scores:
             logs = term.logs[..., c % term.logs.shape[-1]]
             if term.owner >= 0:  # the feature comes last, so that fewer parents need fewer branches
                 codes, logs = [*codes[1:], codes[0]], np.moveaxis(logs, 0, -1)
-            return self._looked_up(codes, logs)
+            return _nested(codes, logs)
         if isinstance(term, Student):
             return self._student(term, c, z)
         assert isinstance(term, Slope)
         return f"{z[term.scale]}*{number(term.slopes[c])}"
-
-    def _looked_up(self, codes: Sequence[str], values: Array) -> str:
-        """Return the look-up of a value by codes: by CASE or, if that is long, in text of digits."""
-        texts = [_nested(codes, values)] if values.size <= _FEW_CELLS else []
-        low = values.min()
-        if not (np.isfinite(values).all() and np.ptp(values) < _WIDEST):
-            return _nested(codes, values)
-        if codes and not texts:
-            at_missing, values = values[..., -1:], values[..., :-1]
-            if np.ptp(at_missing):
-                values = np.concatenate([values, at_missing], axis=-1)
-            whole = np.rint((values - low) / _UNIT).astype(np.int64)
-            texts = [
-                self._packed(codes, whole, i, number(low)) for i in range(max(0, len(codes) - 3), len(codes))
-            ]
-            if not np.ptp(at_missing):
-                missing = number(float(at_missing.flat[0]))
-                texts = [f"CASE WHEN {codes[-1]} IS NULL THEN {missing} ELSE {text} END" for text in texts]
-        return min(texts, key=len)
-
-    def _packed(self, codes: Sequence[str], whole: NDArray[np.int64], n: int, low: str) -> str:
-        """Return the look-up in text, which CASE selects by the first n codes; the others give a position."""
-        width, index = len(str(whole.max())), "0"
-        for code, card in zip(codes[n:], whole.shape[n:], strict=True):
-            padded = self.query.add(f"COALESCE({code},{card - 1})")
-            index = padded if index == "0" else f"({index}*{card}+{padded})"
-        rows = whole.reshape(*whole.shape[:n], -1)
-        text = _nested(
-            codes[:n], rows, lambda row: "'" + "".join(f"{value:0{width}}" for value in row.tolist()) + "'"
-        )
-        return f"{low}+{_UNIT}*CAST(SUBSTRING({text},{index}*{width}+1,{width}) AS DOUBLE PRECISION)"
 
     def _code(self, feature: int, coding: Any) -> str:
         """Return the column of codes of a feature, in a coding."""
@@ -307,11 +273,11 @@ def less_first(term: Term) -> Term:
     return replace(term, slopes=term.slopes - term.slopes[0]) if isinstance(term, Slope) else term
 
 
-def _nested(codes: Sequence[str], values: Any, write: Callable[[Any], str] = entry) -> str:
+def _nested(codes: Sequence[str], values: Any) -> str:
     """Return the look-up of values by codes, one for each axis, of which the last entry is for NULL."""
     if not codes:
-        return write(values)
-    *texts, default = [_nested(codes[1:], part, write) for part in values]
+        return entry(values)
+    *texts, default = [_nested(codes[1:], part) for part in values]
     return lookup(codes[0], texts, default)
 
 

@@ -83,7 +83,8 @@ def add_missing(total: Array, terms: Sequence[Factor], codes: Codes, context: Co
     """
     terms, codes = tabulate_numbers(terms, codes)
     if forests.is_forest(terms):
-        forests.add_missing(total, terms, codes, context)
+        for _ in forests.ascend(total, terms, codes, context):
+            pass
     else:
         add_parts(total, terms, codes, context)
 

@@ -322,32 +322,15 @@ def count_parameters(scopes: Sequence[Scope], cards: Sequence[int]) -> int:
 
 
 def warn_of_wide_tables(x: Any, rows: int, total: int) -> None:
-    """Warn of a network with more free parameters than rows if single tables cause the excess."""
-    if rows < _FEWEST_ROWS:
+    """Warn of a network with more free parameters than rows if a single table causes the excess."""
+    sizes = {f[0]: count_parameters([scope], x.cards) for f, scope in zip(x.families, x.scopes, strict=True)}
+    widest = max(sizes, key=sizes.__getitem__)
+    if rows < _FEWEST_ROWS or sizes[widest] <= rows / 2:
         return
-    sizes = {f: count_parameters([scope], x.cards) for f, scope in zip(x.families, x.scopes, strict=True)}
-    widest = sorted((f for f in sizes if sizes[f] > rows / 2), key=lambda family: -sizes[family])
-    if not widest:
-        return
-    tables = ", ".join(f"{_written(family)} with {sizes[family]:,}" for family in widest[:3])
     longest = sorted(zip(x.variables, x.cards, strict=True), key=lambda column: -column[1])[:3]
     columns = ", ".join(f"{shown(name)} ({card:,} levels)" for name, card in longest)
     warn(
-        f"the network has {total:,} free parameters, more than the {rows:,} rows; for example {tables}. "
-        f"Merge rare levels of {columns}, with merge_rare(dataset, columns=[...]), or drop such columns"
-        f"{_fewer_arcs(x)}."
+        f"the network has {total:,} free parameters, more than the {rows:,} rows; {sizes[widest]:,} are in "
+        f"the table of {shown(widest)}. Merge rare levels of {columns}, with merge_rare(dataset, "
+        "columns=[...]), drop such columns, or use a structure with fewer arcs."
     )
-
-
-def _fewer_arcs(x: Any) -> str:
-    """Return advice on fewer arcs, unless the structure has none between features or a score limits them."""
-    settings = {} if x.recipe is None else x.recipe.structure.settings
-    if settings.get("score") in ("bic", "bde", "k2") or all(len(family) < 3 for family in x.families):
-        return ""
-    return ", or learn a structure with fewer arcs, for example by tan_cl with score='bic'"
-
-
-def _written(family: Family) -> str:
-    """Write a table as a conditional probability."""
-    variable, *parents = map(str, family)
-    return f"P({variable} | {', '.join(parents)})" if parents else f"P({variable})"

@@ -33,12 +33,6 @@ def is_forest(factors: Sequence[Factor]) -> bool:
     return all(len(factor.scope) <= 2 for factor in of_features) and len(of_class.scope) <= 1
 
 
-def add_missing(total: Array, factors: Sequence[Factor], codes: Codes, context: Codes) -> None:
-    """Add the terms of families with missing features; arguments are as in `elimination.add_missing`."""
-    for _ in ascend(total, factors, codes, context):
-        pass
-
-
 def ascend(
     total: Array, factors: Sequence[Factor], codes: Codes, context: Codes, *, leaves: bool = False
 ) -> Iterator[ChildEvidence]:
