@@ -35,12 +35,6 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | No
     float
         Between 0 and 1.
 
-    Raises
-    ------
-    ValueError
-        If the lengths differ, there are no labels, an actual label is missing, two Series
-        have different indexes, labels of different types can never be equal, or all weights are 0.
-
     Examples
     --------
     >>> from bnclassify import accuracy, load_car, lp, nb, predict
@@ -68,11 +62,6 @@ def hamming(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike
     -------
     float
         Between 0 and 1; 1 minus the Hamming loss.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If the rows of the two differ, or an actual label is missing.
 
     References
     ----------
@@ -107,11 +96,6 @@ def exact_match(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: Array
     float
         Between 0 and 1, at most as large as `hamming`; 1 minus the subset 0/1 loss.
 
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        As `hamming`.
-
     Examples
     --------
     >>> from bnclassify import exact_match, load_voting, lp, mbc, predict
@@ -143,11 +127,6 @@ def confusion(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | N
         One row per actual class and one column per predicted class: ``counts.loc["no", "yes"]`` is the
         number of rows of class "no" that were predicted as "yes". Both axes contain all classes: the
         categories of ``predicted``, then of ``actual``, then other labels that occur, sorted.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `accuracy`, or if a predicted label is missing.
 
     Examples
     --------

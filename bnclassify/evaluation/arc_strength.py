@@ -323,8 +323,7 @@ def averaged_network(strength: pd.DataFrame, class_var: Hashable, *, threshold: 
     -----
     Arcs are included in descending order of strength (for ties, in the order of the rows) if their direction
     is at least 0.5 and they do not close a cycle. If both directions have 0.5, the arc from the class is
-    included, or the one from the earlier column; if it closes a cycle, the other one. Therefore, edges of
-    ``method="exact"``, which have no direction, can give a feature several parents.
+    included, or the one from the earlier column; if it closes a cycle, the other one.
 
     References
     ----------

@@ -132,7 +132,7 @@ def cv(
         partitioned data, the name of a column that contains the fold of each row.
     groups : str or array-like, optional
         Name of a column, which is then not a feature, or one label per row. The rows of a group, such as the
-        visits of a patient, stay in one fold, and are one case for models that hold out rows.
+        visits of a patient, stay in one fold.
     columns : {"same", "any"}, default "same"
         If "same", raise an error if a model was learned from all columns of its data and ``dataset`` has
         different columns. If "any", learn from the columns present, which gives a different model.
@@ -170,19 +170,12 @@ def cv(
     The ``attrs`` of a Series contain ``"standard_errors"``, the standard deviation over folds divided by
     √k, an approximation, because training sets overlap. For the attributes of a single model, pass ``[x]``.
 
-    References
-    ----------
-    .. [1] Kohavi, R. (1995). A study of cross-validation and bootstrap for accuracy estimation
-       and model selection. IJCAI 95.
-
     Examples
     --------
     >>> from bnclassify import cv, load_car, lp, nb, tan_cl
     >>> car = load_car()
     >>> models = {"nb": lp(nb("class", car), car, smooth=1),
     ...           "tan": lp(tan_cl("class", car), car, smooth=1)}
-    >>> cv(models, car, k=5, rng=0).round(2).to_dict()
-    {'nb': 0.85, 'tan': 0.94}
     >>> cv(models, car, k=5, rng=0, metric=["balanced_accuracy", "log_loss"]).unstack().round(2)
     metric  balanced_accuracy  log_loss
     model

@@ -37,10 +37,9 @@ def shd(x: Model, y: Model) -> int:
 
     Raises
     ------
-    TypeError
-        If a model averages several networks, or is a dependency network whose arcs form a cycle.
-    ValueError
-        If the networks are over different variables.
+    TypeError, ValueError
+        If a model averages several networks, its arcs form a cycle, or the networks are over different
+        variables.
 
     Notes
     -----

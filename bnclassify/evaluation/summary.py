@@ -44,25 +44,15 @@ def summary(
     Returns
     -------
     pandas.DataFrame
-        Columns ``item`` and ``value``. The items are the facts that ``print(x)`` shows: the rows that the
-        parameters were estimated from and the class proportions in them, the size of the model, how it was
-        learned, which columns were discretized, merged or dropped, and how missing values are treated. With
-        `dataset`, there are also the cross-validated accuracy, log-loss and calibration error, each with that
-        of the class proportions alone, and the three features with the largest mean absolute contributions to
-        the log odds, which are also shown. ``attrs["metrics"]`` has the exact values and baselines.
+        Columns ``item`` and ``value``. The items are the facts that ``print(x)`` shows. With `dataset`, there
+        are also the cross-validated accuracy, log-loss and calibration error, each with that of the class
+        proportions alone, and the three features with the largest mean absolute contributions in `explain`,
+        in at most 1,000 rows. ``attrs["metrics"]`` has the exact values and baselines.
 
     Raises
     ------
-    TypeError
-        If `x` is not a model.
     KeyError, TypeError, ValueError
         With `dataset`, as `cv` and `explain`.
-
-    Notes
-    -----
-    Contributions are those of `explain` for at most 1,000 rows, evenly spaced, without cross-validation. The
-    metrics of a latent class are not defined and are omitted. For partitioned data, the features are omitted
-    and, with several class variables, the metrics of the class proportions.
 
     Examples
     --------

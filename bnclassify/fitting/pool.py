@@ -51,10 +51,9 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
 
     Notes
     -----
-    Tables are estimated from N = Σ_s N_s, where N_s are the counts of site s, and so are concentrations of
-    back-off. Means and variances of numbers are combined from those of the sites [1]_. Structure and cut
-    points must be the same, so learn them at one site or from public data. Counts are not anonymous: a count
-    of 1 describes a single row.
+    Tables and concentrations of back-off are estimated from the sums of the counts, and means and variances
+    of numbers are combined [1]_. Structure and cut points must be the same, so learn them at one site or from
+    public data. Counts are not anonymous: a count of 1 describes a single row.
 
     References
     ----------

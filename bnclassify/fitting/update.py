@@ -46,15 +46,9 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
         If parameters do not follow from counts alone, such as those of weights, averages and EM, or a value
         is not among the levels of ``x`` and ``levels`` is "same".
 
-    Warns
-    -----
-    UserWarning
-        If rows without a class are ignored.
-
     Notes
     -----
-    The concentrations of back-off are estimated again from all counts. With "grow", partitioned data are
-    read once more, for their levels. Structure and cut points are not learned again.
+    The concentrations of back-off are estimated again from all counts, structure and cut points are not.
 
     Examples
     --------

@@ -124,12 +124,6 @@ def from_tables(class_var: Hashable, tables: Mapping[Hashable, pd.DataFrame]) ->
     BNC
         With parameters. Its features are in the order of `tables`.
 
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If labels of parents differ from their tables, a column is not a distribution, or the arcs form a
-        cycle.
-
     Notes
     -----
     The result has no counts, so `update` and credible intervals raise an error.

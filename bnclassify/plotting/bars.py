@@ -65,7 +65,7 @@ def plot_explanation(
         Maximum number of bars; an additional bar shows the sum of the others. None draws all.
     {ax, returns, raises}
     KeyError, TypeError, ValueError
-        As `explain`, or if `top` is not a whole number of at least 1.
+        As `explain`.
 
     Examples
     --------
@@ -119,13 +119,12 @@ def plot_importance(
         Maximum number of features. None draws all.
     {ax, returns, raises}
     KeyError, TypeError, ValueError
-        As `explain`, or if there are no rows, or `top` is not a whole number of at least 1.
+        As `explain`, or if there are no rows.
 
     Notes
     -----
-    The bar of a feature is the mean, over rows, of the absolute value of its contribution in `explain`,
-    in nats; a missing value adds 0. It measures how much the model relies on the feature: if a
-    feature is redundant given the features before it, its bar is short.
+    It measures how much the model relies on the feature: if a feature is redundant given the features
+    before it, its bar is short.
 
     Examples
     --------
@@ -165,11 +164,8 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
     top : int, optional
         Maximum number of features. None draws all.
     {ax, returns, raises}
-    TypeError
-        If `x` is of a type without weights and arc posteriors, such as an ensemble, or `top` is not a whole
-        number.
-    ValueError
-        If the model has no weights and no arc posteriors, or `top` is less than 1.
+    TypeError, ValueError
+        If the model has no weights and no arc posteriors.
 
     Notes
     -----
@@ -212,13 +208,6 @@ def plot_strength(strength: pd.DataFrame, *, threshold: float | None = None, ax:
     matplotlib.axes.Axes
         One bar per pair of variables, the strongest first, in the more frequent direction. Bars above
         the threshold are blue. If there are many, only the 25 strongest below 1 are drawn, with a note.
-        ``ax.figure.savefig("name.png")`` writes a file.
-
-    {raises}
-    TypeError
-        If `strength` is not a result of `arc_strength`.
-    ValueError
-        If `threshold` is not a number from 0 to 1.
 
     Examples
     --------

@@ -100,9 +100,7 @@ _RAISES = """Raises
 ImportError
     If matplotlib is not installed."""
 
-_share = sharing(
-    {"{ax, returns, raises}": f"{_AX}\n\n{_RETURNS}\n\n{_RAISES}", "{ax}": _AX, "{raises}": _RAISES}
-)
+_share = sharing({"{ax, returns, raises}": f"{_AX}\n\n{_RETURNS}\n\n{_RAISES}", "{ax}": _AX})
 
 
 def chart(function: Function) -> Function:

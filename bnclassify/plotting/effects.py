@@ -64,21 +64,13 @@ def plot_effect(
     dataset : pandas.DataFrame or Dataset, optional
         Rows whose values of the feature are drawn as marks below the curve, or counted next to the levels.
     {ax, returns, raises}
-    TypeError
-        If `x` is not a model.
-    KeyError
-        If `feature` is not a feature of the model, or not a column of `dataset`.
-    ValueError
-        If the model has no parameters or no class `target`, or the feature has more than 300 levels and is
-        not discretized by the model.
+    KeyError, TypeError, ValueError
+        If the feature has more than 300 levels and is not discretized by the model.
 
     Notes
     -----
     The contribution is ln O(target | v, u) − ln O(target | u), where v is a level of the feature, u a level
-    of its first parent, and O the odds against all other classes; all other features are missing. In a
-    model with feature weights, it is computed from the table of the feature, times its weight; in a model
-    with ``loo_terms``, from all terms of the feature. The curve of a number covers the range of the training
-    data.
+    of its first parent, and O the odds against all other classes; all other features are missing.
 
     Examples
     --------
@@ -219,15 +211,7 @@ def plot_nomogram(card: Scorecard, *, row: InFull | Row | None = None, ax: Axes 
     matplotlib.axes.Axes
         The first scale measures the points of the values below it. The last two translate the total into the
         probability. A feature with a parent has one scale per value of the parent. Missing values
-        are not drawn; see ``card.points``. ``ax.figure.savefig("name.pdf")`` writes a file.
-
-    {raises}
-    KeyError
-        If a feature is not a column of `row`, or a dict has none of the features.
-    TypeError
-        If `card` is not a scorecard, or `row` is of another type.
-    ValueError
-        If `row` is not one row, or has a value that is not among the levels of the model.
+        are not drawn; see ``card.points``.
 
     Examples
     --------

@@ -65,14 +65,9 @@ def plot_cpt(
     interval : float, optional
         Probability of a credible interval that is written below each probability, such as 0.9; see `cpt`.
     {ax, returns, raises}
-    KeyError
-        If the model has no such variable, or ``dataset`` lacks a variable of its family.
-    TypeError
-        If the model is an ensemble; draw one of ``members(x)``. If the variable is a number with a density.
-    ValueError
-        If the model has no parameters, the picture would have more than 100 rows or columns or 1,000
-        cells, or ``dataset`` has unseen values. If `interval` is not between 0 and 1, or the
-        tables do not follow from counts and pseudo-counts alone.
+    KeyError, TypeError, ValueError
+        If the model is an ensemble, of which you can draw ``members(x)``, or the picture would have more than
+        100 rows or columns or 1,000 cells.
 
     Examples
     --------

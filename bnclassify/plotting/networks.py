@@ -134,17 +134,12 @@ def plot(
     ----------
     x : Model
         A model with or without parameters. The picture of an average has the arcs of more than half
-        of its members, by weight. Features of averaged n-dependence estimators (`ande`) have their weight
-        as superparents.
+        of its members, by weight.
     row : pandas.DataFrame, Series or dict, optional
-        Row whose prediction is explained, as in `explain`. The label of each feature contains its weight of
-        evidence, and the label of the class its posterior and prior. Blue is evidence for the class,
-        orange against it.
-    target, against, unseen : optional
-        As in `explain`.
-    interactions : bool, default False
-        If True, nodes have main effects, and arcs between features the interaction of the pair; other
-        interactions are in the caption. See `explain`.
+        Row whose prediction is explained. The label of each feature contains its weight of evidence, and the
+        label of the class its posterior and prior. Blue is evidence for the class, orange against it.
+    target, against, unseen, interactions : optional
+        As in `explain`. With interactions, nodes have main effects, and arcs the interaction of the pair.
     distributions : bool, default False
         If True, draw the distribution of each variable as bars, given the observed values of
         `row`, if given.
@@ -164,9 +159,8 @@ def plot(
     -------
     graphviz.Digraph
         A picture. A notebook shows it, ``plot(x).view()`` opens it, and
-        ``plot(x).render(outfile="name.png", cleanup=True)`` writes it to a file; ``.source`` is its text in
-        the DOT language. These methods require the program ``dot`` of Graphviz or the extra ``plot``, and
-        raise a RuntimeError if both are absent.
+        ``plot(x).render(outfile="name.png", cleanup=True)`` writes it to a file. These methods require the
+        program ``dot`` of Graphviz or the extra ``plot``.
 
     Raises
     ------

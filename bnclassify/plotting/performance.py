@@ -48,9 +48,7 @@ def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
     x : BNC
         A structure found by greedy search; see `greedy_scores`.
     {ax, returns, raises}
-    TypeError
-        If `x` is not a single network.
-    ValueError
+    TypeError, ValueError
         If the structure was not found by greedy search.
 
     Examples
@@ -109,14 +107,6 @@ def plot_cv(
     matplotlib.axes.Axes
         One line per model with one mark per fold. If `results` are of `cv`, a dashed line marks the value of
         the majority class alone.
-        ``ax.figure.savefig("name.png")`` writes a file.
-
-    {raises}
-    TypeError
-        If `results` is not such a DataFrame.
-    ValueError
-        If `results` does not have `metric`, or has several metrics and `metric` is not given. If `interval`
-        is not between 0 and 1, or `results` do not come from `cv`.
 
     Examples
     --------
@@ -175,11 +165,6 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     matplotlib.axes.Axes
         Each cell contains its count and its share of the row, and is darker if the share is larger. With more
         than 30 classes, cells have no numbers, and some of the classes have a label.
-        ``ax.figure.savefig("name.png")`` writes a file.
-
-    {raises}
-    TypeError, ValueError
-        If `counts` is not a table of counts with the same classes as rows and columns.
 
     Examples
     --------
@@ -259,19 +244,11 @@ def plot_calibration(
         One dot per interval that has rows, larger with more rows: the share of rows of the class against
         the mean probability, with Wilson's interval of 95 % confidence. On the diagonal they are equal;
         below it, the model is overconfident. A gray bar on the diagonal contains the share in 95 % of
-        samples if the posteriors are calibrated, so dots outside of it are evidence that they are not.
-        ``ax.figure.savefig("name.png")`` writes a file.
-
-    {raises}
-    TypeError, ValueError
-        If `posteriors` are not probabilities, `actual` is not of their rows and classes, or `bins` is not
-        a number of intervals.
+        samples if the posteriors are calibrated.
 
     References
     ----------
-    .. [1] Niculescu-Mizil, A., Caruana, R. (2005). Predicting good probabilities with supervised
-       learning. ICML 2005.
-    .. [2] Bröcker, J., Smith, L. A. (2007). Increasing the reliability of reliability diagrams. Weather
+    .. [1] Bröcker, J., Smith, L. A. (2007). Increasing the reliability of reliability diagrams. Weather
        and Forecasting 22.
 
     Examples
@@ -319,11 +296,6 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     matplotlib.axes.Axes
         A line from each model to its average rank, the best on the left. A bar joins models whose ranks
         differ by less than Nemenyi's critical difference, which is drawn from rank 1.
-        ``ax.figure.savefig("name.pdf")`` writes a file.
-
-    {raises}
-    TypeError
-        If `comparison` is not a result of `compare_ranks`.
 
     References
     ----------
