@@ -53,7 +53,7 @@ def _draw_parts(data: Partitions, sizes: Counter[int], rng: np.random.Generator)
     shares = np.array(list(sizes.values()), dtype=np.float64)
     drawn = rng.multinomial(round(shares.sum()), shares / shares.sum()).tolist()
     seed = int(rng.integers(2**63))
-    return data.drawing(_Blocks(data.reading.columns, seed, dict(zip(sizes, drawn, strict=True))))
+    return data.reread(draw=_Blocks(data.reading.columns, seed, dict(zip(sizes, drawn, strict=True))))
 
 
 def _drawn(rows: int, weights: Array | None, units: int | None, rng: np.random.Generator) -> Array:

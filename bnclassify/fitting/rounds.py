@@ -72,7 +72,8 @@ class PartFold:
 
     def split(self, data: Partitions) -> tuple[Partitions, Partitions]:
         """Return the training rows and the test rows, which can be empty."""
-        train, test = [data.keeping(FoldRows(self.folds, self.number, tested)) for tested in (False, True)]
+        readers = [FoldRows(self.folds, self.number, tested) for tested in (False, True)]
+        train, test = [data.reread(keep=keep) for keep in readers]
         return train, replace(test, targets=())
 
 

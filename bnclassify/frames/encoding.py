@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, code_type
+from ..base.arrays import code_type
 from ..base.checks import check_columns, must_be
 from ..base.immutable import EMPTY, cached_property
 from ..base.messages import did_you_mean, listed, repeated, shown, warn
@@ -249,26 +249,14 @@ def check_levels(data: Countable | Schema, columns: Iterable[Hashable]) -> None:
         )
 
 
-class Keep(Protocol):
-    """Selects rows of a frame, or parts of their weights, by some of its columns."""
+class Choice(Protocol):
+    """Selects or draws rows of a frame, by some of its columns."""
 
     @property
     def columns(self) -> tuple[Hashable, ...]:
         """The required columns."""
 
-    def __call__(self, frame: pd.DataFrame) -> NDArray[np.bool_] | Array:
-        """Return whether each row is selected, or the part of its weight that is."""
-
-
-class Draw(Protocol):
-    """Draws rows of a frame with replacement, as weights."""
-
-    @property
-    def columns(self) -> tuple[Hashable, ...]:
-        """The required columns."""
-
-    def __call__(self, frame: pd.DataFrame, data: Dataset) -> Dataset:
-        """Return a sample of the encoded rows."""
+    __call__: Callable[..., Any]
 
 
 class Facts(NamedTuple):
@@ -308,17 +296,18 @@ class Reading:
     """A function that encodes a frame, called by workers.
 
     Rows that lack the ``required`` column are dropped, ``weights`` names a column, ``prepare`` converts
-    raw columns to categories, ``keep`` selects rows, ``draw`` draws from them, and unseen values of
-    the ``lenient`` columns are missing.
+    raw columns to categories, and unseen values of the ``lenient`` columns are missing. ``keep`` returns
+    which rows of a frame are selected, or which part of their weights; ``draw`` returns a sample of its
+    encoded rows, drawn with replacement.
     """
 
     schema: Schema
     required: Hashable = None
     weights: Hashable = None
     prepare: Prepare | None = None
-    keep: Keep | None = None
+    keep: Choice | None = None
     lenient: tuple[Hashable, ...] = ()
-    draw: Draw | None = None
+    draw: Choice | None = None
 
     @property
     def columns(self) -> tuple[Hashable, ...]:

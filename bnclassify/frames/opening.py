@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
@@ -24,6 +24,7 @@ from .schema import (
     ALL,
     MISSING,
     Columns,
+    Countable,
     Dataset,
     InMemory,
     Known,
@@ -203,17 +204,20 @@ def add_missing_level(data: Dataset | Partitions, columns: Any = True) -> Datase
     else:
         chosen = list(Names().check("missing_level", columns))
         check_columns(chosen, data.columns, "missing_level")
-    numeric = [name for name in chosen if isinstance(data, Dataset) and name in data.numbers]
-    if numeric:
+    check_new_level(data, chosen, data.numbers if isinstance(data, Dataset) else ())
+    return data.with_missing_level(chosen)
+
+
+def check_new_level(data: Countable, chosen: Collection[Hashable], numbers: Collection[Hashable]) -> None:
+    """Raise if missing values of the chosen columns cannot be a level, because they are numbers or one."""
+    if numeric := [name for name in chosen if name in numbers]:
         raise TypeError(
             f"missing_level must name categorical columns; got {listed(numeric)}. Discretize it first."
         )
-    twice = [name for name in chosen if MISSING in data.levels[data.positions[name]]]
-    if twice:
+    if twice := [name for name in chosen if MISSING in data.levels[data.positions[name]]]:
         raise ValueError(
-            f"missing_level: {listed(twice)} has a level {MISSING!r} already. Rename that level."
+            f"missing_level must not name columns with a level {MISSING!r}; got {listed(twice)}. Rename it."
         )
-    return data.with_missing_level(chosen)
 
 
 def open_data(data: Any, argument: str = "dataset", *, or_rows: bool = False) -> Opened:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, added
 from ..base.messages import listed, shown, warn
-from .encoding import Draw, Facts, Keep, Reading
+from .encoding import Facts, Reading
 from .schema import ALL, MISSING, Columns, Dataset, InMemory, Known, Learnable, Prepare, Schema, recode
 from .sources import Source, is_dask, needs_rows
 
@@ -187,15 +187,15 @@ class Partitions(Learnable):
         """Return the same, because rows of weight 0 add nothing to a sum."""
         return self
 
-    def keeping(self, keep: Keep) -> Partitions:
-        """Return the rows that a function of frames selects."""
-        return replace(self, reading=replace(self.reading, keep=keep), memo=Memo())
+    def reread(self, **changes: Any) -> Partitions:
+        """Return rows that are read in another way, with fields of `reading` changed."""
+        return replace(self, reading=replace(self.reading, **changes), memo=Memo())
 
     def hiding(self, known: Mapping[Hashable, tuple[Any, ...]]) -> Partitions:
         """Return the data with the ``known`` levels of some columns; other values are missing."""
         levels = [known.get(name, old) for name, old in zip(self.columns, self.levels, strict=True)]
         schema = Schema(self.columns, tuple(levels), self.schema.ordered)
-        return replace(self, reading=replace(self.reading, schema=schema, lenient=tuple(known)), memo=Memo())
+        return self.reread(schema=schema, lenient=tuple(known))
 
     @property
     def hidden(self) -> dict[Hashable, int]:
@@ -203,10 +203,6 @@ class Partitions(Learnable):
         if self.memo.counted is None:
             self._look()
         return {name: n for name in self.columns if (n := self.memo.hidden.get(name, 0))}
-
-    def drawing(self, draw: Draw) -> Partitions:
-        """Return rows that are drawn with replacement."""
-        return replace(self, reading=replace(self.reading, draw=draw), memo=Memo())
 
     def count_all(self, count: Callable[[Any], T]) -> T:
         """Return the counts of all rows, by a function of the source that counts them, or of each part."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Protocol, TypeVar, runtime_checkable
-from weakref import finalize
 
 import numpy as np
 import pandas as pd
 
 from ..base.calls import tqdm
-from ..base.messages import listed, shown
+from ..base.immutable import cached_property
+from ..base.messages import listed
 from .schema import Countable
 
 _OWN = (pd.DataFrame, pd.Series, Mapping, np.ndarray, list, tuple, str)
@@ -195,54 +195,42 @@ class Chunks:
             raise ValueError(f"{argument} {NEEDS_FUNCTION}; got an iterator, which can be read only once.")
         self.argument, self._frames = argument, frames
         self.declared: Mapping[Hashable, tuple[Any, ...]] = {}
-        self._opened: tuple[pd.DataFrame, Iterator[Any], Callable[[], object]] | None = None
-        self._names: Sequence[Hashable] | None = None
+        self._opened: tuple[pd.DataFrame, Iterator[Any]] | None = None
         self._rows: int | None = None
 
-    @property
+    @cached_property
     def names(self) -> Sequence[Hashable]:
         """Names of the columns of the first frame."""
-        if self._names is None:
-            self._names = self._peek().columns.tolist()
-        return self._names
+        return self._peek().columns.tolist()
 
     def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
         """Iterate over the frames; see `Source`."""
         total: list[T] = []
         # A progress bar, in interactive sessions only.
-        for frame in tqdm(self._walk(columns or ()), desc="chunks", unit=" chunks", disable=None):
+        for frame in tqdm(self._walk(), desc="chunks", unit=" chunks", disable=None):
             total = [merge([*total, make(frame if columns is None else frame[list(columns)])])]
         return total[0]
 
     def _peek(self) -> pd.DataFrame:
         """Return the first frame, which is kept for the next pass."""
         if self._opened is None:
-            frames = self._open()
-            close = finalize(self, _close, frames)  # also closes it if no pass follows
-            others = iter(frames)
-            first = next(others, None)
+            frames = iter(self._open())
+            first = next(frames, None)
             if first is None:
                 raise ValueError(f"{self.argument} {NEEDS_FUNCTION}; got no data frames.")
-            self._opened = _as_pandas(first, self.argument), others, close
+            self._opened = _as_pandas(first, self.argument), frames
         return self._opened[0]
 
-    def _walk(self, columns: Sequence[Hashable]) -> Iterator[pd.DataFrame]:
-        """Iterate over the frames, and check their columns."""
-        self._peek()
+    def _walk(self) -> Iterator[pd.DataFrame]:
+        """Iterate over the frames, and check that each pass has as many rows."""
+        first = self._peek()
         assert self._opened is not None
-        (first, others, close), self._opened = self._opened, None
+        (_, others), self._opened = self._opened, None
         rows = 0
-        try:
-            for number, frame in enumerate(chain([first], others)):
-                made = _as_pandas(frame, self.argument)
-                absent = [name for name in columns if name not in made.columns]
-                if absent:
-                    place = f"in frame {number}; frame 0 has one."
-                    raise KeyError(f"{self.argument}: no column {shown(absent[0])} {place}")
-                rows += len(made)
-                yield made
-        finally:
-            close()
+        for frame in chain([first], others):
+            made = _as_pandas(frame, self.argument)
+            rows += len(made)
+            yield made
         self._rows = rows if self._rows is None else self._rows
         if rows != self._rows:
             found = f"{self._rows} rows in the first pass and {rows} in a later one"
@@ -257,13 +245,6 @@ class Chunks:
                 f"{self.argument} {NEEDS_FUNCTION}; got a function that returns {type(frames).__name__}."
             )
         return frames
-
-
-def _close(frames: object) -> None:
-    """Close an iterator that may read a file."""
-    close = getattr(frames, "close", None)
-    if close is not None:
-        close()
 
 
 class DaskFrame:

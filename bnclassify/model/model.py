@@ -402,12 +402,7 @@ class Derived(BuiltOn):
 
 def renewed(x: M, **changes: Any) -> M:
     """Return a model with some of its fields changed, without repeating its checks."""
-    names = x.__dataclass_fields__
-    if not changes.keys() <= names.keys():
-        raise TypeError(f"{type(x).__name__} does not have all of the fields {', '.join(changes)}")
-    kept = x.__dict__
     copy = object.__new__(type(x))
-    copy.__dict__.update({name: kept[name] for name in names})
-    copy.__dict__.update(changes)
+    copy.__dict__.update({name: x.__dict__[name] for name in x.__dataclass_fields__} | changes)
     copy._freeze(**changes)
     return copy

@@ -78,10 +78,9 @@ class Discretizer(Immutable):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not len(self.columns) == len(self.points) == len(self.labels or self.points):
-            raise ValueError("points must have the cut points, and labels the labels, of each column.")
-        if not all(map(_ascend, self.points)):
-            raise ValueError("points must be in ascending order.")
+        alike = len(self.columns) == len(self.points) == len(self.labels or self.points)
+        if not (alike and all(map(_ascend, self.points))):
+            raise ValueError("points must have the cut points of each column, in ascending order.")
 
     @property
     def cuts(self) -> dict[Hashable, tuple[float, ...]]:

@@ -10,13 +10,13 @@ import pandas as pd
 
 from ..base.checks import OneOf, check_columns, check_names
 from ..base.immutable import Immutable, record
-from ..base.messages import listed, shown
+from ..base.messages import listed
 from ..frames.databases import DatabaseTable
 from ..frames.encoding import Frame, Row, encode_frame
 from ..frames.numeric import are_categories, check_class
-from ..frames.opening import frame_of, open_data
+from ..frames.opening import check_new_level, frame_of, open_data
 from ..frames.partitions import Partitions
-from ..frames.schema import MISSING, Columns, Countable, Data, Dataset, InMemory, Known
+from ..frames.schema import Columns, Countable, Data, Dataset, InMemory, Known
 from ..frames.sources import Source
 from ..frames.training import Numeric, find_numbers, prepare, some_features
 from .cut_points import CUTTINGS, METHODS, table_cuts, table_of
@@ -168,18 +168,7 @@ class Preparing(NamedTuple):
             check_columns(named, data.columns, "missing_level")
             chosen = [name for name in data.columns if name in named]
         of_numbers = data.numbers if isinstance(data, Dataset) else ()
-        numbers = [name for name in chosen if name in data.schema.numeric and name in of_numbers]
-        if numbers:
-            raise ValueError(
-                f"missing_level must not name columns that are kept as numbers; got {listed(numbers)}. Their "
-                "missing values are ignored."
-            )
-        taken = [name for name in chosen if MISSING in data.levels[data.positions[name]]]
-        if taken:
-            raise ValueError(
-                f"missing_level must not name columns with a level {shown(MISSING)}; got {listed(taken)}. "
-                "Rename this level."
-            )
+        check_new_level(data, chosen, data.schema.numeric.keys() & of_numbers)
         return tuple(chosen)
 
 
