@@ -27,7 +27,7 @@ from .cases import in_order, row_keys
 from .incomplete import learn_fading, marginalize, missing_shares
 from .powers import COMMON_PRECISION, Powers, best_powers, common_power, log_likelihood, odds, row_logs
 from .prior import check_prefix_prior
-from .refined import TERMS, Refinement
+from .refined import TERMS, Fit, LeftOutTerms, Refinement
 from .tables import LeftOut
 from .weighted import LogLinear, Stacked, Weighted
 
@@ -202,25 +202,20 @@ class LeaveOneOut(Method):
             others = (held.terms.regress(held.all_weights),) if regresses else ()
             method = self
             for depth in depths:
-                some = held if depth is None else held.up_to(depth)
-                fit = method._add_terms(some, method._weigh(some))
-                summary = LeaveOneOutSummary(
-                    fit.power, fit.objective, fit.log_likelihood, fit.depth, held.represented, fit.ridges
-                )
-                learned = {**fit.model.learned, "leave_one_out": summary}
-                result.append((renewed(fit.model, learned=learned), *others))
-                method = replace(method, ridges=fit.ridges)
+                model, _ = method._fit(held if depth is None else held.up_to(depth))
+                result.append((model, *others))
+                method = replace(method, ridges=model.learned["leave_one_out"].ridges)
         return result
 
     def held_out(self, x: Any, data: Dataset, prior: Prior) -> Array:
         """Return ln P(class) of each row under the model of all other rows, (rows,)."""
         with one_thread:
             held = self._hold_out(x, data, prior, distinct=False)
-            return row_logs(self._add_terms(held, self._weigh(held)).total, held.left_out.classes)
+            return row_logs(self._fit(held)[1], held.left_out.classes)
 
     def _hold_out(
         self, x: Any, data: Dataset, prior: Prior, *, distinct: bool = True, all_depths: bool = False
-    ) -> _HeldOut:
+    ) -> LeftOutTerms:
         """Count the tables, fit the terms, and compute the odds by each table at held-out rows."""
         network: Any = x.graph
         stack = (x if isinstance(x, LogLinear) else Weighted(network, recipe=x.recipe))._stacked
@@ -236,9 +231,9 @@ class LeaveOneOut(Method):
         rows, counts, left_out, n = _judged(data, cells, distinct=distinct and not terms.numbers)
         by_depth = left_out_odds(stacked, rows, left_out, depths)
         of_numbers = terms.left_out(rows, left_out)
-        return _HeldOut(data, stacked, terms, depths, rows, counts, left_out, n, by_depth, of_numbers)
+        return LeftOutTerms(data, stacked, terms, depths, rows, counts, left_out, n, by_depth, of_numbers)
 
-    def _weigh(self, held: _HeldOut) -> dict[int, Powers]:
+    def _weigh(self, held: LeftOutTerms) -> dict[int, Powers]:
         """Return the best powers of the tables with each number of parents that can be chosen."""
         found: dict[int, Powers] = {}
         n = len(held.depths)
@@ -250,61 +245,27 @@ class LeaveOneOut(Method):
                 found[i] = Powers(1.0, np.ones(held.by_depth.shape[1]), value, value)
         return found
 
-    def _add_terms(self, held: _HeldOut, found: dict[int, Powers]) -> _Fit:
-        """Choose the number of parents, and add the terms to its tables."""
-        asked = held.terms.asked
+    def _fit(self, held: LeftOutTerms) -> tuple[Any, Array]:
+        """Return the model with the best weights and number of parents, and its odds at left-out rows."""
+        found, asked = self._weigh(held), held.terms.asked
         fits = {i: each.log_likelihood if asked else each.objective for i, each in found.items()}
         best = min(i for i, fit in fits.items() if fit >= max(fits.values()) - TOLERANCE)
         powers, depth = found[best], held.depths[best]
         if asked:
-            weights = powers.single, held.rows, held.left_out.classes, held.counts
-            refined = held.terms.weigh(held.by_depth, held.of_numbers, best, *weights, depth, self.ridges)
-            return _Fit(
-                refined.model,
-                powers.common,
-                depth,
-                refined.objective,
-                refined.log_likelihood,
-                refined.total,
-                refined.ridges,
-            )
-        model: Any = renewed(held.stacked, powers=tuple(powers.single.tolist()), most_parents=depth)
-        total = np.tensordot(powers.single, held.by_depth[best], 1)
-        return _Fit(model, powers.common, depth, powers.objective, powers.log_likelihood, total)
-
-
-@dataclass(frozen=True, eq=False)
-class _HeldOut:
-    """Tables and terms of training rows, and the odds by each table at rows that are held out.
-
-    ``by_depth`` are (depths, families, classes − 1, rows), and ``of_numbers`` those of Gaussian terms on each
-    scale. The rows count ``counts`` and represent ``represented`` rows.
-    """
-
-    data: Dataset
-    stacked: Stacked
-    terms: Refinement
-    depths: range
-    rows: NDArray[np.intp]
-    counts: Array
-    left_out: LeftOut
-    represented: int
-    by_depth: Array
-    of_numbers: list[Array]
-
-    def up_to(self, depth: int) -> _HeldOut:
-        """Return the same with a maximum number of parents."""
-        return replace(self, depths=self.depths[: depth + 1], by_depth=self.by_depth[: depth + 1])
-
-    @property
-    def all_weights(self) -> Array:
-        """The weights of all rows."""
-        return np.ones(len(self.data)) if self.data.weights is None else self.data.weights
+            fit = held.terms.weigh(held, best, powers.single, self.ridges)
+        else:
+            model: Any = renewed(held.stacked, powers=tuple(powers.single.tolist()), most_parents=depth)
+            total = np.tensordot(powers.single, held.by_depth[best], 1)
+            fit = Fit(model, powers.objective, powers.log_likelihood, total)
+        summary = LeaveOneOutSummary(
+            powers.common, fit.objective, fit.log_likelihood, depth, held.represented, fit.ridges
+        )
+        return renewed(fit.model, learned={**fit.model.learned, "leave_one_out": summary}), fit.total
 
 
 def _hold_out_groups(
     stack: Callable[..., Stacked], stacked: Stacked, terms: Refinement, depths: range, prior: Prior
-) -> _HeldOut:
+) -> LeftOutTerms:
     """Return the odds at all rows by tables and terms of the other cases, in ten parts of the cases."""
     data = terms.data
     weights = np.ones(len(data)) if data.weights is None else data.weights
@@ -331,20 +292,9 @@ def _hold_out_groups(
         for array, found in zip(of_numbers, others.left_out(own, nothing.take(own)), strict=True):
             array[..., own] = found[same]
     left_out = JudgedRows(data.codes[-1], np.zeros(len(data)))
-    return _HeldOut(data, stacked, terms, depths, rows, weights, left_out, len(data), by_depth, of_numbers)
-
-
-@dataclass(frozen=True, eq=False)
-class _Fit:
-    """A model with weights: its common power, number of parents, and the odds of held-out rows."""
-
-    model: Any
-    power: float
-    depth: int
-    objective: float
-    log_likelihood: float
-    total: Array
-    ridges: Mapping[str, float] = field(default_factory=dict)
+    return LeftOutTerms(
+        data, stacked, terms, depths, rows, weights, left_out, len(data), by_depth, of_numbers
+    )
 
 
 @record

@@ -245,14 +245,43 @@ _RIDGES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """The best weights of a refined model: its objective, log-likelihood, odds and precisions of weights."""
+class Fit:
+    """A model with the best weights, its objective and log-likelihood, odds of rows and precisions."""
 
-    model: Refined
+    model: Any
     objective: float
     log_likelihood: float
     total: Array
-    ridges: Mapping[str, float]
+    ridges: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOutTerms:
+    """Tables and terms of training rows, and the odds by each table at rows that are held out.
+
+    ``by_depth`` are (depths, families, classes − 1, rows), and ``of_numbers`` those of Gaussian terms on each
+    scale. The rows count ``counts`` and represent ``represented`` rows.
+    """
+
+    data: Dataset
+    stacked: Stacked
+    terms: Refinement
+    depths: range
+    rows: NDArray[np.intp]
+    counts: Array
+    left_out: LeftOut
+    represented: int
+    by_depth: Array
+    of_numbers: list[Array]
+
+    def up_to(self, depth: int) -> LeftOutTerms:
+        """Return the same with a maximum number of parents."""
+        return replace(self, depths=self.depths[: depth + 1], by_depth=self.by_depth[: depth + 1])
+
+    @property
+    def all_weights(self) -> Array:
+        """The weights of all rows."""
+        return np.ones(len(self.data)) if self.data.weights is None else self.data.weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,29 +380,19 @@ class Refinement:
             self._assemble(base, (), np.array(by_class).reshape(-1, n_classes)), intercept=intercept
         )
 
-    def weigh(
-        self,
-        by_depth: Array,
-        of_numbers: Sequence[Array],
-        best: int,
-        single: Array,
-        rows: NDArray[np.intp],
-        classes: Codes,
-        counts: Array,
-        depth: int,
-        ridges: Mapping[str, float],
-    ) -> Found:
-        """Return the refined model with the best weights, given odds of the tables at held-out rows.
+    def weigh(self, held: LeftOutTerms, best: int, single: Array, ridges: Mapping[str, float]) -> Fit:
+        """Return the refined model with the best weights, around ``single`` ones of tables number ``best``.
 
         Without ``ridges``, the precisions of the weights by kind of term, they maximize the evidence.
         """
+        by_depth, classes, counts = held.by_depth, held.left_out.classes, held.counts
         others = [i for i in range(len(by_depth)) if i != best and "levels" in self.asked]
         of_scales = [terms for terms in self.of_numbers if terms.gaussians]
         chosen = self.columns if self._has_enough_rows(counts) else {}
         names = ["tables", *["levels"] * len(others), *[terms.name for terms in of_scales], *chosen]
         shared = [by_depth[best], *[by_depth[i, :-1] for i in others]]
-        shared += of_numbers
-        columns = [columns[rows] for columns in chosen.values()]
+        shared += held.of_numbers
+        columns = [columns[held.rows] for columns in chosen.values()]
         if sum(c.shape[0] * c.shape[1] for c in columns) <= _SMALL:
             columns = list(map(in_full, columns))
         sizes = [*map(len, shared), *[c.shape[1] * shared[0].shape[1] for c in columns]]
@@ -389,14 +408,14 @@ class Refinement:
         if "levels" in self.asked:
             by_number = dict(zip([best, *others], [of_tables, *parts], strict=False))
             powers = [*self._powers(by_number), powers[-1]]
-        most = len(by_depth) - 1 if "levels" in self.asked else depth
+        most = len(by_depth) - 1 if "levels" in self.asked else held.depths[best]
         base = renewed(self.stacked, powers=tuple(powers), most_parents=most)
         by_class = problem.by_class(weights) if columns else np.empty((0, 0))
         model = self._assemble(base, parts[len(others) :], by_class)
         likelihood = log_likelihood(total, classes, counts)
         objective = likelihood - 0.5 * float(precisions[blocks] @ (weights - mean) ** 2)
         found = dict(zip(kinds, precisions.tolist(), strict=True))
-        return Found(model, objective, likelihood, total, found)
+        return Fit(model, objective, likelihood, total, found)
 
     def _has_enough_rows(self, counts: Array) -> bool:
         """Whether there are more rows than weights of columns, which regression alone estimates if not."""
