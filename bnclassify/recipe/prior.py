@@ -23,6 +23,7 @@ from ..network.estimates import (
     EquivalentSize,
     MEstimate,
     Prior,
+    PseudoCounts,
     is_nested,
 )
 from .counts import PrefixCounts, count_nested, owners
@@ -353,7 +354,7 @@ def _given_masses(prior: Any, prefixes: Sequence[PrefixCounts], cards: NDArray[n
 
 def check_prefix_prior(prior: Any) -> Any:
     """Return a prior that adds pseudo-counts to the table of every prefix, or raise a TypeError."""
-    if not is_nested(prior) and not hasattr(prior, "per_cell"):
+    if not is_nested(prior) and not isinstance(prior, PseudoCounts):
         raise TypeError("prior must be smooth, ess, m or backoff.")
     return prior
 
