@@ -160,7 +160,8 @@ def test_wide_tables_are_told() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 40, (300, 2)).astype(str), columns=["town", "street"])
     frame["class"] = rng.choice(["a", "b"], 300)
-    with pytest.warns(UserWarning, match=r"3,040 are in the table of 'street'.* 'town' \(40 levels\)") as told:
+    expected = r"3,040 are in the table of 'street'.* 'town' \(40 levels\)"
+    with pytest.warns(UserWarning, match=expected) as told:
         bn.bnc("tan_cl", "class", frame, smooth=1)
     assert len(told) == 1
     with pytest.warns(UserWarning, match="more than the 300 rows"):
