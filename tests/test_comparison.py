@@ -307,9 +307,9 @@ BAD_TABLES = {
     "missing": (
         pd.DataFrame({"a": [0.1, np.nan], "b": [1.0, np.inf]}),
         ValueError,
-        "2 missing or infinite values in 'a', 'b'",
+        "got other values in 'a', 'b'",
     ),
-    "text": (pd.DataFrame({"a": [0.1, 0.2], "b": ["x", "y"]}), TypeError, "got other values in 'b'"),
+    "text": (pd.DataFrame({"a": [0.1, 0.2], "b": ["x", "y"]}), ValueError, "got other values in 'b'"),
     "series": (pd.Series([0.1, 0.2]), TypeError, "DataFrame.*got a value of type Series"),
     "same name": (
         pd.DataFrame([[1.0, 2.0], [2.0, 1.0]], columns=["a", "a"]),
@@ -353,10 +353,10 @@ def test_bad_arguments() -> None:
         bn.compare(frame, train_size=0, test_size=1)
     with pytest.raises(
         ValueError,
-        match=r"test must be 'corrected_t' unless results are of five repeats.*of 2 rows\. Use test='cor",
+        match=r"test must be 'corrected_t' unless results are of five repeats.*of other folds",
     ):
         bn.compare(frame, test="5x2cv_t")
-    with pytest.raises(ValueError, match="of 10 rows"):  # without a word on which are of one repeat
+    with pytest.raises(ValueError, match="of other folds"):  # without a word on which are of one repeat
         bn.compare(table(FIGURES["five_by_two"][0]), test="5x2cv_f")
     with pytest.raises(
         ValueError,

@@ -317,7 +317,7 @@ def test_a_class_that_a_fold_lacks() -> None:
     ):
         mean = bn.cv(x, frame, folds=folds, metric="auc")
     assert mean == found[0, "auc"][0]
-    with pytest.raises(ValueError, match="results must have finite numbers only; got 2"):
+    with pytest.raises(ValueError, match="all finite; got other values in "):
         bn.compare(bn.cv({"a": x, "b": x}, frame, folds=folds, metric="auc", mean=False))
 
 
@@ -385,16 +385,14 @@ def test_compare_refuses_what_does_not_fit(
         for results, words in (
             (ten, "of 10 folds"),
             (bn.cv(models, car, k=5, repeats=2, rng=0, mean=False), "of 2 repeats of 5 folds"),
-            (judged.iloc[:8].xs("auc", axis=1, level=1), "of 8 rows out of 5 repeats of 2 folds"),
+            (judged.iloc[:8].xs("auc", axis=1, level=1), "of 5 repeats of 2 folds"),
         ):
-            with pytest.raises(
-                ValueError, match=rf"test must .*got results {words}. Use test='corrected_t'.$"
-            ):
+            with pytest.raises(ValueError, match=rf"test must be 'corrected_t' .*got results {words}.$"):
                 bn.compare(results, test=test)
     one = bn.cv(models, car, folds=[range(500)], mean=False)
     with pytest.raises(ValueError, match="results must be of at least two folds; got 1"):
         bn.compare(one)
-    with pytest.raises(ValueError, match="table must have one row per data set; got the folds of one"):
+    with pytest.raises(ValueError, match=r"table must have one row per data set.*or the folds of one"):
         bn.compare_ranks(ten)
     for wrong in (ten.mean(), 0.9, {"nb": [0.9]}):
         with pytest.raises(TypeError, match="results must be a DataFrame of cv"):

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.arrays import Array
 from ..base.calls import guided
-from ..base.checks import Instance
-from ..base.messages import listed, plain
+from ..base.checks import Instance, check_columns
+from ..base.messages import plain, shown
 from ..frames.numeric import check_weights
 from ..frames.sources import in_pandas
 from ..model.model import Model
@@ -169,10 +169,9 @@ def _paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Ob
         raise ValueError("actual must have no missing labels. Compare the rows that have one.")
     types = [{type(label) for label in labels if not pd.isna(label)} for labels in (guesses, truth)]
     if types[0].isdisjoint(types[1]) and not set(truth) & {g for g in guesses if not pd.isna(g)}:
-        kinds = [" and ".join(sorted(t.__name__ for t in label_types)) or "nothing" for label_types in types]
         raise ValueError(
-            f"predicted and actual must have labels of the same type; got {kinds[0]} and {kinds[1]}. "
-            "Convert one, for example with .astype(str)."
+            f"predicted and actual must have labels of the same type; got {shown(guesses[0])} and "
+            f"{shown(truth[0])}. Convert one, for example with .astype(str)."
         )
     return guesses, truth
 
@@ -229,7 +228,5 @@ def _right_labels(predicted: pd.DataFrame, actual: pd.DataFrame) -> NDArray[np.b
         Instance(pd.DataFrame, expected).check(name, frame)
     if not predicted.shape[1]:
         raise ValueError(f"predicted must be {expected}; got none.")
-    absent = [name for name in predicted.columns if name not in actual.columns]
-    if absent:
-        raise KeyError(f"actual must have the columns of predicted; it lacks {listed(absent)}.")
+    check_columns(predicted.columns, actual.columns, "actual")
     return np.array([_right(predicted[name], actual[name]) for name in predicted.columns])

@@ -156,18 +156,14 @@ def check_table(table: Any, argument: str, contents: str) -> pd.DataFrame:
     if not table.columns.is_unique:
         twice = table.columns[table.columns.duplicated()].unique()
         raise ValueError(f"{argument} must name each model once; got {listed(twice)} twice. Rename one.")
-    kinds = zip(table.columns, table.dtypes, strict=True)
-    wrong = [name for name, kind in kinds if not pd.api.types.is_any_real_numeric_dtype(kind)]
+    are_numbers = pd.api.types.is_any_real_numeric_dtype
+    wrong = [n for n, c in table.items() if not are_numbers(c) or not np.isfinite(c.astype(float)).all()]
     if wrong:
-        raise TypeError(f"{argument} must be a DataFrame of {contents}; got other values in {listed(wrong)}.")
-    numbers = table.astype(float)
-    absent = ~np.isfinite(numbers.to_numpy())
-    if absent.any():
         raise ValueError(
-            f"{argument} must have finite numbers only; got {np.count_nonzero(absent)} missing or infinite "
-            f"values in {listed(table.columns[absent.any(axis=0)])}. Drop them with dropna()."
+            f"{argument} must be a DataFrame of {contents}, all finite; got other values in {listed(wrong)}. "
+            "Drop missing values with dropna()."
         )
-    return numbers
+    return table.astype(float)
 
 
 def _side_by_side(results: object) -> pd.DataFrame:
@@ -249,14 +245,9 @@ def _check_five_by_two(table: pd.DataFrame, scheme: Scheme | None) -> None:
     repeats = [row[0] if isinstance(row, tuple) else None for row in table.index]
     is_grid = len(repeats) == 10 and repeats[::2] == repeats[1::2] and len(set(repeats)) == 5
     if not is_grid or not (scheme is None or (scheme.repeats, scheme.k, scheme.is_partition) == (5, 2, True)):
-        sizes = "" if scheme else ", with train_size= and test_size="
-        origin = f"{len(table)} rows"
-        if scheme:
-            origin = str(scheme) if len(table) == scheme.repeats * scheme.k else f"{origin} out of {scheme}"
         raise ValueError(
             "test must be 'corrected_t' unless results are of five repeats of two folds, indexed by (repeat, "
-            f"fold), as from cv(..., k=2, repeats=5, mean=False); got results of {origin}. "
-            f"Use test='corrected_t'{sizes}."
+            f"fold), as from cv(..., k=2, repeats=5, mean=False); got results of {scheme or 'other folds'}."
         )
 
 

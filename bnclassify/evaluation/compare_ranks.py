@@ -213,12 +213,10 @@ def _compare_signed_ranks(
 def _check_data_sets(table: pd.DataFrame) -> None:
     if len(table) < 2:
         raise ValueError(f"table must have at least two data sets, one per row; got {len(table)}.")
-    if table.columns.nlevels > 1:
-        raise ValueError("table must have one column per model; got several metrics. Select one of them.")
-    if scheme_of(table) is not None and "fold" in table.index.names:
+    if table.columns.nlevels > 1 or (scheme_of(table) is not None and "fold" in table.index.names):
         raise ValueError(
-            "table must have one row per data set; got the folds of one data set. Use compare(results) for "
-            "these. For several data sets, use one row per cv(models, dataset)."
+            "table must have one row per data set and one column per model; got several metrics, or the "
+            "folds of one data set, which compare(results) compares."
         )
 
 

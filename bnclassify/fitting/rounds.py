@@ -187,7 +187,7 @@ def plan_rounds(
     counts: Mapping[Hashable, int] = {}
     if is_partitioned(dataset):
         if folds is not None:
-            _check_fold_column(folds, names)
+            check_columns([folds], names, "folds")
             names = [name for name in names if name != folds]
         data = training_data(models, dataset, names, dag=dag, lenient=lenient)
         plan = _plan_parts(data, dataset, k, repeats, folds, rng)
@@ -203,16 +203,6 @@ def plan_rounds(
         columns = listed([f"{count} in {shown(name)}" for name, count in counts.items()])
         warn(f"Values that are not among the levels of the models are treated as missing: {columns}.")
     return replace(plan, unseen=counts)
-
-
-def _check_fold_column(folds: Any, names: Sequence[Hashable]) -> None:
-    """Raise unless folds of partitioned data are given by the name of a column."""
-    if not isinstance(folds, Hashable) or (isinstance(folds, tuple) and folds not in names):
-        raise TypeError(
-            "folds must be the name of a column that contains the fold of each row if data are "
-            f"partitioned; got {shown(folds)}."
-        )
-    check_columns([folds], names, "folds")
 
 
 def raw_rows(x: Model, dataset: Any) -> Any:

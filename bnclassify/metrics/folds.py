@@ -219,16 +219,12 @@ def check_k(k: object, rows: int) -> None:
 
 def split_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> list[tuple[Rows, Rows | None]]:
     """Return the rows that each fold tests, and those that it learns from if folds are pairs of both."""
-    if not isinstance(folds, str) and isinstance(folds, Iterator):
-        folds = list(folds)
-    is_list = isinstance(folds, list | tuple) and len(folds) > 0
-    if not (is_list and all(map(_is_pair, folds))):
-        return [(test, None) for test in fold_rows(folds, rows, index)]
-    named: Any = folds
-    pairs = [(_check_rows(test, rows), _check_rows(train, rows)) for train, test in named]
-    for i, (test, train) in enumerate(pairs):
-        if twice := len(np.intersect1d(test, train)):
-            raise ValueError(f"folds must not learn from rows that they test; got {twice:,} in fold {i}.")
+    given: Any = list(folds) if isinstance(folds, Iterator) else folds
+    if not (isinstance(given, list | tuple) and given and all(map(_is_pair, given))):
+        return [(test, None) for test in fold_rows(given, rows, index)]
+    pairs = [(_check_rows(test, rows), _check_rows(train, rows)) for train, test in given]
+    if any(len(np.intersect1d(test, train)) for test, train in pairs):
+        raise ValueError("folds must not learn from rows that they test; some train and test sets overlap.")
     return list(pairs)
 
 
@@ -238,8 +234,7 @@ def _is_pair(part: Any) -> bool:
 
 def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> list[Rows]:
     """Return the rows that each fold tests, from fold numbers (aligned with ``index``) or lists of rows."""
-    if not isinstance(folds, str) and isinstance(folds, Iterator):
-        folds = list(folds)
+    folds = list(folds) if isinstance(folds, Iterator) else folds
     if _is_numbering(folds):
         if isinstance(folds, pd.Series) and index is not None and not folds.index.equals(index):
             raise ValueError(
@@ -265,8 +260,6 @@ def _is_numbering(folds: Any) -> bool:
         raise TypeError(
             f"folds must be an array of fold numbers or a list of arrays of rows to test; got {shown(folds)}."
         )
-    if isinstance(folds, np.ndarray) and folds.ndim == 1 and folds.dtype != object:
-        return True
     return isinstance(folds, pd.Series) or all(isinstance(part, int | np.generic) for part in folds)
 
 

@@ -13,7 +13,6 @@ from textwrap import fill
 from typing import Any, NamedTuple, TypeAlias
 
 import graphviz
-import numpy as np
 import pandas as pd
 from graphviz.backend import dot_command
 
@@ -183,10 +182,8 @@ def plot(
     Optional(Real(above=0)).check("fontsize", fontsize)
     Flag().check("class_arcs", class_arcs)
     compares = not (target is None and against is None)
-    if Flag().check("distributions", distributions) and compares:
-        raise ValueError("distributions must be False with target or against, which explain a row.")
-    if row is None and compares:
-        raise ValueError("row must be given with target or against, which explain a row.")
+    if (Flag().check("distributions", distributions) or row is None) and compares:
+        raise ValueError("row must be given, and distributions False, with target or against.")
     explains = row is not None and not distributions
     drawn = sketch(model, class_arcs, note_colors=not explains)
     if strength is not None:
@@ -361,11 +358,6 @@ def _distributions(x: Model, row: object, unseen: str) -> tuple[dict[Hashable, N
     if row is not None:
         levels = tuple([labels[v] for v in x.features])
         codes = match(read_one(x, row)[1], x.features, levels, unseen=unseen)
-        if x._log_joint(codes).max() == -np.inf:
-            raise ValueError(
-                "row must be possible under at least one class; got a row of probability 0. Use lp with "
-                "smooth greater than 0."
-            )
         feature_codes = zip(x.features, levels, codes[:, 0].tolist(), strict=True)
         evidence = {v: labels_of[code] for v, labels_of, code in feature_codes if code >= 0}
     written = {v: x._written_levels(v) for v in x.variables}
