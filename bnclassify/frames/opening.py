@@ -90,11 +90,6 @@ def encode(
         If a column contains numbers with fractions, dates, or values of several types, a weight is missing,
         infinite or below 0, or a column has a level "(missing)" already.
 
-    Warns
-    -----
-    UserWarning
-        If ``weights_are`` is not given, and the weights are probably not frequencies.
-
     Notes
     -----
     With the extra ``frames``, data frames of other libraries are accepted, too: a polars DataFrame or
@@ -108,24 +103,13 @@ def encode(
 
     Examples
     --------
-    >>> from bnclassify import encode, load_voting
-    >>> encode(load_voting())
-    Dataset: 435 rows, 17 columns, 392 missing values
-
-    Distinct rows with their frequencies:
-
     >>> import pandas as pd
-    >>> from bnclassify import cpt, lp, nb
+    >>> from bnclassify import encode
     >>> counted = pd.DataFrame({"sex": ["f", "f", "m", "m"], "survived": ["no", "yes", "no", "yes"],
     ...                         "people": [126, 344, 1364, 367]})
     >>> data = encode(counted, weights="people", weights_are="frequencies")
     >>> data
     Dataset: 4 rows that count 2,201, 2 columns, 0 missing values
-    >>> cpt(lp(nb("survived", data), data, smooth=0), "sex").round(3)
-    survived     no    yes
-    sex
-    f         0.085  0.484
-    m         0.915  0.516
     """
     if weights_are is not None:
         OneOf(("frequencies", "cases")).check("weights_are", weights_are)

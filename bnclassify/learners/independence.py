@@ -65,11 +65,6 @@ def chisq_dn(
         Structure without parameters. Use `lp` to estimate them. Parents are listed in the order in which
         they were selected.
 
-    Warns
-    -----
-    UserWarning
-        If weights are not whole numbers and their sum is less than the number of rows.
-
     Notes
     -----
     The score of Y as an additional parent of X with parents Z is G(X;Y|Z, C) minus a threshold. G is twice
@@ -86,8 +81,6 @@ def chisq_dn(
     ----------
     .. [1] Gámez, J. A., Mateo, J. L., Puerta, J. M. (2006). Dependency networks based classifiers: learning
        models by using independence tests. PGM 2006.
-    .. [2] Heckerman, D., Chickering, D. M., Meek, C., Rounthwaite, R., Kadie, C. (2000). Dependency
-       networks for inference, collaborative filtering, and data visualization. JMLR 1.
 
     Examples
     --------

@@ -66,12 +66,6 @@ def lca(
         of classes that were compared, and `loglik` and `BIC` marginalize over the class, so they need no
         column of classes.
 
-    Warns
-    -----
-    UserWarning
-        If EM did not converge within 5000 iterations, the model has more parameters than the data can
-        identify, or the largest of several numbers of classes was the best.
-
     Notes
     -----
     EM finds a local maximum of Σ ln P(row) + smooth Σ ln θ, with θ all probabilities of the model, from

@@ -100,12 +100,6 @@ def tan_cl(
     BNC
         Structure without parameters. Use `lp` to estimate them.
 
-    Warns
-    -----
-    UserWarning
-        If weights are not whole numbers, their sum is less than the number of rows and the score is not
-        "loglik".
-
     Notes
     -----
     The weights of arcs are the contributions to the score on the page :doc:`Formulas </methods>`, from the

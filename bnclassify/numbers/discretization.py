@@ -331,9 +331,7 @@ def discretize(
     Notes
     -----
     A column without cut points carries no information for a model. Drop it, with
-    ``frame.drop(columns=list(discretizer.uncut))``. The numbers can still depend on the class: MDLP tests
-    one cut point at a time, and in few rows it accepts few. "mixed" and "quantile" discretize such columns,
-    too. The page :doc:`Formulas </methods>` has the bound of MDLP.
+    ``frame.drop(columns=list(discretizer.uncut))``.
 
     Cut points chosen on all rows depend on the test rows of cross-validation, so ``cv`` of a discretized
     frame is too optimistic. `bnc` with ``discretize=`` chooses cut points in each training set.
@@ -342,8 +340,6 @@ def discretize(
     ----------
     .. [1] Fayyad, U. M., Irani, K. B. (1993). Multi-interval discretization of continuous-valued
        attributes for classification learning. IJCAI 93.
-    .. [2] Dougherty, J., Kohavi, R., Sahami, M. (1995). Supervised and unsupervised discretization
-       of continuous features. ICML 95.
 
     Examples
     --------
@@ -351,19 +347,17 @@ def discretize(
     >>> from bnclassify import discretize
     >>> people = pd.DataFrame({
     ...     "age": [18, 19, 22, 24, 31, 35, 42, 47, 53, 58, 64],
-    ...     "height": [1.71, 1.64, 1.80, 1.59, 1.75, 1.62, 1.83, 1.68, 1.77, 1.79, 1.66],
     ...     "rooms": [1, 2, 2, 1, 3, 2, 3, 3, 1, 2, 3],
     ...     "buys": ["no"] * 4 + ["yes"] * 7})
     >>> frame, discretizer = discretize(people, class_var="buys")
     >>> discretizer
     Discretizer (mdlp), columns cut at
       age: 27.5
-      height: no cut
       rooms: stays 1, 2, 3
-    >>> discretizer(pd.DataFrame({"age": [27, 80], "height": [1.5, None], "rooms": [3, 1]}))
-                age       height rooms
-    0  (-inf, 27.5]  (-inf, inf)     3
-    1   (27.5, inf)          NaN     1
+    >>> discretizer(pd.DataFrame({"age": [27, None], "rooms": [3, 1]}))
+                age rooms
+    0  (-inf, 27.5]     3
+    1           NaN     1
     """
     OneOf(METHODS).check("method", method)
     names = None if columns is None else check_names(columns, (class_var,), "columns")

@@ -101,8 +101,6 @@ def mbc(
        PGM 2006.
     .. [2] Bielza, C., Li, G., Larrañaga, P. (2011). Multi-dimensional classification with Bayesian
        networks. International Journal of Approximate Reasoning 52.
-    .. [3] Edmonds, J. (1967). Optimum branchings. Journal of Research of the National Bureau of
-       Standards 71B.
 
     Examples
     --------
@@ -112,9 +110,6 @@ def mbc(
     >>> families(structure)["el_salvador_aid"], families(structure)["immigration"]
     (('el_salvador_aid', 'mx_missile'), ('immigration', 'crime'))
     >>> model = lp(structure, voting, smooth=1)
-    >>> predict(model, voting.loc[[97]])
-       mx_missile immigration crime
-    97          n           n     n
     >>> predict(model, voting.loc[[97]], joint=True, prob=True).round(2)
        mx_missile immigration crime  probability
     97          n           y     y         0.27

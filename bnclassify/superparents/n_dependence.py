@@ -287,8 +287,7 @@ def ande(
     The page :doc:`Formulas </methods>` defines the estimates.
 
     Subsumption resolution [3]_ drops x_i if there is an x_j in the row with N(x_j) > ``subsumption`` and
-    N(x_i, x_j) = N(x_j). If two values imply each other, that of the earlier column is kept. If no
-    estimator can be used, naive Bayes uses all features, without resolution.
+    N(x_i, x_j) = N(x_j).
 
     References
     ----------
