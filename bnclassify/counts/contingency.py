@@ -191,8 +191,7 @@ class FamilyCounts:
     """Counts of families, each the numbers of a variable and its parents, over rows in memory.
 
     A row in which a member is missing is not counted. If `numbered` is True and there are more configurations
-    of the parents than rows, only observed configurations are numbered; if False, tables contain all
-    configurations, so that tables of several parts add up.
+    of the parents than rows, only observed configurations are numbered.
     """
 
     def __init__(self, data: Dataset, *, numbered: bool = True) -> None:
@@ -275,32 +274,19 @@ class FamilyCountsInParts:
             check_number(self.data, range(len(self.cards)), cells, "set max_parents")
         for family in alone:
             check_cells(self.data, family)
-        self._tables, self._extended = {}, {}
-        expected = partial(_count_expected, [*alone, *wanted], wanted)
-        made, extended = self._of_source([*alone, *wanted], wanted) or self.data.add_up(expected)
-        self._tables.update(zip([*alone, *wanted], made, strict=True))
-        self._extended.update(zip(wanted, extended, strict=True))
-
-    def _of_source(
-        self, tables: Sequence[Sequence[int]], extended: Sequence[Sequence[int]]
-    ) -> tuple[list[Counts], list[Counts]] | None:
-        """Return the counts of families and of extended ones if the source counts them itself."""
-        cards = self.cards.tolist()
-        further = [(*f, *({c} - {*f})) for f in extended for c in range(len(cards))]
-        counted = self.data.counts_of_source([*tables, *further])
-        if counted is None:
-            return None
-        parts, wide = iter(counted), []
-        made = [next(parts).reshape(cards[variable], -1) for variable, *_ in tables]
-        for family in extended:
-            shape = cards[family[0]], prod([cards[parent] for parent in family[1:]])
-            blocks = [next(parts).reshape(*shape, -1) for _ in cards]
+        cards, plain = self.cards.tolist(), [*alone, *wanted]
+        further = [(*family, *({column} - {*family})) for family in wanted for column in range(len(cards))]
+        counted = iter(count_families(self.data, [*plain, *further]))
+        self._tables = {family: next(counted).reshape(cards[family[0]], -1) for family in plain}
+        self._extended = {}
+        for family in wanted:
+            shape = self._tables[family].shape
+            blocks = [next(counted).reshape(*shape, -1) for _ in cards]
             # A member of the family itself has the rows at its first level.
             full = [
                 b * np.eye(1, card) if b.shape[2] == 1 else b for b, card in zip(blocks, cards, strict=True)
             ]
-            wide.append(np.concatenate(full, axis=-1))
-        return made, wide
+            self._extended[family] = np.concatenate(full, axis=-1)
 
     def table(self, family: Sequence[int]) -> Counts:
         """Count a family; see `FamilyCounts`."""
@@ -311,16 +297,6 @@ class FamilyCountsInParts:
         """Count a family together with each level of each column; see `FamilyCounts`."""
         self.prefetch([family])
         yield slice(0, len(self.cards)), self._extended[tuple(family)]
-
-
-def _count_expected(
-    tables: Sequence[Sequence[int]], extended: Sequence[Sequence[int]], data: Dataset
-) -> tuple[list[Counts], list[Counts]]:
-    counts = FamilyCounts(data, numbered=False)
-    return (
-        [counts.table(family) for family in tables],
-        [np.concatenate([table for _, table in counts.extended(family)], axis=-1) for family in extended],
-    )
 
 
 def family_counts(data: Countable) -> FamilyCounts | FamilyCountsInParts:
