@@ -110,8 +110,7 @@ def cv(
     x : Model, or a list or dict of models
         Fitted models. For each fold, their recipes are refitted to the rows that the fold does not test.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Contains all variables of the models. Rows without a class are ignored. For weights and partitioned
-        data, see Notes.
+        Contains all variables of the models. Rows without a class are ignored.
     k : int, default 10
         Number of folds, if ``folds`` is not given.
     repeats : int, default 1

@@ -16,7 +16,7 @@ from ..base.checks import Flag, Optional, Seed, Unseen
 from ..base.messages import listed
 from ..fitting.rounds import Plan, name_models, plan_rounds
 from ..frames.opening import InFull, InParts, Rows, group_labels, open_data
-from ..frames.partitions import NoRowsError, Partitions, dask_frame_of
+from ..frames.partitions import Partitions, dask_frame_of
 from ..frames.sources import AnyFrame, in_kind_of
 from ..inference.predict import predict
 from ..metrics.folds import Folds
@@ -25,7 +25,6 @@ from ..model.arguments import of_estimator
 from ..model.model import Model
 from ..model.questions import classes
 from .cv import Options, check_same_columns
-from .fold_scores import warn_of_empty_folds
 
 
 @overload
@@ -118,19 +117,13 @@ def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: tqdm[Any]
             f"folds must test every row once; {np.count_nonzero(times == 0)} of {len(data)} rows are never "
             f"tested, and {np.count_nonzero(times > 1)} more than once."
         )
-    posteriors, empty = np.zeros((len(data), len(labels))), []
-    for rnd in plan.rounds:
-        bar.update()
-        train, test = rnd.fold.split(data)
-        try:
-            [learned] = plan.learn({0: x}, rnd, train, dag)
-        except NoRowsError:
-            empty.append(rnd)
+    posteriors = np.zeros((len(data), len(labels)))
+    for rnd, _, test, learned in plan.refits({0: x}, dag=dag, bar=bar):
+        if learned:
+            logs = outcomes_of(learned[0], test).of_target().logs_of(labels)
+            posteriors[rnd.fold.rows] += rnd.fold.proportions(data)[:, None] * np.exp(log_normalize(logs))
+        else:
             posteriors[rnd.fold.rows] = np.nan
-            continue
-        logs = outcomes_of(learned, test).of_target().logs_of(labels)
-        posteriors[rnd.fold.rows] += rnd.fold.proportions(data)[:, None] * np.exp(log_normalize(logs))
-    warn_of_empty_folds(empty)
     of_all = np.full((len(plan.index), len(labels)), np.nan)
     of_all[plan.known] = posteriors
     found = _name_predictions(Labelling(labels, data.columns[-1], plan.index), of_all, prob=prob)
@@ -157,15 +150,7 @@ def _predict_parts(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: tqdm[Any
             "dataset must be in memory, or a Dask DataFrame, whose predictions are lazy; got chunks. For "
             "metrics of chunks, use cv."
         )
-    learned: list[Model | None] = []
-    for rnd in plan.rounds:
-        bar.update()
-        train, _ = rnd.fold.split(plan.data)
-        try:
-            learned += plan.learn({0: x}, rnd, train, dag)
-        except NoRowsError:
-            learned.append(None)
-    warn_of_empty_folds([rnd for rnd, model in zip(plan.rounds, learned, strict=True) if model is None])
+    learned = [models[0] if models else None for *_, models in plan.refits({0: x}, dag=dag, bar=bar)]
     first = next(model for model in learned if model is not None)
     meta = predict(first, frame._meta.iloc[:0], prob=prob)
     folds = plan.rounds[0].fold.folds

@@ -14,9 +14,8 @@ from ..base.arrays import Array, added, first_best, log, normalize
 from ..base.calls import progress_bar
 from ..base.checks import available, is_among, must_be
 from ..base.immutable import cached_property
-from ..base.messages import listed, silently, warn
-from ..fitting.rounds import Plan, Round
-from ..frames.partitions import NoRowsError
+from ..base.messages import listed, silently
+from ..fitting.rounds import Plan
 from ..frames.schema import Dataset
 from ..metrics import AnyMetric
 from ..metrics.outcomes import Outcomes, outcomes_of
@@ -192,15 +191,8 @@ def score_rounds(
     total = data.add_up(weigh)
     steps = len(plan.rounds) * len(models)
     with progress_bar(progress, total=steps, desc="cv", unit=" models") as bar:
-        for rnd in plan.rounds:
-            train, test = rnd.fold.split(data)
-            learned = []
-            try:
-                for model in plan.learn(models, rnd, train, dag):
-                    learned.append(model)
-                    bar.update()
-            except NoRowsError:
-                bar.update(len(models))
+        for _, train, test, learned in plan.refits(models, dag=dag, bar=bar):
+            if not learned:
                 found.append([[None] * len(metrics)] * (len(models) + 1))
                 sizes.append((0.0, test.size))
                 continue
@@ -210,17 +202,7 @@ def score_rounds(
             learned_from = train.add_up(weigh) if isinstance(train, Dataset) else rest
             found.append([*sums, _sums_of_frequencies(metrics, test, data, learned_from[1:], tested[1])])
             sizes.append((learned_from[0], tested[0]))
-    warn_of_empty_folds([rnd for rnd, size in zip(plan.rounds, sizes, strict=True) if not size[0]])
     return Scores(metrics, [rnd.repeat for rnd in plan.rounds], found, np.array(sizes))
-
-
-def warn_of_empty_folds(rounds: Sequence[Round]) -> None:
-    """Warn of rounds without training rows."""
-    if rounds:
-        warn(
-            f"No training row has a positive weight if fold {listed([rnd.number for rnd in rounds])} is "
-            "tested, so its results are NaN. Use other folds."
-        )
 
 
 def _sums_of_frequencies(

@@ -8,6 +8,7 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from ..base.arrays import Array, Codes
 from ..base.checks import Seed, Whole, check_columns, check_rng
@@ -109,21 +110,44 @@ class Plan:
         """The number of repeats."""
         return self.rounds[-1].repeat + 1
 
-    def learn(self, models: Mapping[Any, Model], rnd: Round, train: Any, dag: bool) -> Iterator[Model]:
-        """Yield each model, refitted to the training rows of a round, or raise a NoRowsError."""
-        if isinstance(train, Dataset) and not train.size:
-            raise NoRowsError("dataset must have rows; got none.")
-        for name, model in models.items():
-            recipe, rng = check_recipe(model), None if rnd.seed is None else check_rng(rnd.seed)
+    def refits(
+        self, models: Mapping[Any, Model], *, dag: bool, bar: tqdm[Any]
+    ) -> Iterator[tuple[Round, Any, Any, list[Model]]]:
+        """Yield each round, its training and test rows, and refitted models; none without training rows."""
+        empty: list[int] = []
+        for rnd in self.rounds:
+            train, test = rnd.fold.split(self.data)
+            learned: list[Model] = []
             try:
-                yield recipe.fit(train, rng) if dag else recipe.refit(model, train, rng)
+                if isinstance(train, Dataset) and not train.size:
+                    raise NoRowsError("dataset must have rows; got none.")
+                for name, model in models.items():
+                    learned.append(_refit(name, model, rnd, train, dag))
+                    bar.update()
             except NoRowsError:
-                raise
-            except ValueError as error:
-                raise ValueError(
-                    f"x must be models that can be refitted; model {shown(name)} cannot in fold "
-                    f"{rnd.number}: {str(error).removesuffix('.')}. With dag=False, it keeps its structure."
-                ) from error
+                empty.append(rnd.number)
+                bar.update(len(models) - len(learned))
+                learned = []
+            yield rnd, train, test, learned
+        if empty:
+            warn(
+                f"No training row has a positive weight if fold {listed(empty)} is tested, so its results "
+                "are NaN. Use other folds."
+            )
+
+
+def _refit(name: Any, model: Model, rnd: Round, train: Any, dag: bool) -> Model:
+    """Return a model, refitted to the training rows of a round, or raise."""
+    recipe, rng = check_recipe(model), None if rnd.seed is None else check_rng(rnd.seed)
+    try:
+        return recipe.fit(train, rng) if dag else recipe.refit(model, train, rng)
+    except NoRowsError:
+        raise
+    except ValueError as error:
+        raise ValueError(
+            f"x must be models that can be refitted; model {shown(name)} cannot in fold {rnd.number}: "
+            f"{str(error).removesuffix('.')}. With dag=False, it keeps its structure."
+        ) from error
 
 
 def name_models(x: object) -> dict[Any, Model]:

@@ -69,21 +69,18 @@ def explain(
         With parameters.
     row : pandas.DataFrame, Dataset, Series, dict or list of dict
         One row, such as ``df.iloc[i]`` or ``{"safety": "high", …}``, or several. A Series or dict may omit
-        features, which are then missing. Other columns, such as the class, are ignored.
-    target : optional
-        The class to explain; by default, the predicted class of each row.
-    against : optional
-        The class to compare it with, or a list of classes, whose probabilities are added; by default, the
-        most probable other class of each row. With ``classes(x)``, all other classes.
+        features, which are then missing.
+    target, against : optional
+        The class to explain, and the class or classes to compare it with; by default, the predicted and the
+        most probable other class of each row.
     unseen : {"error", "missing"}, default "error"
         As in `predict`.
     class_var : str, optional
         The class variable to explain, if `x` has several; the others are marginalized over.
     sort : bool, default False
-        If True, order the variables of each row by the absolute value of ``log_odds``, the largest first.
+        If True, order the variables of each row by the absolute value of ``log_odds``.
     interactions : bool, default False
-        If True, split the contribution of each feature that has feature parents into its main effect and an
-        interaction; see Notes.
+        If True, split the contribution of each feature with feature parents into main effect and interaction.
     sentences : bool, default False
         If True, return the three strongest reasons as text in place of the table.
 

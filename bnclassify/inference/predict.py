@@ -36,6 +36,7 @@ class _Options(TypedDict, total=False):
     costs: pd.DataFrame | None
     joint: bool
     greedy: bool
+    interval: float | None
     draws: int
     rng: Seed
 
@@ -50,26 +51,14 @@ def predict(
 ) -> pd.Series[Any]: ...
 @overload
 def predict(
-    x: Model,
-    newdata: NewData,
-    *,
-    prob: Literal[True],
-    interval: float | None = None,
-    **options: Unpack[_Options],
+    x: Model, newdata: NewData, *, prob: Literal[True], **options: Unpack[_Options]
 ) -> pd.DataFrame: ...
 @overload
 def predict(
-    x: Model, newdata: NewData, *, prob: bool, interval: float | None = None, **options: Unpack[_Options]
+    x: Model, newdata: NewData, *, prob: bool, **options: Unpack[_Options]
 ) -> pd.Series[Any] | pd.DataFrame: ...
 @overload
-def predict(
-    x: Model,
-    newdata: AnyFrame,
-    *,
-    prob: bool = False,
-    interval: float | None = None,
-    **options: Unpack[_Options],
-) -> Any: ...
+def predict(x: Model, newdata: AnyFrame, *, prob: bool = False, **options: Unpack[_Options]) -> Any: ...
 @guided("Pass options by name: predict(x, newdata, prob=True).")
 def predict(
     x: Model,
@@ -92,8 +81,7 @@ def predict(
     x : BNC, AODE or another model
         With parameters.
     newdata : pandas.DataFrame or another frame, Dataset, Series, dict, list of dict or Dask DataFrame
-        Rows to predict, with a column for each feature of `x`; other columns are ignored. A Series or dict is
-        one row, and may omit features, which are then missing.
+        Rows with a column for each feature of `x`. A Series or dict is one row, and may omit features.
     prob : bool, default False
         If True, return posteriors instead of labels.
     unseen : {"error", "missing"}, default "error"
@@ -101,17 +89,16 @@ def predict(
     prior : dict or pandas.Series, optional
         The probability of each class in the population of `newdata`, if it differs from the training data.
     costs : pandas.DataFrame, optional
-        Costs of decisions, ``costs.loc[actual, decision]``. The decision with the lowest expected cost is
-        returned. Decisions are any classes, and others, such as "refer".
+        Costs of decisions, ``costs.loc[actual, decision]``: any classes, and others, such as "refer". The
+        decision with the lowest expected cost is returned.
     joint, greedy : bool, default False
-        With several class variables, whether to predict the most probable combination of labels, and not the
-        most probable label of each; and, for a chain, whether to predict one class variable after the other,
-        given the previous predictions, instead of enumerating all combinations.
+        With several class variables, whether to predict the most probable combination of labels; and, for a
+        chain, whether to predict one class variable after the other, given the previous predictions.
     interval : float, optional
         With ``prob=True``, probability of a credible interval of each posterior, such as 0.9.
         Requires tables estimated with ``smooth``, ``ess`` or ``m`` above 0, and no weights.
     draws, rng : optional
-        Number of times that all tables are drawn for the intervals, by default 1000, and the seed.
+        Number of draws of all tables for the intervals, by default 1000, and the seed.
 
     Returns
     -------
@@ -123,7 +110,7 @@ def predict(
         posterior. With `interval`, an additional level of the columns has lower, estimate and upper. With
         several class variables, one column per class variable, or per class variable and label; with both
         ``joint=True`` and ``prob=True``, labels and a column ``probability``.
-    dask.dataframe.Series, polars.DataFrame, pyarrow.Table, ...
+    frame of another library
         The same in the library of `newdata`: lazily for Dask, and in Arrow for rows of a database.
 
     Raises
@@ -135,8 +122,7 @@ def predict(
     Notes
     -----
     Networks, their averages and models of several class variables marginalize over missing features
-    exactly. Models with weights by leave-one-out ignore the terms of missing features, and blend the others
-    with a tree that marginalizes over them. `ande` does not use missing features.
+    exactly. Models with weights by leave-one-out blend with a tree that does. `ande` does not use them.
 
     With the new prior Q and the probabilities P of the model, Q(c | row) ∝ P(c | row) · Q(c) / P(c) [2]_.
     The expected cost of decision d is Σ_c P(c | row) costs(c, d) [1]_. An interval is calibrated only if

@@ -178,7 +178,7 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     table = _check_counts(counts)
     totals = table.sum(axis=1, keepdims=True)
     shares = np.divide(table, totals, out=np.zeros(table.shape), where=totals > 0)
-    axes = (_draw_few if len(table) <= _MOST_FIGURES else _draw_many)(counts, shares, ax)
+    axes = _draw_cells(counts, shares, ax)
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
     axes.tick_params(length=0)
@@ -189,30 +189,21 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def _draw_many(counts: pd.DataFrame, shares: Array, ax: Axes | None) -> Axes:
-    """Draw the shares of many classes without numbers, and the labels of some."""
-    axes = prepare_axes(ax, 6, 6)
-    draw_shares(axes, shares)
-    places = np.linspace(0, len(shares) - 1, 15).astype(int)
-    labels = [broken(label, 14) for label in counts.index[places]]
-    axes.set_xticks(places, labels, rotation=90)
-    axes.set_yticks(places, labels)
-    return axes
-
-
-def _draw_few(counts: pd.DataFrame, shares: Array, ax: Axes | None) -> Axes:
-    """Draw shares with the count in each cell, and the labels of all classes."""
-    rows = [broken(label) for label in counts.index]
-    columns = [broken(label, 14) for label in counts.columns]
-    cells = zip(counts.to_numpy().ravel(), shares.ravel(), strict=True)
-    texts = [f"{count:,.0f}\n{share:.0%}" for count, share in cells]
-    cell = max(0.5, estimate_width(columns), estimate_width(texts)) + 0.1
-    width = max(3.0, 0.7 + estimate_width(rows) + cell * len(columns))
-    height = 0.6 + LINE * count_lines(columns) + max(0.36, LINE * count_lines(rows) + 0.1) * len(rows)
+def _draw_cells(counts: pd.DataFrame, shares: Array, ax: Axes | None) -> Axes:
+    """Draw shares with the count in each cell, and labels; of many classes, no counts and some labels."""
+    n, texts, width, height = len(shares), list[str](), 6.0, 6.0
+    places = np.linspace(0, n - 1, 15).astype(int) if n > _MOST_FIGURES else np.arange(n)
+    rows, columns = [[broken(label, wide) for label in counts.index[places]] for wide in (26, 14)]
+    if n <= _MOST_FIGURES:
+        cells = zip(counts.to_numpy().ravel(), shares.ravel(), strict=True)
+        texts = [f"{count:,.0f}\n{share:.0%}" for count, share in cells]
+        cell = max(0.5, estimate_width(columns), estimate_width(texts)) + 0.1
+        width = max(3.0, 0.7 + estimate_width(rows) + cell * n)
+        height = 0.6 + LINE * count_lines(columns) + max(0.36, LINE * count_lines(rows) + 0.1) * n
     axes = prepare_axes(ax, height, width)
     draw_shares(axes, shares, texts)
-    axes.set_xticks(range(len(columns)), columns)
-    axes.set_yticks(range(len(rows)), rows)
+    axes.set_xticks(places, columns, rotation=90 if n > _MOST_FIGURES else 0)
+    axes.set_yticks(places, rows)
     return axes
 
 
