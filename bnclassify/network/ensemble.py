@@ -31,16 +31,11 @@ class Average(Model):
         """The logs of the weights of the members, which sum to 1; equal by default."""
         return np.full(len(self.members), -np.log(len(self.members)))
 
-    @property
-    def _shares(self) -> Array | None:
-        """The weights of the members, which sum to 1; None if they are equal."""
-        return None
-
     def _formula(self) -> Formula:
         return Mixture(tuple([member._formula() for member in self.members]), self.log_weights)
 
     def _draw(self, n: int, rng: np.random.Generator) -> Codes:
-        picks = rng.choice(len(self.members), size=n, p=self._shares)
+        picks = rng.choice(len(self.members), size=n, p=np.exp(self.log_weights))
         return self._by_member(picks, lambda member, rows: member._draw(len(rows), rng))
 
     def _by_member(self, picks: Positions, draw: Callable[[Model, Positions], Codes]) -> Codes:
@@ -165,10 +160,6 @@ class Ensemble(Average):
         """The logs of the weights, which sum to 1."""
         weights = np.asarray(self.weights or [1.0] * len(self.members))
         return np.asarray(np.log(weights / weights.sum()))
-
-    @property
-    def _shares(self) -> Array:
-        return np.asarray(np.exp(self.log_weights))
 
     def _estimate(self, data: Countable, prior: Any) -> Ensemble:
         return replace(self, members=tuple([member._estimate(data, prior) for member in self.members]))
