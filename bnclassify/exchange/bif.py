@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, count, islice, product
@@ -46,7 +45,6 @@ class BIFReader:
 
     def __init__(self, text: str, source: str) -> None:
         self.source = source
-        self.newlines = [match.start() for match in re.finditer("\n", text)]
         self.text = text
         self.text = re.sub(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/|(/\*)', self._blank, text, flags=re.DOTALL)
         self.position = 0
@@ -55,9 +53,7 @@ class BIFReader:
     def _blank(self, match: re.Match[str]) -> str:
         """Replace a comment by spaces."""
         if match[1]:
-            self._fail(
-                "must be */ at the end of the comment; got the end of the file.", self._line_of(match.start())
-            )
+            self._fail("must be */ at the end of the comment; got the end of the file.", match.start())
         return match[0] if match[0].startswith('"') else re.sub(r"[^\n]", " ", match[0])
 
     def read(self) -> Families:
@@ -68,31 +64,25 @@ class BIFReader:
         self._take(r"\}", "} or property")
         tables = []  # possibly before their variables
         while self.position < len(self.text):
-            line = self._line
+            start = self.position
             if self._take(r"(variable|probability)\b", "variable or probability")[1] == "probability":
                 header = self._take(r"\(([^{};]*)\)\s*\{", "( NAME | PARENT, ... ) {")[1]
-                tables.append((line, header, self.position))
+                tables.append((start, header, self.position))
                 self._take(_BODY, "}")
             else:
-                self._read_variable(line)
+                self._read_variable(start)
         families: Families = {}
-        for line, header, self.position in tables:
-            family = self._family(header, line)
+        for start, header, self.position in tables:
+            family = self._family(header, start)
             if family[0] in families:
-                self._fail(f"the probabilities of {shown(family[0])} are given twice.", line)
-            families[family[0]] = family, self._read_table(family, line)
+                self._fail(f"the probabilities of {shown(family[0])} are given twice.", start)
+            families[family[0]] = family, self._read_table(family, start)
         return families
 
-    @property
-    def _line(self) -> int:
-        return self._line_of(self.position)
-
-    def _line_of(self, position: int) -> int:
-        return 1 + bisect_left(self.newlines, position)
-
-    def _fail(self, message: str, line: int | None = None) -> NoReturn:
-        """Raise a ValueError with the place in the file."""
-        raise ValueError(f"{self.source}, line {line or self._line}: {message}")
+    def _fail(self, message: str, at: int | None = None) -> NoReturn:
+        """Raise a ValueError with the line of a position, by default that up to which the text is read."""
+        line = 1 + self.text.count("\n", 0, self.position if at is None else at)
+        raise ValueError(f"{self.source}, line {line}: {message}")
 
     def _next_is(self, pattern: str) -> bool:
         return re.compile(pattern).match(self.text, self.position) is not None
@@ -110,11 +100,11 @@ class BIFReader:
         while self._next_is(r"property\b"):
             self._take(r'property\b(?:"[^"]*"|[^;"])*;', "property ... ;")
 
-    def _read_variable(self, line: int) -> None:
+    def _read_variable(self, at: int) -> None:
         """Read a variable, after this word, and its labels."""
         name = _unquoted(self._take(r"([^{}]+)\{", "a name and {")[1])
         if name in self.variables:
-            self._fail(f"the variable {shown(name)} is declared twice.", line)
+            self._fail(f"the variable {shown(name)} is declared twice.", at)
         self._skip_properties()
         match = self._take(
             r"type\s+discrete\s*\[\s*0*(\d{1,9})\s*\]\s*(?:=\s*)?\{([^{}]*)\}\s*;",
@@ -123,14 +113,14 @@ class BIFReader:
         number = int(match[1])
         labels = _read_list(match[2], lambda items: len(items) == number)
         if labels is None:
-            self._fail(f"must be {number} labels; got {shown(match[2].strip())}.", line)
+            self._fail(f"must be {number} labels; got {shown(match[2].strip())}.", at)
         self._skip_properties()
         self._take(r"\}", "property or }")
         if not labels or len(set(labels)) < len(labels):
-            self._fail("must be different labels, at least one.", line)
+            self._fail("must be different labels, at least one.", at)
         self.variables[name] = tuple(labels)
 
-    def _family(self, header: str, line: int) -> tuple[str, ...]:
+    def _family(self, header: str, at: int) -> tuple[str, ...]:
         """Return the names in a header: the variable, then its parents; | is a separator, too."""
         header = header.replace("|", ",")
         family = _read_list(header, lambda names: bool(names) and self.variables.keys() >= set(names))
@@ -138,23 +128,23 @@ class BIFReader:
             unknown = [name for name in next(_readings(header)) if name not in self.variables]
             strange = (unknown or [header.strip()])[0]
             advice = available(strange, self.variables)
-            self._fail(f"must be declared variables; got {shown(strange)}. {advice}", line)
+            self._fail(f"must be declared variables; got {shown(strange)}. {advice}", at)
         if len(set(family)) < len(family):
-            self._fail(f"must be different variables; got {listed(family)}.", line)
+            self._fail(f"must be different variables; got {listed(family)}.", at)
         return tuple(family)
 
-    def _read_table(self, family: tuple[str, ...], line: int) -> Array:
+    def _read_table(self, family: tuple[str, ...], start: int) -> Array:
         """Read the probabilities of a family up to the brace, with axes in the order of the family."""
         labels = [self.variables[name] for name in family]
         shape = [len(levels) for levels in labels]
         if prod(shape) > MAX_CELLS:
             limit = f"{prod(shape):,} cells, more than {MAX_CELLS:,}"
-            self._fail(f"the table of {shown(family[0])} would have {limit}.", line)
+            self._fail(f"the table of {shown(family[0])} would have {limit}.", start)
         rows = np.full((prod(shape[1:]), shape[0]), np.nan)
         default = None
         self._skip_properties()
         while not self._next_is(r"\}"):
-            at = self._line
+            at = self.position
             match = self._take(
                 r"(?:(table|default)\b|\(([^{};\n]*)\))([^(){};]*);",
                 "(LABEL, ...) NUMBER, ...; or table NUMBER, ...; or default NUMBER, ...; or property or }",
@@ -173,21 +163,19 @@ class BIFReader:
             self._skip_properties()
         if default is not None:
             rows[np.isnan(rows[:, 0])] = default
-        self._check_sums(rows, family, labels, line)
+        self._check_sums(rows, family, labels, start)
         return rows.T.reshape(shape)
 
-    def _numbers(self, text: str, expected: int, line: int) -> list[float]:
+    def _numbers(self, text: str, expected: int, at: int) -> list[float]:
         words = text.replace(",", " ").replace("|", " ").split()
         for word in words:
             if not _NUMBER.fullmatch(word) or float(word) == inf:
-                self._fail(f"must be a probability; got {shown(word)}.", line)
+                self._fail(f"must be a probability; got {shown(word)}.", at)
         if len(words) != expected:
-            self._fail(f"must be {expected} probabilities; got {len(words)}.", line)
+            self._fail(f"must be {expected} probabilities; got {len(words)}.", at)
         return list(map(float, words))
 
-    def _position_of(
-        self, text: str, family: tuple[str, ...], labels: list[tuple[str, ...]], line: int
-    ) -> int:
+    def _position_of(self, text: str, family: tuple[str, ...], labels: list[tuple[str, ...]], at: int) -> int:
         """Return the number of a configuration of parents; the last parent changes fastest."""
         states = _read_list(
             text,
@@ -199,14 +187,14 @@ class BIFReader:
             expected = (
                 f"a label of each of {listed(family[1:])}" if labels else "no labels, as there are no parents"
             )
-            self._fail(f"must be {expected}; got ({cut(text.strip())}).", line)
+            self._fail(f"must be {expected}; got ({cut(text.strip())}).", at)
         position = 0
         for state, levels in zip(states, labels, strict=True):
             position = position * len(levels) + levels.index(state)
         return position
 
     def _check_sums(
-        self, rows: Array, family: tuple[str, ...], labels: list[tuple[str, ...]], line: int
+        self, rows: Array, family: tuple[str, ...], labels: list[tuple[str, ...]], at: int
     ) -> None:
         """Normalize distributions whose sums differ from 1 by rounding; raise for others."""
         sums = rows.sum(axis=1, keepdims=True)
@@ -215,7 +203,7 @@ class BIFReader:
             condition = f" for ({cut(', '.join(configuration))})" if configuration else ""
             got = "none" if np.isnan(sums[wrong, 0]) else f"a sum of {sums[wrong, 0]:g}"
             expected = f"must be probabilities of {shown(family[0])}{condition} that sum to 1"
-            self._fail(f"{expected}; got {got}.", line)
+            self._fail(f"{expected}; got {got}.", at)
         np.divide(rows, sums, out=rows, where=np.abs(sums - 1) > TOLERANCE)
 
 

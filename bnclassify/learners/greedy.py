@@ -24,7 +24,7 @@ from ..network.classifiers import BNC
 from ..recipe.prior import find_prior
 from .arc_moves import Arc, ArcRules, check_start, written
 from .fixed import network
-from .neighbours import Arcs, Edit, Structure, apply, describe
+from .neighbours import Arcs, Edit, Parents, Structure, apply, describe
 from .scoring import CrossValidatedScore, FoldedData
 
 
@@ -38,21 +38,15 @@ class Candidates(NamedTuple):
     pick: Callable[[Array], int]
 
 
-class MadeEdit(NamedTuple):
-    """An edit of a search, with the previous structure and score, and the new score."""
-
-    structure: Structure
-    edit: Edit
-    before: float
-    after: float
-
-
 class SearchResult(NamedTuple):
-    """The result of a search; `missed` is the improvement of the best candidate that was too small."""
+    """The result of a search; `missed` is the improvement of the best candidate that was too small.
+
+    A step has the name of an edit, its source and target features, its gain, and the score after it.
+    """
 
     structure: Structure
     start: float
-    moves: tuple[MadeEdit, ...]
+    steps: list[tuple[str, Parents, Parents, float, float]]
     missed: float
 
 
@@ -85,7 +79,7 @@ def climb(
     moves: Moves, current: Structure, at: Candidates, *, epsilon: float, most: float, progress: bool | None
 ) -> SearchResult:
     """Make the best edit as long as it improves the score by epsilon and the score is below `most`."""
-    made, missed = list[MadeEdit](), 0.0
+    steps, missed = list[tuple[str, Parents, Parents, float, float]](), 0.0
     start = score = float(at.score(current, [{}])[0])
     with progress_bar(progress, desc="search", unit=" steps") as bar:
         while score < most - TOLERANCE:
@@ -99,11 +93,12 @@ def climb(
             if best_score - epsilon < score - TOLERANCE:
                 missed = best_score - score if best_score > score + TOLERANCE else 0.0
                 break
-            made.append(MadeEdit(current, edits[best], score, best_score))
+            made = describe(current, edits[best], joins=moves.joins)
+            steps.append((*made, best_score - score, best_score))
             current, score = apply(current, edits[best]), best_score
             bar.set_postfix(candidates=len(edits), best=f"{score:.4f}", refresh=False)
             bar.update()
-    return SearchResult(current, start, tuple(made), missed)
+    return SearchResult(current, start, steps, missed)
 
 
 class SearchOptions(TypedDict, total=False):
@@ -175,7 +170,7 @@ class Search:
             for v, numbers in sorted(found.structure.items())
         }
         step = Step(learner.__name__, learner, self._settings(further) | rules.settings(), draws=True)
-        trace = self._trace(found, data.features, joins=moves.joins)
+        trace = self._trace(found, data.features)
         return network(class_var, parents, data.schema, step, trace)
 
     def _initial(self, moves: Moves, data: TrainingData, rules: ArcRules) -> Structure:
@@ -210,7 +205,7 @@ class Search:
         """Warn if no step improved the score by epsilon, or no feature was selected."""
         if is_repeated():
             return
-        if found.missed and not found.moves:
+        if found.missed and not found.steps:
             warn(
                 f"No step improves the {self.metric} by `epsilon` = {self.epsilon}, so the search returns "
                 f"the initial structure. The best step improves it by {found.missed:.2g}; use a smaller "
@@ -222,24 +217,17 @@ class Search:
                 "selected. Use metric='log_loss', which evaluates posteriors."
             )
 
-    def _trace(self, found: SearchResult, features: Sequence[Hashable], *, joins: bool) -> dict[str, Any]:
+    def _trace(self, found: SearchResult, features: Sequence[Hashable]) -> dict[str, Any]:
         """Return the trace for `greedy_scores`, `search_steps` and the summary."""
-
-        def named(numbers: Sequence[int], several: bool) -> Any:
-            names = tuple(features[v] for v in numbers)
-            return names if several else names[0] if names else None
-
         steps = []
-        for move in found.moves:
-            operation, source, target = describe(move.structure, move.edit, joins=joins)
-            ends = [named(numbers, operation == "join") for numbers in (source, target)]
-            steps.append((operation, *ends, move.after - move.before, move.after))
-        return {
-            "scores": (found.start, *(move.after for move in found.moves)),
-            "steps": tuple(steps),
-            "metric": self.metric,
-            "epsilon": float(self.epsilon),
-        }
+        for operation, *ends, gain, score in found.steps:
+            names: list[Any] = [tuple([features[v] for v in numbers]) for numbers in ends]
+            if operation != "join":
+                names = [next(iter(several), None) for several in names]
+            steps.append((operation, *names, gain, score))
+        scores = (found.start, *[step[-1] for step in steps])
+        settings = {"metric": self.metric, "epsilon": float(self.epsilon)}
+        return {"scores": scores, "steps": tuple(steps)} | settings
 
 
 def joined_groups(
