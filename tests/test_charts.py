@@ -373,7 +373,7 @@ def test_the_style_of_the_user_stays(car: pd.DataFrame) -> None:
 def test_docstrings_of_charts_are_whole(name: str) -> None:
     text = getattr(bn, name).__doc__
     assert "ax : matplotlib.axes.Axes, optional" in text
-    assert "If matplotlib is not installed." in text
+    assert "matplotlib, which must be installed" in text
     assert not re.search(r"^\s*\{", text, re.MULTILINE)
 
 

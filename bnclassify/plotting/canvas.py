@@ -90,17 +90,13 @@ _LINE = 26  # letters of a line of a label
 _LETTER, LINE = 0.072, 0.14  # width of a letter, height of a line in inches
 
 _AX = """ax : matplotlib.axes.Axes, optional
-    Axes to draw in. By default, a new figure of a suitable size."""
+    Axes of matplotlib, which must be installed. By default, a new figure of a suitable size."""
 _RETURNS = """Returns
 -------
 matplotlib.axes.Axes
     ``ax.figure.savefig("name.png")`` writes a file."""
-_RAISES = """Raises
-------
-ImportError
-    If matplotlib is not installed."""
 
-_share = sharing({"{ax, returns, raises}": f"{_AX}\n\n{_RETURNS}\n\n{_RAISES}", "{ax}": _AX})
+_share = sharing({"{ax, returns, raises}": f"{_AX}\n\n{_RETURNS}\n\nRaises\n------", "{ax}": _AX})
 
 
 def chart(function: Function) -> Function:
