@@ -64,21 +64,13 @@ def code_type(bound: int) -> np.dtype[Any]:
 
 
 def blocks(n: int, most: int, cells: int = 1) -> Iterator[slice]:
-    """Yield slices of n rows with ``cells`` each, so that a slice has up to ``most`` cells or one row.
-
-    >>> list(blocks(5, 8, 4))
-    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
-    """
+    """Yield slices of n rows with ``cells`` each, so that a slice has up to ``most`` cells or one row."""
     size = max(1, most // max(1, cells))
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
 def added(values: Iterable[Any]) -> Any:
-    """Add values of the same form: numbers, arrays, None, and tuples, lists and dicts of them.
-
-    >>> added([(1, [2.0]), (3, [4.0])])
-    (4, [6.0])
-    """
+    """Add values of the same form: numbers, arrays, None, and tuples, lists and dicts of them."""
     return reduce(_plus, values)
 
 

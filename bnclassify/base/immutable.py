@@ -56,11 +56,7 @@ POWER = (-1e6, 1e6)
 
 
 def bounded(**limits: tuple[float, float]) -> Bounds:
-    """Return bounds of the numbers in fields, as `Immutable` checks them.
-
-    >>> bounded(weights=COUNT)["weights"][0]
-    0.0
-    """
+    """Return bounds of the numbers in fields, as `Immutable` checks them."""
     return MappingProxyType(limits)
 
 
@@ -138,13 +134,7 @@ RECORDS: dict[str, Any] = {}
 
 
 def record(value: R) -> R:
-    """Register a class or a function for files; a decorator.
-
-    >>> @record
-    ... class Pair(tuple): ...
-    >>> is_record(Pair), is_record(tuple)
-    (True, False)
-    """
+    """Register a class or a function for files; a decorator."""
     name = value.__name__
     if RECORDS.setdefault(name, value) is not value:
         raise ValueError(f"records must have different names; got {name!r} twice.")

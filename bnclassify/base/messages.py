@@ -109,11 +109,7 @@ def repeated(items: Iterable[T]) -> list[T]:
 
 
 def plain(value: Any) -> Any:
-    """Return a scalar of NumPy as one of Python, and any other value unchanged.
-
-    >>> plain(np.float64(0.5)), plain("a")
-    (0.5, 'a')
-    """
+    """Return a scalar of NumPy as one of Python, and any other value unchanged."""
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -134,11 +130,7 @@ def similar(name: object, candidates: Collection[Hashable]) -> list[Hashable]:
 
 
 def did_you_mean(name: object, candidates: Collection[Hashable]) -> str:
-    """Return a question about similar names, or an empty text if there are none.
-
-    >>> did_you_mean("TAN_CL", ["tan_cl", "nb"]), did_you_mean("x", ["tan_cl", "nb"])
-    ("Did you mean 'tan_cl'?", '')
-    """
+    """Return a question about similar names, or an empty text if there are none."""
     close = [shown(candidate) for candidate in similar(name, candidates)]
     return (
         f"Did you mean {' or '.join([', '.join(close[:-1])] * (len(close) > 1) + close[-1:])}?"
@@ -148,12 +140,7 @@ def did_you_mean(name: object, candidates: Collection[Hashable]) -> str:
 
 
 def how_to_merge(columns: Iterable[tuple[Hashable, int]]) -> str:
-    """Return advice on merging rare levels of the columns with the most levels.
-
-    >>> print(how_to_merge([("town", 5000), ("sex", 2), ("street", 9000)]))
-    merge rare levels of 'street' (9,000 levels), 'town' (5,000 levels), with merge_rare(dataset,
-    columns=['street', 'town'])
-    """
+    """Return advice on merging rare levels of the columns with the most levels."""
     widest = sorted(columns, key=lambda column: -column[1])[:3]
     wide = [column for column in widest if column[1] > 10] or widest[:1]
     told = ", ".join(f"{shown(name)} ({levels:,} levels)" for name, levels in wide)
@@ -166,11 +153,7 @@ _SILENT = ContextVar("_SILENT", default=False)
 
 @contextmanager
 def silently() -> Iterator[None]:
-    """Let `warn` do nothing in this thread; the filters of the process stay as they are.
-
-    >>> with silently():
-    ...     warn("about a model that nobody asked for")
-    """
+    """Let `warn` do nothing in this thread; the filters of the process stay as they are."""
     token = _SILENT.set(True)
     try:
         yield

@@ -138,12 +138,7 @@ def are_categories(labels: tuple[Any, ...]) -> bool:
 
 
 def as_label(number: Any) -> int | float:
-    """Return a number as a Python number, a whole number as an int.
-
-    >>> from decimal import Decimal
-    >>> as_label(np.float64(3)), as_label(Decimal("0.5"))
-    (3, 0.5)
-    """
+    """Return a number as a Python number, a whole number as an int."""
     try:
         whole = int(number)
     except (OverflowError, ValueError):  # infinite, or NaN
