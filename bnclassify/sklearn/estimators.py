@@ -33,7 +33,7 @@ from ..network.densities import columns_of
 from ..numbers.preparation import Preparing
 from ..recipe.default import STEPS, cuts
 from ..recipe.prior import PRIORS
-from .inputs import CategoricalInput, as_labels, class_name, draw_seed, predicting
+from .inputs import CategoricalInput, as_labels, class_name, draw_seed
 
 _MOST_ROWS = 200
 """Number of training rows from which importances are computed."""
@@ -317,54 +317,21 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         means = np.minimum(means, _MOST_LOG_ODDS)
         return means / (means.sum() or 1.0)
 
-    @predicting
     def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:
-        """Predict the class of each row.
-
-        {rows}
-
-        Returns
-        -------
-        (n,) array
-            Labels in ``classes_``; the first of tied labels.
-
-        {raises}
-        """
+        """Predict the class of each row, as labels in ``classes_``; the first of tied labels."""
         check_is_fitted(self, "model_")
         frame, unseen = self._frame(X), self.handle_unknown
         labels = predict(self.model_, frame, unseen=unseen, prior=self.prior, costs=self.costs)
         return self.classes_[labels.cat.codes]
 
-    @predicting
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
-        """Predict the posterior probabilities of the classes.
-
-        {rows}
-
-        Returns
-        -------
-        (n, classes) array
-            Columns as ``classes_``, rows summing to 1.
-
-        {raises}
-        """
+        """Predict the posterior probabilities of the classes, with columns as in ``classes_``."""
         check_is_fitted(self, "model_")
         frame, unseen = self._frame(X), self.handle_unknown
         return predict(self.model_, frame, prob=True, unseen=unseen, prior=self.prior).to_numpy()
 
-    @predicting
     def predict_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
-        """Predict the logs of the posterior probabilities, including probabilities too small for a float.
-
-        {rows}
-
-        Returns
-        -------
-        (n, classes) array
-            Columns as ``classes_``.
-
-        {raises}
-        """
+        """Predict the logs of the posterior probabilities, including probabilities too small for a float."""
         check_is_fitted(self, "model_")
         frame, unseen = self._frame(X), self.handle_unknown
         return log_normalize(weigh_classes(self.model_, frame, unseen=unseen, prior=self.prior)[0])

@@ -12,27 +12,12 @@ from sklearn.utils.validation import validate_data
 
 from ..base.calls import check_arguments
 from ..base.checks import Instance, OneOf, Seed, Unseen
-from ..base.messages import listed, sharing
+from ..base.messages import listed
 from ..fitting.lp import lp
 from ..frames.columns import column_arrays
 from ..frames.numeric import ArrayLike
 from ..frames.sources import find_source, in_pandas, needs_rows
 from ..model.model import Model
-
-predicting = sharing(
-    {
-        "{rows}": """Parameters
-----------
-X : (n, features) DataFrame or array-like
-    Columns as in `fit`.""",
-        "{raises}": """Raises
-------
-TypeError, ValueError
-    If columns differ from `fit`, or a value is unknown and `handle_unknown` is "error".""",
-    }
-)
-"""Add the common parts of the docstrings of methods that predict."""
-
 
 _DICTS = ("dag_args", "lp_args")
 

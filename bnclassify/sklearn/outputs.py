@@ -23,7 +23,7 @@ from ..model.model import Model
 from ..numbers.discretization import discretize
 from ..several.multi_learners import chain, maode, mbc
 from ..several.multidimensional import MultiModel
-from .inputs import CategoricalInput, draw_seed, predicting
+from .inputs import CategoricalInput, draw_seed
 
 _LEARNERS: dict[str, Callable[..., Model]] = {"chain": chain, "maode": maode, "mbc": mbc}
 _METHODS = ("quantile", "width")
@@ -160,36 +160,18 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
             return {"loo_weights": True} if is_default else {}
         return self.lp_args
 
-    @predicting
     def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:
-        """Predict the labels of each row.
-
-        {rows}
-
-        Returns
-        -------
-        (n, class variables) array
-
-        {raises}
-        """
+        """Predict the labels of each row, with one column per class variable."""
         check_is_fitted(self, "model_")
         predicted = predict(self.model_, self._cut(X), unseen=self.handle_unknown, joint=self.joint)
         pairs = zip(self._classes(), predicted.items(), strict=True)
         labels = [levels[column.cat.codes] for levels, (_, column) in pairs]
         return np.array(labels, dtype=np.result_type(*labels)).T if self.n_outputs_ > 1 else labels[0]
 
-    @predicting
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> list[Array] | Array:
-        """Predict the posterior probabilities of each class variable.
+        """Predict the posterior probabilities of each class variable, as a list of arrays.
 
-        {rows}
-
-        Returns
-        -------
-        list of (n, classes) arrays
-            For each class variable, columns as in ``classes_``.
-
-        {raises}
+        The columns of an array are those of ``classes_``.
         """
         check_is_fitted(self, "model_")
         shares = predict(self.model_, self._cut(X), prob=True, unseen=self.handle_unknown).to_numpy()
@@ -198,19 +180,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         return parts if self.n_outputs_ > 1 else parts[0]
 
     def score(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:
-        """Return the share of rows in which all labels are correct.
-
-        Parameters
-        ----------
-        X : (n, features) DataFrame or array-like
-        y : (n, class variables) DataFrame or array-like
-        sample_weight : (n,) array-like, optional
-            Frequency of each row.
-
-        Returns
-        -------
-        float
-        """
+        """Return the share of rows, weighted by ``sample_weight``, in which all labels are correct."""
         predicted = self.predict(X).reshape(-1, self.n_outputs_)
         y = in_pandas(y)
         right = (predicted == _as_columns(_as_values(y), y).to_numpy()).all(axis=1)

@@ -33,18 +33,7 @@ class _Columns(OneToOneFeatureMixin, TransformerMixin, CategoricalInput):
         return tags
 
     def transform(self, X: pd.DataFrame | ArrayLike) -> pd.DataFrame | NDArray[Any]:
-        """Transform rows.
-
-        Parameters
-        ----------
-        X : (n, features) DataFrame or array-like
-            Columns as in `fit`.
-
-        Returns
-        -------
-        (n, features) DataFrame or array
-            A DataFrame if `X` is one. ``set_output`` changes this.
-        """
+        """Transform rows, with columns as in `fit`; the result is a data frame if `X` is one."""
         check_is_fitted(self)
         frame = self._frame(X)
         changed = self._change(frame)
