@@ -325,11 +325,6 @@ def averaged_network(strength: pd.DataFrame, class_var: Hashable, *, threshold: 
     is at least 0.5 and they do not close a cycle. If both directions have 0.5, the arc from the class is
     included, or the one from the earlier column; if it closes a cycle, the other one.
 
-    References
-    ----------
-    .. [1] Scutari, M., Nagarajan, R. (2013). Identifying significant edges in graphical models of molecular
-       networks. Artificial Intelligence in Medicine 57.
-
     Examples
     --------
     >>> from bnclassify import arc_strength, averaged_network, load_car, modelstring, tan_cl

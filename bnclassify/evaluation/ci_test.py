@@ -61,10 +61,6 @@ def cmi(
         likelihood variances of `x`; if both are, −½ Σ p(z) ln(1 − ρ²(z)) with their correlations. A term
         with variance 0 is 0.
 
-    References
-    ----------
-    .. [1] Cover, T. M., Thomas, J. A. (2006). Elements of Information Theory. Wiley.
-
     Examples
     --------
     >>> from bnclassify import cmi, load_car

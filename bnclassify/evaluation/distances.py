@@ -44,13 +44,11 @@ def shd(x: Model, y: Model) -> int:
     Notes
     -----
     The equivalence class of a network is a graph in which an arc is directed if all equivalent networks
-    direct it in the same way: arcs of v-structures, two parents without an arc between them, and
-    arcs that follow by Meek's rules [1]_. The distance is defined by Tsamardinos et al. [2]_.
+    direct it in the same way [1]_.
 
     References
     ----------
-    .. [1] Meek, C. (1995). Causal inference and causal explanation with background knowledge. UAI 1995.
-    .. [2] Tsamardinos, I., Brown, L. E., Aliferis, C. F. (2006). The max-min hill-climbing Bayesian network
+    .. [1] Tsamardinos, I., Brown, L. E., Aliferis, C. F. (2006). The max-min hill-climbing Bayesian network
        structure learning algorithm. Machine Learning 65.
 
     Examples
@@ -123,8 +121,7 @@ def kl_divergence(x: Model, y: Model) -> float:
     Returns
     -------
     float
-        The divergence in nats, at least 0. Infinite if `y` has probability 0 for a row that is possible under
-        `x`.
+        In nats, at least 0; infinite if a row that is possible under `x` is impossible under `y`.
 
     Raises
     ------
@@ -135,8 +132,6 @@ def kl_divergence(x: Model, y: Model) -> float:
     Notes
     -----
     The divergence is :math:`\sum_v P(v) \ln (P(v) / Q(v))` over all configurations v. It is not symmetric.
-    It is computed family by family from marginal distributions of P, by variable elimination:
-    :math:`\ln P` is a sum over the families of `x`, and :math:`\ln Q` over the families of `y`.
 
     References
     ----------

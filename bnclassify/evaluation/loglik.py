@@ -67,16 +67,13 @@ def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series
         Has all variables of the model, the class in every row. The model marginalizes over missing
         features exactly. Data for a model of `lca` need no class.
     by_row : bool, default False
-        If True, return the log-likelihood of each row, for example to find unusual rows. Compare rows in
-        which the same values are observed: the log-likelihood of a row with missing values is larger, because
-        it has fewer terms. The data are then in memory.
+        If True, return the log-likelihood of each row, for example to find unusual rows among those in which
+        the same values are observed. The data are then in memory.
 
     Returns
     -------
-    float
+    float, or pandas.Series with `by_row`
         -inf if a row is impossible.
-    pandas.Series
-        With `by_row`, one value per row, with the index of the data. Weights are not used.
 
     Raises
     ------
@@ -100,7 +97,7 @@ def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series
 def AIC(x: BNC, dataset: InFull | InParts) -> float:
     """Return Akaike's information criterion, loglik − nparams, as in the R package.
 
-    Larger is better. This is −½ of the usual definition.
+    Larger is better, for models of the same variables. This is −½ of the usual definition.
 
     Parameters
     ----------
@@ -109,19 +106,10 @@ def AIC(x: BNC, dataset: InFull | InParts) -> float:
     dataset
         As in `loglik`.
 
-    Returns
-    -------
-    float
-
     Raises
     ------
     KeyError, TypeError, ValueError
         As in `loglik`, or if ``x`` is not a single network.
-
-    Notes
-    -----
-    Only models of the same variables can be compared. The log-likelihood of a model from which features were
-    dropped, for example by `fssj`, is larger because it does not describe them. The same holds for `BIC`.
 
     References
     ----------
@@ -150,10 +138,6 @@ def BIC(x: BNC, dataset: InFull | InParts) -> float:
         A single network with parameters.
     dataset
         As in `loglik`.
-
-    Returns
-    -------
-    float
 
     Raises
     ------
@@ -193,11 +177,6 @@ def cloglik(x: Model, dataset: InFull | InParts) -> float:
         A model with parameters.
     dataset
         As in `loglik`.
-
-    Returns
-    -------
-    float
-        At most 0.
 
     Raises
     ------

@@ -44,16 +44,13 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     Returns
     -------
     BNC or DN
-        The model with this table. Its recipe, which `cv` repeats, replaces the table, too.
+        The model with this table, but without counts, so `update` and credible intervals raise an error. Its
+        recipe, which `cv` repeats, replaces the table, too.
 
     Raises
     ------
     KeyError, TypeError, ValueError
         If the labels of `frame` differ from the table, or a column is not a distribution.
-
-    Notes
-    -----
-    The result has no counts, so `update` and credible intervals raise an error.
 
     Examples
     --------
@@ -122,11 +119,7 @@ def from_tables(class_var: Hashable, tables: Mapping[Hashable, pd.DataFrame]) ->
     Returns
     -------
     BNC
-        With parameters. Its features are in the order of `tables`.
-
-    Notes
-    -----
-    The result has no counts, so `update` and credible intervals raise an error.
+        With parameters, but without counts. Its features are in the order of `tables`.
 
     Examples
     --------

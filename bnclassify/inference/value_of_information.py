@@ -62,7 +62,7 @@ def value_of_information(
     With e the observed values, H the entropy, and d a decision [1]_,
 
         gain = H(C | e) − Σ_v P(v | e) H(C | e, v)
-        cost_reduction = min_d E[cost(d) | e] − Σ_v P(v | e) min_d E[cost(d) | e, v]
+        cost_reduction = min_d E[cost(d) | e] − Σ_v P(v | e) min_d E[cost(d) | e, v].
 
     If the model does not define a joint distribution, P(v | e) is approximate, and the values can be slightly
     negative. A feature that the model discretizes has one value per interval, and one with a density has

@@ -101,14 +101,8 @@ def r_folds(y: ArrayLike, k: int, *, seed: int, sample_kind: str = "rejection") 
     Notes
     -----
     R fills the folds of each class separately, in the order of the levels: it draws a permutation of the
-    folds, repeats it, and draws a permutation of the result. The random numbers are those of R's default
-    generator, the Mersenne Twister [1]_. A greedy search in R draws ties after its folds; here, ties are
-    resolved to the first candidate, so that its steps can differ although its folds are equal.
-
-    References
-    ----------
-    .. [1] Matsumoto, M., Nishimura, T. (1998). Mersenne Twister: a 623-dimensionally equidistributed uniform
-       pseudo-random number generator. ACM Transactions on Modeling and Computer Simulation 8, 3-30.
+    folds, repeats it, and draws a permutation of the result. A greedy search in R draws ties after its folds;
+    here, ties are resolved to the first candidate, so that its steps can differ.
 
     Examples
     --------

@@ -288,11 +288,6 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
         A line from each model to its average rank, the best on the left. A bar joins models whose ranks
         differ by less than Nemenyi's critical difference, which is drawn from rank 1.
 
-    References
-    ----------
-    .. [1] Demšar, J. (2006). Statistical comparisons of classifiers over multiple data sets. Journal
-       of Machine Learning Research 7.
-
     Examples
     --------
     >>> import pandas as pd
