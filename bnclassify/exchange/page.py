@@ -19,16 +19,15 @@ from numpy.typing import NDArray
 
 from ..base.arrays import log
 from ..base.checks import Instance
-from ..base.messages import listed
 from ..inference.evidence import middles, order_features
 from ..inference.value_of_information import grid_of
-from ..model.formulas import Table, sums_in
+from ..model.formulas import Table
 from ..model.model import Model
 from ..plotting.canvas import ORANGE
 from ..plotting.networks import plot, sketch
 from ..plotting.nodes import visible
 from .libraries import check_texts
-from .scorer import Scorer, scorer_of
+from .scorer import Scorer, largest_table, scorer_of, tables_of
 from .storage import as_path, replace_file
 
 _SMALL = 2**16  # cells of a table that is written within a moment
@@ -125,14 +124,12 @@ def _shown(text: object) -> str:
 
 def _embedded(x: Model, scorer: Scorer, arcs: _Arcs) -> str:
     """Return the data of the page as JSON that cannot end its element, or raise."""
-    terms = [term for part in sums_in(scorer.formula) for term in part.terms if isinstance(term, Table)]
-    fits = sum(map(_fewest_characters, terms)) <= _LONGEST  # checked before the page is written
+    fits = sum(map(_fewest_characters, tables_of(scorer))) <= _LONGEST  # before the page is written
     text = json.dumps(_content(x, scorer, arcs), separators=(",", ":")) if fits else ""  # in ASCII
     if not 0 < len(text) <= _LONGEST:
-        largest = max(terms, key=lambda term: term.logs.size)
         raise ValueError(
             f"x must fit on a page of {_LONGEST:,} characters. Its largest table is that of "
-            f"{listed([x.features[i] for i in largest.scope])}. Use fewer parents or levels, or a single "
+            f"{largest_table(scorer)}. Use fewer parents or levels, or a single "
             "discretization such as discretize='mdlp'."
         )
     return re.sub("[<>&]", lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -17,9 +17,10 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..base.messages import listed
 from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
-from ..model.formulas import Formula, sums_in
+from ..model.formulas import Formula, Table, sums_in
 from ..numbers.preparation import Preparation
 
 
@@ -67,6 +68,17 @@ def scorer_of(x: Any) -> Scorer:
         other = len(kept[name]) if name in kept else -1
         columns.append(Column(name, kept.get(name, levels[:n]), points, other, missing, is_number))
     return Scorer(model.class_var, model.known_levels[-1], tuple(columns), formula)
+
+
+def tables_of(scorer: Scorer) -> list[Table]:
+    """Return the tables of a formula."""
+    return [term for part in sums_in(scorer.formula) for term in part.terms if isinstance(term, Table)]
+
+
+def largest_table(scorer: Scorer) -> str:
+    """Return the features of the largest table of a formula, as text."""
+    largest = max(tables_of(scorer), key=lambda term: term.logs.size)
+    return listed([scorer.columns[i].name for i in largest.scope]) or "the class"
 
 
 _MOST_EXACT = 2**53

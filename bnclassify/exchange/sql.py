@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from .scorer import (
     as_text,
     is_text,
     kind_of,
+    largest_table,
     literal,
     literals,
     number_of,
@@ -123,12 +123,16 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
                 f"x must have levels that differ as text; got {listed(twice)} twice in {shown(column.name)}. "
                 "Rename these levels."
             )
-    query, statement = Query(), ""
+    statement = ""
     with suppress(TooLargeError):
-        write = write_card if isinstance(scorer.formula, Points) else partial(_statement, query)
+        write = write_card if isinstance(scorer.formula, Points) else _statement
         statement = write(scorer, names, keys, outputs)
     if not 0 < len(statement) <= MOST_CHARACTERS:
-        raise ValueError(_too_large(scorer, query))
+        raise ValueError(
+            f"x must fit into a statement of at most {MOST_CHARACTERS:,} characters. Its largest table is "
+            f"that of {largest_table(scorer)}. Use fewer parents, levels (min_count= merges rare ones, bins= "
+            "limits intervals) or features, or backoff=True and loo_weights=True, which need no products."
+        )
     return statement
 
 
@@ -168,24 +172,9 @@ def _check_text(names: Sequence[object], argument: str) -> None:
             )
 
 
-def _too_large(scorer: Scorer, query: Query) -> str:
-    """Return the message about a statement that is too long."""
-    entries, features, is_product = query.largest
-    what, remedy = "largest table", "Use"
-    if is_product:
-        what = "largest table, for sums over missing features"
-        remedy = "Fit it with backoff=True and loo_weights=True, which needs no such sums, or use"
-    return (
-        f"x must fit into a statement of at most {MOST_CHARACTERS:,} characters; got a model of "
-        f"{len(scorer.columns):,} features, whose {what}, of "
-        f"{listed([scorer.columns[v].name for v in features])} and the class, has {entries:,} entries. "
-        f"{remedy} fewer features, levels (min_count= merges rare ones, bins= limits intervals) or parents, "
-        "for example with dag_args={'kdbk': 1}."
-    )
-
-
-def _statement(query: Query, scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[str]) -> str:
+def _statement(scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[str]) -> str:
     """Return the statement; ``names`` are those of the columns of the result."""
+    query = Query()
     pairs = [_read(query, column) for column in scorer.columns]
     scores = Scores(query, scorer, [code for code, _ in pairs], [x for _, x in pairs]).of(scorer.formula)
     logs = [query.add(f"CASE WHEN {s}< {NEARLY} THEN {IMPOSSIBLE} ELSE {s} END") for s in scores]

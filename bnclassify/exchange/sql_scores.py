@@ -122,9 +122,6 @@ class Scores:
         ]
 
     def _sum(self, formula: Sum, relative: bool) -> list[str]:
-        for term in formula.terms:
-            if isinstance(term, Table):
-                self.query.note(term.logs.size, term.scope)
         if formula.marginalizes:
             return self._marginalized([self._factor(term) for term in formula.terms], self._coded(formula))
         z = [self._scaled(scale) for scale in formula.scales]
@@ -218,9 +215,7 @@ class Scores:
 
         def combine(v: int, touching: list[Factor]) -> Factor:
             scope = tuple(sorted({u for s, _ in touching for u in s} - {v}))
-            entries = prod(cards[u] for u in (v, *scope)) * self.n_classes
-            self.query.note(entries, (v, *scope), is_product=True)
-            if entries > MOST_CHARACTERS // 20:
+            if prod(cards[u] for u in (v, *scope)) * self.n_classes > MOST_CHARACTERS // 20:
                 raise TooLargeError
             return scope, self._eliminated(codes[v], [_aligned(factor, (v, *scope)) for factor in touching])
 

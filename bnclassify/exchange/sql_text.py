@@ -37,7 +37,6 @@ class Query:
         self.columns: dict[str, str] = {}
         self.stages: dict[str, int] = {}
         self.size = 0
-        self.largest: tuple[int, tuple[int, ...], bool] = (0, (), False)
         self.source("CAST(0 AS DOUBLE PRECISION)")  # the column ZERO
 
     def source(self, text: str) -> str:
@@ -58,11 +57,6 @@ class Query:
             name = f"v{len(self.columns) + 1}"
             self.columns[text], self.stages[name] = name, stage
         return self.columns[text]
-
-    def note(self, entries: int, features: tuple[int, ...], is_product: bool = False) -> None:
-        """Record the largest table for errors: its entries, its features, and if marginalization needs it."""
-        if entries > self.largest[0]:
-            self.largest = entries, features, is_product
 
     def selects(self, keys: Sequence[str], outputs: Sequence[str]) -> list[str]:
         """Return the beginnings of the SELECTs of the chain, of which the last has the outputs."""
