@@ -35,7 +35,6 @@ LEAST, MOST = 0.5, 5000.0
 _GRID = np.geomspace(LEAST, MOST, 9)
 _GRID[[0, -1]] = LEAST, MOST
 _LOG_GRID = np.log(_GRID)
-_FEW = 32  # whole counts up to this bound are written as sums: exact, and fast for small counts
 _STEEP = 1e-6  # minimum slope by ln m of a likelihood that is not flat
 _NO_STEP = 1e-8
 _ROUNDS = 8  # steps of root finding before solved problems are removed
@@ -138,107 +137,62 @@ def best_concentrations(
     result = np.empty(len(sizes))
     for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
         of_cells, of_rows = slice(cells[start], cells[end]), slice(rows[start], rows[end])
-        found = _evidence(
-            counts[of_cells], bases[of_cells], sizes[start:end], totals[of_rows], total_sizes[start:end]
-        )
-        result[start:end] = _solve(found)
+        found = counts[of_cells], bases[of_cells], sizes[start:end], totals[of_rows], total_sizes[start:end]
+        result[start:end] = _solve(_Evidence.of(*found))
     return result
 
 
 @dataclass(frozen=True)
 class _Evidence:
-    """The log marginal likelihoods of tables as functions of their concentrations, up to constants.
+    """The log marginal likelihoods of tables as functions of their concentrations m, up to constants.
 
-    ln Γ(m p + n) − ln Γ(m p) of a whole n is n ln p and the sum of ln(m + j/p) over j from 0 to n − 1. So
-    small counts give ``logs`` ln m and Σ weights · ln(m + steps); large ones are added with ``signs``. Counts
-    of cells add to the evidence, and totals are subtracted. Steps and large counts are in the order of the
-    tables, which have so many of them; each table has a step, maybe of weight 0.
+    An entry adds sign · (ln Γ(m · base + count) − ln Γ(m · base)): the count and base of a cell, and, with a
+    negative sign, the total of a configuration, with the base 1. Tables have ``sizes`` entries each, in
+    order.
     """
 
-    logs: Array
-    steps: Array
-    weights: Array
-    step_sizes: Index
-    large: Array
-    base: Array
+    counts: Array
+    bases: Array
     signs: Array
-    large_sizes: Index
+    sizes: Index
+
+    @classmethod
+    def of(cls, counts: Array, bases: Array, sizes: Index, totals: Array, total_sizes: Index) -> _Evidence:
+        """Return the evidence of tables from their cells and totals, those of the first table first."""
+        every, seen = np.arange(len(sizes)), totals > 0
+        totals = totals[seen]
+        tables = np.concatenate([every.repeat(sizes), every.repeat(total_sizes)[seen]])
+        order = np.argsort(tables, kind="stable")
+        return cls(
+            np.concatenate([counts, totals])[order],
+            np.concatenate([bases, np.ones(len(totals))])[order],
+            np.repeat([1.0, -1.0], [len(counts), len(totals)])[order],
+            np.bincount(tables, minlength=len(sizes)),
+        )
 
     def take(self, tables: Index) -> _Evidence:
         """Return the evidence of some tables, which may be repeated."""
-        s, t = _entries(self.step_sizes, tables), _entries(self.large_sizes, tables)
-        return _Evidence(
-            self.logs[tables], self.steps[s], self.weights[s], self.step_sizes[tables],
-            self.large[t], self.base[t], self.signs[t], self.large_sizes[tables],
-        )  # fmt: skip
+        sizes = self.sizes[tables]
+        starts = (self.sizes.cumsum() - self.sizes)[tables] - (sizes.cumsum() - sizes)
+        entries = np.repeat(starts, sizes) + np.arange(sizes.sum())
+        return _Evidence(self.counts[entries], self.bases[entries], self.signs[entries], sizes)
 
     def __call__(self, m: Array) -> Array:
         """Return the values at one concentration per table."""
-        scaled = np.repeat(m, self.large_sizes) * self.base
-        large = self.signs * (gammaln(scaled + self.large) - gammaln(scaled))
-        small = self.weights * np.log(np.repeat(m, self.step_sizes) + self.steps)
-        return self.logs * np.log(m) + self._add_up(small, large)
+        scaled = m.repeat(self.sizes) * self.bases
+        return self._add_up(self.signs * (gammaln(scaled + self.counts) - gammaln(scaled)))
 
     def slopes(self, m: Array | float) -> Array:
         """Return the slopes by ln m, at one concentration per table or at one for all."""
-        at_steps, at_large = (
-            (m, m) if isinstance(m, float) else (m.repeat(self.step_sizes), m.repeat(self.large_sizes))
-        )
-        small = np.add(self.steps, at_steps)
-        np.divide(self.weights, small, out=small)
-        scaled = at_large * self.base
-        large = self.signs * self.base * (digamma(scaled + self.large) - digamma(scaled))
-        return self.logs + m * self._add_up(small, large)
+        scaled = (m if isinstance(m, float) else m.repeat(self.sizes)) * self.bases
+        return self._add_up(self.signs * scaled * (digamma(scaled + self.counts) - digamma(scaled)))
 
-    def _add_up(self, small: Array, large: Array) -> Array:
-        result: Array = np.add.reduceat(small, _starts(self.step_sizes))
-        if len(large):
-            some = self.large_sizes.nonzero()[0]
-            result[some] += np.add.reduceat(large, _starts(self.large_sizes[some]))
+    def _add_up(self, values: Array) -> Array:
+        result, some = np.zeros(len(self.sizes)), self.sizes.nonzero()[0]
+        if len(some):
+            sizes = self.sizes[some]
+            result[some] = np.add.reduceat(values, sizes.cumsum() - sizes)
         return result
-
-
-def _starts(sizes: Index) -> Index:
-    return sizes.cumsum() - sizes
-
-
-def _entries(sizes: Index, tables: Index) -> Index:
-    """Return the positions of the entries of some tables, given the sizes of all."""
-    chosen = sizes[tables]
-    return np.repeat(_starts(sizes)[tables] - _starts(chosen), chosen) + np.arange(chosen.sum())
-
-
-def _evidence(counts: Array, bases: Array, sizes: Index, totals: Array, total_sizes: Index) -> _Evidence:
-    n_tables = len(sizes)
-    tables, sum_tables = np.repeat(np.arange(n_tables), sizes), np.repeat(np.arange(n_tables), total_sizes)
-    few, few_sums = [(n <= _FEW) & (n == np.floor(n)) for n in (counts, totals)]
-    # more[t, j] totals of table t exceed j; all have the base 1, so equal j are added up
-    cells = sum_tables[few_sums] * (_FEW + 1) + totals[few_sums].astype(np.intp)
-    tally = np.bincount(cells, minlength=n_tables * (_FEW + 1)).reshape(n_tables, -1)
-    more = tally[:, :0:-1].cumsum(axis=1)[:, ::-1]
-    with_sums = more > 0
-    with_sums[:, 0] = True  # the step of weight 0
-    sum_steps = with_sums.nonzero()
-    weights = -more[sum_steps].astype(np.float64)
-    weights[sum_steps[1] == 0] = 0.0
-    repeated = np.flatnonzero(few & (counts > 1))
-    lengths = counts[repeated].astype(np.intp) - 1
-    j = np.arange(1, lengths.sum() + 1) - np.repeat(_starts(lengths), lengths)
-    step_tables = np.concatenate([np.repeat(tables[repeated], lengths), sum_steps[0]])
-    order = np.argsort(step_tables, kind="stable")
-    large_tables = np.concatenate([tables[~few], sum_tables[~few_sums]])
-    large_order = np.argsort(large_tables, kind="stable")
-    numbers = np.count_nonzero(~few), np.count_nonzero(~few_sums)
-    return _Evidence(
-        logs=np.bincount(tables[few], minlength=n_tables) - more[:, 0].astype(float),
-        steps=np.concatenate([j / np.repeat(bases[repeated], lengths), sum_steps[1] + 0.0])[order],
-        weights=np.concatenate([np.ones(len(j)), weights])[order],
-        step_sizes=np.bincount(step_tables, minlength=n_tables),
-        large=np.concatenate([counts[~few], totals[~few_sums]])[large_order],
-        base=np.concatenate([bases[~few], np.ones(numbers[1])])[large_order],
-        signs=np.repeat([1.0, -1.0], numbers)[large_order],
-        large_sizes=np.bincount(large_tables, minlength=n_tables),
-    )
 
 
 def _solve(evidence: _Evidence) -> Array:
