@@ -247,9 +247,7 @@ def test_weights_are_a_column(store: Callable[[pd.DataFrame], Any], car: pd.Data
     with pytest.warns(UserWarning, match="less than the number of its rows, 1,728"):
         bn.hc("class", bn.encode(small, weights="share"))
     wrong = table.mutate(share=(table.share > 0.5).ifelse(-1.5, ibis.null("float64")))
-    with pytest.raises(
-        ValueError, match=r"weights must be finite numbers of 0 or more; got 1,728 others in 1,728"
-    ):
+    with pytest.raises(ValueError, match=r"weights must be finite numbers of 0 or more; got 1,728 others"):
         bn.nb("class", bn.encode(wrong, weights="share"))
     with pytest.raises(
         TypeError, match="weights must be a column of numbers; got 'doors', with string values"

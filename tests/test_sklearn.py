@@ -939,7 +939,7 @@ def test_groups_and_time_splits_are_folds(car: pd.DataFrame) -> None:
     assert out.shape == (len(car), 4)
     with pytest.raises(ValueError, match="folds must test every row once; 432 of 1728 rows are never tested"):
         bn.cv_predict(x, rows, folds=TimeSeriesSplit(3).split(rows))
-    with pytest.raises(ValueError, match=r"must not learn from rows that they test; got 1 in fold 0"):
+    with pytest.raises(ValueError, match="must not learn from rows that they test"):
         bn.cv(x, car, folds=[([0, 1], [1, 2]), ([0], [5])])
 
 

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from ..base.arrays import Array
 from ..base.immutable import EMPTY, cached_property
 from ..base.messages import shown
-from .encoding import Facts
 from .opening import MAX_LEVELS
-from .sources import NEEDS_ROWS, Make, Merge, T, register_source
+from .sources import Make, Merge, T, needs_rows, register_source
 
 _MOST_CELLS = 2**12  # of a table from which those of several families are summed
 _MOST_SELECTS = 64  # in one query
@@ -111,7 +110,7 @@ class DatabaseTable:
 
     def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
         """Raise a TypeError, because rows stay in the database."""
-        raise TypeError(f"{self.argument} {NEEDS_ROWS}")
+        raise needs_rows(self.argument)
 
     def count(
         self, families: Sequence[tuple[Hashable, ...]], required: Hashable = None, weights: Hashable = None
@@ -152,7 +151,8 @@ class DatabaseTable:
                 values = {name: part[slot].to_pylist() for name, slot in zip(columns, used, strict=True)}
                 codes = [self._code(name, labels) for name, labels in values.items()]
                 totals = np.nan_to_num(part["total"].to_numpy().astype(np.float64))
-                joint = _Joint(columns, np.array(codes, dtype=np.int32).reshape(len(columns), -1), totals)
+                table = np.array(codes, dtype=np.int32).reshape(len(columns), len(totals))
+                joint = _Joint(columns, table, totals)
                 self._joints.setdefault((required, weights), []).append(joint)
 
     def _code(self, name: Hashable, labels: Iterable[Any]) -> list[int]:
@@ -191,29 +191,20 @@ class DatabaseTable:
             return rows[name].concat("")
         return rows[name].cast(kind)
 
-    def facts(self, columns: Sequence[Hashable], required: Hashable, weights: Hashable) -> Facts:
-        """Return the facts about the rows; raise a ValueError for invalid weights."""
-        families = [(), *((name,) for name in columns)]
-        known = [
-            sum(v for k, v in counts.items() if None not in k) for counts in self.count(families, required)
-        ]
-        gaps = np.array([known[0] - n for n in known[1:]], dtype=np.int64)
-        [rows] = self.count([()])[0].values()
-        if weights is None:
-            return Facts(int(rows), int(known[0]), known[0], gaps)
+    def check_weights(self, required: Hashable, weights: Hashable) -> tuple[int, int]:
+        """Return how many weights are positive and fractions; raise a ValueError for invalid weights."""
         weight, kept = self._weight(self.table, weights), self._known(self.table, required)
         asked = {"fine": self.table.count(where=(weight >= 0) & (weight <= float_info.max))}
-        asked |= {"low": weight.min(), "high": weight.max(), "size": weight.sum(where=kept)}
+        asked |= {"rows": self.table.count(), "low": weight.min(), "high": weight.max()}
         asked["positive"] = self.table.count(where=kept & (weight > 0))
         asked["fractional"] = self.table.count(where=kept & (weight != weight.floor()))
         [found] = self.table.agg(**asked).to_pyarrow().to_pylist()
-        if found["fine"] < rows:
+        if found["fine"] < found["rows"]:
             raise ValueError(
-                f"weights must be finite numbers of 0 or more; got {rows - found['fine']:,g} others in "
-                f"{rows:,g} rows, from {found['low']} to {found['high']}. To ignore a row, give it weight 0."
+                f"weights must be finite numbers of 0 or more; got {found['rows'] - found['fine']:,} others, "
+                f"from {found['low']} to {found['high']}. To ignore a row, give it weight 0."
             )
-        size = float(found["size"] or 0)
-        return Facts(int(rows), int(known[0]), size, gaps, found["positive"], found["fractional"])
+        return found["positive"], found["fractional"]
 
     def _known(self, rows: Any, required: Hashable) -> Any:
         """Return whether a column is known in rows, or that all are if it is None."""

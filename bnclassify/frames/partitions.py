@@ -315,21 +315,19 @@ def ask_source(
 
 def facts_of_source(source: Source, columns: Sequence[Hashable], reading: Reading) -> Facts | None:
     """Return the facts about rows that the source counts itself."""
-    ask = getattr(source, "facts", None)
-    families = [(), *((name,) for name in columns)]
-    kept = ask_source(source, [] if ask else families, replace(reading, weights=None))
+    unweighted = replace(reading, weights=None)
+    kept = ask_source(source, [(), *((name,) for name in columns)], unweighted)
     if kept is None:
         return None
-    if ask:
-        facts: Facts = ask(columns, reading.required, reading.weights)
-    else:
-        [rows], [size] = (
-            ask_source(source, [()], r) or ({},) for r in (replace(reading, required=None), reading)
-        )
-        n, *known = [int(sum(v for k, v in counts.items() if None not in k)) for counts in kept]
-        facts = Facts(
-            int(sum(rows.values())), n, float(sum(size.values())), n - np.array(known, dtype=np.int64)
-        )
+    check = getattr(source, "check_weights", None)
+    positive, fractional = (
+        check(reading.required, reading.weights) if check and reading.weights is not None else (0, 0)
+    )
+    everything = replace(unweighted, required=None)
+    [rows], [size] = (ask_source(source, [()], asked) or ({},) for asked in (everything, reading))
+    n, *known = [int(sum(v for k, v in counts.items() if None not in k)) for counts in kept]
+    gaps = n - np.array(known, dtype=np.int64)
+    facts = Facts(int(sum(rows.values())), n, float(sum(size.values())), gaps, positive, fractional)
     pairs = zip(reading.schema.columns, reading.schema.levels, strict=True)
     filled = {name for name, labels in pairs if labels[-1:] == (MISSING,)}
     return facts._replace(gaps=np.where([name in filled for name in columns], 0, facts.gaps))

@@ -135,11 +135,10 @@ Merge = Callable[[Sequence[T]], T]
 
 _MERGED = 16  # number of results that are merged at once
 
-NEEDS_ROWS = (
-    "must be in memory; got partitioned data. Use a sample, for example frame.sample(frac=0.01).compute() of "
-    "a Dask DataFrame, or table.sample(0.01).to_pandas() of a table in a database."
+_SAMPLE = (
+    "Use a sample, for example frame.sample(frac=0.01).compute() of a Dask DataFrame, or "
+    "table.sample(0.01).to_pandas() of a table in a database."
 )
-"""The end of a message about partitioned data, after the name of the argument."""
 
 _REMEDIES = {
     "newdata": (
@@ -154,9 +153,8 @@ _REMEDIES = {
 
 def needs_rows(argument: str) -> TypeError:
     """Return the error about partitioned data in a call that needs rows in memory."""
-    if argument in _REMEDIES:
-        return TypeError(f"{argument} must be in memory; got partitioned data. {_REMEDIES[argument]}")
-    return TypeError(f"{argument} {NEEDS_ROWS}")
+    remedy = _REMEDIES.get(argument, _SAMPLE)
+    return TypeError(f"{argument} must be in memory; got partitioned data. {remedy}")
 
 
 NEEDS_FUNCTION = (

@@ -177,18 +177,14 @@ class Discretizer(Immutable):
             to the first or the last interval, and missing values stay missing. The categories of numbers
             that stay categorical are the training categories, followed by new ones.
         """
-        return self.apply(newdata, "newdata")
-
-    def apply(self, newdata: pd.DataFrame | Row, argument: str) -> pd.DataFrame:
-        """Discretize a data frame; errors name the argument."""
-        original = frame_of(newdata, argument, or_row=True)
-        check_columns([name for name, points in self.cuts.items() if points], original.columns, argument)
+        original = frame_of(newdata, "newdata", or_row=True)
+        check_columns([name for name, points in self.cuts.items() if points], original.columns, "newdata")
         frame = original.copy()
         for i, name in enumerate(original.columns):
             if name not in self.numeric:
                 continue
             column = original.iloc[:, i].array
-            numbers = read_numbers(column, name, argument, must=self.numeric[name])
+            numbers = read_numbers(column, name, "newdata", must=self.numeric[name])
             if numbers is None and column.isna().all():
                 numbers = np.full(len(column), np.nan)
             if numbers is not None:

@@ -58,7 +58,7 @@ class Preparation(Immutable):
         """
         frame = frame_of(newdata, "newdata", or_row=True)
         for step in self._steps:
-            frame = step.apply(frame, "newdata")
+            frame = step(frame)
         present = [name for name in self.missing if name in frame.columns]
         if present:
             known: dict[Hashable, tuple[Any, ...]] = dict.fromkeys(present, ())

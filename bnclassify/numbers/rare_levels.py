@@ -68,13 +68,9 @@ class Merger(Immutable):
             A copy with the same rows and columns. Merged columns are categorical: the kept levels, then
             ``label``, which also replaces unseen levels. Missing values stay missing.
         """
-        return self.apply(newdata, "newdata")
-
-    def apply(self, newdata: pd.DataFrame | Row, argument: str) -> pd.DataFrame:
-        """Merge all levels except the kept ones; errors name the argument."""
-        original = frame_of(newdata, argument, or_row=True)
-        check_columns(self.columns, original.columns, argument)
-        data = self.code(encode_frame(original, self.columns, argument=argument, known=self.kept))
+        original = frame_of(newdata, "newdata", or_row=True)
+        check_columns(self.columns, original.columns, "newdata")
+        data = self.code(encode_frame(original, self.columns, argument="newdata", known=self.kept))
         return with_categories(original, data)
 
     def code(self, data: Data) -> Data:
@@ -165,7 +161,7 @@ def merge_rare(
         chosen = list(check_names(columns, (class_var,), "columns"))
     data = Frame(dataset, "dataset").encode(Columns(chosen, named_by="columns"))
     merger = learn_merger(data, data.columns, min_count, label)
-    return merger.apply(dataset, "dataset"), merger
+    return merger(dataset), merger
 
 
 def _is_nominal(column: pd.Series[Any]) -> bool:
