@@ -244,12 +244,8 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
 
     Raises
     ------
-    OSError
-        If the file cannot be written.
-    TypeError
-        If `x` is an ensemble; write each of ``members(x)``.
-    ValueError
-        If the model has no parameters.
+    OSError, TypeError, ValueError
+        If the file cannot be written, `x` is an ensemble, or it has no parameters.
 
     Notes
     -----

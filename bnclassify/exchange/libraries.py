@@ -37,10 +37,8 @@ def to_networkx(x: BNC) -> networkx.DiGraph:
 
     Raises
     ------
-    ImportError
-        If NetworkX is not installed.
-    TypeError
-        If `x` is an ensemble; convert each of ``members(x)``.
+    ImportError, TypeError, ValueError
+        If NetworkX is not installed, or `x` is an ensemble; convert each of ``members(x)``.
 
     Examples
     --------
@@ -81,12 +79,8 @@ def to_pgmpy(x: BNC) -> pgmpy.models.DiscreteBayesianNetwork:
 
     Raises
     ------
-    ImportError
-        If pgmpy 1.0 or later is not installed.
-    TypeError
-        If `x` is an ensemble; convert each of ``members(x)``.
-    ValueError
-        If the model has no parameters.
+    ImportError, TypeError, ValueError
+        If pgmpy 1.0 or later is not installed, `x` is an ensemble, or it has no parameters.
 
     Examples
     --------
@@ -128,12 +122,9 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
 
     Raises
     ------
-    ImportError
-        If pyAgrum 2.0 or later is not installed.
-    TypeError
-        If `x` is an ensemble; convert each of ``members(x)``.
-    ValueError
-        If the model has no parameters, or two names or two labels of a variable have the same text.
+    ImportError, TypeError, ValueError
+        If pyAgrum 2.0 or later is not installed, `x` is an ensemble, it has no parameters, or two names or
+        two labels of a variable have the same text.
 
     Examples
     --------

@@ -144,7 +144,7 @@ def _fewest_characters(term: Table) -> int:
 def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
     """Return the data of the page."""
     number = {variable: i for i, variable in enumerate(x.variables)}
-    names = check_texts(x.variables, "variables")
+    names, outcomes = check_texts(x.variables, "variables"), x._value_formulas()
     return {
         "classVar": names[-1],
         "labels": check_texts(scorer.labels, "labels of the class"),
@@ -162,22 +162,15 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
             }
             for column in scorer.columns
         ],
-        "decisions": _decisions(x),
+        "decisions": {  # the parts by which the page splits contributions and weighs unknown values
+            "prior": _written(log(x._class_prior())),
+            "average": x.is_average,
+            "tables": _written(tuple(x._marginal_tables() if x._splits_tables else ())),
+            "outcomes": None if outcomes is None else _written(outcomes),
+        },
         "order": order_features(x),
         "parents": [[number[tail] for tail, head in arcs if head == v] for v in x.variables],
         "formula": _written(scorer.formula),
-    }
-
-
-def _decisions(x: Model) -> dict[str, Any]:
-    """Return the parts of a model by which a page splits contributions and weighs unknown values."""
-    formulas = x._value_formulas()
-    tables = x._marginal_tables() if x._splits_tables else ()
-    return {
-        "prior": _written(log(x._class_prior())),
-        "average": x.is_average,
-        "tables": _written(tuple(tables)),
-        "outcomes": None if formulas is None else _written(formulas),
     }
 
 

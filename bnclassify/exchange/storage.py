@@ -95,14 +95,9 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
             f"{listed(lost)} calls a function that is not of this package, and a file contains no code. The "
             "loaded model predicts the same, but cv cannot run its recipe."
         )
-    text = re.sub(r"\[\n\s+([^][{}]*?)\n\s*\]", _on_one_line, text)
+    # a list without nested lists on one line; text in JSON has no line breaks
+    text = re.sub(r"\[\n\s+([^][{}]*?)\n\s*\]", lambda m: "[" + re.sub(r",\n\s+", ", ", m[1]) + "]", text)
     replace_file(file, (text + "\n").encode("utf-8", "surrogatepass"))
-
-
-def _on_one_line(match: re.Match[str]) -> str:
-    """Write a list without nested lists on one line; text in JSON has no line breaks."""
-    items = re.sub(r",\n\s+", ", ", match[1])
-    return f"[{items}]"
 
 
 def load(path: str | os.PathLike[str]) -> Model:

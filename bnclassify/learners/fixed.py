@@ -128,11 +128,10 @@ def aode(
 
     Notes
     -----
-    This is the ensemble of the R package: each estimator is a network with separate tables, including
-    P(class) and P(superparent | class), and the ensemble is the mean of their joint distributions, which
-    marginalizes over missing features exactly. In `ande` [1]_, the first table of an estimator is joint,
-    P(class, superparent), only superparents whose values were seen in training are used, and missing
-    features are skipped.
+    This is the ensemble of the R package: each estimator is a network with separate tables, and the ensemble
+    is the mean of their joint distributions, which marginalizes over missing features exactly. In `ande`
+    [1]_, the first table of an estimator is joint, P(class, superparent), only superparents whose values were
+    seen in training are used, and missing features are skipped.
 
     References
     ----------

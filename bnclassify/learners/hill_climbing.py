@@ -218,7 +218,10 @@ class _Search:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ess", check_score(self.score, self.ess))
-        object.__setattr__(self, "moves", _as_moves(self.moves))
+        chosen = ListOf("moves", filled=True).check("moves", self.moves)
+        for move in chosen:
+            OneOf(MOVES).check("moves", move)
+        object.__setattr__(self, "moves", tuple(move for move in MOVES if move in chosen))
         Optional(Whole()).check("max_parents", self.max_parents)
         for argument in ("tabu", "restarts"):
             Whole(most=_MOST_STEPS).check(argument, getattr(self.climb, argument))
@@ -265,10 +268,3 @@ class _Search:
         step = replace(step, settings={**self.settings(), **step.settings}, draws=self.climb.restarts > 0)
         trace = {key: tuple(value) for key, value in trace.items()}
         return general_network(class_var, named, rows.schema, step, trace)
-
-
-def _as_moves(moves: object) -> tuple[str, ...]:
-    chosen = [
-        OneOf(MOVES).check("moves", move) for move in ListOf("moves", filled=True).check("moves", moves)
-    ]
-    return tuple(move for move in MOVES if move in chosen)

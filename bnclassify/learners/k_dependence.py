@@ -242,11 +242,10 @@ def kdb_gain(
 
     .. math:: \frac{g^2}{2 (h + 10)}, \quad g = Σ [t(y_{row}) − E_P t], \quad h = Σ Var_P t,
 
-    with sums over rows. This is the gain if g is positive; other pairs have none. Rows with a missing
-    value of the pair add nothing. If there are more than 2^29 terms, an evenly spread subset of rows is used.
-    Candidates are the 16 features of higher rank with the largest information. With several discretizations,
-    the first one is used. Ties go to the name that is first in
-    alphabetical order, so the structure does not depend on the order of columns.
+    with sums over rows, the gain if g is positive. Rows with a missing value of the pair add nothing. If
+    there are more than 2^29 terms, an evenly spread subset of rows is used. Candidates are the 16 features of
+    higher rank with the largest information. With several discretizations, the first one is used. Ties go to
+    the name that is first in alphabetical order, so the structure does not depend on the order of columns.
 
     References
     ----------

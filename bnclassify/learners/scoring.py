@@ -33,13 +33,9 @@ _KEPT_BYTES = 2**28
 class FoldedData:
     """Rows in the order in which the folds test them; the class is observed in all rows.
 
-    A fold is trained on the rows that it does not test, so its counts are the counts of all rows
-    minus the counts of the tested rows. If the folds are not a partition of the rows, all rows are appended
-    after the tested ones, as an additional fold.
-
-    A count of training rows must be exactly 0 if there are none, even if weights are fractions.
-    Therefore rows ascend in each fold: if all rows of a cell are in one fold, the subtracted sum has
-    the same terms in the same order.
+    The counts of a fold are those of all rows minus those of the tested rows. If the folds are not a
+    partition of the rows, all rows are appended as an additional fold. Rows ascend in each fold, so that
+    a count of fractions without training rows is exactly 0.
     """
 
     def __init__(self, data: Dataset, tests: Sequence[Rows]) -> None:

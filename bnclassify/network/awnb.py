@@ -104,9 +104,8 @@ def min_testing_depths(class_var: Hashable, dataset: InFull) -> pd.Series[Any]:
     Each node is split in two by the subset of the levels of a feature that gains the most information, until
     all of its rows have the same class or no split gains information, and at most 30 levels deep. With two
     classes, or more than 10 levels, the levels are ordered and divided; if not, all subsets are considered.
-    Rows in which the tested feature is missing stay at the node: they count as its errors if it is a leaf,
-    but not as errors of its descendants. A split is removed only if its subtree has as many errors as the
-    node alone, as in rpart with a complexity parameter of 0.
+    Rows in which the tested feature is missing stay at the node. A split is removed only if its subtree has
+    as many errors as the node alone, as in rpart with a complexity parameter of 0.
 
     References
     ----------

@@ -81,9 +81,8 @@ class EM(Method):
 def maximize(data: Dataset, scopes: Sequence[Scope], prior: PseudoCounts, em: EM) -> tuple[list[Array], Run]:
     """Return the tables of a network that maximize their posterior given all rows, and the course of EM.
 
-    The objective is Σ ln P(row) + a Σ ln θ over all cells, with the pseudo-counts a of the prior: the log
-    posterior under Dirichlet priors with hyperparameters a + 1. Its maximum on complete data is the usual
-    estimate (N + a) / (N· + r a) (Dempster, Laird and Rubin, 1977; Lauritzen, 1995).
+    The objective is Σ ln P(row) + a Σ ln θ over all cells, with the pseudo-counts a of the prior. Its maximum
+    on complete data is the usual estimate (N + a) / (N· + r a) (Lauritzen, 1995).
     """
     observed = [contingency_tables(data, [scope])[0] for scope in scopes]
     cases = lay_out(data.codes, data.cards)
