@@ -15,7 +15,6 @@ from ..base.arrays import Array, Codes, Mask, Positions
 from ..base.calls import guided
 from ..base.checks import Flag, Unseen
 from ..base.messages import shown
-from ..counts.contingency import flat_index
 from ..frames.encoding import Row, is_missing
 from ..frames.opening import InFull
 from ..frames.schema import Dataset
@@ -326,21 +325,14 @@ def _parents(x: Model, evidence: Evidence) -> list[NDArray[Any]]:
     blank = np.full(len(evidence.targets), "", dtype=object)
     texts = [blank]
     for name in (x.features[i] for i in evidence.order):
-        numbers = [number[parent] for parent in parents[name]]
-        texts.append(_write_values(x, evidence.codes, numbers) if numbers else blank)
+        written = {parent: [*x._written_levels(parent), np.nan] for parent in parents[name]}
+        columns = [
+            _objects([describe(parent, label) for label in labels])[evidence.codes[number[parent]]]
+            for parent, labels in written.items()
+        ]
+        rows = zip(*columns, strict=True)
+        texts.append(_objects([", ".join(row) for row in rows]) if columns else blank)
     return texts
-
-
-def _write_values(x: Model, codes: Codes, numbers: Sequence[int]) -> NDArray[Any]:
-    """Write the values of some features in each row, once per combination."""
-    names = [x.features[i] for i in numbers]
-    labels = [x._written_levels(name) for name in names]
-    shifted = [codes[i].astype(np.intp) + 1 for i in numbers]  # 0 if missing
-    _, first, inverse = np.unique(
-        flat_index(shifted, [len(levels) + 1 for levels in labels]), return_index=True, return_inverse=True
-    )
-    columns = [_labelled(levels, codes[i][first]) for levels, i in zip(labels, numbers, strict=True)]
-    return _objects([", ".join(map(describe, names, row)) for row in zip(*columns, strict=True)])[inverse]
 
 
 def _opponents(x: Model, evidence: Evidence, row: int) -> tuple[Any, Any]:
@@ -361,14 +353,9 @@ def write_rivals(labels: Sequence[Any], rivals: Mask) -> str:
 
 def _compared(x: Model, evidence: Evidence, lines_per_row: int) -> dict[str, NDArray[Any]]:
     """Return the compared classes for each line of the result."""
-    pairs = np.column_stack([evidence.targets, evidence.rivals])
-    _, first, inverse = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
-    lines = np.repeat(inverse.ravel(), lines_per_row)
-    opponents = [_opponents(x, evidence, i) for i in first]
-    return {
-        "target": _objects([target for target, _ in opponents])[lines],
-        "against": _objects([against for _, against in opponents])[lines],
-    }
+    pairs = [_opponents(x, evidence, row) for row in range(len(evidence.targets))]
+    names = enumerate(("target", "against"))
+    return {name: np.repeat(_objects([pair[i] for pair in pairs]), lines_per_row) for i, name in names}
 
 
 def describe(variable: Hashable, value: Any) -> str:
