@@ -66,7 +66,7 @@ def lp(
     r"""Estimate the parameters of a structure: its conditional probability tables.
 
     A prior is required: `smooth`, `ess`, `m` or `backoff`. At most one method is used with it. The table
-    lists the methods and their arguments; the page :doc:`Formulas </methods>` defines them.
+    lists the methods and their arguments; the page :doc:`Formulas </methods>` defines them, with references.
 
     ===========================================  ===========================================================
     Method                                       Arguments
@@ -137,19 +137,13 @@ def lp(
     Returns
     -------
     BNC, AODE or another model
-        The model ``x`` with parameters. `manb_arc_posterior`, `feature_weights`, `em_objectives` and
-        `loo_summary` describe the results of these methods.
+        The model ``x`` with parameters.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If no prior or more than one method is given, a method does not fit the model type (leave-one-out
-        requires smoothing and one network, MANB a naive Bayes), or a value is not among the levels of ``x``.
-
-    References
-    ----------
-    Petitjean and others (2018) describe hierarchical smoothing; Dash and Cooper (2002) MANB; Hall (2007)
-    AWNB; Zaidi and others (2013) WANBIA. The page Formulas lists all papers.
+        If no prior or more than one method is given, or a method does not fit the model type: leave-one-out
+        requires smoothing and one network, MANB a naive Bayes.
 
     Examples
     --------

@@ -86,15 +86,9 @@ def explain(
     Returns
     -------
     pandas.DataFrame
-        One row per variable: the class, then the features, parents before children. Columns:
-
-        - ``value``: the target, and each feature's value, NaN if missing
-        - ``parents``: the values of its feature parents; empty in an ensemble
-        - ``log_odds``: the contribution to the log odds, in nats; a missing feature has 0. A value that is
-          impossible under a class contributes an infinity, and later features contribute 0
-        - ``points``: of a `Scorecard`, the points of the value, and the number to start with
-        - ``odds_ratio``: the exponential of ``log_odds``, by which the odds of the target are multiplied
-
+        One row per variable: the class, then the features, parents before children. Columns are ``value``,
+        NaN if missing; ``parents``, the values of its feature parents; ``log_odds``, the contribution in
+        nats, 0 for a missing feature; its exponential ``odds_ratio``; and, of a `Scorecard`, ``points``.
         With ``interactions=True``, the features are followed by one row per interaction, indexed by the
         tuple of its features, or by ``"(rest)"`` in an average. For several rows or none, the tables are
         concatenated, indexed by row label and variable, with the additional columns ``target`` and
@@ -114,9 +108,7 @@ def explain(
     given the features before it; the weight of the class is its prior log odds. Later features are treated
     like missing features in `predict`. The weights sum to the log odds of the posterior of `predict`.
 
-    For two classes and a complete row of a network, the order of the features does not matter. In other
-    cases, the contribution of a feature is smaller if a correlated feature precedes it. The page
-    :doc:`Formulas </methods>` has the details, also of main effects and interactions.
+    The page :doc:`Formulas </methods>` has the details, also of main effects and interactions.
 
     References
     ----------

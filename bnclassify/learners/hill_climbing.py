@@ -49,8 +49,7 @@ def hc(
     """Learn a general network by hill climbing; the class is a variable like any other.
 
     From an initial structure, the search makes the addition, deletion or reversal of an arc that improves
-    the score most, until none improves it. The class can have parents, and is predicted by its Markov
-    blanket; `ban` keeps the class as a parent of every feature.
+    the score most, until none improves it. `ban` keeps the class as a parent of every feature.
 
     Parameters
     ----------

@@ -77,9 +77,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     """A Bayesian network classifier as an estimator of scikit-learn.
 
     It calls `bnc` and `predict`. Its ``model_`` is a model of the package, so all functions of the package
-    can be used with it, such as ``plot(clf.model_)``. The default settings have a
-    mean error of 0.123 and a mean log-loss of 0.300 on 29 public data sets; a calibrated random
-    forest has 0.133 and 0.329 (``tests/benchmarks``).
+    can be used with it, such as ``plot(clf.model_)``.
 
     Parameters
     ----------
@@ -94,25 +92,13 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     lp_args : dict, optional
         Additional arguments of `lp`, such as ``{"wanbia": True}`` or ``{"missing": "em"}``. With
         ``{"numbers": "gaussian"}`` and ``discretize=None``, numeric columns are kept as numbers.
-    discretize : str or None, default "auto"
-        Method that discretizes numeric columns, as in `bnc`: "averaged_mdlp", "averaged" or "averaged5" for
-        the learners that support it, "mdlp", "mixed", "quantile" or "width" for all. "auto" is
-        "averaged_mdlp" for learners that support it, and "mdlp" for others.
-    bins : int, default 5
-        Number of intervals of "quantile", "width" and "mixed".
-    min_count : int, optional
-        Levels in fewer rows are merged, as in `bnc`.
-    missing_level : bool, list or "auto", default "auto"
-        Whether missing values are a separate level, as in `bnc`.
+    discretize, bins, min_count, missing_level : optional
+        As in `bnc`. With "auto", numeric columns are also discretized if a prior is given.
     handle_unknown : {"error", "missing"}, default "missing"
         Whether an unseen value raises an error at prediction or is treated as missing. All categories of a
         categorical column are seen.
-    prior : dict or Series, optional
-        Probability of each class in new data, if it differs from the training data, as in
-        `bnclassify.predict`.
-    costs : DataFrame, optional
-        Misclassification costs, ``costs.loc[actual, predicted]``, as in `bnclassify.predict`.
-        Probabilities do not change.
+    prior, costs : optional
+        As in `bnclassify.predict`. Costs do not change probabilities.
     random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
         Seed of the learner and of `lp`: their ``rng``.
     verbose : bool, optional
@@ -150,8 +136,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+    >>> from sklearn.model_selection import GridSearchCV, StratifiedKFold
     >>> from bnclassify import load_car
     >>> from bnclassify.sklearn import BNCClassifier
     >>> car = load_car()
@@ -160,12 +145,6 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     >>> grid = {"learner": ["nb", "tan_cl"], "smooth": [0.1, 1]}
     >>> GridSearchCV(BNCClassifier(discretize=None), grid, cv=folds).fit(X, y).best_params_
     {'learner': 'tan_cl', 'smooth': 0.1}
-
-    Numeric columns are discretized in each training set:
-
-    >>> wines, cultivar = load_wine(return_X_y=True, as_frame=True)
-    >>> print(round(cross_val_score(BNCClassifier(), wines, cultivar, cv=folds).mean(), 3))
-    0.989
     """
 
     def __init__(
