@@ -77,8 +77,6 @@ class Frame(InMemory):
 
     def weighed(self, weights: Any) -> Dataset:
         """Return the encoded data, with the weights of a column or of an array."""
-        if weights is None:
-            return self.encode()
         frame = self.frame
         if names_column(weights):
             check_columns([weights], self.columns, "weights")

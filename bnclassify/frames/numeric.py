@@ -180,25 +180,17 @@ def check_exact(numbers: Mapping[Hashable, NDArray[Any]]) -> None:
 NUMERIC, CATEGORICAL = 0, 1
 """The expected type of a column, for `advice_on`."""
 
-_DATES = (
-    "convert dates to numbers, for example with .dt.year",
-    "extract a part that repeats, for example .dt.month, or drop the column",
-)
-
 _ADVICE = {
     "string": ("convert text with pd.to_numeric(..., errors='coerce')", ""),
-    "categorical": ("the column is discretized already", ""),
-    "interval": ("the column is discretized already", ""),
-    "datetime64": _DATES,
-    "datetime": _DATES,
-    "date": _DATES,
-    "time": (
-        "convert them to numbers, for example the hour",
-        "extract a part that repeats, for example the hour",
-    ),
-    "period": _DATES,
-    "unknown-array": ("", "convert them, for example with .astype('category')"),
     "timedelta64": ("use pd.to_timedelta(...).dt.total_seconds()", "discretize them with pd.cut"),
+    **dict.fromkeys(["categorical", "interval"], ("the column is discretized already", "")),
+    **dict.fromkeys(
+        ["datetime64", "datetime", "date", "time", "period"],
+        (
+            "convert dates to numbers, for example with .dt.year",
+            "extract a part that repeats, for example .dt.month, or drop the column",
+        ),
+    ),
 }
 
 

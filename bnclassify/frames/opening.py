@@ -115,8 +115,11 @@ def encode(
         OneOf(("frequencies", "cases")).check("weights_are", weights_are)
         if weights is None:
             raise ValueError("weights must be given if weights_are is given; got None.")
-    data = open_data(frame, "frame").weighed(weights)
-    if isinstance(data, Dataset) and data.weights is not None and weights is not None:
+    opened = open_data(frame, "frame")
+    if weights is not None:
+        opened = opened.weighed(weights)
+    data: Any = opened if isinstance(opened, Countable) else opened.read()
+    if isinstance(data, Dataset) and weights is not None:
         data = as_cases(data) if weights_are == "cases" else data
         if weights_are is None:
             _warn_of_weights(data)
@@ -307,8 +310,6 @@ class Parts(Opened):
 
     def weighed(self, weights: Any) -> Partitions:
         """Return the encoded data, with the weights of a column."""
-        if weights is None:
-            return self.read()
         if not names_column(weights):
             raise TypeError(
                 f"weights must be the name of a column if data are partitioned; got {shown(weights)}."

@@ -174,10 +174,8 @@ class Partitions(Learnable):
         return self, tuple([name for name in features if name in self.schema.numeric])
 
     def weighed(self, weights: Any) -> Partitions:
-        """Return the data, or raise a TypeError for weights."""
-        if weights is not None:
-            raise TypeError("weights must be None for encoded partitioned data. Pass the source to encode.")
-        return self
+        """Raise a TypeError, because the data are encoded without these weights."""
+        raise TypeError("weights must be None for encoded partitioned data. Pass the source to encode.")
 
     def in_memory(self, argument: str) -> InMemory:
         """Raise a TypeError, because rows stay where they are."""

@@ -281,8 +281,8 @@ class Opened(ABC):
         return False
 
     @abstractmethod
-    def weighed(self, weights: Any) -> Any:
-        """Return the encoded data with their weights; see `encode`."""
+    def weighed(self, weights: Any) -> Countable:
+        """Return the encoded data with weights; see `encode`."""
 
     @abstractmethod
     def in_memory(self, argument: str) -> InMemory:
@@ -328,8 +328,6 @@ class InMemory(Opened):
     def weighed(self, weights: Any) -> Dataset:
         """Return the encoded data with their weights; see `encode`."""
         data = self.encode()
-        if weights is None:
-            return data
         return replace(data, weights=check_weights(weights, data.index))
 
     def in_memory(self, argument: str) -> InMemory:

@@ -231,14 +231,11 @@ def describe_intervals(
     intervals = np.searchsorted(points, known, side="left")
     low, high = float(known.min()), float(known.max())
     edges = np.array([low, *points, high])
-    means = edges[:-1] / 2 + edges[1:] / 2  # for intervals without training values
-    total = np.bincount(intervals, mass, minlength=len(means))
-    with np.errstate(over="ignore"):
-        sums = np.bincount(intervals, mass * known, minlength=len(means))
-    np.divide(sums, total, out=means, where=total > 0)
-    if not np.isfinite(means).all():  # numbers near the largest float
-        averages = np.bincount(intervals, mass / total[intervals] * known, len(means))
-        means = np.where(total > 0, averages, means)
+    middles = edges[:-1] / 2 + edges[1:] / 2  # for intervals without training values
+    total = np.bincount(intervals, mass, minlength=len(middles))
+    # Weights are divided first, because sums of numbers near the largest float overflow.
+    averages = np.bincount(intervals, mass / total[intervals] * known, len(middles))
+    means = np.where(total > 0, averages, middles)
     return (low, high), tuple(means.tolist())
 
 
