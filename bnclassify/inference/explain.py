@@ -232,25 +232,18 @@ def _times(log_odds: float) -> str:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The explanation of one row: values by variable, the class first, then by interaction, and log odds."""
+    """The explanation of one row: values and log odds of the class, of each feature and interaction.
+
+    ``interactions`` are log odds by the names of features. The probability of the target is below 1 if the
+    log odds are finite, even if they are too large for a float.
+    """
 
     known: dict[Hashable, Any]
-    log_odds: tuple[float, ...]
+    log_odds: dict[Hashable, float]
+    interactions: dict[Any, float]
     target: str
     rival: str
-    posterior: float
-    variables: int
-
-    @property
-    def interactions(self) -> dict[Any, float]:
-        """The log odds of each interaction, and of the rest of an average, by the names of its features."""
-        pairs = zip(self.known, self.log_odds, strict=True)
-        return dict(list(pairs)[self.variables :])
-
-    @property
-    def probability(self) -> float:
-        """The posterior; below 1 if the log odds are finite, even if they are too large for a float."""
-        return min(self.posterior, nextafter(1, 0)) if isfinite(sum(self.log_odds)) else self.posterior
+    probability: float
 
 
 def explain_row(
@@ -263,9 +256,11 @@ def explain_row(
     x = evidence.model
     values, log_odds = _contributions(x, evidence, raw, interactions)
     known = {variable: column[0] for variable, column in values.items()}
+    weights = dict(zip(known, log_odds[0].tolist(), strict=True))
+    joint = dict(list(weights.items())[evidence.log_odds.shape[1] :])
+    most = nextafter(1, 0) if isfinite(sum(weights.values())) else 1.0
     target, rival = map(str, _opponents(x, evidence, 0))
-    weights, posterior = tuple(log_odds[0].tolist()), float(evidence.posteriors[0])
-    return Explanation(known, weights, target, rival, posterior, evidence.log_odds.shape[1])
+    return Explanation(known, weights, joint, target, rival, min(most, float(evidence.posteriors[0])))
 
 
 def read_one(x: Model, row: Any) -> tuple[Dataset, Dataset]:

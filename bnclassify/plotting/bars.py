@@ -78,10 +78,9 @@ def plot_explanation(
     """
     _TOP.check("top", top)
     explanation = explain_row(x, row, target, against, unseen, interactions)
-    pairs = zip(explanation.known.items(), explanation.log_odds, strict=True)
-    bars = [(describe(variable, value), weight) for (variable, value), weight in pairs]
+    bars = [(describe(v, value), explanation.log_odds[v]) for v, value in explanation.known.items()]
     bars[0] = f"prior of {explanation.target}", bars[0][1]
-    total = sum(explanation.log_odds)
+    total = sum(explanation.log_odds.values())
     labels, weights = zip(*_longest(bars, top), ("sum", total), strict=True)
     axes = _draw_bars(ax, labels, weights, [*map(signed, weights)])
     axes.patches[-1].set_facecolor(GREY)

@@ -198,7 +198,7 @@ def plot(
         labels, notes = joint_effects(explanation, drawn.arcs)
         lines += [*notes, *drawn.notes]
     else:
-        nodes, lines = _names(model)
+        nodes, lines = all_named(model)
         lines = ["; ".join([*lines, *drawn.notes])]
     if not class_arcs and not distributions:
         of_class = nodes[model.class_var]
@@ -338,14 +338,6 @@ def _fill(
         if (tail, head) in drawn.mutual:
             style["dir"] = "both"
         picture.edge(number[tail], number[head], **style | labels.get((tail, head), {}))
-
-
-def _names(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
-    """Return the nodes of a picture of the structure, and its caption."""
-    learner = "" if x.recipe is None else f", learned by {x.recipe.structure.name}"
-    predicted = x.class_var if len(x.targets) == 1 else f"{len(x.targets):,} class variables"
-    nodes, lines = all_named(x)
-    return nodes, [f"{predicted} and {len(x.features):,} features{learner}", *lines]
 
 
 def _distributions(x: Model, row: object, unseen: str) -> tuple[dict[Hashable, Node], list[str]]:

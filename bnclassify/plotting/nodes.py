@@ -27,7 +27,7 @@ _DARK = {"style": "filled", "fillcolor": BLUE, "color": BLUE, "fontcolor": "whit
 
 
 def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
-    """Draw the names of variables and the weights of features, colored if they are learned; return notes."""
+    """Draw the names of variables and the weights of features, colored if they are learned; add a caption."""
     nodes = {v: {"label": written(str(v))} | (_DARK if v in x.targets else {}) for v in x.variables}
     shares, note = x._feature_shares()
     is_weighted = x.facts().get("weights") is not None
@@ -35,7 +35,9 @@ def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
         nodes[feature] = {"label": written(f"{feature}\n{share:.2f}")}
         if is_weighted:
             nodes[feature] |= _filled(blend(BLUE, 0.8 * share / max(shares.values())))
-    return nodes, [note] if note else []
+    learner = "" if x.recipe is None else f", learned by {x.recipe.structure.name}"
+    predicted = x.class_var if len(x.targets) == 1 else f"{len(x.targets):,} class variables"
+    return nodes, [f"{predicted} and {len(x.features):,} features{learner}", *filter(None, [note])]
 
 
 def written(text: str) -> str:
@@ -52,8 +54,7 @@ def visible(text: str) -> str:
 
 def explained(explanation: Explanation) -> tuple[dict[Hashable, Node], list[str]]:
     """Draw each variable in the color of its contribution to the log odds; return the caption, too."""
-    weights = dict(zip(explanation.known, explanation.log_odds, strict=True))
-    class_var = next(iter(explanation.known))
+    weights, class_var = explanation.log_odds, next(iter(explanation.known))
     largest = max((abs(weight) for weight in weights.values() if isfinite(weight)), default=0.0) or 1.0
     nodes = {v: _weighed(describe(v, value), weights[v], largest) for v, value in explanation.known.items()}
     for variable in explanation.known:
@@ -63,7 +64,7 @@ def explained(explanation: Explanation) -> tuple[dict[Hashable, Node], list[str]
     text = f"{label}\nprior {signed(weights[class_var])}"
     nodes[class_var] = {"label": written(text), **_DARK}
     return nodes, [
-        f"log odds of {explanation.target} against {explanation.rival}: {signed(sum(explanation.log_odds))}",
+        f"log odds of {explanation.target} against {explanation.rival}: {signed(sum(weights.values()))}",
         f"blue: evidence for {explanation.target}, orange: against it (nats)",
     ]
 
