@@ -73,8 +73,7 @@ from .exchange.sql import to_sql as to_sql
 from .exchange.storage import load as load, save as save
 from .fitting.bnc import bnc as bnc
 from .fitting.lp import lp as lp
-from .fitting.pool import pool as pool
-from .fitting.update import update as update
+from .fitting.update import pool as pool, update as update
 from .fitting.with_table import from_tables as from_tables, with_table as with_table
 from .frames.opening import encode as encode
 from .frames.partitions import Partitions as Partitions
