@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,7 @@ from .cut_points import (
     CUTTINGS,
     METHODS,
     MOST_BINS,
+    Cuts,
     averaged_cuts,
     class_codes,
     cut_points,
@@ -98,24 +99,22 @@ class Discretizer(Immutable):
         return tuple([name for name, points, labels in self._rows if len(labels or (*points, 0)) == 1])
 
     @property
-    def description(self) -> str:
-        """The method, in words."""
-        return self.method
-
-    @property
-    def interval_counts(self) -> dict[Hashable, str]:
-        """The number of intervals of each column with cut points, as text."""
-        return {name: str(len(points) + 1) for name, points in self.cuts.items() if points}
-
-    @property
     def cut_points(self) -> pd.DataFrame:
         """The method, the number of intervals, and the cut points with readable digits, by column."""
-        found = {
-            name: (self.description, self.interval_counts.get(name, "1"), ", ".join(readable(points)))
-            for name, points in self.cuts.items()
-        }
+        times, found = len(self._cuttings), {}
+        method = self.method if times == 1 else f"{self.method}, {times} times"
+        for i, (name, points, labels) in enumerate(self._rows):
+            if not labels:
+                sizes = [len(cutting[i]) + 1 for cutting in self._cuttings]
+                intervals = "-".join(map(str, sorted({min(sizes), max(sizes)})))
+                found[name] = method, intervals, ", ".join(readable(points))
         columns, index = ["method", "intervals", "cut_points"], pd.Index(list(found), tupleize_cols=False)
         return pd.DataFrame(list(found.values()), index.rename("column"), columns)
+
+    @property
+    def _cuttings(self) -> tuple[Cuts, ...]:
+        """The cut points of each column in each of several discretizations, or in the only one."""
+        return (self.points,)
 
     @property
     def _rows(self) -> list[tuple[Hashable, tuple[float, ...], tuple[Any, ...]]]:
@@ -217,14 +216,16 @@ class Discretizer(Immutable):
         return self.intervals[name], codes
 
     def __repr__(self) -> str:
-        return self._listing(" cut at", lambda points: ", ".join(readable(points)) or "no cut")
-
-    def _listing(self, head: str, note: Callable[[tuple[float, ...]], str]) -> str:
-        """Return one line per column, with a note on its cut points or with the labels that it keeps."""
-        notes = {name: note(points) for name, points in self.cuts.items()}
-        notes |= {name: f"stays {listed(labels, most=10)}" for name, labels in self.kept.items()}
-        lines = [f"  {name}: {notes[name]}" for name in self.columns] or ["  (no column)"]
-        return "\n".join([f"Discretizer ({self.method}), columns{head}", *lines])
+        times, lines = len(self._cuttings), []
+        for name, points, labels in self._rows:
+            note = ", ".join(readable(points)) or "no cut"
+            if labels:
+                note = f"stays {listed(labels, most=10)}"
+            elif times > 1:
+                note = f"cut {times} times, at {len(points)} points in all"
+            lines.append(f"  {name}: {note}")
+        head = f"Discretizer ({self.method}), columns{' cut at' if times == 1 else ''}"
+        return "\n".join([head, *(lines or ["  (no column)"])])
 
 
 def _ascend(points: tuple[float, ...]) -> bool:
@@ -241,7 +242,7 @@ class MovedCuts(Discretizer):
     each time, like ``points``.
     """
 
-    cuttings: tuple[tuple[tuple[float, ...], ...], ...] = ()
+    cuttings: tuple[Cuts, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -256,23 +257,8 @@ class MovedCuts(Discretizer):
         return tuple([Discretizer(self.method, self.columns, cut, self.labels) for cut in self.cuttings])
 
     @property
-    def description(self) -> str:
-        """The method, in words."""
-        return f"{self.method}, {len(self.cuttings)} times"
-
-    @property
-    def interval_counts(self) -> dict[Hashable, str]:
-        """The smallest and the largest number of intervals of each column with cut points, as text."""
-        sizes = {
-            name: [len(cut[i]) + 1 for cut in self.cuttings]
-            for i, name in enumerate(self.columns)
-            if self.cuts.get(name)
-        }
-        return {n: "-".join(map(str, sorted({min(found), max(found)}))) for n, found in sizes.items()}
-
-    def __repr__(self) -> str:
-        times = len(self.cuttings)
-        return self._listing("", lambda points: f"cut {times} times, at {len(points)} points in all")
+    def _cuttings(self) -> tuple[Cuts, ...]:
+        return self.cuttings
 
 
 @guided("Pass the class by name: discretize(dataset, class_var=name).")
