@@ -148,6 +148,28 @@ def how_to_merge(columns: Iterable[tuple[Hashable, int]]) -> str:
     return f"merge rare levels of {told}, with merge_rare(dataset, columns=[{names}])"
 
 
+_SAMPLE = (
+    "Use a sample, for example frame.sample(frac=0.01).compute() of a Dask DataFrame, or "
+    "table.sample(0.01).to_pandas() of a table in a database."
+)
+
+_REMEDIES = {
+    "newdata": (
+        "Use one part at a time, as in: for chunk in chunks: predict(x, chunk). In a database, run the query "
+        "of to_sql(x, table=name)."
+    ),
+    "frame": "Use one part at a time, as in: for chunk in chunks: impute(x, chunk).",
+    "row": "Use a few rows, such as frame.head() of a Dask DataFrame.",
+}
+"""The remedy for partitioned data in calls that need rows in memory, by argument."""
+
+
+def needs_rows(argument: str) -> TypeError:
+    """Return the error about partitioned data in a call that needs rows in memory."""
+    remedy = _REMEDIES.get(argument, _SAMPLE)
+    return TypeError(f"{argument} must be in memory; got partitioned data. {remedy}")
+
+
 _SILENT = ContextVar("_SILENT", default=False)
 
 

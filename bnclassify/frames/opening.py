@@ -34,7 +34,7 @@ from .schema import (
     Prepare,
     Schema,
 )
-from .sources import AnyFrame, Source, converted, find_source, needs_rows
+from .sources import AnyFrame, Source, converted, find_source
 
 Rows: TypeAlias = pd.DataFrame | Dataset
 InFull: TypeAlias = Rows | AnyFrame
@@ -316,10 +316,6 @@ class Parts(Opened):
             )
         check_columns([weights], self.columns, "weights")
         return self.read(Columns(weights=weights))
-
-    def in_memory(self, argument: str) -> InMemory:
-        """Raise a TypeError, because rows stay where they are."""
-        raise needs_rows(argument)
 
 
 def _kinds(frame: pd.DataFrame) -> list[Any]:

@@ -11,10 +11,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, added
-from ..base.messages import listed, shown, warn
+from ..base.messages import listed, needs_rows, shown, warn
 from .encoding import Facts, Reading
-from .schema import ALL, MISSING, Columns, Dataset, InMemory, Known, Learnable, Prepare, Schema, recode
-from .sources import Source, is_dask, needs_rows
+from .schema import ALL, MISSING, Columns, Dataset, Known, Learnable, Prepare, Schema, recode
+from .sources import Source, is_dask
 
 T = TypeVar("T")
 
@@ -176,10 +176,6 @@ class Partitions(Learnable):
     def weighed(self, weights: Any) -> Partitions:
         """Raise a TypeError, because the data are encoded without these weights."""
         raise TypeError("weights must be None for encoded partitioned data. Pass the source to encode.")
-
-    def in_memory(self, argument: str) -> InMemory:
-        """Raise a TypeError, because rows stay where they are."""
-        raise needs_rows(argument)
 
     def counting(self) -> Partitions:
         """Return the same, because rows of weight 0 add nothing to a sum."""

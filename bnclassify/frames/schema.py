@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..base.arrays import Array, Codes, added, code_type
 from ..base.checks import OneOf, check_columns
 from ..base.immutable import EMPTY, Immutable, cached_property, lock
-from ..base.messages import listed, shown, warn
+from ..base.messages import listed, needs_rows, shown, warn
 from .numeric import are_categories, as_floats, check_weights, to_numbers
 
 Levels = tuple[tuple[Any, ...], ...]
@@ -284,9 +284,9 @@ class Opened(ABC):
     def weighed(self, weights: Any) -> Countable:
         """Return the encoded data with weights; see `encode`."""
 
-    @abstractmethod
     def in_memory(self, argument: str) -> InMemory:
         """Return the data if their rows are in memory, or raise a TypeError that names the argument."""
+        raise needs_rows(argument)
 
 
 class InMemory(Opened):

@@ -135,28 +135,6 @@ Merge = Callable[[Sequence[T]], T]
 
 _MERGED = 16  # number of results that are merged at once
 
-_SAMPLE = (
-    "Use a sample, for example frame.sample(frac=0.01).compute() of a Dask DataFrame, or "
-    "table.sample(0.01).to_pandas() of a table in a database."
-)
-
-_REMEDIES = {
-    "newdata": (
-        "Use one part at a time, as in: for chunk in chunks: predict(x, chunk). In a database, run the query "
-        "of to_sql(x, table=name)."
-    ),
-    "frame": "Use one part at a time, as in: for chunk in chunks: impute(x, chunk).",
-    "row": "Use a few rows, such as frame.head() of a Dask DataFrame.",
-}
-"""The remedy for partitioned data in calls that need rows in memory, by argument."""
-
-
-def needs_rows(argument: str) -> TypeError:
-    """Return the error about partitioned data in a call that needs rows in memory."""
-    remedy = _REMEDIES.get(argument, _SAMPLE)
-    return TypeError(f"{argument} must be in memory; got partitioned data. {remedy}")
-
-
 NEEDS_FUNCTION = (
     "must be a function that returns a new iterator at each call, such as "
     "lambda: pd.read_csv(path, chunksize=100_000)"

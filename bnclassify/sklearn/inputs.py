@@ -12,11 +12,11 @@ from sklearn.utils.validation import validate_data
 
 from ..base.calls import check_arguments
 from ..base.checks import Instance, OneOf, Seed, Unseen
-from ..base.messages import listed
+from ..base.messages import listed, needs_rows
 from ..fitting.lp import lp
 from ..frames.columns import column_arrays
 from ..frames.numeric import ArrayLike
-from ..frames.sources import find_source, in_pandas, needs_rows
+from ..frames.sources import find_source, in_pandas
 from ..model.model import Model
 
 _DICTS = ("dag_args", "lp_args")
