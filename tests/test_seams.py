@@ -95,7 +95,7 @@ def test_members_must_fit(car: pd.DataFrame) -> None:
         bn.Ensemble([bn.bnc("nb", "class", numbers, smooth=1, discretize="width")])
     with pytest.raises(TypeError, match="members must be models; got 'str'"):
         bn.Ensemble(["nb"])
-    with pytest.raises(ValueError, match="each of 2 members"):
+    with pytest.raises(ValueError, match="each of the members"):
         bn.Ensemble([bn.nb("class", car)] * 2, weights=[1, 0])
 
 

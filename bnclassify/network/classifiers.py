@@ -97,14 +97,19 @@ class Graph(Model):
         return count_parameters(self.scopes, [len(labels) for labels in self.known_levels])
 
     def facts(self) -> dict[str, object]:
-        """Return the numbers of features and arcs and, if it is fitted, of free parameters."""
+        """Return the size of the graph and of its tables, and the course of EM and of a greedy search."""
         facts: dict[str, object] = {
             "num. features": len(self.features),
             "num. arcs": sum(len(family) - 1 for family in self.families),
         }
         if self.cpts is not None and all(density.is_parametric for density in self.densities.values()):
             facts["free parameters"] = self.n_parameters
-        return facts | {"EM": self.learned.get("em")}
+        facts["EM"] = self.learned.get("em")
+        if "metric" in self.trace:
+            metric, scores, epsilon = (self.trace[name] for name in ("metric", "scores", "epsilon"))
+            steps = f"{len(scores) - 1} step{'' if len(scores) == 2 else 's'}"
+            facts["search"] = f"{steps}, {metric} {abs(scores[-1]):.4g}, epsilon {epsilon:g}"
+        return facts
 
     @property
     def _counted_families(self) -> tuple[Family, ...]:
@@ -176,15 +181,6 @@ class Network(Graph):
             else:
                 terms.append(Factor(scope, logs[..., None, None]))
         return tuple(terms)
-
-    def facts(self) -> dict[str, object]:
-        """Return the size of the graph, and the course of a search guided by a metric."""
-        facts = super().facts()
-        if "metric" in self.trace:
-            metric, scores, epsilon = (self.trace[name] for name in ("metric", "scores", "epsilon"))
-            steps = f"{len(scores) - 1} step{'' if len(scores) == 2 else 's'}"
-            facts["search"] = f"{steps}, {metric} {abs(scores[-1]):.4g}, epsilon {epsilon:g}"
-        return facts
 
     def _warn_of_size(self, rows: int) -> None:
         if "concentrations" not in self.learned and self.n_parameters > rows:  # back-off smooths wide tables

@@ -116,7 +116,9 @@ class Ensemble(Average):
         _check_members(self.members)
         if self.weights is not None:
             object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))
-            _check_weights(self.weights, len(self.members))
+            if len(self.weights) != len(self.members) or not all(isfinite(w) and w > 0 for w in self.weights):
+                got = listed(self.weights)
+                raise ValueError(f"weights must be a positive number for each of the members; got {got}.")
         if self.recipe is None and all(member.recipe for member in self.members):
             object.__setattr__(self, "recipe", _recipe(self))
         super().__post_init__()
@@ -235,8 +237,3 @@ def _check_members(members: tuple[Model, ...]) -> None:
                     f"members must have the same {name}; member {i} differs from the first. "
                     "Learn all of them from the same data."
                 )
-
-
-def _check_weights(weights: tuple[float, ...] | None, n: int) -> None:
-    if weights is not None and not (len(weights) == n and all(isfinite(w) and w > 0 for w in weights)):
-        raise ValueError(f"weights must be a positive number for each of {n} members; got {listed(weights)}.")

@@ -166,32 +166,29 @@ class WANBIA(Method):
         check_positive(prior, self.argument)
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> BNC:
-        """Return the network with its tables weighted; a missing feature must not be a parent."""
+        """Return the network with its tables weighted, by L-BFGS-B from all ones and from all halves."""
         if not is_nb(x) and data.incomplete[:-1].any():
             raise ValueError(
                 "wanbia must be False if values are missing and features have feature parents. Drop "
                 "incomplete rows with .dropna(), or learn the structure with nb."
             )
-        return _weigh(check_augmented(x, self.argument)._estimate(data, prior), data)
+        from scipy.optimize import minimize
 
-
-def _weigh(x: BNC, data: Dataset) -> BNC:
-    """Weight the features of a fitted network by L-BFGS-B, from all ones and from all halves (WANBIA)."""
-    from scipy.optimize import minimize
-
-    n = len(x.families) - 1
-    if not n:
-        return with_weights(x, np.empty(0))
-    objective = Objective(x, data)
-    options: dict[str, Any] = {"method": "L-BFGS-B", "jac": True, "bounds": [(0, 1)] * n, "options": _OPTIONS}
-    runs = [minimize(objective, np.full(n, start), **options) for start in (1.0, 0.5)]
-    best = min(runs, key=lambda run: run.fun)
-    # at an optimum, the line search can fail because of rounding
-    way_down = np.abs(np.clip(best.x - objective(best.x)[1], 0, 1) - best.x).max()
-    if not best.success and way_down > _FLAT * data.size:
-        warn(f"wanbia: the weights may not be optimal, because the optimizer stopped early ({best.message})")
-    informative = np.array([card > 1 for card in x.cards[:-1]])
-    return with_weights(x, np.where(informative, np.clip(best.x, 0, 1), 0.0))
+        fitted, n = check_augmented(x, self.argument)._estimate(data, prior), len(x.features)
+        if not n:
+            return with_weights(fitted, np.empty(0))
+        objective = Objective(fitted, data)
+        options: dict[str, Any] = {"method": "L-BFGS-B", "jac": True, "options": _OPTIONS}
+        runs = [
+            minimize(objective, np.full(n, start), bounds=[(0, 1)] * n, **options) for start in (1.0, 0.5)
+        ]
+        best = min(runs, key=lambda run: run.fun)
+        # at an optimum, the line search can fail because of rounding
+        way_down = np.abs(np.clip(best.x - objective(best.x)[1], 0, 1) - best.x).max()
+        if not best.success and way_down > _FLAT * data.size:
+            warn(f"wanbia: the weights may not be optimal, as the optimizer stopped early ({best.message})")
+        informative = np.array([card > 1 for card in fitted.cards[:-1]])
+        return with_weights(fitted, np.where(informative, np.clip(best.x, 0, 1), 0.0))
 
 
 def with_weights(x: BNC, weights: Array) -> BNC:
