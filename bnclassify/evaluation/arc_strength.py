@@ -16,7 +16,7 @@ from ..base.calls import progress_bar
 from ..base.checks import Flag, OneOf, Optional, Real, Seed, Whole, check_rng, must_be
 from ..base.graphs import ChangingDag
 from ..base.messages import listed
-from ..fitting.rounds import check_recipe, training_data
+from ..fitting.rounds import check_recipe, check_same_columns, training_data
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.partitions import Partitions
 from ..frames.schema import Dataset
@@ -27,7 +27,6 @@ from ..model.arguments import check_graph
 from ..model.model import Model
 from ..model.recipes import Step
 from ..network.classifiers import BNC
-from .cv import check_same_columns
 
 Sampled = TrainingData | Partitions
 

@@ -10,12 +10,11 @@ import pandas as pd
 
 from ..base.arrays import Array
 from ..base.calls import guided
-from ..base.checks import Flag, MetricName, OneOf, Optional, Seed, Unseen, Whole
-from ..base.messages import listed, shown, warn
-from ..fitting.rounds import Plan, check_recipe, name_models, plan_rounds
-from ..frames.opening import InFull, InParts, group_labels, open_data
+from ..base.checks import Flag, MetricName, Optional, Seed, Unseen, Whole
+from ..base.messages import listed, warn
+from ..fitting.rounds import Plan, name_models, plan_rounds
+from ..frames.opening import InFull, InParts
 from ..frames.partitions import Partitions
-from ..frames.schema import Opened
 from ..metrics import METRICS, AnyMetric, choose_metrics
 from ..metrics.folds import Folds
 from ..model.arguments import check_joint
@@ -182,21 +181,16 @@ def cv(
     tan                  0.91      0.21
     """
     models = name_models(x)
-    for name, flag in {"dag": dag, "mean": mean}.items():
-        Flag().check(name, flag)
+    Flag().check("mean", mean)
     Optional(Flag()).check("progress", progress)
     if Whole(least=1, most=_MOST_REPEATS).check("repeats", repeats) > 1 and folds is not None:
         raise ValueError("repeats must be 1 if folds are given. Omit one of the two arguments.")
-    data = open_data(dataset)
-    if groups is not None:
-        data, groups = group_labels(data, groups)
-    check_same_columns(models, data, columns, dag, folds)
     targets = next(iter(models.values())).targets
     metrics = choose_metrics(metric, targets)
     for model in models.values() if any(one.needs_joint for one in metrics) else ():
         check_joint(model, 'metric "loglik"')
     options: Any = {"folds": folds, "dag": dag, "unseen": unseen, "rng": rng, "groups": groups}
-    plan = plan_rounds(models, data, k=k, repeats=repeats, **options)
+    plan = plan_rounds(models, dataset, k=k, repeats=repeats, columns=columns, **options)
     _check_sums(metrics, plan)
     scores = score_rounds(models, plan, metrics, dag=dag, progress=progress)
     by_metric = isinstance(metric, list | tuple) or len(targets) > 1
@@ -250,27 +244,6 @@ def _check_sums(metrics: Sequence[AnyMetric], plan: Plan) -> None:
         raise TypeError(
             f"metric must be a function of sums over rows if data are partitioned; got {listed(unfit)}. Use "
             f"{listed([m.name for m in METRICS.values() if not m.needs_rows])}, or a sample in memory."
-        )
-
-
-def check_same_columns(
-    models: Mapping[Any, Model], data: Opened, columns: object, dag: bool, folds: object
-) -> None:
-    """Raise unless the data have exactly the columns of the training data, or ``columns`` is "any"."""
-    if OneOf(("same", "any")).check("columns", columns) == "any" or not dag:
-        return
-    present = [name for name in data.columns if not (isinstance(folds, str) and name == folds)]
-    for name, model in models.items():
-        seen = check_recipe(model, fitted=False).seen
-        if seen is None or set(seen) == set(present):
-            continue
-        missing, added = [c for c in seen if c not in present], [c for c in present if c not in seen]
-        parts = {"it lacks": missing, "it also has": added}
-        differing = [f"{part} {listed(names)}" for part, names in parts.items() if names]
-        raise ValueError(
-            f"dataset must have the columns that model {shown(name)} was learned from; "
-            f"{' and '.join(differing)}. Pass these columns. In cv, columns='any' learns from the columns "
-            "present, which gives a different model, and dag=False keeps the structure."
         )
 
 

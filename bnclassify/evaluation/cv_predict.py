@@ -15,7 +15,7 @@ from ..base.calls import guided, progress_bar
 from ..base.checks import Flag, Optional, Seed, Unseen
 from ..base.messages import listed
 from ..fitting.rounds import Plan, name_models, plan_rounds
-from ..frames.opening import InFull, InParts, Rows, group_labels, open_data
+from ..frames.opening import InFull, InParts, Rows
 from ..frames.partitions import Partitions, dask_frame_of
 from ..frames.sources import AnyFrame, in_kind_of
 from ..inference.predict import predict
@@ -24,7 +24,7 @@ from ..metrics.outcomes import Labelling, outcomes_of
 from ..model.arguments import of_estimator
 from ..model.model import Model
 from ..model.questions import classes
-from .cv import Options, check_same_columns
+from .cv import Options
 
 
 @overload
@@ -90,17 +90,12 @@ def cv_predict(
     if not isinstance(x, Model):
         raise TypeError(f"x must be one model; got {type(x).__name__}. {of_estimator(x)}".rstrip())
     models = name_models(x)
-    for name, flag in {"prob": prob, "dag": dag}.items():
-        Flag().check(name, flag)
+    Flag().check("prob", prob)
     Optional(Flag()).check("progress", progress)
-    data = open_data(dataset)
-    if groups is not None:
-        data, groups = group_labels(data, groups)
-    check_same_columns(models, data, columns, dag, folds)
     if len(x.targets) > 1:
         raise TypeError(f"x must predict one class; got a model of {listed(x.targets)}.")
     options: Any = {"folds": folds, "dag": dag, "unseen": unseen, "rng": rng, "groups": groups}
-    plan = plan_rounds(models, data, k=k, repeats=1, **options)
+    plan = plan_rounds(models, dataset, k=k, repeats=1, columns=columns, **options)
     with progress_bar(progress, total=len(plan.rounds), desc="cv_predict", unit=" folds") as bar:
         if isinstance(plan.data, Partitions):
             return _predict_parts(x, plan, prob=prob, dag=dag, bar=bar)

@@ -11,12 +11,12 @@ import numpy as np
 from tqdm import tqdm
 
 from ..base.arrays import Array, Codes
-from ..base.checks import Seed, Whole, check_columns, check_rng
+from ..base.checks import Flag, OneOf, Seed, Whole, check_columns, check_rng
 from ..base.messages import listed, shown, warn
 from ..frames.encoding import check_levels
-from ..frames.opening import is_partitioned, open_data
+from ..frames.opening import group_labels, is_partitioned, open_data
 from ..frames.partitions import NoRowsError, Partitions
-from ..frames.schema import Columns, Dataset, check_unseen, recode
+from ..frames.schema import Columns, Dataset, Opened, check_unseen, recode
 from ..frames.training import TrainingData, prepare
 from ..metrics.folds import (
     FoldRows,
@@ -203,11 +203,17 @@ def plan_rounds(
     dag: bool,
     unseen: str,
     rng: Seed,
-    groups: Codes | None = None,
+    groups: Any,
+    columns: object,
 ) -> Plan:
     """Prepare the data that models need, and assign its rows to folds."""
     check_unseen(unseen)
-    names, lenient = open_data(dataset).columns, unseen == "missing" and not dag
+    Flag().check("dag", dag)
+    dataset = open_data(dataset)
+    if groups is not None:
+        dataset, groups = group_labels(dataset, groups)
+    check_same_columns(models, dataset, columns, dag, folds)
+    names, lenient = dataset.columns, unseen == "missing" and not dag
     counts: Mapping[Hashable, int] = {}
     if is_partitioned(dataset):
         if folds is not None:
@@ -227,6 +233,27 @@ def plan_rounds(
         columns = listed([f"{count} in {shown(name)}" for name, count in counts.items()])
         warn(f"Values that are not among the levels of the models are treated as missing: {columns}.")
     return replace(plan, unseen=counts)
+
+
+def check_same_columns(
+    models: Mapping[Any, Model], data: Opened, columns: object, dag: bool, folds: object
+) -> None:
+    """Raise unless the data have exactly the columns of the training data, or ``columns`` is "any"."""
+    if OneOf(("same", "any")).check("columns", columns) == "any" or not dag:
+        return
+    present = [name for name in data.columns if not (isinstance(folds, str) and name == folds)]
+    for name, model in models.items():
+        seen = check_recipe(model, fitted=False).seen
+        if seen is None or set(seen) == set(present):
+            continue
+        missing, added = [c for c in seen if c not in present], [c for c in present if c not in seen]
+        parts = {"it lacks": missing, "it also has": added}
+        differing = [f"{part} {listed(names)}" for part, names in parts.items() if names]
+        raise ValueError(
+            f"dataset must have the columns that model {shown(name)} was learned from; "
+            f"{' and '.join(differing)}. Pass these columns. In cv, columns='any' learns from the columns "
+            "present, which gives a different model, and dag=False keeps the structure."
+        )
 
 
 def raw_rows(x: Model, dataset: Any) -> Any:
