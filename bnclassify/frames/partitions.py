@@ -177,10 +177,6 @@ class Partitions(Learnable):
         """Raise a TypeError, because the data are encoded without these weights."""
         raise TypeError("weights must be None for encoded partitioned data. Pass the source to encode.")
 
-    def counting(self) -> Partitions:
-        """Return the same, because rows of weight 0 add nothing to a sum."""
-        return self
-
     def reread(self, **changes: Any) -> Partitions:
         """Return rows that are read in another way, with fields of `reading` changed."""
         return replace(self, reading=replace(self.reading, **changes), memo=Memo())

@@ -354,11 +354,17 @@ class Countable(Immutable, Opened):
         def add_up(self, count: Callable[[Dataset], T]) -> T: ...
         def count_all(self, count: Callable[[Any], T]) -> T: ...
         def select(self, columns: Sequence[Hashable]) -> Self: ...
-        def counts_of_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None: ...
         def cells(self, families: Sequence[Sequence[int]]) -> Iterable[tuple[NDArray[Any], Array | None]]: ...
         def coded(self, schema: Schema) -> Countable: ...
-        def counting(self) -> Countable: ...
         def label_counts(self, name: Hashable) -> Array: ...
+
+    def counting(self) -> Self:
+        """Return the rows with a positive weight; others add nothing to the sums over partitioned data."""
+        return self
+
+    def counts_of_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None:
+        """Return the tables of families if the source of the rows counts them itself, as a database can."""
+        return None
 
     @cached_property
     def columns(self) -> tuple[Hashable, ...]:
@@ -510,9 +516,6 @@ class Dataset(InMemory, Countable):
         return total
 
     count_all = add_up
-
-    def counts_of_source(self, families: Sequence[Sequence[int]]) -> None:
-        """Return None, because rows in memory are counted here."""
 
     def label_counts(self, name: Hashable) -> Array:
         """Return the weight of each label of a column."""
