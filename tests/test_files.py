@@ -424,7 +424,7 @@ def test_what_cannot_be_saved_is_refused(car: pd.DataFrame, model: bn.BNC, tmp_p
 
 SAVED: dict[str, Any] = {
     "format": "bnclassify model",
-    "version": 2,
+    "version": 3,
     "model": {
         "kind": "BNC",
         "class_var": "y",
@@ -441,8 +441,8 @@ NOT_UNDERSTOOD: dict[str, tuple[str, str, str]] = {
     "no JSON": ('"version"', "version", "the file is damaged, .*Expecting property name"),
     "NaN": ("0.25", "NaN", "cpts must contain finite numbers from 0 to 1 only"),
     "other JSON": ("bnclassify model", "model", "must be a file written by save; got"),
-    "other version": ('"version": 2', '"version": 1', "must be 2; got 1. Use the bnclassify that wrote"),
-    "odd version": ('"version": 2', '"version": true', "must be 2; got True"),
+    "other version": ('"version": 3', '"version": 1', "must be 3; got 1. Use the bnclassify that wrote"),
+    "odd version": ('"version": 3', '"version": true', "must be 3; got True"),
     "kind": ('"BNC"', '"BNCC"', "model: there is no type 'BNCC'"),
     "no kind": ('"BNC"', "7", "model: there is no type 7"),
     "function for a kind": ('"BNC"', '"lp"', "model: there is no type 'lp'"),
@@ -680,7 +680,7 @@ def test_hostile_files_are_refused_before_much_is_built(tmp_path: Path) -> None:
             bn.load(path)
         assert time.process_time() - start < 0.5
         assert len(str(caught.value)) < 200 + len(str(path))
-    header = '{"format": "bnclassify model", "version": 2, "model": '
+    header = '{"format": "bnclassify model", "version": 3, "model": '
     path.write_text(header + "[" + "1," * 500_000 + "1]}")
     tracemalloc.start()
     with pytest.raises(ValueError, match="must contain a model"):

@@ -24,7 +24,7 @@ from ..model.recipes import Tally
 from .notation import Reader, Writer, can_write
 
 _FORMAT = "bnclassify model"
-_VERSION = 2
+_VERSION = 3
 _HEADER = re.compile(rb'\s*\{\s*"format"\s*:\s*"bnclassify model"')
 
 _ROUNDING = 1e-6
@@ -72,7 +72,7 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
     >>> print(*text.splitlines()[:7], sep="\n")
     {
      "format": "bnclassify model",
-     "version": 2,
+     "version": 3,
      "shared": [],
      "model": {
       "kind": "BNC",
