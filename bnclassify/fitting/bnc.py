@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from math import sqrt
+from math import inf, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -160,7 +160,10 @@ def bnc(
     if chosen:
         find_prior(**{name: lp_args.get(name) for name in PRIORS})
     elif ranked:
-        options["kdbk"] = default.MOST_PARENTS
+        features = options.get("features") or data.columns
+        rows = max(len(data), data.size) if isinstance(data, Dataset) else inf
+        rows = len(data) if isinstance(data, Frame) else rows
+        options["kdbk"] = default.most_parents(rows, len(features))
     if discretize == "auto":
         plain = chosen or numeric or not data.has_numbers
         discretize = None if plain else default.cuts(learner)

@@ -26,6 +26,7 @@ from ..model.arguments import encode_for
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe
 from ..recipe.cases import class_ranks, find_cases, row_order
+from ..recipe.default import ROWS_OF_PARENTS
 from ..recipe.leave_one_out import LeaveOneOut, LeaveOneOutSummary, Powered
 from ..recipe.powers import COMMON_PRECISION, Terms, common_power, maximize, odds, row_logs
 from ..recipe.weighted import with_at_most
@@ -37,7 +38,6 @@ _DEPTHS = (2, 4)
 _LEAST_POWER = 0.01  # the minimum power, which keeps the order of the classes
 _MEANS = np.array([0.75, 0.25])  # of the powers of the model and of logistic regression, a priori
 _PRECISION = 10.0  # of these powers
-_ROWS_OF_PARENTS = 10  # number of rows per feature from which feature parents are tried
 _MANY_ROWS = 100  # number of rows per feature from which parts are not needed
 _PER_ARC_OF_MANY = 0.1  # penalty of leave-one-out, per root of the number of arcs per row
 _PER_ARC = 0.05  # the same, for fewer rows, of which parts can try the network
@@ -163,7 +163,7 @@ class _Choice:
 
     def best(self) -> tuple[tuple[Any, ...], HeldOut | None]:
         """Return the members with the best number of parents, and their predictions of parts."""
-        few = self.size < _ROWS_OF_PARENTS * len(self.x.features)
+        few = self.size < ROWS_OF_PARENTS * len(self.x.features)
         depths = [0] if few else sorted({min(depth, self.x.graph.depth) for depth in (0, *_DEPTHS)})
         at_once = depths[:2]  # which share tables
         fitted = self.learn(with_at_most(self.x, at_once[-1]), self.rows, at_once)

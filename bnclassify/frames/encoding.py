@@ -40,6 +40,9 @@ class Frame(InMemory):
         if not self.frame.columns.is_unique:
             check_unique(self.frame.columns.tolist(), self.argument)
 
+    def __len__(self) -> int:
+        return len(self.frame)
+
     @cached_property
     def columns(self) -> Sequence[Hashable]:
         """Names of the columns."""

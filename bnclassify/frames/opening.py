@@ -155,9 +155,8 @@ def group_labels(dataset: Any, groups: Any) -> tuple[InMemory, NDArray[np.intp]]
         rows = rows.select([name for name in rows.columns if name != groups])
     if np.ndim(labels) != 1:
         raise TypeError(f"groups must be the name of a column or one label per row; got {shown(groups)}.")
-    n = len(rows.frame) if isinstance(rows, Frame) else len(rows)
-    if len(labels) != n:
-        raise ValueError(f"groups must have one label for each of the {n} rows; got {len(labels)}.")
+    if len(labels) != len(rows):
+        raise ValueError(f"groups must have one label for each of the {len(rows)} rows; got {len(labels)}.")
     numbers, _ = pd.factorize(pd.Series(np.asarray(labels)))
     if (numbers < 0).any():
         raise ValueError(

@@ -31,8 +31,10 @@ STEPS: dict[str, dict[str, Any]] = {
 }
 """The arguments of `lp` by `Model._recipe`."""
 
-MOST_PARENTS = 4
-"""The number of parents of learners that rank them; the parts choose how many are used."""
+ROWS_OF_PARENTS = 10
+"""The number of rows per feature from which feature parents are tried."""
+
+_MOST_PARENTS = 4  # of learners that rank them; the parts choose how many are used
 
 _OTHER_METHODS = ("awnb_trees", "awnb_bootstrap", "manb_prior", "wanbia", "missing", "numbers")
 
@@ -40,6 +42,11 @@ _OTHER_METHODS = ("awnb_trees", "awnb_bootstrap", "manb_prior", "wanbia", "missi
 def cuts(learner: Callable[..., Model]) -> Literal["averaged_mdlp", "mdlp"]:
     """Return the method that discretizes numbers for a learner."""
     return "averaged_mdlp" if getattr(learner, "averages_views", False) else "mdlp"
+
+
+def most_parents(rows: float, features: int) -> int:
+    """Return the number of parents of learners that rank them, none for few rows."""
+    return _MOST_PARENTS if rows >= ROWS_OF_PARENTS * features else 0
 
 
 def steps(
