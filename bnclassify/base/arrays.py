@@ -55,11 +55,7 @@ TOLERANCE = 1e-9
 
 @cache
 def code_type(bound: int) -> np.dtype[Any]:
-    """Return the smallest signed integer type for codes up to ``bound`` + 1, so that 1 can be added to codes.
-
-    >>> code_type(126), code_type(127)
-    (dtype('int8'), dtype('int16'))
-    """
+    """Return the smallest signed integer type for codes up to ``bound``, to which 1 can be added."""
     return np.min_scalar_type(-bound - 2)
 
 

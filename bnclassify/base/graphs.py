@@ -28,9 +28,6 @@ def layers(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]:
     """Sort the vertices of an acyclic graph into layers, each with parents in earlier ones only.
 
     Within a layer vertices keep the order of ``parents``.
-
-    >>> layers({"b": ["a"], "a": [], "c": ["b", "a"], "d": []})
-    [['a', 'd'], ['b'], ['c']]
     """
     depth: dict[Vertex, int] = {}
     for vertex in TopologicalSorter(parents).static_order():
@@ -95,10 +92,6 @@ def spanning_tree_posterior(scores: Array) -> tuple[Array, float]:
     is its conductance exp(score) times the effective resistance between its ends. Vertices are eliminated by
     the star-mesh transform, which keeps resistances, and restored. All values are logs; the only difference,
     below, loses few digits, because y is at most k² / 2 times the resistance that results.
-
-    >>> edges, total = spanning_tree_posterior(np.zeros((3, 3)))  # three trees of two edges
-    >>> float(edges[0, 1].round(6)), float(np.exp(total).round(6))
-    (0.666667, 3.0)
     """
     logs = np.array(scores, dtype=np.float64)
     np.fill_diagonal(logs, -np.inf)
@@ -127,9 +120,6 @@ def maximum_arborescence(weights: Array) -> list[int]:
     ``weights``, (n, n), has the finite weight of the arc from the row to the column. The first of tied roots
     is chosen. A walk follows the best arc into each vertex backwards (Edmonds), in quadratic time. A cycle in
     which it ends becomes a group. The weight of an arc into it is its gain over the best arc to its head.
-
-    >>> maximum_arborescence(np.array([[0, 5.0, 1], [6, 0, 4], [1, 1, 0]]))
-    [1, -1, 1]
     """
     n = len(weights)
     if not n:
@@ -189,9 +179,6 @@ def descending(weights: Array) -> NDArray[np.intp]:
     """Order positions by descending weight, ties by position.
 
     Weights within ``TOLERANCE`` of each other, relative to large weights, are tied.
-
-    >>> descending(np.array([1.0, 2.0, 2.0 + 1e-12])).tolist()
-    [1, 2, 0]
     """
     order = np.argsort(-weights, kind="stable")
     leaders: list[float] = []
@@ -208,12 +195,6 @@ class ChangingDag:
 
     ``arcs[i, j]`` is whether there is an arc from i to j, and ``reach[i, j]`` whether there is a path; every
     vertex reaches itself.
-
-    >>> graph = ChangingDag(3, [(0, 1), (1, 2), (0, 2)])
-    >>> graph.closes_cycle[2].tolist()  # arcs from the last vertex to the others and itself
-    [True, True, True]
-    >>> graph.reversible()  # 0 -> 2 is not: the path 0 -> 1 -> 2 would make it a cycle
-    (array([0, 1]), array([1, 2]))
     """
 
     def __init__(self, n: int, arcs: Iterable[tuple[int, int]] = ()) -> None:

@@ -217,20 +217,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def sharing(parts: Mapping[str, str]) -> Callable[[Function], Function]:
-    r"""Return a decorator that replaces marks, each on a separate line, by texts in a docstring.
-
-    >>> @sharing({"{x}": "x : int\n    A number."})
-    ... def double(x):
-    ...     '''Double.
-    ...
-    ...     {x}
-    ...     '''
-    >>> print(double.__doc__)
-    Double.
-    <BLANKLINE>
-    x : int
-        A number.
-    """
+    """Return a decorator that replaces marks, each on a separate line, by texts in a docstring."""
 
     def decorate(function: Function) -> Function:
         if function.__doc__ is not None:  # None if Python runs with -OO

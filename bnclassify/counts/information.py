@@ -344,11 +344,7 @@ def independence(table: Array, test: str) -> tuple[float, int, float]:
 
 
 def log_tail(statistic: float, df: int) -> float:
-    """Return ln p of a chi-square statistic, also if p is too small for a float.
-
-    >>> round(log_tail(10.0, 1), 2), round(log_tail(5_000.0, 10), 2)
-    (-6.46, -2471.88)
-    """
+    """Return ln p of a chi-square statistic, also if p is too small for a float."""
     tail = float(chdtrc(df, statistic)) if df else 1.0
     if tail > _SMALL:
         return ln(tail)

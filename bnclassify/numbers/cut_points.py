@@ -203,9 +203,6 @@ def averaged_cuts(
     (i + t)/b, for whole i, that lie inside (0, 1), as values of the inverted distribution function. A cut
     point at the largest value would have nothing above it and is omitted; if no other is left, the cut
     point is the value below. There are none if all known numbers are equal.
-
-    >>> averaged_cuts(np.arange(10.0), (2, 2))
-    [(3.0, 8.0), (1.0, 6.0)]
     """
     values, weights, _ = _in_order(numbers, weights)
     if not len(values) or values[0] == values[-1]:
