@@ -84,8 +84,6 @@ def hamming(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike
 def exact_match(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike | None = None) -> float:
     """Return the proportion of rows in which the labels of all class variables are correct.
 
-    ``predict(x, df, joint=True)`` returns the labels that are jointly most probable.
-
     Parameters
     ----------
     predicted, actual, weights

@@ -140,8 +140,7 @@ def cv(
     rng : int or numpy.random.Generator, optional
         Seed of the folds, and of random draws of learners.
     progress : bool, optional
-        If True, show a progress bar; if False, none. By default, a bar appears after 3 seconds in an
-        interactive session.
+        Whether to show a progress bar; by default after 3 seconds, in an interactive session.
 
     Returns
     -------

@@ -129,8 +129,7 @@ def lp(
         Name of a column, which is then not a feature, or one label per row. The rows of a group, such as the
         visits of a patient, are held out together by leave-one-out and parts.
     progress : bool, optional
-        If True, show a progress bar; if False, none. By default, a bar appears after 3 seconds in an
-        interactive session.
+        Whether to show a progress bar; by default after 3 seconds, in an interactive session.
     rng : int or numpy.random.Generator, optional
         Seed of the bootstrap samples.
 
@@ -152,9 +151,6 @@ def lp(
     >>> cpt(lp(tan_cl("class", car, score="aic"), car, smooth=1), "class").round(3).T
     class        unacc    acc  good  vgood
     probability  0.699  0.222  0.04  0.038
-
-    Hierarchical smoothing, and weights by leave-one-out:
-
     >>> weighted = lp(kdb_mi("class", car), car, backoff=True, loo_weights=True)
     >>> feature_weights(weighted).round(1).to_dict()
     {'class': 1.6, 'buying': 2.1, 'maint': 1.7, 'doors': 2.7, 'persons': 2.1, 'lug_boot': 2.7, 'safety': 1.8}

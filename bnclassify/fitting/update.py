@@ -139,12 +139,8 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     >>> car = load_car()
     >>> structure = nb("class", features=["doors", "safety"])
     >>> sites = [lp(structure, car.iloc[start::3], smooth=1) for start in range(3)]
-    >>> cpt(pool(sites), "safety").round(3)
-    class   unacc    acc   good  vgood
-    safety
-    low     0.476  0.003  0.014  0.015
-    med     0.295  0.468  0.556  0.015
-    high    0.229  0.530  0.431  0.971
+    >>> cpt(pool(sites), "safety").equals(cpt(lp(structure, car, smooth=1), "safety"))
+    True
     """
     OneOf(("same", "union")).check("levels", levels)
     found = ListOf("models", filled=True).check("models", models)

@@ -129,9 +129,6 @@ def explain(
     maint                low    buying = low      1.01        2.75
     safety              high  persons = more      0.61        1.85
     lug_boot             big   safety = high      0.65        1.92
-
-    The strongest reason in words:
-
     >>> print(explain(model, car.iloc[1727], sentences=True)[0])
     maint = low: the odds of 'vgood' against 'acc' are 2.8 times as high
     """

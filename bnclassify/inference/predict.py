@@ -96,7 +96,7 @@ def predict(
         chain, whether to predict one class variable after the other, given the previous predictions.
     interval : float, optional
         With ``prob=True``, probability of a credible interval of each posterior, such as 0.9.
-        Requires tables estimated with ``smooth``, ``ess`` or ``m`` above 0, and no weights.
+        Requires tables estimated with ``smooth``, ``ess`` or ``m`` above 0.
     draws, rng : optional
         Number of draws of all tables for the intervals, by default 1000, and the seed.
 
@@ -145,8 +145,6 @@ def predict(
     class  unacc    acc   good  vgood
     1726   0.217  0.316  0.452  0.014
     1727   0.093  0.198  0.194  0.514
-
-    If an error costs 1, and it costs 0.3 to refer the car to an expert:
 
     >>> names = ["unacc", "acc", "good", "vgood"]
     >>> refer = pd.DataFrame(1 - np.eye(4), names, names).assign(refer=0.3)
