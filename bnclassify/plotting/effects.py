@@ -77,8 +77,6 @@ def plot_effect(
     >>> from bnclassify import load_car, lp, nb, plot_effect
     >>> car = load_car()
     >>> ax = plot_effect(lp(nb("class", car), car, smooth=1), "safety", target="acc")
-    >>> ax.get_xlabel()
-    'adds to the log odds of acc (nats)'
     """
     effect = measure_effect(x, feature, target)
     cuts = () if x.discretizer is None else x.discretizer.cuts.get(feature, ())
@@ -219,8 +217,6 @@ def plot_nomogram(card: Scorecard, *, row: InFull | Row | None = None, ax: Axes 
     >>> pima = load_pima()
     >>> card = scorecard(bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp"))
     >>> ax = plot_nomogram(card, row=pima.iloc[0])
-    >>> ax.get_title("left")
-    'diabetes = yes: total 28, probability 0.94'
     """
     Instance(Scorecard, "a Scorecard", "Make one of a model with scorecard(model).").check("card", card)
     codes = None

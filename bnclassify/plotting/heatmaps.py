@@ -75,8 +75,6 @@ def plot_cpt(
     >>> car = load_car()
     >>> model = lp(tan_cl("class", car), car, smooth=1)
     >>> ax = plot_cpt(model, "safety", dataset=car)
-    >>> ax.get_title("left")
-    'P(safety | buying, class)'
     """
     frame = cpt(x, variable)
     if not values(x)[variable]:
