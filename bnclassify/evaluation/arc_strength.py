@@ -143,7 +143,7 @@ def arc_strength(
     rng : int or numpy.random.Generator, optional
         Seed of the samples, and of the learner if it draws at random.
     progress : bool, optional
-        If True, show a progress bar. By default, a bar appears after 3 seconds in an interactive session.
+        Whether to show a progress bar; by default after 3 seconds, in an interactive session.
 
     Returns
     -------

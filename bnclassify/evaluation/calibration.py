@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 
 from ..base.arrays import Array, Codes, first_best
 from ..base.checks import Instance, OneOf, Whole
-from ..base.messages import listed, shown
+from ..base.messages import listed
 from ..frames.encoding import check_unique
 from ..frames.sources import in_pandas
 from ..metrics import bin_sums, calibration_error, calibration_noise, equal_ends
@@ -185,8 +185,6 @@ def check_posteriors(posteriors: Any, actual: Any) -> tuple[Array, Codes, pd.Ind
     )
     Instance(pd.DataFrame, expected).check("posteriors", posteriors)
     check_unique(posteriors.columns.tolist(), "posteriors")
-    if np.ndim(actual) != 1:
-        raise TypeError(f"actual must be the class of each row; got {shown(actual)}.")
     check_same_rows(posteriors, actual, "posteriors and actual")
     labels = pd.Series(np.asarray(actual, dtype=object), dtype=object)
     if given is not posteriors:  # in other libraries, the names of columns are text

@@ -106,8 +106,7 @@ def bnc(
         Name of a column, which is then not a feature, or one label per row. The rows of a group, such as the
         visits of a patient, are held out together by leave-one-out, parts and folds.
     progress : bool, optional
-        If True, show bars of the search and of `lp`; if False, none. By default, a bar appears after 3
-        seconds in an interactive session.
+        Whether to show a progress bar; by default after 3 seconds, in an interactive session.
     **lp_args
         Arguments of `lp`: ``smooth`` or another prior, and options such as ``manb_prior``. Without a prior,
         they replace arguments of the default recipe.

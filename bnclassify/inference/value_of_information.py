@@ -12,13 +12,13 @@ from ..base.arrays import Array, Codes, log_normalize, share_out, xlogx
 from ..base.calls import guided
 from ..base.checks import Unseen
 from ..base.graphs import descending
-from ..frames.encoding import Row
+from ..frames.encoding import Row, is_missing
 from ..frames.opening import InFull
 from ..frames.schema import Dataset, check_unseen
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from .evidence import middles
-from .explain import read_one
+from .explain import own_values, read_one
 from .predict import check_costs
 
 _DEVIATIONS, _POINTS = 6.0, 121  # of the grid of a density
@@ -124,12 +124,7 @@ def _unknown(
     """Return the model, the codes of a row, -1 if missing in the raw row, and its numbers."""
     placed, codes = x._place(data, unseen)
     codes = codes[: len(x.features)].astype(np.intp)
-    for i, name in enumerate(x.features):
-        if name in raw.numbers:
-            absent = bool(np.isnan(float(raw.numbers[name][0])))
-        else:
-            absent = bool(raw.codes[raw.positions[name], 0] < 0)
-        codes[i, absent] = -1
+    codes[[is_missing(own_values(raw, name)[0]) for name in x.features]] = -1
     return placed, codes, data.numbers
 
 

@@ -81,8 +81,7 @@ def hc(
     rng : int or numpy.random.Generator, optional
         Seed of the random moves of `restarts`.
     progress : bool, optional
-        If True, show a bar with the number of steps and the score; if False, none. By default, a bar appears
-        after 3 seconds in an interactive session.
+        Whether to show a progress bar; by default after 3 seconds, in an interactive session.
 
     Returns
     -------

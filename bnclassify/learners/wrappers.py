@@ -49,8 +49,7 @@ start : BNC, optional
 rng : int or numpy.random.Generator, optional
     Seed of the folds. If given, ties are broken at random; by default, the first candidate wins.
 progress : bool, optional
-    If True, show a bar with the steps, the number of candidates and the best score; if False, none. By
-    default, a bar appears after 3 seconds in an interactive session."""
+    Whether to show a progress bar; by default after 3 seconds, in an interactive session."""
 
 _RESULT = """\
 Returns

@@ -46,8 +46,7 @@ ess : float, default 1
 max_parents : int, default 1
     Maximum number of class parents of a feature. All sets up to this size are scored.
 progress : bool, optional
-    If True, show a progress bar of the sets that are scored. By default, a bar appears after 3 seconds in
-    an interactive session.""",
+    Whether to show a progress bar; by default after 3 seconds, in an interactive session.""",
     }
 )
 

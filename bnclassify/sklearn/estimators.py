@@ -102,8 +102,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
         Seed of the learner and of `lp`: their ``rng``.
     verbose : bool, optional
-        If True, `fit` shows progress bars; if False, none. By default, a bar appears after 3 seconds in an
-        interactive session.
+        Whether to show a progress bar; by default after 3 seconds, in an interactive session.
 
     Attributes
     ----------
