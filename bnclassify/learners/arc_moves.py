@@ -233,31 +233,25 @@ class HillClimber:
             gains[2, sources, targets] = self._deleted[sources, targets] + self._added[targets, sources]
         return gains
 
-    def best(self, tolerance: float, tabu: Iterable[ArcMove] = ()) -> tuple[ArcMove, float] | None:
-        """Return the best move that is not `tabu` and its gain, the first if several are tied."""
+    def best(self, tolerance: float, tabu: Collection[Mask] = ()) -> tuple[ArcMove, float] | None:
+        """Return the best move to a network that is not `tabu` and its gain, the first if tied."""
         gains = self.gains()
-        for move in tabu:
-            gains[MOVES.index(move.operation), move.source, move.target] = -np.inf
-        best = gains.max(initial=-np.inf)
-        return None if best == -np.inf else _move_at(gains, int((gains >= best - tolerance).argmax()))
+        while (best := gains.max(initial=-np.inf)) > -np.inf:
+            place = int((gains >= best - tolerance).argmax())
+            move, gain = _move_at(gains, place)
+            after = self.arcs
+            after[move.source, move.target] = move.operation == "add"
+            after[move.target, move.source] |= move.operation == "reverse"
+            if not any(np.array_equal(after, network) for network in tabu):
+                return move, gain
+            gains.flat[place] = -np.inf
+        return None
 
     def draw(self, rng: np.random.Generator) -> tuple[ArcMove, float] | None:
         """Draw one of the possible moves, and return it with its gain."""
         gains = self.gains()
         possible = np.flatnonzero(gains > -np.inf)
         return _move_at(gains, int(possible[rng.integers(len(possible))])) if len(possible) else None
-
-    def leading_to(self, networks: Iterable[Mask]) -> list[ArcMove]:
-        """Return the moves that lead to one of some networks."""
-        moves, now = [], self._graph.arcs
-        for network in networks:
-            changed = [(int(i), int(j)) for i, j in np.argwhere(now != network)]
-            gone = [arc for arc in changed if now[arc]]
-            if len(changed) == 1:
-                moves.append(ArcMove("delete" if gone else "add", *changed[0]))
-            elif len(changed) == 2 and len(gone) == 1 and changed[0] == changed[1][::-1]:
-                moves.append(ArcMove("reverse", *gone[0]))
-        return moves
 
     def make(self, move: ArcMove) -> None:
         """Make a possible move."""
@@ -347,7 +341,7 @@ class Climb:
         above, losses = 0.0, 0
         while True:
             tolerance = _TABU_TOLERANCE if self.tabu else max(TOLERANCE, 1e-12 * abs(climber.score))
-            found = climber.best(tolerance, climber.leading_to(recent))
+            found = climber.best(tolerance, recent)
             if found is None or (found[1] <= tolerance and losses == self.tabu):
                 return best, best_score
             _make(climber, *found, changes, run, bar)
