@@ -305,7 +305,7 @@ def test_a_weight_of_0_keeps_its_level() -> None:
         (np.full(32, -1.0), ValueError, "0 or more; got -1.0 in 32 of 32 rows"),
         (np.r_[np.nan, np.ones(31)], ValueError, "got nan in 1 of 32 rows"),
         (np.r_[np.inf, np.ones(31)], ValueError, "finite"),
-        (np.ones((32, 2)), TypeError, "a number for each row"),
+        (np.ones((32, 2)), ValueError, "shape"),
         (["a"] * 32, TypeError, "must be a number for each row"),
         (TITANIC["people"].iloc[::-1], ValueError, "a Series with another one"),
         ("cabin", TypeError, "must be a number for each row"),

@@ -81,16 +81,22 @@ def check_weights(weights: Any, index: pd.Index[Any], argument: str = "weights")
             f"{argument} must have the index of the data; got a Series with another one. Align it, or pass "
             ".to_numpy() if its numbers are in the order of the rows."
         )
-    try:  # a copy, because the caller may change the array
-        floats: Array = np.array(pd.Series(weights).astype(float), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(must_be(argument, "a number for each row", weights)) from None
-    if len(floats) != len(index):
-        raise ValueError(f"{argument} must be one number for each of {len(index)} rows; got {len(floats)}.")
+    numbers = np.asarray(weights)
+    if numbers.dtype.kind not in "biuf":
+        try:  # nullable types of pandas, decimals
+            numbers = pd.Series(numbers).astype(float).to_numpy()
+        except (TypeError, ValueError):
+            raise TypeError(must_be(argument, "a number for each row", weights)) from None
+    if numbers.shape != (len(index),):
+        raise ValueError(
+            f"{argument} must be one number for each of {len(index)} rows; got an array of shape "
+            f"{numbers.shape}."
+        )
+    floats = numbers.astype(np.float64, copy=True)  # a copy, because the caller may change the array
     wrong = ~(np.isfinite(floats) & (floats >= 0))
     if wrong.any():
         raise ValueError(
-            f"{argument} must be finite numbers of 0 or more; got {floats[wrong][0]} in "
+            f"{argument} must be finite numbers of 0 or more; got {shown(numbers[wrong][0])} in "
             f"{np.count_nonzero(wrong)} of {len(index)} rows. To ignore a row, give it weight 0."
         )
     with np.errstate(over="ignore"):
