@@ -56,7 +56,7 @@ POWER = (-1e6, 1e6)
 
 
 def bounded(**limits: tuple[float, float]) -> Bounds:
-    """Return bounds of the numbers in fields, as `Immutable` checks them."""
+    """Return bounds of the numbers in fields, as `Immutable.check_bounds` checks them."""
     return MappingProxyType(limits)
 
 
@@ -73,10 +73,14 @@ class Immutable:
     """The smallest and the largest number in each of some fields."""
 
     def __post_init__(self) -> None:
-        """Make the fields immutable, and raise a ValueError if a number is out of bounds."""
+        """Make the fields immutable."""
         self._freeze()
-        for name, (least, most) in self.bounds.items():
-            value, kind = getattr(self, name), self.__dataclass_fields__[name].type
+
+    @classmethod
+    def check_bounds(cls, content: Mapping[str, Any]) -> None:
+        """Raise a ValueError if a number in fields is out of bounds, as it can be in a damaged file."""
+        for name, (least, most) in cls.bounds.items():
+            value, kind = content.get(name), cls.__dataclass_fields__[name].type
             if not is_within(value, least, most) or (kind == "float" and isinstance(value, tuple)):
                 raise ValueError(f"{name} must contain finite numbers from {least:g} to {most:g} only.")
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import pandas as pd
 
-from ..base.immutable import RECORDS, is_record
+from ..base.immutable import RECORDS, Immutable, is_record
 from ..base.messages import listed, shown
 from ..model.recipes import Step, Tally
 
@@ -161,6 +161,8 @@ class Reader:
             kinds = [(type(label), label) for label in labels] if isinstance(labels, tuple) else []
             if len(set(kinds)) < len(kinds):
                 raise UnknownValueError(where, f"labels must differ; got {listed(labels)}")
+        if issubclass(cls, Immutable):
+            cls.check_bounds(content)
         return cls(**content)
 
 
