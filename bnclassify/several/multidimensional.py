@@ -18,7 +18,7 @@ from ..frames.opening import InFull, InParts, open_rows
 from ..frames.schema import Columns, Learnable, Levels, match
 from ..frames.training import prepare
 from ..metrics.outcomes import Labelling
-from ..model.model import Model
+from ..model.model import Model, forwarding
 from ..model.recipes import Recipe, Rows, Step
 from ..network.elimination import first_of_many, score_all
 
@@ -129,39 +129,25 @@ class MultiModel(Model):
         return ClassView(self, OneOf(self.class_vars).check("class_var", class_var))
 
 
+@forwarding("features", "fitted", "is_average")
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassView(Model):
     """A model of one class variable of a model of several, marginalized over the other class variables."""
 
-    whole: MultiModel
+    basis: MultiModel
     class_var: Hashable
     recipe: Recipe | None = None
 
     @property
-    def features(self) -> tuple[Hashable, ...]:
-        """The features, without the other class variables."""
-        return self.whole.features
-
-    @property
     def levels(self) -> Levels | None:
         """The labels of the features and of the class variable."""
-        by_name = self.whole.levels_by_name
+        by_name = self.basis.levels_by_name
         return tuple([by_name[name] for name in self.variables])
 
     @property
     def members(self) -> tuple[Model, ...]:
         """Itself."""
         return (self,)
-
-    @property
-    def fitted(self) -> bool:
-        """Whether the model of all class variables has parameters."""
-        return self.whole.fitted
-
-    @property
-    def is_average(self) -> bool:  # type: ignore[override]
-        """Whether the model of all class variables averages networks."""
-        return self.whole.is_average
 
     @property
     def learned(self) -> Mapping[str, Any]:
@@ -171,11 +157,11 @@ class ClassView(Model):
     @property
     def parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
         """The parents of each variable without other class variables; empty without a single graph."""
-        parents, variables = self.whole.parents, set(self.variables)
+        parents, variables = self.basis.parents, set(self.variables)
         return {v: tuple([p for p in parents.get(v, ()) if p in variables]) for v in self.variables}
 
     def _log_joint(self, codes: Codes) -> Array:
-        return self.whole._log_marginals(codes)[self.whole.class_vars.index(self.class_var)]
+        return self.basis._log_marginals(codes)[self.basis.class_vars.index(self.class_var)]
 
 
 @record
