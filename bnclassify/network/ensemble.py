@@ -12,9 +12,9 @@ import numpy as np
 from ..base.arrays import Array, Codes, Positions, log_sum_exp
 from ..base.immutable import cached_property, record
 from ..base.messages import listed
-from ..frames.schema import Countable, Dataset, Levels
+from ..frames.schema import Countable, Dataset
 from ..model.formulas import Formula, Mixture
-from ..model.model import Model
+from ..model.model import Model, forwarding
 from ..model.recipes import Recipe, Rows, Step
 from .elimination import draw_columns, try_all
 
@@ -79,6 +79,7 @@ def mean_arcs(members: Sequence[Model], weights: Sequence[float]) -> ArcShares:
 
 
 @record
+@forwarding("class_var", "features", "levels", "fitted", "missing_rule")
 @dataclass(frozen=True, eq=False, repr=False)
 class Ensemble(Average):
     """An average of models: P(row, class) is the weighted mean over the members.
@@ -124,34 +125,14 @@ class Ensemble(Average):
         super().__post_init__()
 
     @property
-    def class_var(self) -> Hashable:
-        """The class of all members."""
-        return self.members[0].class_var
-
-    @property
-    def features(self) -> tuple[Hashable, ...]:
-        """The features of all members."""
-        return self.members[0].features
-
-    @property
-    def levels(self) -> Levels | None:
-        """The labels of the features, and of the class at the end."""
-        return self.members[0].levels
-
-    @property
-    def fitted(self) -> bool:
-        """Whether the members have parameters."""
-        return self.members[0].fitted
+    def basis(self) -> Model:
+        """The first member, which has the class, features and levels of all members."""
+        return self.members[0]
 
     @property
     def no_joint(self) -> str:
         """The reason why there is no joint distribution, if a member has none."""
         return next((member.no_joint for member in self.members if member.no_joint), "")
-
-    @property
-    def missing_rule(self) -> str:
-        """The treatment of missing values by the members."""
-        return self.members[0].missing_rule
 
     @property
     def _trained_on(self) -> Rows | None:
