@@ -27,7 +27,7 @@ from ..base.messages import warn
 from ..counts.contingency import check_number, count_families, count_pairs, flat_index
 from ..frames.schema import Countable, Dataset
 from ..model.arguments import check_size
-from ..model.model import Choose, Derived, Model
+from ..model.model import Choose, Derived, Model, forwarding
 from ..model.questions import is_nb
 from ..model.recipes import Recipe
 from .classifiers import BNC
@@ -214,6 +214,7 @@ def powered(cpt: Array, weight: float) -> Array:
 
 
 @record
+@forwarding("members", "network")
 @dataclass(frozen=True, eq=False, repr=False)
 class Lazy(Derived):
     """A network that ignores the first value of a row if the second of a pair of values implies it."""
@@ -235,16 +236,6 @@ class Lazy(Derived):
         pairs, n = self.implications, sum(self.base.cards[:-1])
         if pairs.ndim != 2 or pairs.shape[1] != 2 or not ((pairs >= 0) & (pairs < n)).all():
             raise ValueError(f"the implications must be pairs of values from 0 to {n - 1}")
-
-    @property
-    def members(self) -> tuple[Model, ...]:
-        """The network."""
-        return (self.base,)
-
-    @property
-    def network(self) -> Any:
-        """The network."""
-        return self.base
 
     def facts(self) -> dict[str, object]:
         """Return the facts of the network, and the number of implications."""
