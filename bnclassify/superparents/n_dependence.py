@@ -9,21 +9,22 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..base.arrays import Array, normalize
+from ..base.arrays import Array, Codes, Positions, normalize
 from ..base.checks import OneOf, Optional, Whole
 from ..base.immutable import COUNT, bounded, cached_property, record
 from ..base.messages import listed, shown
 from ..counts.contingency import Recoding
 from ..frames.opening import InFull, InParts, frame_of
-from ..frames.schema import Countable, Levels
+from ..frames.schema import Countable, Dataset, Levels
 from ..frames.training import describe
 from ..model.formulas import Formula
 from ..model.model import Model
 from ..model.recipes import Recipe, Step, Tally
 from ..network.classifiers import BNC
 from ..network.estimates import Dirichlet, Family, MEstimate, Prior
+from ..recipe.tables import LeftOut
 from .cooccurrence import Cooccurrence, count_cooccurrence
-from .row_groups import Estimators, choice_of_members
+from .row_groups import Estimators, choice_of_members, left_out_joint, log_joint
 
 
 @record
@@ -150,6 +151,11 @@ class ANDE(Estimators):
             shares[list(superparents)] += weight / max(1, len(superparents))
         return shares
 
+    @property
+    def _most_counted(self) -> int:
+        """The largest number of levels that are counted together."""
+        return max(self.n + 1, 1 if self.subsumption is None else 2)
+
     def _estimate(self, data: Countable, prior: Prior) -> ANDE:
         if not isinstance(prior, Dirichlet | MEstimate):
             raise TypeError(
@@ -160,8 +166,7 @@ class ANDE(Estimators):
         return estimated
 
     def _count_all(self, data: Countable, prior: Prior) -> tuple[Cooccurrence]:
-        together = max(self.n + 1, 1 if self.subsumption is None else 2)
-        return (count_cooccurrence(data, together),)
+        return (count_cooccurrence(data, self._most_counted),)
 
     def _tally(self) -> Tally:
         return super()._tally() if self.learned else Tally((self.counts,), self.prior)
@@ -180,6 +185,9 @@ class ANDE(Estimators):
     def _check_em(self) -> None:
         Model._check_em(self)
 
+    def _log_joint(self, codes: Codes) -> Array:
+        return log_joint(self, codes)
+
     def _formula(self) -> Formula:
         if self.n > 1 or self.subsumption is not None:
             raise TypeError(
@@ -187,6 +195,9 @@ class ANDE(Estimators):
                 f"n={self.n}, subsumption={self.subsumption}. Use ande(..., n=1) or aode."
             )
         return choice_of_members(self)
+
+    def _left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: LeftOut) -> Array:
+        return left_out_joint(self._estimate(data, prior), data.codes[:-1, rows], left_out)
 
     def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         return {(self.class_var, feature): 1.0 for feature in self.features}

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, blocks, log, log_sum_exp
 from ..base.immutable import cached_property
-from ..frames.schema import Dataset
 from ..model.formulas import Choice, Mixture, Sum, Table, padded
 from ..model.model import renewed
 from ..network.ensemble import Average
@@ -65,23 +64,6 @@ class Estimators(Average):
             return np.empty((0, 2), dtype=np.intp)
         both = self.counts.pairs.sum(axis=1, dtype=np.float64)
         return implied_values(both, self.counts.feature, np.diagonal(both) > self.subsumption + TOLERANCE)
-
-    def _log_joint(self, codes: Codes) -> Array:
-        return joint_by_rows(partial(_mean_joint, self, _joint_of_block), codes, len(self.counts.classes))
-
-    def _left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: LeftOut) -> Array:
-        x, codes = self._estimate(data, prior), data.codes[:-1, rows]
-        result = np.empty((codes.shape[1], len(x.counts.classes)))
-        for share in np.unique(left_out.shares).tolist():
-            # N − share ≥ limit is N ≥ limit + share, and all counts of a row's own values include the row.
-            limit = None if x.subsumption is None else x.subsumption + share
-            stricter = renewed(x, min_count=x.min_count + share, subsumption=limit)
-            alike = np.nonzero(left_out.shares == share)[0]
-            for block in (alike[some] for some in blocks(len(alike), _ROWS_LEFT_OUT)):
-                classes = left_out.classes[block].astype(np.intp)
-                without = partial(_joint_without_rows, classes, share)
-                result[block] = _mean_joint(stricter, without, codes[:, block])
-        return result
 
 
 def _information(counts: Array) -> Array:
@@ -194,6 +176,11 @@ def _member_weights(weights: Array, block: MemberBlock) -> Array:
     return weights[block.superparents].sum(axis=1) if block.superparents.shape[1] else np.ones(1)
 
 
+def log_joint(x: Estimators, codes: Codes) -> Array:
+    """Return the log of the mean joint of the members that are used in each row, (rows, classes)."""
+    return joint_by_rows(partial(_mean_joint, x, _joint_of_block), codes, len(x.counts.classes))
+
+
 def _joint_of_block(group: RowGroup, block: MemberBlock) -> Array:
     return block.log_joint(group.log_weights(block))
 
@@ -295,6 +282,21 @@ def _member_formula(x: Estimators, i: int) -> Sum:
         Table(j, (j, i), padded(logs[:, span].swapaxes(0, 1))) for j, span in enumerate(spans) if j != i
     ]
     return Sum((*children, Table(i, (i,), padded(own, np.nan))), marginalizes=False)
+
+
+def left_out_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:
+    """Return the log joint of training rows, (rows, classes), each estimated from all other rows."""
+    result = np.empty((codes.shape[1], len(x.counts.classes)))
+    for share in np.unique(left_out.shares).tolist():
+        # N − share ≥ limit is N ≥ limit + share, and all counts of a row's own values include the row.
+        limit = None if x.subsumption is None else x.subsumption + share
+        stricter = renewed(x, min_count=x.min_count + share, subsumption=limit)
+        rows = np.nonzero(left_out.shares == share)[0]
+        for block in (rows[some] for some in blocks(len(rows), _ROWS_LEFT_OUT)):
+            classes = left_out.classes[block].astype(np.intp)
+            without = partial(_joint_without_rows, classes, share)
+            result[block] = _mean_joint(stricter, without, codes[:, block])
+    return result
 
 
 def _joint_without_rows(classes: Positions, share: float, group: RowGroup, block: MemberBlock) -> Array:
