@@ -9,8 +9,9 @@ from math import prod
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..base.arrays import Array, normalize
+from ..base.arrays import Array, Positions, normalize
 from ..base.checks import available
 from ..base.graphs import find_cycle
 from ..base.immutable import COUNT, Immutable, bounded, record
@@ -72,6 +73,23 @@ class PseudoCounts(Immutable):
         pseudo = self.per_cell(levels, configurations)
         mass, total = counts + pseudo, totals + levels * pseudo
         return np.divide(mass, total, out=np.full(mass.shape, 1 / levels), where=total > 0)
+
+    def side_by_side(
+        self, counts: NDArray[Any], variable: Positions, cards: Positions, configurations: int = 1
+    ) -> Array:
+        """Return the tables of variables whose levels, with ascending numbers, are along the last axis."""
+        starts = np.flatnonzero(np.diff(variable, prepend=-1))
+        lengths = np.diff(np.append(starts, len(variable)))
+        levels = cards[variable[starts]]
+        pseudo = np.zeros(levels.shape) + self.per_cell(levels, configurations)
+        mass = counts + np.repeat(pseudo, lengths)
+        total = np.add.reduceat(counts, starts, axis=-1, dtype=np.float64) + levels * pseudo
+        if not total.all():  # a table without counts is uniform
+            empty = total == 0
+            mass += np.repeat(empty, lengths, axis=-1)
+            total += empty * levels
+        mass /= np.repeat(total, lengths, axis=-1)
+        return mass
 
 
 @record

@@ -98,23 +98,13 @@ class MemberTables:
         pseudo = np.zeros(cells.shape) + self.x.prior.per_cell(cells, 1)
         return pseudo, rows + cells * pseudo
 
-    def masses(self) -> tuple[Array, Array]:
-        """Return counts with pseudo-counts, and at each level their sum over the levels of its feature."""
-        cards = np.array([*self.x.counts.cards, 1])[self.feature]  # 1 for a constant superparent
-        pseudo = np.zeros(cards.shape) + self.x.prior.per_cell(cards, 1)
-        starts = np.flatnonzero(np.diff(self.feature, prepend=-1))
-        lengths = np.diff(np.append(starts, len(self.feature)))
-        totals = np.add.reduceat(self.counts, starts, axis=-1, dtype=np.float64)
-        return self.counts + pseudo, np.repeat(totals, lengths, axis=-1) + cards * pseudo
-
     @cached_property
     def stack(self) -> EstimatorTables:
-        """The log tables; a table without counts is uniform."""
+        """The log tables."""
         every = np.arange(len(self.counts))
         pseudo, total = self.denominators(self.superparents)
-        mass, totals = self.masses()
-        tables = np.zeros(mass.shape) + 1 / np.array([*self.x.counts.cards, 1])[self.feature]
-        np.divide(mass, totals, out=tables, where=totals > 0)
+        cards = np.array([*self.x.counts.cards, 1])  # of a constant superparent
+        tables = self.x.prior.side_by_side(self.counts, self.feature, cards)
         own_counts = self.counts[every, :, self.own_level]
         joint = (own_counts + pseudo[:, None]) / np.where(total > 0, total, 1.0)[:, None]
         tables[every, :, self.own_level] = joint
@@ -316,16 +306,18 @@ def _own_class(
     block: MemberBlock, classes: Positions, share: float, pseudo: Array, denominators: Array
 ) -> Array:
     """Return the log joint of each row and its own class by each member, (members, rows)."""
-    tables = block.tables
+    tables, cards = block.tables, np.array(block.tables.x.counts.cards)
     index = np.maximum(block.superparent_index, 0).astype(np.intp)
     own_counts = tables.counts[index, classes, tables.own_level[index]] - share + pseudo[:, None]
     result = np.log(np.where(block.takes_part, own_counts, 1.0) / denominators[:, None])
-    mass, totals = tables.masses()
-    for f in range(len(tables.x.counts.cards)):
-        levels = block.levels[f].astype(np.intp)
-        is_child = block.takes_part & (levels >= 0) & ~(block.superparents == f).any(axis=1)[:, None]
-        cell = index, classes, np.maximum(levels, 0)
-        result += np.log(
-            np.where(is_child, mass[cell] - share, 1.0) / np.where(is_child, totals[cell] - share, 1.0)
-        )
+    starts = np.flatnonzero(np.diff(tables.feature, prepend=-1))
+    totals = np.add.reduceat(tables.counts, starts, axis=-1, dtype=np.float64)
+    pseudo = np.zeros(cards.shape) + tables.x.prior.per_cell(cards, 1)
+    for column, f in enumerate(tables.feature[starts].tolist()):
+        if f < len(cards):
+            levels = block.levels[f].astype(np.intp)
+            is_child = block.takes_part & (levels >= 0) & ~(block.superparents == f).any(axis=1)[:, None]
+            cell = tables.counts[index, classes, np.maximum(levels, 0)] - share + pseudo[f]
+            total = totals[index, classes, column] - share + cards[f] * pseudo[f]
+            result += np.log(np.where(is_child, cell, 1.0) / np.where(is_child, total, 1.0))
     return result
