@@ -132,9 +132,13 @@ def test_an_ensemble_by_lookups_and_networks(
     data = some_data(missing)
     x = bn.lp(bn.aode("x12", data), data, smooth=smooth)
     by_lookups = bn.predict(x, data, prob=True)
-    monkeypatch.setattr("bnclassify.superparents.one_dependence._SMALL", 0)
-    one_by_one = bn.predict(x, data, prob=True)
+    with monkeypatch.context() as patched:
+        patched.setattr(bn.AODE, "_has_square", False)
+        y = bn.lp(bn.aode("x12", data), data, smooth=smooth)
+        one_by_one = bn.predict(y, data, prob=True)
     pd.testing.assert_frame_equal(one_by_one, by_lookups, rtol=1e-12, atol=1e-300)
+    for one, other in zip(bn.members(x), bn.members(y), strict=True):
+        assert all(map(np.array_equal, one.cpts, other.cpts))
     networks = log(np.mean([np.exp(log_joint(member, data)) for member in bn.members(x)], axis=0))
     np.testing.assert_allclose(log_joint(x, data), networks, rtol=1e-12)
 

@@ -147,6 +147,15 @@ class Drawn(PseudoCounts):
         logs = self._log_masses(counts + self.prior.per_cell(levels, prod(parent_cards)))
         return normalize(np.exp(logs - logs.max(axis=axis, keepdims=True)), axis)
 
+    def side_by_side(
+        self, counts: NDArray[Any], variable: Positions, cards: Positions, configurations: int = 1
+    ) -> Array:
+        """Draw the tables of several variables whose levels all occur."""
+        starts = np.flatnonzero(np.diff(variable, prepend=-1))
+        logs = self._log_masses(counts + self.prior.per_cell(cards[variable], configurations))
+        masses = np.exp(logs - np.repeat(np.maximum.reduceat(logs, starts, axis=-1), cards, axis=-1))
+        return masses / np.repeat(np.add.reduceat(masses, starts, axis=-1), cards, axis=-1)
+
     def _log_masses(self, shape: Array) -> Array:
         """Return the logs of gamma variables, which do not underflow if the shape is small."""
         return np.log(self.rng.standard_gamma(shape + 1)) - self.rng.standard_exponential(shape.shape) / shape

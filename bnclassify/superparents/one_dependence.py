@@ -7,22 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, combinations, islice, pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 
 from ..base.arrays import Array, Codes, Positions, blocks, log, log_sum_exp
 from ..base.immutable import PROBABILITY, bounded, cached_property, record
-from ..counts.contingency import Recoding, check_all_pairs, count_families
+from ..counts.contingency import Recoding, check_all_pairs, contingency_tables, count_pairs
 from ..frames.schema import Dataset, Levels
-from ..model.model import renewed
 from ..model.recipes import Recipe, Tally
 from ..network.classifiers import BNC
 from ..network.elimination import joint_in_blocks
 from ..network.em import EM
 from ..network.ensemble import Average
-from ..network.estimates import Family, Prior, PseudoCounts, is_nested, tabulate
+from ..network.estimates import Family, Prior, PseudoCounts
 
 _ROWS = 2**14
 _BLOCK_CELLS = 2**16
@@ -163,56 +162,84 @@ class AODE(Average):
         all_families = (*families, (self.class_var,))
         return BNC(self.class_var, all_families, self.levels, cpts, self.recipe, learned=learned)
 
-    @property
-    def _counted_families(self) -> tuple[Family, ...]:
-        """The class, each feature, and each pair of features, given the class."""
-        inner = [*[(f,) for f in self.features], *combinations(self.features, 2)]
-        return ((self.class_var,), *[(*family, self.class_var) for family in inner])
-
     def _count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
-        """Count these families or, for a prior that backs off, the tables of each estimator."""
-        check_all_pairs(data, range(len(self.features)), len(self.features))
-        if is_nested(prior):
-            return tuple([member._count(data, prior) for member in self.members])
-        families = [[data.positions[v] for v in family] for family in self._counted_families]
-        return tuple(count_families(data, families))
+        """Count the classes and all pairs of levels, or the tables of each estimator."""
+        n = len(self.features)
+        check_all_pairs(data, range(n), n)
+        if self._has_square and isinstance(prior, PseudoCounts):
+            return contingency_tables(data, [(n,)])[0], count_pairs(data)
+        return tuple([member._count(data, prior) for member in self.members])
 
     def _distributions(self) -> list[tuple[Hashable, Array]]:
         return [pair for member in self.members for pair in member._distributions()]
 
+    @property
+    def _has_square(self) -> bool:
+        """Whether most pairs of levels belong to two features, so that an array of all pairs is efficient."""
+        *cards, n_classes = map(len, self.levels or ())
+        square = sum(cards) ** 2
+        return square * n_classes <= _SMALL or 2 * sum(card**2 for card in cards) <= square
+
     def _tabulate(self, tally: Tally) -> AODE:
-        n, prior = len(self.features), tally.prior
-        if is_nested(prior):
-            parts = zip(self.members, tally.counts, strict=True)
-            fitted = [member._tabulate(Tally(counts, prior)) for member, counts in parts]
-            return self._stacked([x.cpts or () for x in fitted], {**_by_name(fitted), "counts": tally})
-        of_class, *others = tally.counts
-        counts = dict(zip([*[(i, i) for i in range(n)], *combinations(range(n), 2)], others, strict=True))
-        counts |= {(j, i): table.swapaxes(0, 1) for (i, j), table in counts.items() if i != j}
-        tables = iter(tabulate([counts[j, i] for i in range(n) for j in range(n)], prior))
-        priors = prior(np.tile(of_class, (n, 1)), axis=1)
-        return self._stacked([[*islice(tables, n), table] for table in priors], {"counts": tally})
-
-    def _recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any) -> Any:
-        if isinstance(counts[0], np.ndarray):
-            return super()._recoded(counts, recodings, before)
-        members = zip(self.members, counts, strict=True)
-        return tuple([member._recoded(tables, recodings, before) for member, tables in members])
-
-    def _stacked(self, tables: Sequence[Sequence[Array]], learned: Mapping[str, Any]) -> AODE:
-        """Return the ensemble of estimators with these tables, that of the class at the end."""
+        learned = {"counts": tally}
+        if not (self._has_square and isinstance(tally.prior, PseudoCounts)):
+            members = zip(self.members, tally.counts, strict=True)
+            tables = [member._tabulate(Tally(counts, tally.prior)) for member, counts in members]
+            stacked = self._stacked(tables)
+            return replace(stacked, learned={**stacked.learned, **learned})
+        (classes, square), prior, every = tally.counts, tally.prior, np.arange(self.spans[-1].stop)
+        cards = np.array([span.stop - span.start for span in self.spans])
+        feature = np.repeat(np.arange(len(cards)), cards)
+        children = []
+        for span, card in zip(self.spans, cards.tolist(), strict=True):
+            cpts = prior.side_by_side(square[span], feature, cards, card * len(classes))
+            children.append(np.delete(cpts, span, axis=-1).transpose(2, 0, 1).copy())
+        singles = square[every, :, every].T
         return replace(
             self,
+            priors=prior(np.tile(classes, (len(cards), 1)), axis=1),
+            superparents=prior.side_by_side(singles, feature, cards, len(classes)).T.copy(),
+            children=tuple(children),
+            learned=learned,
+        )
+
+    def _recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any) -> Any:
+        n, by_member = len(self.features), counts
+        if isinstance(counts[0], np.ndarray):
+            classes, square = counts
+            tables = [[square[before._cells(i, j, len(classes))] for j in range(n)] for i in range(n)]
+            by_member = tuple([(*own, classes) for own in tables])
+        members = zip(self.members, by_member, strict=True)
+        by_member = tuple([member._recoded(tables, recodings, before) for member, tables in members])
+        if not (self._has_square and isinstance(by_member[0][-1], np.ndarray)):
+            return by_member
+        (*_, classes), total = by_member[0], self.spans[-1].stop
+        square = np.zeros((total, len(classes), total), dtype=np.result_type(*by_member[0]))
+        for i, own in enumerate(by_member):
+            for j in range(n):
+                square[self._cells(i, j, len(classes))] = own[j]
+        return classes, square
+
+    def _cells(self, i: int, j: int, n_classes: int) -> tuple[Positions, ...]:
+        """Return where the counts of feature j in estimator i are among those of all pairs of levels."""
+        superparent, levels = (np.arange(self.spans[k].start, self.spans[k].stop)[:, None] for k in (i, j))
+        return superparent if i == j else levels[:, None], np.arange(n_classes), superparent
+
+    def _stacked(self, members: Sequence[BNC]) -> AODE:
+        """Return the ensemble of estimators that were learned one by one."""
+        tables = [member.cpts or () for member in members]
+        return replace(
+            self,
+            levels=members[0].levels,
             priors=np.stack([cpts[-1] for cpts in tables]),
             superparents=np.concatenate([cpts[i] for i, cpts in enumerate(tables)]),
             children=tuple([np.concatenate([*cpts[:i], *cpts[i + 1 : -1]]) for i, cpts in enumerate(tables)]),
-            learned=learned,
+            learned={name: tuple([m.learned[name] for m in members]) for name in members[0].learned},
         )
 
     def _maximize(self, data: Dataset, prior: PseudoCounts, em: EM) -> AODE:
         check_all_pairs(data, range(len(self.features)), len(self.features))
-        fitted = [member._maximize(data, prior, em) for member in self.members]
-        return renewed(self, levels=data.levels)._stacked([x.cpts or () for x in fitted], _by_name(fitted))
+        return self._stacked([member._maximize(data, prior, em) for member in self.members])
 
     @cached_property
     def _stack(self) -> EstimatorTables:
@@ -230,15 +257,9 @@ class AODE(Average):
 
     def _log_joint(self, codes: Codes) -> Array:
         *cards, n_classes = map(len, self.levels or ())
-        square = sum(cards) ** 2
-        if square * n_classes > _SMALL and 2 * sum(card**2 for card in cards) > square:  # a long feature
+        if not self._has_square:
             return joint_in_blocks([member.terms for member in self.members], codes)
         return joint_by_rows(lambda block: _joint_of_rows(self._stack, cards, block), codes, n_classes)
-
-
-def _by_name(members: Sequence[BNC]) -> dict[str, Any]:
-    """Return what members learned by name, with one value per member."""
-    return {name: tuple([x.learned[name] for x in members]) for name in members[0].learned}
 
 
 def _joint_of_rows(stack: EstimatorTables, cards: Sequence[int], codes: Codes) -> Array:
