@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, blocks, code_type
+from ..base.arrays import Array, Codes, blocks, code_type, one_thread
 from ..base.messages import how_to_merge, listed
 from ..frames.partitions import Partitions
 from ..frames.schema import Countable, Dataset
@@ -24,6 +24,8 @@ MAX_CELLS = 2**27
 """Maximum number of cells of a table (1 GiB)."""
 
 _BLOCK_ITEMS = 2**18  # number of codes that are counted at once
+_BLOCK_ROWS = 2**12  # number of rows that are multiplied at once
+_FEW_LEVELS = 8  # average number of levels up to which products are faster
 
 
 def flat_index(codes: Sequence[NDArray[Any]], cards: Sequence[int]) -> Codes:
@@ -157,6 +159,32 @@ def count_pairs(data: Countable, owners: NDArray[np.intp] | None = None) -> NDAr
 
     The levels of all features are numbered consecutively; the class is the last column.
     """
+    few = sum(data.cards[:-1]) <= _FEW_LEVELS * len(data.cards)
+    counts = _multiply_pairs(data) if few and isinstance(data, Dataset) else _join_pairs(data)
+    return narrow(counts if owners is None else counts[owners])
+
+
+def _multiply_pairs(data: Dataset) -> Array:
+    """Count pairs of features with few levels by products of the levels of rows as zeros and ones."""
+    *cards, n_classes = data.cards
+    starts, weights = np.cumsum([0, *cards[:-1]])[:, None], data.weights
+    exact = np.float32 if weights is None and len(data) < 2**24 else np.float64
+    counts = np.zeros((sum(cards), n_classes, sum(cards)), exact)
+    with one_thread:
+        for c in range(n_classes):
+            of_class = np.flatnonzero(data.codes[-1] == c)
+            for start in range(0, len(of_class), _BLOCK_ROWS):
+                rows = of_class[start : start + _BLOCK_ROWS]
+                codes = data.codes[:-1, rows]
+                features, known = (codes >= 0).nonzero()
+                hot = np.zeros((len(rows), sum(cards)), exact)
+                hot[known, (codes + starts)[features, known]] = 1
+                counts[:, c] += (hot if weights is None else hot * weights[rows, None]).T @ hot
+    return counts
+
+
+def _join_pairs(data: Countable) -> NDArray[Any]:
+    """Count pairs by the tables of pairs of features."""
     *cards, n_classes = data.cards
     of_class, pairs = len(cards), list(combinations(range(len(cards)), 2))
     families = [*((i, of_class) for i in range(len(cards))), *((i, j, of_class) for i, j in pairs)]
@@ -170,7 +198,7 @@ def count_pairs(data: Countable, owners: NDArray[np.intp] | None = None) -> NDAr
     for (i, j), table in zip(pairs, tables[len(cards) :], strict=True):
         counts[spans[i], :, spans[j]] = table.transpose(0, 2, 1)
         counts[spans[j], :, spans[i]] = table.transpose(1, 2, 0)
-    return narrow(counts if owners is None else counts[owners])
+    return counts
 
 
 def check_all_pairs(data: Countable, features: Sequence[int], class_column: int) -> None:

@@ -21,6 +21,7 @@ from ..model.formulas import Formula
 from ..model.model import Model
 from ..model.recipes import Recipe, Step, Tally
 from ..network.classifiers import BNC
+from ..network.ensemble import Average
 from ..network.estimates import Dirichlet, Family, MEstimate, Prior
 from ..recipe.tables import LeftOut
 from .cooccurrence import Cooccurrence, count_cooccurrence
@@ -29,7 +30,7 @@ from .row_groups import Estimators, choice_of_members, left_out_joint, log_joint
 
 @record
 @dataclass(frozen=True, eq=False, repr=False)
-class ANDE(Estimators):
+class ANDE(Average):
     """Averaged n-dependence estimators: in each, n features are the superparents of all others.
 
     The model keeps counts, and computes probabilities for each prediction. The members that are used depend
@@ -108,6 +109,14 @@ class ANDE(Estimators):
             "weights": self.weighting,
         }
 
+    @cached_property
+    def _estimators(self) -> Estimators:
+        """The estimators that predict, of a fitted model."""
+        counts, prior, is_weighted = self.counts, self.prior, self.weighting is not None
+        assert counts is not None
+        assert prior is not None
+        return Estimators(counts, prior, self.n, self.min_count, self.subsumption, is_weighted)
+
     @property
     def superparents(self) -> tuple[tuple[int, ...], ...]:
         """The numbers of each member's superparents."""
@@ -126,9 +135,9 @@ class ANDE(Estimators):
             *[(*[self.features[v] for v in scope], self.class_var) for scope in scopes],
             (self.class_var,),
         )
-        counts, prior = self.counts, self.prior
-        if counts is None or prior is None:
+        if not self.fitted:
             return BNC(self.class_var, families, self.levels, recipe=self.recipe)
+        counts, prior = self._estimators.counts, self._estimators.prior
         cells = counts.table(*superparents)
         joint = prior(cells.reshape(-1)).reshape(cells.shape)
         tables = {s: _next_factor(joint, i) for i, s in enumerate(superparents)}
@@ -141,7 +150,7 @@ class ANDE(Estimators):
         """The weight of each member if all are used; they sum to 1."""
         if self.weighting is None or self.n == 0 or not self.fitted:
             return normalize(np.ones(len(self.superparents)))
-        return normalize(np.array([self.information[list(s)].sum() for s in self.superparents]))
+        return normalize(np.array([self._estimators.information[list(s)].sum() for s in self.superparents]))
 
     @property
     def shares(self) -> Array:
@@ -186,7 +195,7 @@ class ANDE(Estimators):
         Model._check_em(self)
 
     def _log_joint(self, codes: Codes) -> Array:
-        return log_joint(self, codes)
+        return log_joint(self._estimators, codes)
 
     def _formula(self) -> Formula:
         if self.n > 1 or self.subsumption is not None:
@@ -194,10 +203,10 @@ class ANDE(Estimators):
                 "x must be averaged estimators with up to one superparent and without subsumption; got "
                 f"n={self.n}, subsumption={self.subsumption}. Use ande(..., n=1) or aode."
             )
-        return choice_of_members(self)
+        return choice_of_members(self._estimators)
 
     def _left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: LeftOut) -> Array:
-        return left_out_joint(self._estimate(data, prior), data.codes[:-1, rows], left_out)
+        return left_out_joint(self._estimate(data, prior)._estimators, data.codes[:-1, rows], left_out)
 
     def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         return {(self.class_var, feature): 1.0 for feature in self.features}

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
-from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, blocks, log, log_sum_exp
+from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, blocks
 from ..base.immutable import cached_property
 from ..model.formulas import Choice, Mixture, Sum, Table, padded
-from ..model.model import renewed
-from ..network.ensemble import Average
+from ..network.estimates import PseudoCounts
 from ..network.weighting import hide_implied, implied_values
 from ..recipe.tables import LeftOut
-from .cooccurrence import Counts
+from .cooccurrence import Cooccurrence, Counts
 from .one_dependence import (
+    IMPOSSIBLE,
+    KEPT_CELLS,
     EstimatorTables,
+    finite_log,
     joint_by_rows,
+    log_total,
     number_levels,
 )
 
@@ -28,15 +31,16 @@ _RARE = 1e-6  # smaller probabilities are excluded from weights, as in WAODE
 _ROUNDING = 1e-14  # information below this is a rounding error
 
 
-class Estimators(Average):
-    """Base of averaged n-dependence estimators, with the tables that follow from their counts."""
+@dataclass(frozen=True, eq=False)
+class Estimators:
+    """Averaged n-dependence estimators: counts, a prior, and the settings of `ANDE`."""
 
-    counts: Any
-    prior: Any
+    counts: Cooccurrence
+    prior: PseudoCounts
     n: int
     min_count: float
     subsumption: float | None
-    weighting: str | None
+    is_weighted: bool
 
     @cached_property
     def information(self) -> Array:
@@ -108,7 +112,7 @@ class MemberTables:
         own_counts = self.counts[every, :, self.own_level]
         joint = (own_counts + pseudo[:, None]) / np.where(total > 0, total, 1.0)[:, None]
         tables[every, :, self.own_level] = joint
-        return EstimatorTables.of(tables, self.feature, self.own_level)
+        return EstimatorTables(finite_log(tables), self.feature, self.own_level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,11 +138,13 @@ class MemberBlock:
     def log_joint(self, log_weights: Array) -> Array:
         """Return the log of the weighted sum of the joints of the members, (rows, classes)."""
         stack = self.tables.stack
-        result = np.empty((self.levels.shape[1], stack.logs.shape[-1]))
-        for rows in stack.blocks(self.levels):
-            logs = stack.sums(self.levels[:, rows], self.superparent_index[:, rows])
-            logs[~self.takes_part[:, rows]] = -np.inf
-            result[rows] = log_sum_exp(logs + log_weights[:, None, None], axis=0)
+        result = np.empty((self.levels.shape[1], stack.logs.shape[1]))
+        for block in stack.blocks(self.levels, self.superparent_index):
+            logs = block.sums()
+            if block.picks.min() < 0:
+                np.copyto(logs, IMPOSSIBLE, where=(block.picks < 0)[..., None])
+            logs += log_weights[:, None, None]
+            result[block.rows] = log_total(logs)[: block.rows.stop - block.rows.start]
         return result
 
 
@@ -159,7 +165,8 @@ class RowGroup:
 
     def log_weights(self, block: MemberBlock) -> Array:
         """Return the log weights of the members of a block."""
-        return log(_member_weights(self.weights, block))
+        weights = _member_weights(self.weights, block)
+        return np.where(weights > 0, np.log(np.where(weights > 0, weights, 1.0)), IMPOSSIBLE)
 
 
 def _member_weights(weights: Array, block: MemberBlock) -> Array:
@@ -193,7 +200,7 @@ def row_groups(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
     equal_weights = np.ones(len(levels))
     rows = np.arange(levels.shape[1])
     for n in range(x.n, 0, -1):
-        for weights in [equal_weights] if x.weighting is None else [x.information, equal_weights]:
+        for weights in [equal_weights] if not x.is_weighted else [x.information, equal_weights]:
             total = _total_weight(x, n, remaining[:, rows], weights)
             if total.any():
                 found = rows[total > 0]
@@ -223,7 +230,9 @@ def member_blocks(x: Estimators, n: int, levels: Codes) -> Iterator[MemberBlock]
     elif n == 1 and len(levels):
         is_rare = np.append(counts.single.sum(axis=1) < x.min_count - TOLERANCE, False)
         index = np.where(is_rare[levels], -1, levels) if is_rare.any() else levels
-        yield MemberBlock(every, levels, np.arange(len(levels))[:, None], index, x.singles)
+        is_kept = x.singles.counts.size <= KEPT_CELLS
+        tables = x.singles if is_kept else replace(x.singles)  # whose log tables are computed again
+        yield MemberBlock(every, levels, np.arange(len(levels))[:, None], index, tables)
     elif n == 2:
         for level in range(len(counts.triples)):
             rows = np.flatnonzero(levels[counts.feature[level]] == level)
@@ -251,14 +260,14 @@ def _pair_members(x: Estimators, level: int, rows: Positions, levels: Codes) -> 
 def choice_of_members(x: Estimators) -> Choice:
     """Return the formula of estimators with up to one superparent, by weight, then with equal weights."""
     spans, logs = x.counts.spans, x.naive.stack.logs
-    naive = [Table(j, (j,), padded(logs[0, span])) for j, span in enumerate(spans)]
-    of_class = Table(-1, (), logs[0, -2])
+    naive = [Table(j, (j,), padded(_possible(logs[0, :, span].T))) for j, span in enumerate(spans)]
+    of_class = Table(-1, (), _possible(logs[0, :, -1]))
     options: list[Any] = [Sum((*naive, of_class), marginalizes=False)]
     if x.n and spans:
         members = [_member_formula(x, i) for i in range(len(spans))]
         options.insert(0, Mixture(tuple(members), np.zeros(len(members))))
         some = np.flatnonzero(x.information)
-        if x.weighting is not None and len(some):
+        if x.is_weighted and len(some):
             options.insert(0, Mixture(tuple([members[i] for i in some]), np.log(x.information[some])))
     return Choice(tuple(options))
 
@@ -267,11 +276,18 @@ def _member_formula(x: Estimators, i: int) -> Sum:
     """Return the formula of the estimator with superparent i, used for levels that are not rare."""
     spans, logs = x.counts.spans, x.singles.stack.logs[x.counts.spans[i]]
     rare = x.counts.single[spans[i]].sum(axis=1) < x.min_count - TOLERANCE
-    own = np.where(rare[:, None], np.nan, x.singles.stack.joint[spans[i]])
+    own = np.where(rare[:, None], np.nan, _possible(x.singles.stack.joint[spans[i]]))
     children = [
-        Table(j, (j, i), padded(logs[:, span].swapaxes(0, 1))) for j, span in enumerate(spans) if j != i
+        Table(j, (j, i), padded(_possible(logs[:, :, span].transpose(2, 0, 1))))
+        for j, span in enumerate(spans)
+        if j != i
     ]
     return Sum((*children, Table(i, (i,), padded(own, np.nan))), marginalizes=False)
+
+
+def _possible(logs: Array) -> Array:
+    """Return logs with -inf for log 0."""
+    return np.where(logs < IMPOSSIBLE / 2, -np.inf, logs)
 
 
 def left_out_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:
@@ -280,7 +296,7 @@ def left_out_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:
     for share in np.unique(left_out.shares).tolist():
         # N − share ≥ limit is N ≥ limit + share, and all counts of a row's own values include the row.
         limit = None if x.subsumption is None else x.subsumption + share
-        stricter = renewed(x, min_count=x.min_count + share, subsumption=limit)
+        stricter = replace(x, min_count=x.min_count + share, subsumption=limit)
         rows = np.nonzero(left_out.shares == share)[0]
         for block in (rows[some] for some in blocks(len(rows), _ROWS_LEFT_OUT)):
             classes = left_out.classes[block].astype(np.intp)
@@ -297,8 +313,8 @@ def _joint_without_rows(classes: Positions, share: float, group: RowGroup, block
     after = np.where(before > share, before - share, 1.0)
     logs = block.log_joint(weights + np.log(np.maximum(before, after) / after))
     own_logs = _own_class(block, labels, share, pseudo, after) + weights[:, None]
-    own_logs[~block.takes_part] = -np.inf
-    logs[np.arange(len(labels)), labels] = log_sum_exp(own_logs, axis=0)
+    own_logs[~block.takes_part] = IMPOSSIBLE
+    logs[np.arange(len(labels)), labels] = log_total(own_logs)
     return logs
 
 
