@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
@@ -85,6 +85,8 @@ def test_changes_are_the_best_of_all(frame: pd.DataFrame, data: st.DataObject) -
         x, pd.DataFrame([row]), target, fixed=fixed, most=most, alternatives=alternatives
     )
     expected = by_brute_force(x, row, target, fixed, most, alternatives)
+    gaps = np.abs(np.diff([p for _, p in expected]))
+    assume(not ((gaps > 1e-10) & (gaps < 1e-8)).any())  # rounding decides whether these are ties
     check(x, row, found, expected, target)
 
 
