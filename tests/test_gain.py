@@ -61,8 +61,8 @@ def test_gains_are_those_of_a_loop_over_rows(gaps: float) -> None:
     frame = data(24, gaps=gaps)
     scores = _Scores(bn.encode(frame))
     for child, name in enumerate("abcd"):
-        others = np.array([i for i in range(4) if i != child])
-        found = scores.gains(child, others)
+        others = [i for i in range(4) if i != child]
+        found = [scores.gain(child, i) for i in others]
         expected = [gain_by_hand(frame, name, "abcd"[i], min(1, 3 / np.sqrt(4))) for i in others]
         np.testing.assert_allclose(found, expected, atol=1e-9)
 
