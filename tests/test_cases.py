@@ -276,6 +276,7 @@ def test_folds_that_divide_groups_are_refused() -> None:
         bn.cv(x, frame, groups=person % 3)
 
 
+@pytest.mark.slow
 def test_groups_of_encoded_data_are_a_column() -> None:
     frame = patients(100).drop(columns=["fever", "pulse"]).assign(person=(np.arange(100) // 4).astype(str))
     one = bn.bnc("nb", "sick", bn.encode(frame), groups="person")

@@ -291,6 +291,7 @@ def test_importance_of_one_class_and_of_the_impossible(car: pd.DataFrame) -> Non
         bn.plot_importance(x, car.to_numpy())
 
 
+@pytest.mark.slow
 def test_charts_are_readable_in_a_column_and_on_a_phone(car: pd.DataFrame, voting: pd.DataFrame) -> None:
     """All texts have at least 8 points, also in axes that are given, and 3.3 inches have room for them."""
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
