@@ -19,7 +19,7 @@ import bnclassify as bn
 from bnclassify.base.arrays import log, one_thread
 from bnclassify.counts import contingency as counting
 from bnclassify.counts import information
-from bnclassify.counts.contingency import count_pairs
+from bnclassify.counts.contingency import _join_pairs, _multiply_pairs, count_pairs
 from bnclassify.counts.information import pair_statistics
 from bnclassify.model.arguments import log_joint
 
@@ -264,3 +264,13 @@ def test_information_by_rows_is_that_by_tables(weighted: bool, monkeypatch: pyte
         found.append(pair_statistics(data, range(4), 4))
     np.testing.assert_allclose(found[0].information, found[1].information, atol=1e-12)
     np.testing.assert_array_equal(found[0].rows, found[1].rows)
+
+
+@pytest.mark.parametrize("weights", [None, "whole", "fractions"])
+def test_products_count_pairs_as_tables_do(weights: str | None) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 3, (90, 5)).astype(str)).rename(columns="x{}".format)
+    frame = frame.mask(rng.random(frame.shape) < 0.2).assign(y=rng.choice(["u", "v"], 90))
+    by_kind = {None: None, "whole": rng.integers(0, 5, 90), "fractions": rng.random(90)}
+    data = bn.encode(frame, weights=by_kind[weights])
+    np.testing.assert_allclose(_multiply_pairs(data), _join_pairs(data), rtol=1e-12, atol=0)

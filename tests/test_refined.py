@@ -483,3 +483,41 @@ def test_arguments() -> None:
         learn(frame, loo_terms=["levels", "levels"])
     with pytest.raises(TypeError, match="single Bayesian network"):
         bn.lp(bn.aode("class", frame[["weather", "flag", "class"]].astype(str)), frame.astype(str), **BEST)
+
+
+def learned_parts(frame: pd.DataFrame) -> Any:
+    return bn.loo_summary(bn.bnc(class_var="class", dataset=frame))
+
+
+def test_large_data_with_signal_need_no_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither small data, nor labels that the features do not explain, are spared the parts."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 3, (300, 8)).astype(str)).rename(columns="x{}".format)
+    signal = frame.assign(**{"class": np.where(frame["x0"] == "0", "u", "v")})
+    noise = frame.assign(**{"class": rng.choice(["u", "v"], 300)})
+    assert learned_parts(signal)["honest_rows"] > 0
+    monkeypatch.setattr("bnclassify.fitting.parts._LARGE", 0)
+    assert learned_parts(signal)["honest_rows"] == 0
+    assert learned_parts(noise)["honest_rows"] > 0
+
+
+def test_few_rows_have_no_feature_parents() -> None:
+    """The class is the parity of two features, which only parents can tell."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 2, (600, 10))).rename(columns="x{}".format)
+    frame["class"] = np.where((frame["x0"] + frame["x1"]) % 2, "odd", "even")
+    frame = frame.astype(str)
+    assert learned_parts(frame)["parents"] > 0
+    assert learned_parts(frame.head(99))["parents"] == 0
+
+
+def test_tables_that_are_written_later_give_the_same_to_the_last_bit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bnclassify.recipe.terms._CALL", 0)
+    frame = trips(400)
+    model = learn(frame)
+    first = bn.predict(model, frame.head(3), prob=True)
+    found = [bn.predict(model, frame, prob=True) for _ in range(30)]
+    assert all(each.equals(found[0]) for each in found)
+    assert found[0].head(3).equals(first)

@@ -120,7 +120,8 @@ def bnc(
     Notes
     -----
     Without a prior, the default recipe is used: ``backoff`` and ``loo_weights`` with four ``loo_terms``, and
-    five ``parts``, which choose the number of feature parents of `kdb_gain` and `kdb_mi`: 0, 2 or 4. AODE,
+    five ``parts``. These, or for large data leave-one-out alone, choose the number of feature parents of
+    `kdb_gain` and `kdb_mi`: 0, 2 or 4, and 0 with fewer than 10 rows per feature. AODE,
     ensembles and `ande` use ``loo_power``, and other models ``smooth=1``. Equal rows and weighted rows are
     held out together if they look like copies. The page :doc:`Formulas </methods>` has the details, also of
     averages over discretizations [1]_.
@@ -160,8 +161,8 @@ def bnc(
         find_prior(**{name: lp_args.get(name) for name in PRIORS})
     elif ranked:
         features = options.get("features") or data.columns
-        rows = max(len(data), data.size) if isinstance(data, Dataset) else inf
-        rows = len(data) if isinstance(data, Frame) else rows
+        rows = len(data) if isinstance(data, Frame | Dataset) else inf
+        rows = max(rows, data.size) if isinstance(data, Dataset) else rows  # weights can be counts
         options["kdbk"] = default.most_parents(rows, len(features))
     if discretize == "auto":
         plain = chosen or numeric or not data.has_numbers
