@@ -470,7 +470,7 @@ MALFORMED = {
         "( test | ill )",
         "( test )",
         13,
-        r"must be no labels, as there are no parents; got \(no\)",
+        r"must be no labels without parents; got \(no\)",
     ),
     "no such label": ("(yes)", "(maybe)", 14, r"must be a label of each of 'ill'; got \(maybe\)"),
     "too many labels": ("(yes)", "(yes, no)", 14, r"must be a label of each of 'ill'; got \(yes, no\)"),

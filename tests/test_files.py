@@ -443,9 +443,9 @@ NOT_UNDERSTOOD: dict[str, tuple[str, str, str]] = {
     "other JSON": ("bnclassify model", "model", "must be a file written by save; got"),
     "other version": ('"version": 3', '"version": 1', "must be 3; got 1. Use the bnclassify that wrote"),
     "odd version": ('"version": 3', '"version": true', "must be 3; got True"),
-    "kind": ('"BNC"', '"BNCC"', "model: there is no type 'BNCC'"),
-    "no kind": ('"BNC"', "7", "model: there is no type 7"),
-    "function for a kind": ('"BNC"', '"lp"', "model: there is no type 'lp'"),
+    "kind": ('"BNC"', '"BNCC"', "model: unknown type 'BNCC'"),
+    "no kind": ('"BNC"', "7", "model: unknown type 7"),
+    "function for a kind": ('"BNC"', '"lp"', "model: unknown type 'lp'"),
     "no model": ('"kind": "BNC"', '"kind_": "BNC"', "must contain a model; got"),
     "record, no model": (
         '"model": {',

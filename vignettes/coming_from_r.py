@@ -41,7 +41,7 @@ cpt(t, "maint").xs("vgood", axis="columns", level="class").round(3)
 #   be `smooth` or `awnb_trees`.
 # - **Assigning to the name of a function hides the function.** After `nb = nb("class", car)`, `nb` is a model and can no
 #   longer be called, unlike in R. Call the model `naive`.
-# - **Randomness is an argument.** There is no `set.seed`. Pass `rng=0` to `cv`, to the greedy learners, to
+# - **Randomness is an argument.** `set.seed` does not exist. Pass `rng=0` to `cv`, to the greedy learners, to
 #   `stratified_folds` and to all other functions that use random numbers. Without it, results vary, as in R. To repeat
 #   a cross-validation of R, pass its folds: `cv(t, car, folds=r_folds(car["class"], 10, seed=0))`. [The R paper in
 #   Python](r_paper.py) does so.

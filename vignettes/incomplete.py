@@ -172,7 +172,7 @@ print(curve.round(3))
 
 # %%
 if plt is None:
-    print("matplotlib is not installed, so there is no picture of the curve")
+    print("matplotlib is not installed, so the curve is not drawn")
 else:
     figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
     for name, color in zip(curve.columns, ["#1f4e79", "#b3470f"], strict=True):

@@ -127,7 +127,7 @@ for name, (target, frame) in DATA.items():
 # ## Naive Bayes
 #
 # **Assumption.** The features are independent within each class. The class is the only parent of every feature, so
-# there is no structure to learn. Each feature has one table, its distribution within each class, which is counted in
+# no structure is learned. Each feature has one table, its distribution within each class, which is counted in
 # one pass over the data.
 
 # %%
@@ -371,7 +371,7 @@ single = rate("SPODE", "spode")
 
 # %% [markdown]
 # **When to use AODE.** Use it if you only need predictions: it is fast to fit and there is nothing to tune. It needs
-# memory for one table per pair of features, and there is no single graph to show. **Reading.** Webb, Boughton and Wang
+# memory for one table per pair of features, and has no single graph to show. **Reading.** Webb, Boughton and Wang
 # (2005).
 #
 # With `n=2`, each *pair* of features is a parent of all others. This model is A2DE, with 15 members on car and 120 on

@@ -31,7 +31,7 @@ def load_car() -> pd.DataFrame:
     -------
     pandas.DataFrame
         1,728 rows; six features and ``class``, one of unacc, acc, good, vgood. All columns are
-        categorical, with levels in order of meaning. There are no missing values.
+        categorical, with levels in order of meaning. No values are missing.
 
     References
     ----------

@@ -184,9 +184,7 @@ class BIFReader:
             ),
         )
         if states is None:
-            expected = (
-                f"a label of each of {listed(family[1:])}" if labels else "no labels, as there are no parents"
-            )
+            expected = f"a label of each of {listed(family[1:])}" if labels else "no labels without parents"
             self._fail(f"must be {expected}; got ({cut(text.strip())}).", at)
         position = 0
         for state, levels in zip(states, labels, strict=True):

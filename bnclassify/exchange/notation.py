@@ -123,7 +123,7 @@ class Reader:
         if kind == _SHARED:
             return self._of_number(content.get("number"), where)
         if not isinstance(kind, str) or not (kind in CODECS or isinstance(RECORDS.get(kind), type)):
-            raise UnknownValueError(where, f"there is no type {shown(kind)}")
+            raise UnknownValueError(where, f"unknown type {shown(kind)}")
         try:
             if kind in CODECS:
                 return CODECS[kind].read(self, content, where)
@@ -136,7 +136,7 @@ class Reader:
     def _of_number(self, number: Any, where: str) -> Any:
         """Return a shared value, which is read once."""
         if type(number) is not int or not 0 <= number < len(self._shared):
-            raise UnknownValueError(where, f"there is no shared value {shown(number)}")
+            raise UnknownValueError(where, f"unknown shared value {shown(number)}")
         if number not in self._values:
             self._values[number] = None  # a value within itself raises an error
             before = self._n
@@ -250,7 +250,7 @@ def _read_step(reader: Reader, written: dict[str, Any], where: str) -> Step:
         return Step(content["name"], Forgotten(content["name"]))
     registered = RECORDS.get(function) if isinstance(function, str) else None
     if registered is None or isinstance(registered, type):
-        raise UnknownValueError(where, f"there is no function {shown(function)}")
+        raise UnknownValueError(where, f"unknown function {shown(function)}")
     return Step(function=registered, **content)
 
 

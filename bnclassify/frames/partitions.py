@@ -104,7 +104,7 @@ class Partitions(Learnable):
 
     @property
     def size(self) -> float:
-        """Sum of the weights; the number of rows if there are no weights."""
+        """Sum of the weights; without weights, the number of rows."""
         return self._counted.size
 
     @property

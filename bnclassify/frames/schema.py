@@ -488,7 +488,7 @@ class Dataset(InMemory, Countable):
 
     @cached_property
     def size(self) -> float:
-        """Sum of the weights; the number of rows if there are no weights."""
+        """Sum of the weights; without weights, the number of rows."""
         return len(self) if self.weights is None else float(self.weights.sum())
 
     @cached_property

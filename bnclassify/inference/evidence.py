@@ -132,7 +132,7 @@ def _check_odds(
     index: pd.Index[Any],
     argument: str,
 ) -> None:
-    """Raise a ValueError if a class would be compared with itself, or there are no odds in a row."""
+    """Raise a ValueError if a class would be compared with itself, or a row has no odds."""
     unrivalled = ~rivals.any(axis=1)
     if unrivalled.any():
         label = labels[targets[unrivalled.argmax()]]

@@ -66,7 +66,7 @@ def hc(
     features : list of str, optional
         Columns to use as features.
     max_parents : int, optional
-        Maximum number of parents per variable, including the class. By default, there is no maximum.
+        Maximum number of parents per variable, including the class. By default, it is not limited.
     required, forbidden : pairs of str
         Arcs ``(from, to)`` that are part of the initial structure and stay, and arcs that are never added.
     moves : collection of {"add", "delete", "reverse"}
@@ -156,7 +156,7 @@ def ban(
         Initial structure, an augmented naive Bayes. By default, it is naive Bayes.
     max_parents : int, optional
         Maximum number of parents per feature, including the class: 1 gives naive Bayes, and 2 allows one
-        feature as a parent. By default, there is no maximum.
+        feature as a parent. By default, it is not limited.
     required, forbidden : pairs of str
         Arcs ``(from, to)`` between features, as in `hc`.
     moves : collection of {"add", "delete", "reverse"}, default ("add",)

@@ -114,7 +114,7 @@ def kdb_mi(
 
     Features are ranked by their mutual information with the class. The feature parents of each feature are
     the `kdbk` features of higher rank with the largest mutual information given the class, even if it is
-    small. There is no search, only one pass over pairs of features. In contrast, `kdb` adds an arc only if it
+    small. One pass over pairs of features suffices. In contrast, `kdb` adds an arc only if it
     improves the cross-validated accuracy.
 
     Parameters

@@ -101,7 +101,7 @@ class OwnMetric(AnyMetric):
     target: int = 0
 
     def sums_of(self, outcomes: Outcomes) -> float:
-        """Return the value of the function, called with copies; NaN if there are no rows."""
+        """Return the value of the function, called with copies; NaN without rows."""
         outcome = outcomes.of_target(self.target)
         if not len(outcome.actual):
             return np.nan

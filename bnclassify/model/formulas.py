@@ -3,7 +3,7 @@
 A row is one code per feature, -1 if it is missing, and the numbers of some features, NaN if missing. The
 value of a formula is one score per class. The posterior is exp(score) / Σ exp(score), and uniform if all
 scores are -inf. A score is NaN if the formula does not apply to the row. If that of the whole formula is NaN,
-there is no prediction. h is the share of the features whose code is -1.
+the prediction is missing. h is the share of the features whose code is -1.
 
 Each term has an `owner`: the number of the feature to whose family it belongs, -1 for that of the class.
 """

@@ -131,7 +131,7 @@ class Ensemble(Average):
 
     @property
     def no_joint(self) -> str:
-        """The reason why there is no joint distribution, if a member has none."""
+        """The reason why it has no joint distribution, if a member has none."""
         return next((member.no_joint for member in self.members if member.no_joint), "")
 
     @property

@@ -116,7 +116,7 @@ def plot_importance(
         Maximum number of features. None draws all.
     {ax, returns, raises}
     KeyError, TypeError, ValueError
-        As `explain`, or if there are no rows.
+        As `explain`, or if `dataset` has no rows.
 
     Notes
     -----

@@ -236,7 +236,7 @@ class Sketch(NamedTuple):
 def _direction(arcs: _Arcs, features: tuple[Hashable, ...]) -> str:
     """Return downwards, or to the right if a layer has more features than fit side by side."""
     parents = {head: [tail for tail in features if (tail, head) in arcs] for head in features}
-    if find_cycle(parents):  # without arcs from later to earlier features, there are no cycles
+    if find_cycle(parents):  # without arcs from later to earlier features, cycles are impossible
         parents = {v: [p for p in features[:i] if (p, v) in arcs] for i, v in enumerate(features)}
     return "LR" if max(map(len, layers(parents)), default=0) > _MOST_ABREAST else "TB"
 

@@ -291,7 +291,7 @@ def ande(
     -----
     The posterior is Σ_i w_i P(c, x_i) Π_{j ≠ i} P(x_j | c, x_i), normalized, over the features i and j that
     are observed in the row, with N(x_i) ≥ min_count [1]_. For n = 2, pairs of features take the place of i
-    [2]_. A missing feature is skipped and not marginalized over, so there is no joint distribution, and no
+    [2]_. A missing feature is skipped and not marginalized over, so it has no joint distribution, and no
     `loglik`, `AIC`, `BIC` or EM, in contrast to `aode`. WAODE [4]_ is ``weights="mi"`` and ``lp(..., m=1)``.
     The page :doc:`Formulas </methods>` defines the estimates.
 
