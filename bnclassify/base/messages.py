@@ -183,9 +183,27 @@ def silently() -> Iterator[None]:
         _SILENT.reset(token)
 
 
+_KEPT: ContextVar[list[str] | None] = ContextVar("_KEPT", default=None)
+
+
+@contextmanager
+def keeping_warnings() -> Iterator[list[str]]:
+    """Let `warn` collect messages in this thread, for another thread or process to issue."""
+    messages: list[str] = []
+    token = _KEPT.set(messages)
+    try:
+        yield messages
+    finally:
+        _KEPT.reset(token)
+
+
 def warn(message: str) -> None:
     """Issue a UserWarning that points to the line that called into this package or into scikit-learn."""
     if _SILENT.get():
+        return
+    kept = _KEPT.get()
+    if kept is not None:
+        kept.append(message)
         return
     level, frame, repeated = 1, sys._getframe(), False
     while frame.f_back is not None:

@@ -156,15 +156,15 @@ def _of_tables(counts: FamilyCounts | FamilyCountsInParts, alpha: float) -> Thre
     """Return thresholds by the rows and columns that are not 0 in each configuration of the parents."""
 
     def threshold(family: Sequence[int]) -> Array:
-        of_class = counts.table((family[-1], *family[1:])).argmax(axis=0)  # of each configuration
-        freedom = np.zeros((int(counts.cards[family[-1]]), len(counts.cards)))
+        is_of_class = (counts.table((family[-1], *family[1:])) > 0).astype(float)  # (classes, configurations)
+        freedom = np.zeros((len(is_of_class), len(counts.cards)))
         for columns, table in counts.extended(family):
             cards = counts.cards[columns]
             starts = np.cumsum(cards) - cards
             # a 3 x 3 table with two rows and one column of zeros: (3 - 2 - 1) (3 - 1 - 1) = 0
             lines = np.count_nonzero(np.add.reduceat(table, starts, axis=2), axis=0)
             levels = np.add.reduceat(table.any(axis=0), starts, axis=1, dtype=np.intp)
-            np.add.at(freedom[:, columns], of_class, np.maximum(lines - 1, 0) * np.maximum(levels - 1, 0))
+            freedom[:, columns] = is_of_class @ (np.maximum(lines - 1, 0) * np.maximum(levels - 1, 0))
         return _quantiles(freedom, alpha).sum(axis=0)
 
     return threshold
