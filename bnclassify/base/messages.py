@@ -253,7 +253,7 @@ RELATED = """
 AIC BIC loglik cloglik: loglik cloglik AIC BIC nparams network_score
 AODE ANDE Ensemble: aode ande members predict
 BNC DN: tan_cl chisq_dn lp families cpt
-MBC MAODE Chain: mbc maode chain predict
+MBC MAODE Chain ChainEnsemble: mbc maode chain predict
 Dataset Partitions: encode
 Discretizer Merger Preparation: discretize merge_rare bnc
 accuracy confusion exact_match hamming: predict cv confusion accuracy exact_match hamming

@@ -12,10 +12,11 @@ from scipy.special import chdtri
 
 from ..base.arrays import TOLERANCE, Array, Mask
 from ..base.checks import OneOf, Real
+from ..base.parallel import run_tasks, using_jobs
 from ..counts.contingency import FamilyCounts, FamilyCountsInParts, count_families, family_counts
 from ..counts.information import STATISTICS, log_tail
 from ..frames.opening import InFull, InParts
-from ..frames.schema import Learnable
+from ..frames.schema import Dataset, Learnable
 from ..frames.training import prepare
 from ..model.recipes import Recipe, Step
 from ..network.classifiers import DN
@@ -34,6 +35,7 @@ def chisq_dn(
     features: Iterable[Hashable] | None = None,
     required: Iterable[Arc] = (),
     forbidden: Iterable[Arc] = (),
+    n_jobs: int | None = None,
 ) -> DN:
     """Learn a dependency network classifier by chi-square tests (ChiSqDN).
 
@@ -59,6 +61,8 @@ def chisq_dn(
         Columns to use as features.
     required, forbidden : pairs of str
         Arcs ``(from, to)`` between features that are selected first, and arcs that are never selected.
+    n_jobs : int, optional
+        Number of features that select parents at the same time, as in `cv`.
 
     Returns
     -------
@@ -102,10 +106,9 @@ def chisq_dn(
     rules = ArcRules.check(required, forbidden, data.columns, apart=class_var)
     warn_of_fractions(data, "G")
     names = data.features
-    families = [
-        (names[v], *[names[p] for p in parents], class_var)
-        for v, parents in enumerate(_choose_parents(data, float(level), df, rules))
-    ]
+    with using_jobs(n_jobs):
+        chosen = _choose_parents(data, float(level), df, rules)
+    families = [(names[v], *[names[p] for p in parents], class_var) for v, parents in enumerate(chosen)]
     settings = {"alpha": level, "df": None if df == "class" else df} | rules.settings()
     settings["features"] = None if features is None else names
     recipe = Recipe.of(class_var, Step("chisq_dn", chisq_dn, settings), data.schema)
@@ -117,19 +120,25 @@ def _choose_parents(data: Learnable, alpha: float, df: str, rules: ArcRules) -> 
     required, forbidden = rules.matrices(data.features)
     of_class, scores = len(data.features), LocalScores(data, "loglik")
     threshold = _of_tables(scores.counts, alpha) if df == "deterministic" else _of_levels(data, alpha, df)
-    choices = [_Choice(v, ~forbidden[:, v]) for v in range(of_class)]
-    for choice in choices:
-        for parent in np.flatnonzero(required[:, choice.variable]).tolist():
-            choice.add(parent)
-    choosing = choices
-    while choosing := [choice for choice in choosing if choice.remains.any()]:
-        families = [(choice.variable, *choice.parents, of_class) for choice in choosing]
-        by_class = [(of_class, *parents) for _, *parents in families] if df == "deterministic" else []
-        scores.prefetch(families, by_class)
-        for choice, family in zip(choosing, families, strict=True):
-            g = 2 * scores.gains(family[0], family[1:])
-            choice.go_on((g - threshold(family))[:of_class])
-    return [choice.parents for choice in choices]
+
+    def choose(features: Sequence[int]) -> list[list[int]]:
+        choices = [_Choice(v, ~forbidden[:, v]) for v in features]
+        for choice in choices:
+            for parent in np.flatnonzero(required[:, choice.variable]).tolist():
+                choice.add(parent)
+        choosing = choices
+        while choosing := [choice for choice in choosing if choice.remains.any()]:
+            families = [(choice.variable, *choice.parents, of_class) for choice in choosing]
+            by_class = [(of_class, *parents) for _, *parents in families] if df == "deterministic" else []
+            scores.prefetch(families, by_class)
+            for choice, family in zip(choosing, families, strict=True):
+                g = 2 * scores.gains(family[0], family[1:])
+                choice.go_on((g - threshold(family))[:of_class])
+        return [choice.parents for choice in choices]
+
+    every = range(of_class)  # partitioned data are counted for all features in one pass
+    tasks = [[v] for v in every] if isinstance(data, Dataset) else [every]
+    return [parents for found in run_tasks(choose, tasks) for parents in found]
 
 
 Threshold = Callable[[Sequence[int]], Array]
