@@ -25,14 +25,18 @@ R = TypeVar("R")
 _N_JOBS: ContextVar[int | None] = ContextVar("n_jobs", default=None)
 
 
+def check_jobs(n_jobs: object) -> int | None:
+    """Return a number of jobs, or raise."""
+    number = plain(n_jobs)
+    if number is not None and (type(number) is not int or number == 0):
+        raise ValueError(must_be("n_jobs", "None, a number of processes from 1, or -1 for all cores", n_jobs))
+    return number
+
+
 @contextmanager
 def using_jobs(n_jobs: int | None) -> Iterator[None]:
     """Run the tasks of all calls within in this number of processes; None keeps that of the caller."""
-    if n_jobs is not None and (type(plain(n_jobs)) is not int or n_jobs == 0):
-        raise ValueError(
-            must_be("n_jobs", "None, a number of processes from 1, or -1 for all cores", n_jobs)
-        )
-    token = _N_JOBS.set(_N_JOBS.get() if n_jobs is None else int(n_jobs))
+    token = _N_JOBS.set(_N_JOBS.get() if check_jobs(n_jobs) is None else n_jobs)
     try:
         yield
     finally:

@@ -12,7 +12,7 @@ from ..base.arrays import Array
 from ..base.calls import guided
 from ..base.checks import Flag, MetricName, Optional, Seed, Unseen, Whole
 from ..base.messages import listed, warn
-from ..base.parallel import using_jobs
+from ..base.parallel import check_jobs, using_jobs
 from ..fitting.rounds import Plan, name_models, plan_rounds
 from ..frames.opening import InFull, InParts
 from ..frames.partitions import Partitions
@@ -188,6 +188,7 @@ def cv(
     """
     models = name_models(x)
     Flag().check("mean", mean)
+    check_jobs(n_jobs)
     Optional(Flag()).check("progress", progress)
     if Whole(least=1, most=_MOST_REPEATS).check("repeats", repeats) > 1 and folds is not None:
         raise ValueError("repeats must be 1 if folds are given. Omit one of the two arguments.")

@@ -14,7 +14,7 @@ from ..base.arrays import Array, first_best, log, log_normalize
 from ..base.calls import guided, progress_bar
 from ..base.checks import Flag, Optional, Seed, Unseen
 from ..base.messages import listed
-from ..base.parallel import using_jobs
+from ..base.parallel import check_jobs, using_jobs
 from ..fitting.rounds import Plan, Round, name_models, plan_rounds
 from ..frames.opening import InFull, InParts, Rows
 from ..frames.partitions import Partitions, dask_frame_of
@@ -93,6 +93,7 @@ def cv_predict(
         raise TypeError(f"x must be one model; got {type(x).__name__}. {of_estimator(x)}".rstrip())
     models = name_models(x)
     Flag().check("prob", prob)
+    check_jobs(n_jobs)
     Optional(Flag()).check("progress", progress)
     if len(x.targets) > 1:
         raise TypeError(f"x must predict one class; got a model of {listed(x.targets)}.")
@@ -123,9 +124,7 @@ def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: tqdm[Any]
         return rnd.fold.proportions(data)[:, None] * np.exp(log_normalize(logs))
 
     posteriors = np.zeros((len(data), len(labels)))
-    for rnd, found in zip(
-        plan.rounds, plan.evaluate({0: x}, posteriors_of, dag=dag, bar=bar), strict=True
-    ):
+    for rnd, found in zip(plan.rounds, plan.evaluate({0: x}, posteriors_of, dag=dag, bar=bar), strict=True):
         posteriors[rnd.fold.rows] += found
     of_all = np.full((len(plan.index), len(labels)), np.nan)
     of_all[plan.known] = posteriors

@@ -121,7 +121,7 @@ class Plan:
         dag: bool,
         bar: tqdm[Any],
     ) -> Iterator[R]:
-        """Yield for each round the result of a function of it, its training and test rows, and refitted models.
+        """Yield a function of each round, its training and test rows, and refitted models.
 
         There are no models without training rows.
         """

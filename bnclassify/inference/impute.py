@@ -64,9 +64,9 @@ def impute(
 
     Notes
     -----
-    The values jointly maximize P(row) or, in a dependency network, the product of its tables. To fit a model to incomplete rows, use ``lp(..., missing="em")``. To
-    estimate another quantity, draw several completions, compute it in each, and pool the results by Rubin's
-    rules [1]_.
+    The values jointly maximize P(row) or, in a dependency network, the product of its tables. To fit a model
+    to incomplete rows, use ``lp(..., missing="em")``. To estimate another quantity, draw several completions,
+    compute it in each, and pool the results by Rubin's rules [1]_.
 
     References
     ----------

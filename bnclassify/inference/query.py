@@ -169,8 +169,8 @@ def _proportions(codes: Codes, cards: Sequence[int]) -> Array:
     """Return the proportion of rows of (variables, rows) codes that have each combination of levels."""
     if prod(cards) > _MOST_CELLS:
         raise ValueError(
-            f"variables must have a joint distribution of at most {_MOST_CELLS:,} cells; got {prod(cards):,}. "
-            "Query fewer variables at a time."
+            f"variables must have a joint distribution of fewer cells; got {prod(cards):,}. Query fewer "
+            "variables at a time."
         )
     return np.bincount(np.ravel_multi_index(tuple(codes), cards), minlength=prod(cards)) / codes.shape[1]
 

@@ -12,7 +12,7 @@ from scipy.special import chdtri
 
 from ..base.arrays import TOLERANCE, Array, Mask
 from ..base.checks import OneOf, Real
-from ..base.parallel import run_tasks, using_jobs
+from ..base.parallel import check_jobs, run_tasks, using_jobs
 from ..counts.contingency import FamilyCounts, FamilyCountsInParts, count_families, family_counts
 from ..counts.information import STATISTICS, log_tail
 from ..frames.opening import InFull, InParts
@@ -90,8 +90,8 @@ def chisq_dn(
     ----------
     .. [1] Gámez, J. A., Mateo, J. L., Puerta, J. M. (2006). Dependency networks based classifiers: learning
        models by using independence tests. PGM 2006.
-    .. [2] Yilmaz, Y. K., Alpaydın, E., Akın, H. L., Bilgiç, T. (2002). Handling of deterministic relationships
-       in constraint-based causal discovery. PGM 2002.
+    .. [2] Yilmaz, Y. K., Alpaydın, E., Akın, H. L., Bilgiç, T. (2002). Handling of deterministic
+       relationships in constraint-based causal discovery. PGM 2002.
 
     Examples
     --------
@@ -102,6 +102,7 @@ def chisq_dn(
     """
     level = Real(above=0, below=1).check("alpha", alpha)
     OneOf(("class", "all", "deterministic")).check("df", df)
+    check_jobs(n_jobs)
     data = prepare(dataset, (class_var,), features)
     rules = ArcRules.check(required, forbidden, data.columns, apart=class_var)
     warn_of_fractions(data, "G")

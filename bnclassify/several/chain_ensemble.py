@@ -106,7 +106,9 @@ class ChainEnsemble(MultiModel):
     def _log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
         return _log_mean([member._log_posterior_at(codes, labels) for member in self.members])
 
-    def _fit(self, dataset: InFull | InParts, step: Step, fit: Callable[[Model, Any], Model]) -> ChainEnsemble:
+    def _fit(
+        self, dataset: InFull | InParts, step: Step, fit: Callable[[Model, Any], Model]
+    ) -> ChainEnsemble:
         recipe = self.recipe and replace(self.recipe, parameters=step)
         data = self._rows(dataset)
         return replace(self, members=tuple([m._fit(data, step, fit) for m in self.members]), recipe=recipe)

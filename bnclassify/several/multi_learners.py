@@ -299,8 +299,8 @@ def chain(
     that variable. Missing features are treated as in the models of the chain.
 
     The posteriors of an ensemble are means over its chains: those of each class variable, and with
-    ``joint=True`` those of combinations of labels. If these are too many, or with ``greedy=True``, the best of
-    the combinations that the chains predict is returned.
+    ``joint=True`` those of combinations of labels. If these are too many, or with ``greedy=True``, the best
+    of the combinations that the chains predict is returned.
 
     References
     ----------
@@ -329,10 +329,15 @@ def chain(
     function = find_learner(learner, "learner")
     check_arguments(function, options, "dag_args", supplied=("class_var", "dataset"))
     data = prepare(dataset, names, named_by="class_vars")
-    draws, chains = "rng" in parameters_of(function), []
-    for each in chain_orders:
-        step = Step("chain", chain_again, {"learner": learner, "order": each, "dag_args": options}, draws=draws)
-        chains.append(Chain(names, _learn_links(data, each, function, options), Recipe(names, step)))
+    draws = "rng" in parameters_of(function)
+
+    def learn(order: tuple[Hashable, ...]) -> Chain:
+        step = Step(
+            "chain", chain_again, {"learner": learner, "order": order, "dag_args": options}, draws=draws
+        )
+        return Chain(names, _learn_links(data, order, function, options), Recipe(names, step))
+
+    chains = [*map(learn, chain_orders)]
     if orders is None:
         return chains[0]
     settings = {"learner": learner, "orders": chain_orders, "dag_args": options}
