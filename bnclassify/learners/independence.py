@@ -84,11 +84,11 @@ def chisq_dn(
     are not all 0. The threshold is the sum of the quantiles of the classes, 0 for 0 degrees of freedom. With
     many parents few values occur together, so features select more parents.
 
-    Which is better depends on the data. In 20 repeats of two-fold cross-validation with ``smooth=1``, and MDLP
-    in each fold, "deterministic" has the higher accuracy on car (.887 against .875) and wdbc (.939, .935), and
-    the lower one on voting (.929, .934) and australian (.832, .839); on pima, heart, iris and vehicle they
-    differ by at most .003. Log-loss is lower on wdbc only (.199, .227). On segment, "class" selects one parent
-    per feature (accuracy .933), and "deterministic" up to 13, for which tables would be too large.
+    Which is better depends on the data. In 20 repeats of two-fold cross-validation with ``smooth=1`` and MDLP
+    in each fold, "deterministic" has a higher accuracy on car (.887 against .875) and wdbc (.939, .935), and
+    a lower one on voting (.929, .934) and australian (.832, .839); on pima, heart, iris and vehicle they
+    differ by at most .003. Its log-loss is lower on wdbc only (.199, .227). On segment, "class" selects one
+    parent per feature (accuracy .933), and "deterministic" up to 13, for which tables would be too large.
 
     The network does not define a joint distribution: a dependence between two features counts twice if there
     are arcs in both directions. Therefore, `ban` and `tan_cl` are better suited for prediction.
