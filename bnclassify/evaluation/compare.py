@@ -58,7 +58,7 @@ def compare(
         region of practical equivalence), 0 or more.
     n_jobs : int, optional
         Number of pairs that are tested at the same time, as in `cv`. A test takes less than a millisecond, so
-        this is of use for thousands of pairs only; `cv` is what takes long.
+        more than one is useful only for thousands of pairs.
 
     Returns
     -------

@@ -54,9 +54,10 @@ def chisq_dn(
         Upper tail probability of the chi-square quantile, between 0 and 1. Larger values give more arcs.
         With `df` "all", this is the significance level of a test.
     df : {"class", "all", "deterministic"}, default "class"
-        Degrees of freedom of the threshold. With "class", it is the sum over the classes of the quantile of a
-        test within one class. "deterministic" does the same as the paper, and counts only values that occur
-        together. With "all", the threshold is the quantile of the test over all classes.
+        With "class", the threshold is the sum over the classes of the quantile of a test within one class,
+        whose degrees of freedom count the levels that occur in the data. With "deterministic", as in the
+        paper [1]_, they count the levels that occur in each configuration of the parents. With "all", the
+        threshold is the quantile of the test over all classes.
     features : list of str, optional
         Columns to use as features.
     required, forbidden : pairs of str

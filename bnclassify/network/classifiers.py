@@ -222,7 +222,8 @@ class Network(Graph):
 
     def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
         # If the class has no parents and features follow their parents, an unknown feature has no known
-        # descendants, so its table sums to 1, and each step adds one term to the previous sum.
+        # descendants, so its table sums to 1, and each step adds one term to the previous sum. If arcs form
+        # cycles (DN), the terms of a complete row are added in column order.
         complete = codes.min(axis=0, initial=0) >= 0
         if self.parents[self.class_var] or not complete.any():
             return super()._log_joints_in_sequence(codes, order)
