@@ -276,7 +276,7 @@ def test_greedy_chains_choose_the_best_of_their_combinations(votes: pd.DataFrame
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"orders": 0}, "orders must be a whole number of at least 1; got 0"),
+        ({"orders": 0}, "orders must be a whole number from 1 to 10,000; got 0"),
         ({"orders": []}, "orders must have at least one order"),
         ({"orders": [["class"]]}, "order must be a list of all class variables"),
         ({"orders": 2, "order": ["class", "safety"]}, "order must be None if orders are given"),

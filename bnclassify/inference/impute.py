@@ -17,7 +17,7 @@ from ..frames.schema import match
 from ..frames.sources import AnyFrame
 from ..model.arguments import check_joint, encode_for
 from ..model.model import Model
-from ..network.gibbs import BURN_IN
+from ..network.gibbs import BURN_IN, MOST_SWEEPS
 
 _MOST_DRAWS = 1_000_000
 
@@ -84,7 +84,7 @@ def impute(
     4               y                  n     y
     """
     model = check_joint(x, "impute", or_sampled=True)
-    Whole().check("burn_in", burn_in)
+    Whole(most=MOST_SWEEPS).check("burn_in", burn_in)
     table, generator = frame_of(frame, "frame"), None
     if Optional(Whole(least=1, most=_MOST_DRAWS)).check("draws", draws) is not None:
         table = pd.concat([table] * (draws or 1), keys=range(draws or 1), names=["draw", *table.index.names])

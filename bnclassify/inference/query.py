@@ -18,7 +18,7 @@ from ..frames.schema import match
 from ..model.arguments import check_joint, check_not_dropped, encode_for
 from ..model.model import Model
 from ..model.recipes import BOUNDS, check_draws, check_interval, drawn_bounds
-from ..network.gibbs import BURN_IN
+from ..network.gibbs import BURN_IN, MOST_SWEEPS
 
 _MOST_CELLS = 2**22
 _BLOCK_CODES = 2**22
@@ -123,7 +123,7 @@ def query(
     {'unacc': 0.687, 'acc': 0.25, 'good': 0.058, 'vgood': 0.005}
     """
     model = check_joint(x, "query", or_sampled=True)
-    Whole().check("burn_in", burn_in)
+    Whole(most=MOST_SWEEPS).check("burn_in", burn_in)
     is_name = isinstance(variables, str) or is_among(variables, model.variables)
     named = [variables] if is_name else variables
     check_not_dropped(model, "variables", named if isinstance(named, list | tuple) else [])

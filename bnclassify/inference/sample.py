@@ -14,7 +14,7 @@ from ..base.checks import Seed, Whole, check_rng
 from ..frames.encoding import is_missing
 from ..model.arguments import check_joint
 from ..model.model import Model
-from ..network.gibbs import BURN_IN
+from ..network.gibbs import BURN_IN, MOST_SWEEPS
 from .query import EvidenceOf, draw_given, encode_evidence
 
 _MOST_VALUES = 2**31  # maximum number of values of a sample
@@ -78,7 +78,7 @@ def sample(
     {'med': 976, 'low': 24, 'high': 0}
     """
     model = check_joint(x, "sample", or_sampled=True)
-    Whole().check("burn_in", burn_in)
+    Whole(most=MOST_SWEEPS).check("burn_in", burn_in)
     generator = check_rng(rng)
     most = _MOST_VALUES // len(model.variables)
     Whole(least=0, most=most).check("n", n)

@@ -16,6 +16,8 @@ from .factors import Batch, Factor, sum_terms
 BURN_IN = 100
 """Number of sweeps over the missing features before a draw."""
 
+MOST_SWEEPS = 1_000_000
+
 
 def product_joint(terms: Sequence[Factor], codes: Codes) -> Array:
     """Return the log of the product of terms, summed over the missing features, (rows, classes)."""

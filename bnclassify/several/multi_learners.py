@@ -43,6 +43,7 @@ from .multidimensional import Chain
 Parents = tuple[int, ...]
 
 _GRAPHS = OneOf(("tree", "empty"))
+_MOST_ORDERS = 10_000
 
 
 _shared = sharing(
@@ -348,7 +349,7 @@ def chain(
 def _check_orders(names: tuple[Hashable, ...], orders: Any, rng: Seed) -> tuple[tuple[Hashable, ...], ...]:
     """Return the orders of chains, drawn if only their number is given, or raise."""
     if isinstance(orders, Integral):
-        generator, n = check_rng(rng), Whole(least=1).check("orders", orders)
+        generator, n = check_rng(rng), Whole(least=1, most=_MOST_ORDERS).check("orders", orders)
         drawn = [generator.permutation(len(names)).tolist() for _ in range(n - 1)]
         return (names, *[tuple([names[i] for i in each]) for each in drawn])
     Instance(Sequence, "a number of chains, or a list of orders").check("orders", orders)
