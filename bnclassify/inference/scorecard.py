@@ -296,7 +296,7 @@ def fit_card(
 def _contributions(x: Model, target: int) -> tuple[float, list[int | None], list[Array]]:
     """Return the base of the log odds, the parent of each feature, and contributions of values, or raise."""
     scopes, n, order = x._term_scopes(), len(x.features), order_features(x)
-    simple = scopes is not None and not x.parents[x.class_var] and x.missing_rule != "an error"
+    simple = scopes is not None and not x.parents[x.class_var] and not x.is_sampled
     if not simple or max(map(len, scopes or ())) > 2 or any(x._curve(f) is not None for f in x.features):
         raise ValueError(
             "x must be a model in which the contribution of a feature depends on its value and at most "
