@@ -209,7 +209,7 @@ class LeaveOneOut(Method):
         stacked = stack(data, prior)
         asked = self.terms if data.cards[-1] > 1 else ()
         depth = stacked.most_parents
-        all_depths |= self.parents or "depths" in asked or bool(data.incomplete.any())
+        all_depths |= self.parents or bool({"depths", "gaps"} & {*asked})
         depths = range(0 if all_depths else depth, depth + 1)
         terms = Refinement.learn(x, stacked, data, asked)
         if data.cases is not None and len(np.unique(data.cases)) < len(data):
