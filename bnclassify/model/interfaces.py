@@ -122,6 +122,10 @@ class Drawable(Immutable):
         """Return the numbers at which the effect of a feature is drawn; None if it depends on codes alone."""
         return None
 
+    def _training_points(self, feature: Hashable) -> tuple[Array, Array] | None:
+        """Return training values of a feature, and their shares, if its effect is a curve; or None."""
+        return None
+
     def _arc_shares(self: Any) -> dict[tuple[Hashable, Hashable], float]:
         """Return the share of the members that have each arc, (from, to); 1 in a single model."""
         return {(parent, variable): 1.0 for variable, parents in self.parents.items() for parent in parents}
