@@ -12,7 +12,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.exchange.scorer import Column, Scorer, scorer_of
-from bnclassify.model.formulas import Blend, Choice, Mixture, Points, Raised, Student, Sum, Table
+from bnclassify.model.formulas import Blend, Choice, Mixture, Raised, Student, Sum, Table
 
 from .zoo import CASES, case
 
@@ -54,11 +54,6 @@ class Row:
         if isinstance(formula, Choice):
             found = [self.scores(part) for part in formula.formulas]
             return next(scores for scores in found if not math.isnan(scores[0]))
-        if isinstance(formula, Points):
-            total = sum(int(t.logs[tuple(self.codes[v] for v in t.scope)].item()) for t in formula.tables)
-            assert total + formula.start in formula.totals
-            score = formula.intercept + formula.unit * total
-            return [score if c == formula.target else 0.0 for c in range(self.n_classes)]
         scores = self.scores(formula.formula)
         if isinstance(formula, Raised):
             return [(formula.power + (1 - formula.power) * self.share) * score for score in scores]
