@@ -83,6 +83,7 @@ from .inference.counterfactual import counterfactual as counterfactual
 from .inference.explain import explain as explain
 from .inference.from_effects import from_effects as from_effects
 from .inference.impute import impute as impute
+from .inference.monotonize import monotonize as monotonize
 from .inference.predict import predict as predict
 from .inference.query import query as query
 from .inference.sample import sample as sample

@@ -13,6 +13,8 @@ from ..base.arrays import first_best
 from ..base.checks import Names, Optional, must_be
 from ..base.messages import listed, repeated, shown
 from ..inference.scorecard import Scorecard
+from ..numbers.cut_points import written_point
+from ..model.formulas import Mixture, Sum, sums_in
 from ..model.model import Model
 from .scorer import (
     Column,
@@ -130,10 +132,17 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
         write = partial(_write_card, x) if isinstance(x, Scorecard) else _statement
         statement = write(scorer, names, keys, outputs)
     if not 0 < len(statement) <= MOST_CHARACTERS:
+        products = isinstance(scorer.formula, Sum | Mixture) and any(s.marginalizes for s in sums_in(scorer.formula))
+        remedy = (
+            "Use fewer parents, levels (min_count= merges rare ones, bins= limits intervals) or features, or "
+            "backoff=True and loo_weights=True, which need no products."
+            if products
+            else "Use fewer parents, for example with dag_args={'kdbk': 1}, a single discretization such as "
+            "discretize='mdlp', or a sum of single effects, additive=True."
+        )
         raise ValueError(
             f"x must fit into a statement of at most {MOST_CHARACTERS:,} characters. Its largest table is "
-            f"that of {largest_table(scorer)}. Use fewer parents, levels (min_count= merges rare ones, bins= "
-            "limits intervals) or features, or backoff=True and loo_weights=True, which need no products."
+            f"that of {largest_table(scorer)}. {remedy}"
         )
     return statement
 
@@ -208,7 +217,7 @@ def _clean(query: Query, column: Column) -> str:
         return query.source(f"{as_text(column)}||''")  # without collation in SQLite
     text = query.source(trimmed(column))
     kind = query.add(kind_of(column, text, query.add(unsigned(text))))
-    return query.add(number_of(query.source(value_of(column)), kind))
+    return query.add(number_of(column, text, kind, query.source(value_of(column))))
 
 
 def _read(query: Query, column: Column) -> tuple[str, str]:
@@ -236,18 +245,19 @@ def _unless_missing(name: str, missing: str, code: str, of_null: str) -> str:
 def _write_card(card: Scorecard, scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[str]) -> str:
     """Return the statement; ``names`` are those of the columns of the result."""
     query = Query()
-    cleaned = [_clean(query, column) for column in scorer.columns]
-    chain, source = _chain(query, table, keys, cleaned)
+    found = [_clean(query, column) for column in scorer.columns]
+    chain, source = _chain(query, table, keys, found)
     kept = [f"k{i}" for i in range(len(keys))]
     own = [quoted(_readable(str(column.name), i)) for i, column in enumerate(scorer.columns)]
-    columns = [*kept, *[f"{name} AS {shown}" for name, shown in zip(cleaned, own, strict=True)]]
+    columns = [*kept, *[f"{name} AS {shown}" for name, shown in zip(found, own, strict=True)]]
     pairs = zip(card._term_scopes(), card._points, strict=True)
     points = [_points_of(scope, table, scorer.columns, own) for scope, table in pairs]
     total = f"CAST({' +'.join([str(card.start), *points])} AS DOUBLE PRECISION) AS total"
     values = [*kept, *_results(card, scorer)]
     outputs = [f"{value} AS {quoted(name)}" for value, name in zip(values, names, strict=True)]
-    scored = f"SELECT{_lines([*kept, total])}\nFROM (\nSELECT {', '.join(columns) or '1'} FROM {source}\n) AS cleaned"
-    return f"{chain}SELECT{_lines(outputs)}\nFROM (\n{scored}\n) AS scored\n"
+    cleaned = f"{chain}SELECT{_lines(columns or ['1'])}\nFROM {source}"  # last, because it is the least readable
+    scored = f"SELECT{_lines([*kept, total])}\nFROM (\n{cleaned}\n) AS cleaned"
+    return f"SELECT{_lines(outputs)}\nFROM (\n{scored}\n) AS scored\n"
 
 
 def _readable(name: str, i: int) -> str:
@@ -301,7 +311,8 @@ def _case(column: Column, name: str, texts: Sequence[str], indent: str = "\n    
     cases = []
     if column.cuts is not None:
         cases += [
-            f"WHEN {name} <= {cut!r} THEN {text}" for cut, text in zip(column.cuts, of_codes, strict=False)
+            f"WHEN {name} <= {written_point(cut)} THEN {text}"
+            for cut, text in zip(column.cuts, of_codes, strict=False)
         ]
         cases.append(f"WHEN {name} IS NOT NULL THEN {of_codes[len(column.cuts)]}")
     else:

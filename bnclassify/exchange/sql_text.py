@@ -8,6 +8,8 @@ from math import ceil, isfinite, isnan
 
 import numpy as np
 
+from ..numbers.cut_points import written_point
+
 MOST_CHARACTERS = 1_000_000
 """Largest number of characters of a statement; the default of SQLite is the same."""
 
@@ -119,7 +121,7 @@ def steps(name: str, points: Sequence[float], texts: Sequence[str]) -> str:
         for i in range(0, len(texts), size)
     ]
     cases = zip(points[size - 1 :: size], parts, strict=False)
-    text = "".join(f"WHEN {name}<={point!r} THEN {part} " for point, part in cases)
+    text = "".join(f"WHEN {name}<={written_point(point)} THEN {part} " for point, part in cases)
     return f"CASE {text}ELSE {parts[-1]} END" if text else parts[-1]
 
 

@@ -22,7 +22,7 @@ from ..model.formulas import Formula, Sum, Table
 from ..model.model import BuiltOn, Model, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
-from ..numbers.cut_points import interval_labels, written_point
+from ..numbers.cut_points import interval_labels, readable, written_point
 from ..numbers.discretization import Discretizer
 from ..numbers.preparation import Preparation
 from ..numbers.rare_levels import Merger
@@ -113,7 +113,7 @@ class EffectTable(BuiltOn):
     def facts(self) -> dict[str, object]:
         """Return the size and form of the table, and the order that was asked of it."""
         form = "sum of one effect per feature" if set(self.givens) <= {None} else "sum of effects of pairs"
-        asked = ", ".join(f"{name} {direction}" for name, direction in self.learned.get("monotone", ()))
+        asked = ", ".join(f"{name} {direction}" for name, direction in self.learned.get("monotone", {}).items())
         before, after = self.learned.get("log_loss", (0.0, 0.0))
         cost = f"{asked}: log-loss {after:.4f}, before {before:.4f}" if asked else None
         return {"num. features": len(self.features), "form": form, "monotone": cost}
@@ -287,6 +287,8 @@ def _make_grid(x: Model, placed: Model, i: int, steps: int | None) -> _Grid:
     cum = np.cumsum(mass[:known]) / mass[:known].sum()
     wanted = np.searchsorted(cum, np.arange(1, steps or _STEPS) / (steps or _STEPS) - 1e-12)
     chosen = np.array(cuts) if few else np.unique(numbers[wanted[wanted < known - 1]])
+    if not few and (cuts is None or training is not None):  # a curve, which can be cut anywhere
+        chosen = np.unique(np.array(readable(chosen.tolist()), dtype=np.float64))
     values = Values.between(chosen.tolist())
     at = np.append(np.searchsorted(chosen, numbers, side="left"), [len(chosen) + 1] * (len(codes) - known))
     return _Grid(values, codes, np.append(numbers, [np.nan] * (len(codes) - known)), mass, at.astype(np.intp))

@@ -249,6 +249,8 @@ def _fill(
         if not np.isnan(table[tuple(at)]).all():
             raise ValueError(f"table must have one row per value; got two for {' given '.join(texts)}.")
         table[tuple(at)] = numbers[row]
+    if above and UNSEEN in above[0]:  # like a missing parent if it has no rows
+        table[:, -2] = np.where(np.isnan(table[:, -2]), np.nan_to_num(table[:, -1], nan=0.0), table[:, -2])
     known = table[(slice(-1),) * (1 + len(above))]
     if np.isnan(known).any():
         absent = np.argwhere(np.isnan(known))[0]
