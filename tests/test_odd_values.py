@@ -210,7 +210,7 @@ def test_a_model_without_features_is_fitted_by_default() -> None:
 
 
 SEVERAL = bn.lp(bn.mbc(["class", "safety"], CAR), CAR, smooth=1)
-ADVICE = "Use predict, explain, cloglik or cv, or fit another model, such as bnc"
+ADVICE = "Use predict, explain, cloglik or cv, or fit a network, which defines one: bnc"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, Positions, log, share_out
+from ..base.arrays import Array, Codes, Positions, log, log_normalize, share_out
 from ..base.checks import Whole
 from ..base.immutable import ANY_NUMBER, PROBABILITY, bounded, cached_property, record
 from ..base.messages import listed, repeated
@@ -20,7 +20,7 @@ from ..frames.schema import MISSING, Dataset
 from ..model.arguments import check_fitted, encode_for
 from ..model.formulas import Formula, Sum, Table
 from ..model.model import BuiltOn, Model, renewed
-from ..model.recipes import Recipe
+from ..model.recipes import A_NETWORK, Recipe
 from ..network.classifiers import BNC
 from ..numbers.cut_points import interval_labels, readable, written_point
 from ..numbers.discretization import Discretizer
@@ -81,8 +81,7 @@ class EffectTable(BuiltOn):
     missing_rule = "given the effect of (missing)"
     no_joint = (
         "a table of effects provides P(class | features), but does not define a joint distribution. Use "
-        "predict, explain, cloglik or cv, or fit a network, such as bnc('tan_cl', class_var, dataset, "
-        "smooth=1, discretize='mdlp')"
+        f"predict, explain, cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
     )
     _splits_tables = True
     _weighs_missing = True
@@ -146,11 +145,11 @@ class EffectTable(BuiltOn):
     @cached_property
     def _logs_of_values(self) -> tuple[Array, ...]:
         """Return ln P(value | class) by Bayes' rule, (values, classes), from the shares of the values."""
-        logs, prior = [], log(self._class_prior())
+        logs, prior = [], log_normalize(self.constant)
         for i, effects in enumerate(self._marginals):
-            given = share_out(effects + prior, axis=1)  # P(class | value)
-            share = self.shares[i] if self.shares else np.ones(len(given))
-            logs.append(log(np.maximum(given, 1e-300)) - prior + log(np.maximum(share, _LEAST_MASS))[:, None])
+            share = self.shares[i] if self.shares else np.ones(len(effects))
+            ratio = log_normalize(effects + prior) - prior  # ln P(class | value) / P(class)
+            logs.append(ratio + log(np.maximum(share, _LEAST_MASS))[:, None])
         return tuple(logs)
 
     def _value_logs(self, codes: Codes, feature: int) -> Array:

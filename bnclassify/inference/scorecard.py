@@ -19,7 +19,7 @@ from ..base.messages import listed
 from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
 from ..model.model import Model
-from ..model.recipes import Step
+from ..model.recipes import A_NETWORK, Step
 from .effects import EffectTable, Values, build, tabulate
 
 _LINES = 12  # of totals that are printed
@@ -66,7 +66,7 @@ class Scorecard(EffectTable):
     missing_rule = "given the points of (missing)"
     no_joint = (
         "a scorecard provides P(class | features), but does not define a joint distribution. Use predict, "
-        "explain, cloglik or cv, or the model that it was made from, which is its attribute base"
+        f"explain, cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
     )
 
     def __post_init__(self) -> None:

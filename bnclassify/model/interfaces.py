@@ -16,7 +16,7 @@ from ..base.messages import listed
 from ..counts.contingency import Recoding, recoded
 from ..frames.schema import Countable, Dataset
 from .formulas import Formula
-from .recipes import Tally
+from .recipes import A_NETWORK, Tally
 
 
 class Estimable(Immutable):
@@ -67,7 +67,7 @@ class Estimable(Immutable):
             reason = f"has parameters that do not follow from counts: {listed(adjusted)}"
         raise ValueError(
             f"x must have tables that follow from counts; it {reason}. Refit it to all rows, or fit a model "
-            "with such tables, for example with bnc(..., smooth=1, discretize='mdlp')."
+            f"with such tables: {A_NETWORK}."
         )
 
     def _fit(self, dataset: Any, step: Any, fit: Callable[[Any, Any], Any]) -> Any:

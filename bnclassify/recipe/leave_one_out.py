@@ -20,7 +20,7 @@ from ..base.immutable import POWER, bounded, record
 from ..frames.schema import Dataset
 from ..model.formulas import Formula, Raised
 from ..model.model import Derived, Model, forwarding, renewed
-from ..model.recipes import Recipe
+from ..model.recipes import A_NETWORK, Recipe
 from ..network.classifiers import BNC
 from ..network.estimates import Method, Prior, check_positive
 from .cases import in_order, row_keys
@@ -81,7 +81,7 @@ class Powered(Derived):
 
     no_joint = (
         "a model with a power provides P(class | features), but does not define a joint distribution. Use "
-        "predict, explain, cloglik or cv, or fit another model, such as bnc(..., smooth=1)."
+        f"predict, explain, cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
     )
 
     def __post_init__(self) -> None:

@@ -20,7 +20,7 @@ from ..counts.contingency import MAX_CELLS
 from ..frames.schema import Dataset
 from ..model.formulas import Blend, Formula, Scale, Sum, Table
 from ..model.model import BuiltOn, Model, in_sequence, renewed
-from ..model.recipes import Recipe
+from ..model.recipes import A_NETWORK, Recipe
 from ..network.classifiers import BNC
 from ..network.elimination import BLOCK_ROWS, network_joint
 from ..network.factors import Factor
@@ -86,8 +86,7 @@ class LogLinear(BuiltOn):
         """The reason why it has no joint distribution, and the remedy."""
         return (
             f"{self.called} provides P(class | features), but does not define a joint distribution. Use "
-            "predict, explain, cloglik or cv, or fit another model, such as bnc(..., smooth=1, "
-            "discretize='mdlp')."
+            f"predict, explain, cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
         )
 
     @property
