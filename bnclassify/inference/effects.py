@@ -19,7 +19,7 @@ from ..frames.opening import InFull
 from ..frames.schema import MISSING, Dataset
 from ..model.arguments import check_fitted, encode_for
 from ..model.formulas import Formula, Sum, Table
-from ..model.model import BuiltOn, Model, renewed
+from ..model.model import BuiltOn, Model
 from ..model.recipes import A_NETWORK, Recipe
 from ..network.classifiers import BNC
 from ..numbers.cut_points import interval_labels, readable, written_point
@@ -164,8 +164,7 @@ class EffectTable(BuiltOn):
         return Sum((Table(-1, (), self.constant), *terms), marginalizes=False)
 
     def _estimate(self, data: Any, prior: Any) -> Any:
-        """Return the network with tables that are estimated from data."""
-        return renewed(self.structure, recipe=self.recipe)._estimate(data, prior)
+        raise self._lacks("estimate its parameters from data")
 
     def shown_values(self, name: Hashable) -> list[Any]:
         """Return the values of a feature: intervals, labels, and the last for missing values."""
@@ -288,6 +287,7 @@ def _make_grid(x: Model, placed: Model, i: int, steps: int | None) -> _Grid:
     chosen = np.array(cuts) if few else np.unique(numbers[wanted[wanted < known - 1]])
     if not few and (cuts is None or training is not None):  # a curve, which can be cut anywhere
         chosen = np.unique(np.array(readable(chosen.tolist()), dtype=np.float64))
+        chosen = chosen[np.unique(np.searchsorted(chosen, numbers, side="left"))[:-1]]  # without empty steps
     values = Values.between(chosen.tolist())
     at = np.append(np.searchsorted(chosen, numbers, side="left"), [len(chosen) + 1] * (len(codes) - known))
     return _Grid(values, codes, np.append(numbers, [np.nan] * (len(codes) - known)), mass, at.astype(np.intp))
