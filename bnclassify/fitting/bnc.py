@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from math import inf, sqrt
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array
 from ..base.calls import check_arguments, guided, parameters_of, showing_progress
 from ..base.checks import AnyCutting, Instance, Learner, check_columns, check_name, check_names
 from ..base.immutable import record
-from ..base.messages import listed, shown, silently, warn
+from ..base.messages import listed, shown, warn
 from ..frames.columns import warn_of_no_features, warn_of_row_numbers, warn_of_wide_columns
 from ..frames.encoding import Frame
 from ..frames.opening import InFull, InParts, group_labels, open_data
@@ -33,9 +31,8 @@ from ..numbers.cut_points import table_of
 from ..numbers.discretization import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
 from ..recipe import default
-from ..recipe.cases import find_cases, in_order
-from ..recipe.leave_one_out import LeaveOneOut
-from ..recipe.prior import PRIORS, BackOff, find_prior
+from ..recipe.cases import as_cases
+from ..recipe.prior import PRIORS, find_prior
 from ..recipe.stacked import FineData
 from ..recipe.weighted import Weighted
 from .lp import lp, warn_of_rows
@@ -50,9 +47,6 @@ _MANY_CODES = 50
 
 _MOST_FEATURES = 1000
 """Number of features from which the default recipe takes long."""
-
-_MOST_ROWS = 5_000
-"""Maximum number of rows that choose the treatment of missing values."""
 
 
 @guided("Pass the prior by name: bnc(dag_learner, class_var, dataset, smooth=1).")
@@ -160,14 +154,11 @@ def bnc(
     if chosen:
         find_prior(**{name: lp_args.get(name) for name in PRIORS})
     elif ranked:
-        features = options.get("features") or data.columns
-        rows = len(data) if isinstance(data, Frame | Dataset) else inf
-        rows = max(rows, data.size) if isinstance(data, Dataset) else rows  # weights can be counts
-        options["kdbk"] = default.most_parents(rows, len(features))
+        options["kdbk"] = default.MOST_PARENTS
     if discretize == "auto":
         plain = chosen or numeric or not data.has_numbers
         discretize = None if plain else default.cuts(learner)
-    if missing_level == "auto" and (chosen or numeric or not (in_memory and data.has_gaps)):
+    if missing_level == "auto":
         missing_level = None
     if numeric:
         _check_able(learner, _keeps_numbers, "numbers must be None", numbers, "learn from numbers")
@@ -243,8 +234,8 @@ def learn_structure(
     if preparing.is_needed:
         return _learn_raw(class_var, dataset, learner, options, preparing)
     data = prepare(dataset, (class_var,), _names(options), numeric=preparing.numeric)
-    if preparing.finds_cases and isinstance(data, TrainingData):
-        data = find_cases(data)
+    if preparing.is_default and isinstance(data, TrainingData):
+        data = as_cases(data)
     if isinstance(dataset, Frame):
         _warn_of_many_codes(
             dataset.frame, [name for name in data.features if name not in data.schema.numeric]
@@ -321,8 +312,7 @@ def _learn_raw(
         preparation, data, seen = prepare_table(table, class_var, names, preparing, keep=keep)
     else:
         raw, seen = _read_raw(class_var, dataset, names, preparing)
-        raw = find_cases(raw) if preparing.finds_cases else raw
-        preparing = _with_chosen_level(raw, class_var, names, preparing)
+        raw = as_cases(raw) if preparing.is_default else raw
         preparation = preparing.learn(raw, class_var)
         data = _prepare(raw, preparation, class_var, names, keep=keep, warns=raw is not dataset)
     again = Step(step.name, relearn_raw, settings, draws=step.draws)
@@ -334,43 +324,7 @@ def _learn_raw(
     _check_able(learner, _averages, expected, cuts.method, "learn from several discretizations at once")
     fine = FineData.of(data, cuts)
     network = check_bnc(learner(class_var, dataset=fine, **options), "discretize")
-    return Weighted(renewed(network, recipe=recipe), fine.cuttings, recipe=recipe), fine
-
-
-def _with_chosen_level(
-    raw: Dataset, class_var: Hashable, names: tuple[Hashable, ...] | None, preparing: Preparing
-) -> Preparing:
-    """Return the preparation with the better treatment of missing values, if it is to be chosen.
-
-    Missing values are a level if naive Bayes with weights then predicts rows, at most 5,000, each without the
-    row, better by more than a standard error.
-    """
-    if preparing.missing_level != "auto":
-        return preparing
-    rows = raw.counting()
-    rows = rows.taken(rows.codes[rows.positions[class_var]] >= 0)
-    data = in_order(rows.select([name for name in rows.columns if name != class_var] + [class_var]))
-    data = data.taken(np.unique(np.linspace(0, len(data) - 1, min(len(data), _MOST_ROWS)).astype(np.intp)))
-    if len(data) < 2 or np.ptp(data.codes[-1]) == 0:
-        return preparing._replace(missing_level=False)
-
-    def held_out(level: bool) -> Array:
-        option = preparing._replace(missing_level=level, finds_cases=False)
-        if option.discretize is not None:
-            option = option._replace(discretize=default.cuts(nb) if data.numbers else None)
-        dag_args = {"features": names} if names is not None else {}
-        x, prepared = _learn_raw(class_var, data, nb, dag_args, option)
-        rows: Any = prepared
-        return LeaveOneOut(terms=default.TERMS).held_out(x, rows, BackOff())
-
-    with silently():
-        without, with_level = held_out(False), held_out(True)
-    if without.shape != with_level.shape:
-        return preparing._replace(missing_level=False)
-    weights = np.ones(len(data)) if data.weights is None else data.weights
-    gain, n = with_level - without, weights.sum()
-    mean = weights @ gain / n
-    return preparing._replace(missing_level=bool(mean > sqrt(weights @ (gain - mean) ** 2 / n / n)))
+    return Weighted(renewed(network, recipe=recipe), fine.cuttings, recipe=recipe, apart=fine.further), fine
 
 
 def _check_able(

@@ -234,7 +234,7 @@ def fit(
     generator = check_rng(rng) if method.draws or rng is not None else None
     step = step or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
     alone = partial(
-        _fit_alone, prior=prior, method=method, parts=parts or honest_power, chooses=bool(parts),
+        _fit_alone, prior=prior, method=method, parts=parts or honest_power, weighs=bool(parts),
         rng=generator, step=step,
     )  # fmt: skip
     fitted: Model = model._fit(open_data(dataset), step, alone)
@@ -248,7 +248,7 @@ def _fit_alone(
     prior: Prior,
     method: Method,
     parts: int | None,
-    chooses: bool,
+    weighs: bool,
     rng: Any,
     step: Step,
 ) -> Any:
@@ -267,8 +267,8 @@ def _fit_alone(
     if parts is None:
         fitted = method(structure, rows, prior, rng)
     else:
-        learn = partial(_members, method=method, prior=prior, rng=rng, chooses=chooses)
-        fitted = fit_by_parts(structure, dataset, rows, method, parts, learn, chooses=chooses)
+        learn = partial(_members, method=method, prior=prior, rng=rng, weighs=weighs)
+        fitted = fit_by_parts(structure, dataset, rows, method, parts, learn, weighs=weighs)
     tally = fitted.learned.get("counts")
     if not method.keeps_counts and isinstance(tally, Tally):
         # tables that do not follow from the prior alone cannot be updated
@@ -289,21 +289,21 @@ def _members(
     method: Any,
     prior: Prior,
     rng: Any,
-    chooses: bool,
-) -> list[tuple[Any, ...]]:
-    """Return the models that are weighed by parts: the model and, if ``chooses``, logistic regression.
+    weighs: bool,
+) -> list[Any]:
+    """Return the models that get powers by parts: the model or, if it ``weighs``, regression before several.
 
-    There is one tuple for each maximum number of parents. To choose, weights have the precisions of those of
-    a model that is ``like`` it, fitted to all rows, which makes the fit faster.
+    These have one maximum number of parents each. Their weights have the precisions of those of a model that
+    is ``like`` them, fitted to all rows, which makes the fit faster.
     """
     rows = rows_to_learn_from(x, data, method)
     if not isinstance(method, LeaveOneOut):
-        return [(method(x, rows, prior, rng),)]
-    if chooses and method.parents:
+        return [method(x, rows, prior, rng)]
+    if weighs and method.parents:
         method = replace(method, parents=False)
-    if chooses and like is not None:
+    if weighs and like is not None:
         method = replace(method, ridges=like.learned["leave_one_out"].ridges)
-    return method.members(x, rows, prior, depths, regression=chooses)
+    return method.members(x, rows, prior, depths, regression=weighs)
 
 
 def warn_of_rows(x: Model, rows: int) -> None:

@@ -132,6 +132,11 @@ def labels_to_keep(numbers: NDArray[Any]) -> tuple[Any, ...]:
     return labels if are_categories(labels) else ()
 
 
+def is_binary(labels: tuple[Any, ...]) -> bool:
+    """Whether numbers have at most two values, so that any discretization is the same."""
+    return len(labels) <= 2
+
+
 def are_categories(labels: tuple[Any, ...]) -> bool:
     """Whether numbers are categories: at most two values, or at most ``MOST_CODES`` whole numbers."""
     return len(labels) <= 2 or (len(labels) <= MOST_CODES and all(isinstance(x, int) for x in labels))

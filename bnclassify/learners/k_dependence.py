@@ -20,6 +20,7 @@ from ..frames.training import averages_views, prepare, prepare_rows
 from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..network.densities import Numbers, as_setting, columns_of
+from ..recipe.cases import column_order
 from .arc_moves import Arc, ArcRules
 from .fixed import network
 from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractions
@@ -270,7 +271,7 @@ def kdb_gain(
 def _parents_in_turns(data: Dataset, k: int) -> dict[Hashable, tuple[Hashable, ...]]:
     """Map each feature to its parents, by gain and by information in turns."""
     names, d = data.columns[:-1], len(data.columns) - 1
-    by_name = np.array(sorted(range(d), key=lambda i: str(names[i])), dtype=np.intp)
+    by_name = column_order(data)
     relevance = np.array([value for value, _ in informations(data, [(i, d) for i in range(d)])])
     rank = by_name[_descending(relevance[by_name])]
     information = pair_statistics(data, range(d), d).information

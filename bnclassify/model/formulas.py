@@ -127,17 +127,19 @@ class Raised:
 
 @dataclass(frozen=True, eq=False)
 class Blend:
-    """The score of a formula and, if features are missing, of trees: λ·score + (1 - λ)·(log_prior + w·t).
+    """The score of a formula and, if features are missing, of trees: (1 - h)·score + h·(log_prior + w·t) + g.
 
-    λ = (1 - h)^exponent, w = base + slope·h, and t is the mean of the scores of the trees.
+    w = power + (1 - power)·h, t is the mean of the scores of the trees, and g the sum of the entries of
+    ``gaps`` for missing values. Here, h is the sum of the ``usual`` shares of the missing features, divided
+    by that of all features.
     """
 
     formula: Formula
     log_prior: Array
     trees: tuple[Sum, ...]
-    exponent: float
-    base: float
-    slope: float
+    usual: Array
+    power: float
+    gaps: tuple[Table, ...]
 
 
 Formula: TypeAlias = Sum | Mixture | Choice | Raised | Blend

@@ -245,6 +245,11 @@ class Model(Estimable, Drawable, Exportable):
         """Return ln P(value, observed | class) plus a constant of the class, if rows differ in a feature."""
         return self._log_joint(codes)
 
+    def _score_and_offset(self, codes: Codes) -> tuple[Array, Array]:
+        """Return what a power of the model raises of its scores, and the rest, (rows, classes)."""
+        score = self._log_joint(codes)
+        return score, np.zeros(score.shape)
+
     def _unadjusted(self, codes: Codes) -> Array:
         """Return the log joint without the rule for incomplete rows of models with powers."""
         return self._log_joint(codes)

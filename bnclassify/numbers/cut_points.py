@@ -216,6 +216,20 @@ def averaged_cuts(
     return cuts
 
 
+def between_values(numbers: NDArray[Any], weights: Array | None = None) -> tuple[float, ...]:
+    """Return the middles between neighboring values of whole numbers that repeat, and none for others.
+
+    A number that does not occur then belongs to the interval of the nearest one that does.
+    """
+    values, _, _ = _in_order(numbers, weights)
+    if not len(values) or (values % 1).any():
+        return ()
+    distinct = np.unique(values)
+    if len(distinct) == len(values) or len(distinct) <= 2:
+        return ()
+    return tuple(_midpoints(distinct[:-1], distinct[1:]).tolist())
+
+
 def describe_intervals(
     values: Array, points: tuple[float, ...], weights: Array | None
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:

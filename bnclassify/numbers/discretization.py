@@ -36,6 +36,7 @@ from .cut_points import (
     MOST_BINS,
     Cuts,
     averaged_cuts,
+    between_values,
     class_codes,
     cut_points,
     describe_intervals,
@@ -237,12 +238,18 @@ def _ascend(points: tuple[float, ...]) -> bool:
 class MovedCuts(Discretizer):
     """Several discretizations of the same columns; if called, it applies the union of their cut points.
 
-    At time s, column number j uses its discretization (s + j) modulo their number; "averaged_mdlp" adds a
-    time at which all columns are discretized by MDLP. ``cuttings`` holds the cut points of each column at
-    each time, like ``points``.
+    At time s, column number j uses its discretization (s + j) modulo their number. With "averaged_mdlp", all
+    columns use discretization s, and there are one or two further times: the cut points of MDLP, and those
+    between all values of whole numbers that repeat, if a column has any. ``cuttings`` holds the cut points of
+    each column at each time, like ``points``.
     """
 
     cuttings: tuple[Cuts, ...] = ()
+
+    @property
+    def further(self) -> int:
+        """The number of times, the last ones, that do not belong to the average at quantiles."""
+        return len(self.cuttings) - len(CUTTINGS[self.method])
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -394,10 +401,9 @@ def learn_cuts(
         ranges, means = [aligned({n: found[n][part] for n in found}) for part in range(2)]
         return Discretizer(method, tuple(numbers), aligned(points), labels, ranges, means)
     several = {name: averaged_cuts(values, CUTTINGS[method], weights) for name, values in to_cut.items()}
-    ordered = several if method == "averaged" else sorted(several, key=str)  # regardless of column order
-    places = {name: j for j, name in enumerate(ordered)}
+    moves = method not in BY_CLASS  # if not, the result does not depend on the order of columns
     times = [
-        aligned({name: cuts[(time + places[name]) % len(cuts)] for name, cuts in several.items()})
+        aligned({n: cuts[(time + moves * j) % len(cuts)] for j, (n, cuts) in enumerate(several.items())})
         for time in range(len(CUTTINGS[method]))
     ]
     if method in BY_CLASS:
@@ -405,5 +411,7 @@ def learn_cuts(
             name: cut_points(values, classes, "mdlp", bins, weights) for name, values in to_cut.items()
         }
         times.append(aligned(by_class))
+        by_value = {name: points for name, v in to_cut.items() if (points := between_values(v, weights))}
+        times += [aligned(by_value)] if by_value else []
     union = [tuple(sorted(set().union(*points))) for points in zip(*times, strict=True)]
     return MovedCuts(method, tuple(numbers), tuple(union), labels, cuttings=tuple(times))

@@ -13,7 +13,7 @@ from ..base.immutable import Immutable, record
 from ..base.messages import listed
 from ..frames.databases import DatabaseTable
 from ..frames.encoding import Frame, Row, encode_frame
-from ..frames.numeric import are_categories, check_class
+from ..frames.numeric import are_categories, check_class, is_binary
 from ..frames.opening import check_new_level, frame_of, open_data
 from ..frames.partitions import Partitions
 from ..frames.schema import Columns, Countable, Data, Dataset, InMemory, Known
@@ -115,7 +115,7 @@ class Preparing(NamedTuple):
     min_count: int | None
     missing_level: Any = None
     numeric: Numeric = ()
-    finds_cases: bool = False
+    is_default: bool = False
 
     @property
     def is_needed(self) -> bool:
@@ -141,7 +141,8 @@ class Preparing(NamedTuple):
         if self.discretize is not None:
             OneOf((*METHODS, *CUTTINGS)).check("discretize", self.discretize)
             levels = {name: data.levels[data.positions[name]] for name in data.numbers}
-            kept = {name: labels for name, labels in levels.items() if labels and are_categories(labels)}
+            is_category = is_binary if self.is_default else are_categories
+            kept = {name: labels for name, labels in levels.items() if labels and is_category(labels)}
             classes = data.codes[data.positions[class_var]]
             discretizer = learn_cuts(data.numbers, kept, classes, self.discretize, self.bins, data.weights)
         if self.min_count is not None:

@@ -10,66 +10,104 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array
+from ..base.messages import listed, warn
 from ..frames.numeric import as_floats
 from ..frames.schema import Dataset
 
-_COPIES = 13.0
-"""Value of S·d/N from which equal rows are copies; public tables have at most 7 or at least 25."""
-
-_LARGEST_FACTOR = 1e-9  # relative deviation of weights from multiples of the smallest one
+_BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a float
+_ROUNDS = 3  # in which rows and values describe each other
+_NEARLY_ALL = 0.95  # proportion of distinct numbers in a column in which equal rows are no chance
 
 Data = TypeVar("Data", bound=Dataset)
+Keys = NDArray[np.uint64]
 
 
-def name_ranks(names: Sequence[object]) -> NDArray[np.intp]:
-    """Return the place of each name in the alphabetical order of all names."""
-    order = sorted(range(len(names)), key=lambda i: str(names[i]))
-    return np.argsort(np.array(order, dtype=np.intp))
+def _mixed(values: NDArray[np.uint64] | NDArray[np.intp], salt: int) -> Keys:
+    """Return pseudo-random numbers of 64 bits, equal for equal values."""
+    keys = (values.astype(np.uint64) + np.uint64(salt)) * np.uint64(0x9E3779B97F4A7C15)
+    keys ^= keys >> np.uint64(31)
+    keys *= np.uint64(0xBF58476D1CE4E5B9)
+    return keys ^ (keys >> np.uint64(29))
 
 
-def _column_keys(data: Dataset, values: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
-    """Return hashes, (columns, rows), of values and numbers, regardless of the order of features."""
-    factors = np.random.default_rng(0).integers(2**64 - 1, size=2 * len(data.columns), dtype=np.uint64) | 1
-    keys = np.empty(data.codes.shape, dtype=np.uint64)
-    ranks = [*name_ranks(data.columns[:-1]).tolist(), len(data.columns) - 1]
-    for i, (name, rank) in enumerate(zip(data.columns, ranks, strict=True)):
-        keys[i] = values[i][data.codes[i]] * factors[2 * rank]
+def _numbered(data: Dataset) -> list[tuple[NDArray[np.intp], int]]:
+    """Return the values of each column as numbers from 0, the last one if missing, and their number."""
+    columns = []
+    for name, codes, card in zip(data.columns, data.codes, data.cards, strict=True):
+        values, size = codes.astype(np.intp), card + 1
         if name in data.numbers:
-            bits = (as_floats(data.numbers[name]) + 0.0).view(np.uint64)
-            keys[i] += (bits ^ (bits >> np.uint64(29))) * factors[2 * rank + 1]
-        keys[i] ^= keys[i] >> np.uint64(32)
-        keys[i] *= factors[2 * rank + 1]
-    return keys
+            distinct, values = np.unique(as_floats(data.numbers[name]), return_inverse=True)
+            size = len(distinct) + 1
+        columns.append((np.where(values < 0, size - 1, values), size))
+    return columns
 
 
-def row_keys(data: Dataset) -> NDArray[np.uint64]:
+def row_keys(data: Dataset) -> Keys:
     """Return a hash of the values of each row; equal rows have equal hashes."""
-    return _identities(data).sum(axis=0, dtype=np.uint64)
+    total = np.zeros(len(data), dtype=np.uint64)
+    for i, (values, _) in enumerate(_numbered(data)):
+        total += _mixed(_mixed(values, 1), 2 * i)
+    return total
 
 
-def _identities(data: Dataset) -> NDArray[np.uint64]:
-    return _column_keys(data, [np.arange(card + 1, dtype=np.uint64) for card in data.cards])
+class Contents:
+    """Hashes that describe rows and columns by their contents alone.
+
+    A value is described by the rows that have it, a column by its values, and a row by its values, in turns;
+    the rank of a number among all numbers of its column also describes it. Names, labels, units, and the
+    order of rows, columns and levels have no influence. Example: of 5 rows, 3 of class u and 2 of class v,
+    a level that occurs in 2 rows of class u and 1 of class v has the same description as any other such level
+    of another table.
+    """
+
+    def __init__(self, data: Dataset) -> None:
+        *features, (classes, n_classes) = _numbered(data)
+        is_number = [name in data.numbers for name in data.columns]
+        mass, own = data.weights, np.zeros(len(data), dtype=np.uint64)
+        if mass is not None and (mass % 1).any():  # each row is a case, described by its weight
+            mass, own = None, _mixed(np.round(mass / mass.max() * 2**20).astype(np.uint64), 3)
+        rows = own
+        self.columns = np.zeros(len(features), dtype=np.uint64)
+        for _ in range(_ROUNDS):
+            total = _mixed(_of_values(classes, n_classes, rows, mass)[classes], 7) + own
+            for i, (values, size) in enumerate(features):
+                keys = _of_values(values, size, rows, mass)
+                if is_number[i]:
+                    keys += _mixed(np.arange(size), 11)
+                self.columns[i] = _mixed(keys, 13).sum(dtype=np.uint64)
+                total += _mixed(keys + self.columns[i], 17)[values]
+            rows = total
+        self.rows, self._classes = rows, _of_values(classes, n_classes, rows, mass)[classes]
+
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """An order of the rows, those of a class adjacent; rows with the same description are in any order."""
+        return np.lexsort((self.rows, self._classes))
+
+    @property
+    def column_order(self) -> NDArray[np.intp]:
+        """An order of the features."""
+        return np.argsort(self.columns, kind="stable")
+
+
+def _of_values(values: NDArray[np.intp], size: int, rows: Keys, mass: Array | None) -> Keys:
+    """Return a hash of each value from those of the rows that have it, where a row of mass m is m rows."""
+    total = np.zeros(size, dtype=np.uint64)
+    for shift in (0, _BITS):
+        part = ((rows >> np.uint64(shift)) & np.uint64(2**_BITS - 1)).astype(np.float64) + 1
+        sums = np.bincount(values, part if mass is None else part * mass, size).astype(np.uint64)
+        total = _mixed(total + sums, 19 + shift)
+    return total
 
 
 def row_order(data: Dataset) -> NDArray[np.intp]:
-    """Return an order of rows that does not depend on that of rows, columns and levels, or on level names.
+    """Return an order of rows that depends on their contents alone; see `Contents`."""
+    return Contents(data).order
 
-    A level is described by its frequencies in the classes, and rows of a class are adjacent. Only rows with
-    the same description, such as equal rows, can be in any order.
-    """
-    classes, n_classes = data.codes[-1], data.cards[-1]
-    weights = np.ones(len(data)) if data.weights is None else data.weights
-    values = []
-    for codes, card in zip(data.codes, data.cards, strict=True):
-        cells = (codes.astype(np.intp) + 1) * (n_classes + 1) + classes + 1
-        table = np.bincount(cells, weights, (card + 1) * (n_classes + 1)).reshape(card + 1, -1)
-        table = np.sort(np.roll(table, -1, axis=0), axis=1)  # missing values last
-        mixed = (table.round(6) + 0.0).view(np.uint64) * (
-            np.arange(1, n_classes + 2, dtype=np.uint64) * 2 + 1
-        )
-        values.append(mixed.sum(axis=1, dtype=np.uint64))
-    keys = _column_keys(data, values).sum(axis=0, dtype=np.uint64)
-    return np.lexsort((row_keys(data), keys, values[-1][classes]))
+
+def column_order(data: Dataset) -> NDArray[np.intp]:
+    """Return an order of the features that depends on their contents alone; see `Contents`."""
+    return Contents(data).column_order
 
 
 def class_ranks(data: Dataset, order: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -86,52 +124,35 @@ def in_order(data: Data) -> Data:
     return data.taken(row_order(data))
 
 
-def find_cases(data: Data) -> Data:
-    """Return the rows of data with their cases, or the data if each unit of weight is a case.
+def as_cases(data: Data) -> Data:
+    """Return rows whose weights have fractions as one case each; other rows without groups are unchanged.
 
-    A factor that all weights share is divided out. Then equal rows are natural repetitions or copies: with S
-    pairs of equal rows, and N pairs that differ in one of d columns, they are copies if S·d/N is large.
-    Copies, and rows whose weights are fractions, are one case each, and weights sum to the effective number
-    of rows (Σw)²/Σw².
+    Whole weights are numbers of equal rows, each a case. Weights with fractions are scaled to sum to the
+    effective number of rows, (Σw)²/Σw².
     """
-    if data.cases is not None or not len(data):
+    weights = data.weights
+    if data.cases is not None or weights is None or not (weights % 1).any():
         return data
-    weights = np.ones(len(data)) if data.weights is None else data.weights
-    keys = _identities(data)
-    _, first, group = np.unique(keys.sum(axis=0, dtype=np.uint64), return_index=True, return_inverse=True)
-    if len(first) == len(data) and (data.weights is None or np.ptp(weights) == 0):
-        return replace(data, weights=None)
-    totals = np.bincount(group, weights).astype(np.float64)
-    shared = _shared_factor(totals)
-    totals = totals / shared
-    if totals.max() == 1:
-        return replace(data.taken(np.sort(first)), weights=None, given=len(data))
-    whole = not (totals % 1).any()
-    if whole and not _are_copies(keys[:, first], totals):
-        return data if shared == 1 else replace(data, weights=weights / shared)
-    chosen = np.argsort(first)
-    scaled = totals * totals.sum() / np.square(totals).sum()
-    distinct = data.taken(first[chosen])
-    return replace(distinct, weights=scaled[chosen], cases=np.arange(len(first)), given=len(data))
+    scaled = weights * weights.sum() / np.square(weights).sum()
+    return replace(data, weights=scaled, cases=np.arange(len(data)), given=len(data))
 
 
-def _shared_factor(weights: Array) -> float:
-    """Return the smallest positive weight if all others are multiples of it, or 1."""
-    smallest = float(weights[weights > 0].min(initial=np.inf))
-    ratios = weights / smallest if np.isfinite(smallest) else np.ones(1)
-    multiples = np.abs(ratios - ratios.round()) <= _LARGEST_FACTOR * ratios
-    return smallest if multiples.all() and np.isfinite(smallest) else 1.0
-
-
-def _are_copies(keys: NDArray[np.uint64], weights: Array) -> bool:
-    """Whether distinct rows, given by hashes of their columns, are repeated more often than by chance."""
-    equal = _pairs(weights).sum()
-    near, total = 0.0, keys.sum(axis=0, dtype=np.uint64)
-    for column in keys:
-        _, group = np.unique(total - column, return_inverse=True)
-        near += _pairs(np.bincount(group, weights).astype(np.float64)).sum() - equal
-    return bool(equal * len(keys) > _COPIES * near)
-
-
-def _pairs(sizes: Array) -> Array:
-    return sizes * (sizes - 1) / 2
+def warn_of_copies(data: Dataset, columns: Sequence[object]) -> None:
+    """Warn of equal rows if a column has nearly as many different numbers as there are different rows."""
+    if data.cases is not None or data.weights is not None or not data.numbers:
+        return
+    different = len(np.unique(row_keys(data)))
+    copies = len(data) - different
+    unusual = [
+        name
+        for name in columns
+        if copies and name in data.numbers
+        and len(np.unique(as_floats(data.numbers[name]))) >= max(_NEARLY_ALL * different, 2)
+    ]  # fmt: skip
+    if unusual:
+        warn(
+            f"{copies:,} of {len(data):,} rows equal another row, although the numbers in "
+            f"{listed(unusual[:3])} are nearly all different, so they are probably copies. A copy of a row "
+            "in another part makes a model overconfident. If they are copies, call drop_duplicates() first; "
+            "if rows belong together, name their group with groups=."
+        )

@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 from ..model.model import Model
 
-TERMS = ("zscores", "slopes", "shifts", "levels")
+TERMS = ("zscores", "slopes", "shifts", "depths", "codings", "gaps")
 """The additional terms of features."""
 
 STEPS: dict[str, dict[str, Any]] = {
@@ -33,10 +33,8 @@ STEPS: dict[str, dict[str, Any]] = {
 }
 """The arguments of `lp` by `Model._recipe`."""
 
-ROWS_OF_PARENTS = 10
-"""The number of rows per feature from which feature parents are tried."""
-
-_MOST_PARENTS = 4  # of learners that rank them; the parts choose how many are used
+MOST_PARENTS = 4
+"""The number of feature parents in the deeper model, of learners that rank them."""
 
 _OTHER_METHODS = ("awnb_trees", "awnb_bootstrap", "manb_prior", "wanbia", "missing", "numbers")
 
@@ -44,11 +42,6 @@ _OTHER_METHODS = ("awnb_trees", "awnb_bootstrap", "manb_prior", "wanbia", "missi
 def cuts(learner: Callable[..., Model]) -> Literal["averaged_mdlp", "mdlp"]:
     """Return the method that discretizes numbers for a learner."""
     return "averaged_mdlp" if getattr(learner, "averages_views", False) else "mdlp"
-
-
-def most_parents(rows: float, features: int) -> int:
-    """Return the number of parents of learners that rank them, none for few rows."""
-    return _MOST_PARENTS if rows >= ROWS_OF_PARENTS * features else 0
 
 
 def steps(

@@ -1,4 +1,4 @@
-"""Incomplete rows in weighted models: trees without each row, and the rule that these choose."""
+"""Incomplete rows in weighted models: the trees that marginalize over their features, and their share."""
 
 from __future__ import annotations
 
@@ -8,39 +8,49 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log
 from ..base.immutable import POWER, Immutable, bounded, record
-from ..frames.schema import Dataset
 from ..network.classifiers import BNC
 from ..network.elimination import BLOCK_ROWS, network_joint
 from ..network.estimates import Scope
 from ..network.factors import Factor
-from .cases import name_ranks, row_keys
-from .powers import COMMON_PRECISION, Terms, log_likelihood, maximize, odds
-from .tables import LeftOut, PrefixTable, class_probabilities
+from .tables import LeftOut, PrefixTable
 
 _MOST_CELLS = 2**20  # maximum number of cells of a table in a tree
 _TREES = 3
 
 
 @record
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fading(Immutable):
-    """S = λ Σ w·term + (1 − λ) (ln P(y) + (base + slope h) M), λ = (1 − h)^exponent, at a share h missing."""
+    """The score of a row that lacks a share h of what is usually known: the terms count 1 − h, and trees h.
 
-    bounds = bounded(exponent=(1.0, 16.0), base=POWER, slope=POWER)
+        (1 − h) Σ terms + h (ln P(y) + (power + (1 − power) h) M) + Σ shifts of the missing values
 
-    exponent: float
-    base: float
-    slope: float
+    M is the mean log evidence of the observed features given the class in trees that marginalize over the
+    missing ones, and ``usual`` the share of the training rows in which each feature is known, which weighs
+    it in h. ``power`` is the best one for complete rows, where dependent features are counted repeatedly; of
+    a single feature it is 1.
+    """
 
-    def blend(self, terms: Array, log_prior: Array, trees: Array, shares: Array) -> Array:
-        """Return scores, (…, rows, classes), from terms and M; ``shares`` of the features are missing."""
-        kept = ((1 - shares) ** self.exponent)[:, None]
-        power = (self.base + self.slope * shares)[:, None]
-        return np.asarray(kept * terms + (1 - kept) * (log_prior + power * trees))
+    bounds = bounded(usual=(0.0, 1.0), power=POWER)
+
+    usual: Array
+    power: float
+
+    def shares(self, codes: Codes) -> Array:
+        """Return h of each row, (rows,)."""
+        total = self.usual.sum()
+        return self.usual @ (codes < 0) / total if total else np.zeros(codes.shape[1])
+
+    def at(self, codes: Codes, log_prior: Array, evidence: Array) -> tuple[Array, Array]:
+        """Return 1 − h, (rows,), and what is added to the terms, (…, rows, classes), without the shifts.
+
+        Arrays of log odds, (classes − 1, rows), are passed and returned as their transposes.
+        """
+        h = self.shares(codes)[:, None]
+        return 1 - h[:, 0], h * (log_prior + (self.power + (1 - self.power) * h) * evidence)
 
 
 def missing_shares(codes: Codes) -> Array:
@@ -128,63 +138,3 @@ def _tables_without(table: PrefixTable, codes: Sequence[Codes], left_out: LeftOu
 
     *_, values = table.at_rows(all_codes, np.tile(left_out.classes, len(variable)), deduct)
     return values.reshape(*parent_cards, levels, rows, values.shape[1])
-
-
-_COPIES = 3  # number of copies of a row, with different features hidden
-_MOST_ROWS = 200
-_MOST_LEFT_OUT = 2**23  # number of cells of the tables of a tree, one per row
-_EXPONENTS = (1.0, 2.0, 4.0, 8.0, 16.0)
-
-
-def learn_fading(x: Any, data: Dataset) -> Fading:
-    """Return the best rule of a model for rows that lack random shares of features, by leave-one-out."""
-    trees = [(i, *first_parents(x._in_coding(i), x.tables[i])) for i in some(x.tables)]
-    cells = max(sum(table.cells for table in tables) for _, _, tables in trees)
-    rows, counts = _sample(data, max(1, min(_MOST_ROWS, _MOST_LEFT_OUT // cells)))
-    shares = data.units[rows]
-    left_out = LeftOut(data.codes[-1, rows], shares)
-    copies = np.tile(np.arange(len(rows)), _COPIES)
-    rng, d = np.random.default_rng(0), len(x.features)
-    hidden = rng.random((d, len(copies)))[name_ranks(x.features)] < rng.random(len(copies))
-    known = np.where(hidden, -1, data.codes[:-1, rows[copies]])
-    places = data.positions
-    known_numbers = [(f, v) for f, v in data.numbers.items() if f in x.features]
-    numbers = {f: np.where(hidden[places[f]], np.nan, v[rows[copies]]) for f, v in known_numbers}
-    copied = left_out.take(copies)
-    terms = x.of_tables.left_out(known, copied)
-    for _, logs in x._further(x._with_numbers(known, numbers)):  # without leave-one-out
-        terms += logs
-    log_prior = log(next(class_probabilities(x.tables[0][-1], [], len(rows), left_out)))[copies]
-    joints = []
-    for i, tree, tables in trees:
-        coding = x._coding(i) or (lambda codes: codes)
-        own = np.concatenate([coding(data.codes[:-1, rows]), data.codes[-1:, rows]])
-        joints.append(marginalize(tree.scopes, tables, own, left_out, coding(known)))
-    evidence = np.mean(joints, axis=0) - log_prior
-    shares = missing_shares(known)
-    return _best(odds(terms), odds(log_prior), odds(evidence), shares, copied.classes, counts[copies])
-
-
-def _best(
-    terms: Array, prior: Array, trees: Array, shares: Array, classes: NDArray[Any], counts: Array
-) -> Fading:
-    """Return the rule that is best for rows, given odds of the classes, (classes − 1, rows)."""
-    mean, ridges, found = np.array([1.0, 0.0]), np.full(2, COMMON_PRECISION), []
-    for exponent in _EXPONENTS:
-        kept = (1 - shares) ** exponent
-        both = np.stack([(1 - kept) * trees, (1 - kept) * shares * trees])
-        offset = kept * terms + (1 - kept) * prior
-        powers, total, _ = maximize(Terms([both], classes, counts, offset=offset), mean, ridges, mean)
-        value = log_likelihood(total, classes, counts)
-        value -= COMMON_PRECISION / 2 * float(((powers - mean) ** 2).sum())
-        found.append((value, Fading(exponent, *powers.tolist())))
-    return max(found, key=lambda pair: pair[0])[1]
-
-
-def _sample(data: Dataset, most: int) -> tuple[NDArray[np.intp], Array]:
-    """Return evenly spread distinct rows and their frequencies."""
-    _, first, group = np.unique(row_keys(data), return_index=True, return_inverse=True)
-    counts = np.bincount(group, data.weights).astype(np.float64)
-    in_turn = np.argsort(first)
-    chosen = in_turn[np.unique(np.linspace(0, len(first) - 1, min(len(first), most)).astype(np.intp))]
-    return first[chosen], counts[chosen]

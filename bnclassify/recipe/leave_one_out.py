@@ -24,10 +24,11 @@ from ..model.recipes import A_NETWORK, Recipe
 from ..network.classifiers import BNC
 from ..network.estimates import Method, Prior, check_positive
 from .cases import in_order, row_keys
-from .incomplete import learn_fading, marginalize, missing_shares
-from .powers import COMMON_PRECISION, Powers, best_powers, common_power, log_likelihood, odds, row_logs
+from .incomplete import Fading, marginalize, missing_shares
+from .powers import COMMON_PRECISION, Powers, best_powers, common_power, log_likelihood, odds
 from .prior import check_prefix_prior
-from .refined import TERMS, Fit, LeftOutTerms, Refinement
+from .refined import TERMS
+from .refinement import Fit, HeldOutTerms, Refinement
 from .tables import LeftOut
 from .weighted import LogLinear, Stacked, Weighted
 
@@ -160,26 +161,21 @@ class LeaveOneOut(Method):
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the model with the chosen weights and feature parents."""
-        [members] = self.members(x, data, prior)
-        return self.finish(members, (1.0,), data)
+        return self.finish(self.members(x, in_order(data), prior), (1.0,))
 
-    def finish(self, members: Sequence[Any], powers: Sequence[float], data: Dataset) -> Model:
-        """Return the sum of members raised to powers, with the rule for incomplete rows."""
-        data = in_order(data)
+    def finish(self, members: Sequence[Any], powers: Sequence[float]) -> Model:
+        """Return the sum of members raised to powers; those with more feature parents stand last."""
         result = members[0] if powers[0] == 1 else members[0]._raised(powers[0])
         for member, power in zip(members[1:], powers[1:], strict=True):
             result = result.plus(member._raised(power))
-        learned = members[0].learned
+        learned, result = members[0].learned, result.split()
         if not self.weights:
-            return renewed(result.split().unweighted(), learned=learned)
-        with one_thread:
-            fading = learn_fading(result, data) if data.cards[-1] > 1 else None
-        result = result.split()
-        return renewed(result, fading=fading, learned={**result.learned, **learned})
+            return renewed(result.unweighted(), learned=learned)
+        return renewed(result, learned={**result.learned, **learned})
 
     @property
     def regresses(self) -> bool:
-        """Whether logistic regression can be a second member, which has the same terms."""
+        """Whether logistic regression can be a member, which has the same terms."""
         return {"slopes", "shifts"} <= {*self.terms}
 
     def members(
@@ -190,82 +186,88 @@ class LeaveOneOut(Method):
         depths: Sequence[int | None] = (None,),
         *,
         regression: bool = False,
-    ) -> list[tuple[Any, ...]]:
-        """Return the model with weights and maybe logistic regression, for each maximum number of parents.
+    ) -> list[Any]:
+        """Return maybe logistic regression, and the model with weights for each maximum number of parents.
 
         None is that of the structure. Precisions of weights that were found first are used for all.
         """
-        result: list[tuple[Any, ...]] = []
         with one_thread:
-            held = self._hold_out(x, in_order(data), prior, all_depths=len(depths) > 1)
+            held = self._hold_out(x, data, prior, all_depths=len(depths) > 1)
             regresses = regression and self.regresses and data.cards[-1] > 1
-            others = (held.terms.regress(held.all_weights),) if regresses else ()
+            result: list[Any] = [held.regress()] if regresses else []
             method = self
             for depth in depths:
-                model, _ = method._fit(held if depth is None else held.up_to(depth))
-                result.append((model, *others))
+                model = method._fit(held if depth is None else held.up_to(depth))
+                result.append(model)
                 method = replace(method, ridges=model.learned["leave_one_out"].ridges)
         return result
 
-    def held_out(self, x: Any, data: Dataset, prior: Prior) -> Array:
-        """Return ln P(class) of each row under the model of all other rows, (rows,)."""
-        with one_thread:
-            held = self._hold_out(x, data, prior, distinct=False)
-            return row_logs(self._fit(held)[1], held.left_out.classes)
-
-    def _hold_out(
-        self, x: Any, data: Dataset, prior: Prior, *, distinct: bool = True, all_depths: bool = False
-    ) -> LeftOutTerms:
+    def _hold_out(self, x: Any, data: Dataset, prior: Prior, *, all_depths: bool = False) -> HeldOutTerms:
         """Count the tables, fit the terms, and compute the odds by each table at held-out rows."""
         network: Any = x.graph
         stack = (x if isinstance(x, LogLinear) else Weighted(network, recipe=x.recipe))._stacked
         stacked = stack(data, prior)
         asked = self.terms if data.cards[-1] > 1 else ()
         depth = stacked.most_parents
-        all_depths |= self.parents or "levels" in asked
+        all_depths |= self.parents or "depths" in asked or bool(data.incomplete.any())
         depths = range(0 if all_depths else depth, depth + 1)
         terms = Refinement.learn(x, stacked, data, asked)
         if data.cases is not None and len(np.unique(data.cases)) < len(data):
             return _hold_out_groups(stack, stacked, terms, depths, prior)
-        cells = len(depths) * len(stacked.powers) + len(terms.numbers) * len(terms.of_numbers)
-        rows, counts, left_out, n = _judged(data, cells, distinct=distinct and not terms.numbers)
-        by_depth = left_out_odds(stacked, rows, left_out, depths)
-        of_numbers = terms.left_out(rows, left_out)
-        return LeftOutTerms(data, stacked, terms, depths, rows, counts, left_out, n, by_depth, of_numbers)
+        cells = len(depths) * len(stacked.powers) * (1 + stacked.apart)
+        cells += len(terms.numbers) * len(terms.of_numbers)
+        rows, counts, left_out, n = _judged(data, cells, distinct=not terms.numbers)
+        by_depth, of_codings = left_out_odds(stacked, rows, left_out, depths)
+        of_numbers = terms.held_out(rows, left_out)
+        fading = _fading(data, by_depth[0], left_out.classes, counts)
+        return HeldOutTerms(
+            data, stacked, terms, depths, rows, counts, left_out, n, by_depth, of_codings, of_numbers, fading
+        ).faded()
 
-    def _weigh(self, held: LeftOutTerms) -> dict[int, Powers]:
+    def _weigh(self, held: HeldOutTerms) -> dict[int, Powers]:
         """Return the best powers of the tables with each number of parents that can be chosen."""
         found: dict[int, Powers] = {}
         n = len(held.depths)
         for i in range(0 if self.parents else n - 1, n):
             if self.weights:
-                found[i] = best_powers(held.by_depth[i], held.left_out.classes, held.counts, found.get(i - 1))
+                found[i] = best_powers(
+                    held.by_depth[i], held.left_out.classes, held.counts, found.get(i - 1), held.offset
+                )
             else:
-                value = log_likelihood(held.by_depth[i].sum(axis=0), held.left_out.classes, held.counts)
+                total = held.offset + held.by_depth[i].sum(axis=0)
+                value = log_likelihood(total, held.left_out.classes, held.counts)
                 found[i] = Powers(1.0, np.ones(held.by_depth.shape[1]), value, value)
         return found
 
-    def _fit(self, held: LeftOutTerms) -> tuple[Any, Array]:
-        """Return the model with the best weights and number of parents, and its odds at left-out rows."""
+    def _fit(self, held: HeldOutTerms) -> Any:
+        """Return the model with the best weights and number of parents."""
         found, asked = self._weigh(held), held.terms.asked
         fits = {i: each.log_likelihood if asked else each.objective for i, each in found.items()}
         best = min(i for i, fit in fits.items() if fit >= max(fits.values()) - TOLERANCE)
         powers, depth = found[best], held.depths[best]
         if asked:
-            fit = held.terms.weigh(held, best, powers.single, self.ridges)
+            fit = held.weigh(best, powers.single, self.ridges)
         else:
-            model: Any = renewed(held.stacked, powers=tuple(powers.single.tolist()), most_parents=depth)
-            total = np.tensordot(powers.single, held.by_depth[best], 1)
-            fit = Fit(model, powers.objective, powers.log_likelihood, total)
+            single = tuple(powers.single.tolist())
+            model: Any = renewed(held.stacked, powers=single, most_parents=depth, fading=held.fading)
+            fit = Fit(model, powers.objective, powers.log_likelihood)
         summary = LeaveOneOutSummary(
             powers.common, fit.objective, fit.log_likelihood, depth, held.represented, fit.ridges
         )
-        return renewed(fit.model, learned={**fit.model.learned, "leave_one_out": summary}), fit.total
+        return renewed(fit.model, learned={**fit.model.learned, "leave_one_out": summary})
+
+
+def _fading(data: Dataset, terms: Array, classes: Codes, counts: Array) -> Fading:
+    """Return the rule for incomplete rows, given the odds of the tables without feature parents."""
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    usual = (data.codes[:-1] >= 0) @ weights / max(weights.sum(), 1e-300)
+    power = common_power(terms.sum(axis=0), classes, counts) if data.cards[-1] > 1 else 1.0
+    return Fading(usual, power)
 
 
 def _hold_out_groups(
     stack: Callable[..., Stacked], stacked: Stacked, terms: Refinement, depths: range, prior: Prior
-) -> LeftOutTerms:
+) -> HeldOutTerms:
     """Return the odds at all rows by tables and terms of the other cases, in ten parts of the cases."""
     data = terms.data
     weights = np.ones(len(data)) if data.weights is None else data.weights
@@ -278,23 +280,29 @@ def _hold_out_groups(
         )
     rows = np.arange(len(data))
     nothing = LeftOut(data.codes[-1], np.zeros(len(data)))
-    by_depth = np.zeros((len(depths), len(stacked.powers), data.cards[-1] - 1, len(data)))
-    of_numbers = [
-        np.zeros((len(terms.numbers), *by_depth.shape[2:])) for t in terms.of_numbers if t.gaussians
-    ]
+    found: list[Array] = []
+    families: list[NDArray[np.intp]] = []
     for part in range(min(_PARTS, int(case.max()) + 1)):
         own = rows[case % _PARTS == part]
         train = replace(data, weights=np.where(case % _PARTS == part, 0.0, weights))
         other = stack(train, prior)
-        by_depth[..., own] = left_out_odds(other, own, nothing.take(own), depths)
+        by_depth, of_codings = left_out_odds(other, own, nothing.take(own), depths)
         others = Refinement.learn(other, other, train, terms.asked)
         same = [others.numbers.index(number) for number in terms.numbers]
-        for array, found in zip(of_numbers, others.left_out(own, nothing.take(own)), strict=True):
-            array[..., own] = found[same]
+        of_numbers = [odds[same] for odds in others.held_out(own, nothing.take(own))]
+        arrays = [by_depth, *[odds for _, odds in of_codings], *of_numbers]
+        found = found or [np.zeros((*array.shape[:-1], len(data))) for array in arrays]
+        families = [place for place, _ in of_codings]
+        for array, part_of in zip(found, arrays, strict=True):
+            array[..., own] = part_of
     left_out = JudgedRows(data.codes[-1], np.zeros(len(data)))
-    return LeftOutTerms(
-        data, stacked, terms, depths, rows, weights, left_out, len(data), by_depth, of_numbers
-    )
+    by_depth, *others = found
+    n = len(families)
+    fading = _fading(data, by_depth[0], left_out.classes, weights)
+    codings = list(zip(families, others[:n], strict=True))
+    return HeldOutTerms(
+        data, stacked, terms, depths, rows, weights, left_out, len(data), by_depth, codings, others[n:], fading
+    ).faded()
 
 
 @record
@@ -374,17 +382,30 @@ def _distinct_rows(data: Dataset, weights: Array) -> tuple[NDArray[np.intp], Arr
     return first[in_turn], np.bincount(group, weights)[in_turn].astype(np.float64)
 
 
-def left_out_odds(x: Stacked, rows: NDArray[np.intp], left_out: LeftOut, depths: Sequence[int]) -> Array:
-    """Return the `odds` by each family, with each row held out: (depths, families, classes − 1, rows)."""
+def left_out_odds(
+    x: Stacked, rows: NDArray[np.intp], left_out: LeftOut, depths: Sequence[int]
+) -> tuple[Array, list[tuple[NDArray[np.intp], Array]]]:
+    """Return the `odds` by each family, with each row held out: (depths, families, classes − 1, rows).
+
+    In each discretization that is apart, they are returned with the families that vary and have levels there.
+    """
     n_classes = x.structure.cards[-1]
+    varying = np.array([f for group in x.groups if group.codings > 1 for f in group.families], dtype=np.intp)
+    place = np.full(len(x.powers), -1)
+    place[varying] = np.arange(len(varying))
     result = np.zeros((len(depths), len(x.powers), n_classes - 1, len(rows)))
+    apart = np.zeros((x.apart, len(depths), len(varying), n_classes - 1, len(rows)))
     for group in x.groups:
         rows_per_block = max(1, _BLOCK_CELLS // (n_classes * len(group.stack.cards)))
         for start in range(0, len(rows), rows_per_block):
             block = slice(start, start + rows_per_block)
-            by_depth = list(group.logs(x.codes, left_out.take(block), rows[block]))
+            by_depth = list(group.logs(x.codes, left_out.take(block), rows[block], x.apart))
             for i, depth in enumerate(depths):
-                logs = by_depth[min(depth, len(by_depth) - 1)]
-                if logs.shape[2] > 1:
-                    result[i, group.families, :, block] = odds(logs)
-    return result
+                mean, *others = by_depth[min(depth, len(by_depth) - 1)]
+                if mean.shape[2] > 1:
+                    result[i, group.families, :, block] = odds(mean)
+                    for array, logs in zip(apart, others, strict=False):
+                        array[i, place[group.families], :, block] = odds(logs)
+    cards = [x.origin._in_coding(number).cards for number in range(len(x.codes) - x.apart, len(x.codes))]
+    chosen = [np.flatnonzero(np.array(card)[varying] > 1) for card in cards]
+    return result, [(varying[at], odds_of[:, at]) for at, odds_of in zip(chosen, apart, strict=True)]

@@ -253,16 +253,19 @@ class Powers:
     log_likelihood: float
 
 
-def best_powers(terms: Array, classes: Codes, weights: Array, start: Powers | None = None) -> Powers:
+def best_powers(
+    terms: Array, classes: Codes, weights: Array, start: Powers | None = None, offset: Array | float = 0.0
+) -> Powers:
     """Return the best common power of terms, and the best powers around it.
 
     The common power τ maximizes Σ v ln P(y) − ½ (τ − 1)², with all powers τ. The powers w of single terms
     maximize Σ v ln P(y) − (3/2) Σ (w − τ)². ``terms`` are (terms, classes − 1, rows) odds, and ``weights``
     count the rows. The search may start from the powers of similar terms.
     """
-    common = common_power(terms.sum(axis=0), classes, weights, 1.0 if start is None else start.common)
+    begin = 1.0 if start is None else start.common
+    common = common_power(terms.sum(axis=0), classes, weights, begin, offset)
     mean = np.full(len(terms), common)
-    problem = Terms([terms], classes, weights)
+    problem = Terms([terms], classes, weights, offset=offset)
     single, total, _ = maximize(
         problem, mean, np.full(len(terms), PRECISION), mean if start is None else start.single
     )
@@ -271,9 +274,11 @@ def best_powers(terms: Array, classes: Codes, weights: Array, start: Powers | No
     return Powers(common, single, likelihood - penalty, likelihood)
 
 
-def common_power(total: Array, classes: Codes, weights: Array, start: float = 1.0) -> float:
+def common_power(
+    total: Array, classes: Codes, weights: Array, start: float = 1.0, offset: Array | float = 0.0
+) -> float:
     """Return the best power of the sum of all terms, (classes − 1, rows) odds."""
-    problem = Terms([total[None]], classes, weights)
+    problem = Terms([total[None]], classes, weights, offset=offset)
     return float(maximize(problem, np.ones(1), np.full(1, COMMON_PRECISION), np.array([start]))[0][0])
 
 
@@ -401,7 +406,7 @@ def weigh_blocks(
     amounts = np.array(ridges, dtype=np.float64)
     weights = mean
     if len(amounts) == 1 or not x.others:
-        return mean, x.odds(mean), amounts
+        return mean, x.offset + x.odds(mean), amounts
     curvature = None
     for _ in range(_ROUNDS if search else 0):
         full = amounts[blocks]

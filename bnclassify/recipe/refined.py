@@ -8,28 +8,23 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from ..base.arrays import Array, Codes, RowsWithNumbers
-from ..base.immutable import POWER, bounded, cached_property, record
+from ..base.immutable import POWER, bounded, record
 from ..base.messages import listed
 from ..frames.numeric import as_floats
-from ..frames.schema import MISSING, Dataset
 from ..model.formulas import Scale, Table
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
-from .cases import name_ranks
-from .counts import without_class
 from .incomplete import Fading
-from .powers import PRECISION, Terms, beside, in_full, log_likelihood, maximize, odds, weigh_blocks
 from .stacked import Coarsening
-from .tables import LeftOut, PrefixTable
-from .terms import SCALES, NumberTerms, Power, fit_terms, normal_scores
-from .weighted import LogLinear, Stacked
+from .tables import PrefixTable
+from .terms import NumberTerms
+from .weighted import LogLinear
 
-TERMS = ("gaussians", "zscores", "slopes", "shifts", "levels")
+TERMS = ("gaussians", "zscores", "slopes", "shifts", "depths", "codings", "gaps")
 """The terms that can be added, in the order of `feature_weights`."""
 
 
@@ -43,10 +38,11 @@ class Refined(LogLinear):
 
     The constant of each class is ``intercept``, or 0. ``base`` has the tables. ``numbers`` are the numeric
     features, ``of_numbers`` their terms on each scale, and ``shifts`` the γ of each feature, (levels + 1,
-    classes), the last row of zeros.
+    classes), the last row of zeros. ``gaps`` are the shifts of missing values, (classes,), of features that
+    lack some in training.
     """
 
-    bounds = bounded(shifts=POWER, intercept=POWER)
+    bounds = bounded(shifts=POWER, intercept=POWER, gaps=POWER)
 
     base: Any
     numbers: tuple[int, ...] = ()
@@ -56,11 +52,12 @@ class Refined(LogLinear):
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
     fading: Fading | None = None
+    gaps: tuple[Array | None, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
         n, cards = len(self.features), [len(labels) for labels in self.known_levels]
-        fits = all(0 <= i < n for i in self.numbers) and len(self.shifts) in (0, n)
+        fits = all(0 <= i < n for i in self.numbers) and {len(self.shifts), len(self.gaps)} <= {0, n}
         fits &= all(len(terms.scales) == len(self.numbers) for terms in self.of_numbers)
         shapes = zip(self.shifts, cards[:-1], strict=False)
         if not fits or any(s is not None and s.shape != (card + 1, cards[-1]) for s, card in shapes):
@@ -95,25 +92,43 @@ class Refined(LogLinear):
     def _raised(self, power: float) -> Refined:
         """Return the model with the power multiplied into its weights."""
         terms = [replace(t, powers=power * t.powers, slopes=power * t.slopes) for t in self.of_numbers]
-        shifts = tuple([None if table is None else power * table for table in self.shifts])
-        intercept = None if self.intercept is None else power * self.intercept
-        base = self.base._raised(power)
-        return renewed(self, base=base, of_numbers=tuple(terms), shifts=shifts, intercept=intercept)
+        shifts, gaps = ([None if a is None else power * a for a in arrays] for arrays in (self.shifts, self.gaps))
+        return renewed(
+            self,
+            base=self.base._raised(power),
+            of_numbers=tuple(terms),
+            shifts=tuple(shifts),
+            gaps=tuple(gaps),
+            intercept=None if self.intercept is None else power * self.intercept,
+        )
 
     def plus(self, other: Refined) -> Refined:
-        """Return the sum of this model and of logistic regression with the same terms."""
-        terms = list(self.of_numbers)
-        if terms:
-            added = other.of_numbers[0].slopes
-            terms[0] = replace(terms[0], slopes=terms[0].slopes + added if len(terms[0].slopes) else added)
-        pairs = zip(self.shifts, other.shifts, strict=True)
-        shifts = tuple([b if a is None or b is None else a + b for a, b in pairs])
-        return renewed(self, of_numbers=tuple(terms), shifts=shifts, intercept=other.intercept)
+        """Return the sum of this model and of one with the same terms, and tables with as many parents."""
+        terms = [a.plus(b) for a, b in zip(self.of_numbers, other.of_numbers, strict=True)]
+        shifts, gaps = (
+            tuple([_sum(a, b) for a, b in zip(*pair, strict=True)])
+            for pair in ((self.shifts, other.shifts), (self.gaps, other.gaps))
+        )
+        intercept = _sum(self.intercept, other.intercept)
+        base = self.base.plus(other.base)
+        return renewed(
+            other, base=base, of_numbers=tuple(terms), shifts=shifts, gaps=gaps, intercept=intercept
+        )
 
     def split(self) -> Refined:
         """Return the same model for long use, with the tables of each coding apart."""
         base = self.base.split()
         return renewed(self, base=base, learned=base.learned)
+
+    def _class_prior(self) -> Array:
+        """Return the smoothed shares of the classes in training."""
+        prior: Array = self.of_tables._class_prior()
+        return prior
+
+    @property
+    def apart(self) -> int:
+        """Number of the last discretizations that do not belong to the average."""
+        return self.of_tables.apart
 
     @property
     def network(self) -> Any:
@@ -230,280 +245,11 @@ class Refined(LogLinear):
         """Return the structure with tables, without powers and additional terms."""
         return renewed(self.base, recipe=self.recipe)._estimate(data, prior)
 
-    def _stacked(self, data: Dataset, prior: Any) -> Any:
+    def _stacked(self, data: Any, prior: Any) -> Any:
         """Return the structure with the tables of all prefixes of the families in each discretization."""
         return renewed(self.base, recipe=self.recipe)._stacked(data, prior)
 
 
-RIDGE = 1.0
-"""The precision of the weights of logistic regression."""
-
-_FREE = 1e-4  # precision of its intercept
-_MOST_PARENTS = 8  # number of parents of a Gaussian term
-_MOST_SHIFTS = 2**10  # levels with a shift; shifts of rarer levels would be shrunk to almost 0
-_SMALL = 2**22  # number of values up to which a copy is faster than single operations
-_RIDGES = {
-    "tables": PRECISION,
-    "levels": 10.0,
-    "gaussians": 30.0,
-    "zscores": 30.0,
-    "slopes": 10.0,
-    "shifts": 10.0,
-}
-"""The initial precision of the weights of each term in the search by evidence."""
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """A model with the best weights, its objective and log-likelihood, odds of rows and precisions."""
-
-    model: Any
-    objective: float
-    log_likelihood: float
-    total: Array
-    ridges: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class LeftOutTerms:
-    """Tables and terms of training rows, and the odds by each table at rows that are held out.
-
-    ``by_depth`` are (depths, families, classes − 1, rows), and ``of_numbers`` those of Gaussian terms on each
-    scale. The rows count ``counts`` and represent ``represented`` rows.
-    """
-
-    data: Dataset
-    stacked: Stacked
-    terms: Refinement
-    depths: range
-    rows: NDArray[np.intp]
-    counts: Array
-    left_out: LeftOut
-    represented: int
-    by_depth: Array
-    of_numbers: list[Array]
-
-    def up_to(self, depth: int) -> LeftOutTerms:
-        """Return the same with a maximum number of parents."""
-        return replace(self, depths=self.depths[: depth + 1], by_depth=self.by_depth[: depth + 1])
-
-    @property
-    def all_weights(self) -> Array:
-        """The weights of all rows."""
-        return np.ones(len(self.data)) if self.data.weights is None else self.data.weights
-
-
-@dataclass(frozen=True, eq=False)
-class Refinement:
-    """The terms that were requested for the features of a network, fitted to training rows.
-
-    ``numeric`` are the numeric features, and ``numbers`` those with a term, for Gaussian terms in descending
-    order of their information on the class, with ``values`` (numbers, rows). ``of_numbers`` are their terms
-    on each scale, without weights.
-    """
-
-    asked: Sequence[str]
-    stacked: Stacked
-    data: Dataset
-    numeric: frozenset[int]
-    numbers: tuple[int, ...]
-    values: Array
-    of_numbers: tuple[NumberTerms, ...]
-
-    @classmethod
-    def learn(cls, x: Model, stacked: Stacked, data: Dataset, asked: Sequence[str]) -> Refinement:
-        """Fit the terms to data, whose numeric columns have numbers."""
-        names = [name for name in SCALES if name in asked]
-        numeric = _numbers(x, data)
-        numbers = numeric if names or "slopes" in asked else []
-        parents: list[list[int]] = []
-        values = np.array([as_floats(data.numbers[data.columns[f]]) for f in numbers]).reshape(-1, len(data))
-        if len(values) and names:
-            order, parents = _gaussian_parents(values, data, [data.columns[f] for f in numbers])
-            numbers, values = [numbers[i] for i in order], values[order]
-        weights = np.ones(len(data)) if data.weights is None else data.weights
-        none, terms = np.empty((0, data.cards[-1])), []
-        for name in (names or ["slopes"]) if numbers else []:
-            scales = tuple([SCALES.get(name, normal_scores)(numbers, weights) for numbers in values])
-            of_scale = NumberTerms(name, scales, (), np.empty(0), none)
-            if name in names:
-                scores = of_scale.scores(values)
-                rows = LeftOut(data.codes[-1], weights)
-                gaussians = fit_terms(scores, np.isnan(values), parents, rows, data.cards[-1])
-                of_scale = replace(of_scale, gaussians=tuple(gaussians), powers=np.ones(len(numbers)))
-            terms.append(of_scale)
-        return cls(asked, stacked, data, frozenset(numeric), tuple(numbers), values, tuple(terms))
-
-    @cached_property
-    def columns(self) -> dict[str, Any]:
-        """The columns with a weight for each class, (rows, columns), by term."""
-        result: dict[str, Any] = {}
-        if "slopes" in self.asked and self.numbers:
-            result["slopes"] = self.of_numbers[0].scores(self.values)
-        if self.shifted:
-            from scipy import sparse  # slow to import
-
-            n, sizes = len(self.data), [len(levels) for _, levels in self.shifted]
-            rows, places = [], []
-            for (i, levels), start in zip(self.shifted, np.cumsum([0, *sizes]).tolist(), strict=False):
-                place = np.full(self.data.cards[i] + 1, -1)
-                place[levels] = start + np.arange(len(levels))
-                found = place[self.data.codes[i]]
-                rows.append(np.flatnonzero(found >= 0))
-                places.append(found[rows[-1]])
-            at = np.concatenate(rows), np.concatenate(places)
-            result["shifts"] = sparse.csr_array((np.ones(len(at[0])), at), shape=(n, sum(sizes)))
-        return result
-
-    @cached_property
-    def shifted(self) -> list[tuple[int, NDArray[np.intp]]]:
-        """The features with shifts, each with its levels that have one, the most frequent ones."""
-        data, numeric = self.data, self.numeric
-        if "shifts" not in self.asked:
-            return []
-        weights = np.ones(len(data)) if data.weights is None else data.weights
-        counts = []
-        for i, labels in enumerate(data.levels[:-1]):
-            count = np.bincount(data.codes[i].astype(np.intp) + 1, weights, data.cards[i] + 1)[1:]
-            if i in numeric:  # only "(missing)"
-                count[: len(labels) - (labels[-1:] == (MISSING,))] = 0
-            counts.append(count)
-        too_rare = np.sort(np.concatenate([[0.0], *counts]))[:-_MOST_SHIFTS][-1:].max(initial=0)
-        shifted = [(i, np.flatnonzero(count > too_rare)) for i, count in enumerate(counts)]
-        return [(i, levels) for i, levels in shifted if len(levels)]
-
-    def regress(self, weights: Array) -> Refined:
-        """Return the ridge logistic regression of the class on the columns, without tables."""
-        of_terms, n_classes = self.columns.values(), self.data.cards[-1]
-        columns = beside([*of_terms, np.ones((len(self.data), 1))])
-        if columns.shape[0] * columns.shape[1] <= _SMALL:
-            columns = in_full(columns)
-        none = np.empty((0, n_classes - 1, len(self.data)))
-        problem = Terms([none], self.data.codes[-1], weights, columns)
-        ridges = np.repeat([RIDGE] * (columns.shape[1] - 1) + [_FREE], n_classes - 1)
-        nothing = np.zeros(len(ridges))
-        found, *_ = maximize(problem, nothing, ridges, nothing)
-        *by_class, intercept = problem.by_class(found)
-        base = self.stacked._raised(0.0)
-        return renewed(
-            self._assemble(base, (), np.array(by_class).reshape(-1, n_classes)), intercept=intercept
-        )
-
-    def weigh(self, held: LeftOutTerms, best: int, single: Array, ridges: Mapping[str, float]) -> Fit:
-        """Return the refined model with the best weights, around ``single`` ones of tables number ``best``.
-
-        Without ``ridges``, the precisions of the weights by kind of term, they maximize the evidence.
-        """
-        by_depth, classes, counts = held.by_depth, held.left_out.classes, held.counts
-        others = [i for i in range(len(by_depth)) if i != best and "levels" in self.asked]
-        of_scales = [terms for terms in self.of_numbers if terms.gaussians]
-        chosen = self.columns if self._has_enough_rows(counts) else {}
-        names = ["tables", *["levels"] * len(others), *[terms.name for terms in of_scales], *chosen]
-        shared = [by_depth[best], *[by_depth[i, :-1] for i in others]]
-        shared += held.of_numbers
-        columns = [columns[held.rows] for columns in chosen.values()]
-        if sum(c.shape[0] * c.shape[1] for c in columns) <= _SMALL:
-            columns = list(map(in_full, columns))
-        sizes = [*map(len, shared), *[c.shape[1] * shared[0].shape[1] for c in columns]]
-        joined = [np.concatenate(shared)] if sum(array.size for array in shared) <= _SMALL else shared
-        problem = Terms(joined, classes, counts, beside(columns) if columns else None)
-        kinds = [name for name in _RIDGES if name in names]
-        blocks = np.repeat([kinds.index(name) for name in names], sizes)
-        mean = np.concatenate([single, np.zeros(problem.size - len(single))])
-        start = [ridges.get(name, _RIDGES[name]) for name in kinds]
-        weights, total, precisions = weigh_blocks(problem, mean, blocks, start, search=not ridges)
-        of_tables, *parts = np.split(weights, np.cumsum(sizes)[: len(shared)])[:-1]
-        powers: list[Power] = of_tables.tolist()
-        if "levels" in self.asked:
-            by_number = dict(zip([best, *others], [of_tables, *parts], strict=False))
-            powers = [*self._powers(by_number), powers[-1]]
-        most = len(by_depth) - 1 if "levels" in self.asked else held.depths[best]
-        base = renewed(self.stacked, powers=tuple(powers), most_parents=most)
-        by_class = problem.by_class(weights) if columns else np.empty((0, 0))
-        model = self._assemble(base, parts[len(others) :], by_class)
-        likelihood = log_likelihood(total, classes, counts)
-        objective = likelihood - 0.5 * float(precisions[blocks] @ (weights - mean) ** 2)
-        found = dict(zip(kinds, precisions.tolist(), strict=True))
-        return Fit(model, objective, likelihood, total, found)
-
-    def _has_enough_rows(self, counts: Array) -> bool:
-        """Whether there are more rows than weights of columns, which regression alone estimates if not."""
-        weights = sum(columns.shape[1] for columns in self.columns.values()) * (self.data.cards[-1] - 1)
-        return bool(weights < counts.sum())
-
-    def left_out(self, rows: NDArray[np.intp], left_out: LeftOut) -> list[Array]:
-        """Return the odds by the Gaussian terms of each scale, (numbers, classes − 1, rows), at rows."""
-        numbers = self.values[:, rows]
-        of_scales = [terms for terms in self.of_numbers if terms.gaussians]
-        return [odds(t.log_densities(numbers, t.scores(numbers), left_out)) for t in of_scales]
-
-    def _powers(self, by_number: Mapping[int, Array]) -> list[Power]:
-        """Return the powers of the tables of each feature, from the powers per largest number of parents."""
-        result: list[Power] = []
-        class_number = len(self.data.columns) - 1
-        for f, scope in enumerate(self.stacked.structure.scopes[:-1]):
-            powers = np.zeros(min(len(without_class(scope, class_number)), len(by_number)))
-            for number, weights in by_number.items():
-                powers[min(number, len(powers) - 1)] += weights[f]
-            result.append(tuple(powers.tolist()))
-        return result
-
-    def _assemble(self, base: Any, of_scales: Sequence[Array], by_class: Array) -> Refined:
-        """Return the model with these weights of Gaussian terms and of columns."""
-        weights = iter(of_scales)
-        terms = [
-            replace(t, powers=next(weights))
-            if t.gaussians and of_scales
-            else replace(t, gaussians=(), powers=np.empty(0))
-            for t in self.of_numbers
-        ]
-        shifts: list[Array | None] = [None] * len(base.features)
-        start = 0
-        if not by_class.size:
-            return Refined(base, self.numbers, tuple(terms), (None,) * len(base.features), recipe=base.recipe)
-        if "slopes" in self.columns:
-            start = len(self.numbers)
-            terms[0] = replace(terms[0], slopes=by_class[:start])
-        for i, levels in self.shifted:
-            table = np.zeros((self.data.cards[i] + 1, self.data.cards[-1]))
-            table[levels] = by_class[start : start + len(levels)]
-            start, shifts[i] = start + len(levels), table
-        return Refined(base, self.numbers, tuple(terms), tuple(shifts), recipe=base.recipe)
-
-
-def _numbers(x: Model, data: Dataset) -> list[int]:
-    """Return the features whose numbers the model discretizes."""
-    discretizer = x.discretizer
-    cut = () if discretizer is None else discretizer.cuts
-    return [i for i, name in enumerate(data.columns[:-1]) if name in cut and name in data.numbers]
-
-
-def _gaussian_parents(
-    values: Array, data: Dataset, names: Sequence[object]
-) -> tuple[list[int], list[list[int]]]:
-    """Return an order of numbers, (numbers, rows), and for each the positions of its parents in this order.
-
-    Numbers are in descending order of I(X;C), and parents are the earlier ones with the largest I(X;Y|C),
-    both for normal distributions of the normal scores. Ties go to the first name.
-    """
-    weights = np.ones(len(data)) if data.weights is None else data.weights
-    scores = np.array([normal_scores(numbers, weights)(numbers) for numbers in values])
-    by_name = np.argsort(name_ranks(names))
-    scores = scores[by_name]
-    within, between = np.zeros((len(scores), len(scores))), np.zeros(len(scores))
-    for c in range(data.cards[-1]):
-        share = np.where(data.codes[-1] == c, weights, 0.0)
-        size = max(share.sum(), 1e-300)
-        residuals = scores - (scores @ share / size)[:, None]
-        own = (residuals * share) @ residuals.T
-        within += own
-        between += size * np.log(np.maximum(np.diag(own) / size, 1e-9))
-    deviations = np.sqrt(np.maximum(np.diag(within), 1e-300))
-    correlations = np.abs(within / deviations / deviations[:, None]).round(9)
-    order = np.argsort((between / weights.sum()).round(9), kind="stable")
-    parents = []
-    for place, number in enumerate(order.tolist()):
-        earlier = np.sort(order[:place])
-        best = earlier[np.argsort(-correlations[number, earlier], kind="stable")][:_MOST_PARENTS]
-        parents.append(np.argsort(order)[best].tolist())
-    return by_name[order].tolist(), parents
+def _sum(first: Any, second: Any) -> Any:
+    """Return the sum of two arrays, of which None is 0."""
+    return first if second is None else second if first is None else first + second

@@ -75,26 +75,35 @@ def coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FineData(TrainingData):
-    """Training data whose numeric columns were discretized several times."""
+    """Training data whose numeric columns were discretized several times.
+
+    The last ``further`` of the ``cuttings`` do not belong to the average at quantiles.
+    """
 
     cuttings: tuple[Coarsening, ...] = ()
+    further: int = 0
 
     @classmethod
     def of(cls, data: TrainingData, cuts: MovedCuts) -> FineData:
         """Return training data discretized at the union of all cut points."""
         cuttings = coarsenings(cuts, Schema(data.features, data.levels[:-1]))
         content = {field.name: getattr(data, field.name) for field in fields(data)}
-        return cls(**content, cuttings=cuttings)
+        return cls(**content, cuttings=cuttings, further=cuts.further)
 
     @property
     def views(self) -> Iterator[TrainingData]:
-        """The rows in each discretization."""
-        for coarsen in self.cuttings:
-            codes = np.concatenate([coarsen(self.codes[:-1]), self.codes[-1:]])
-            schema = Schema(self.columns, (*coarsen.levels, self.levels[-1]))
-            yield TrainingData(
-                schema, codes, self.index, self.weights, targets=self.targets, order=self.order
-            )
+        """The rows in each discretization, except that by own values, whose information would be biased."""
+        return map(self._view, self.cuttings[: len(self.cuttings) - max(0, self.further - 1)])
+
+    @property
+    def by_value(self) -> TrainingData | None:
+        """The rows in the discretization by own values, in which other numbers have a single level."""
+        return self._view(self.cuttings[-1]) if self.further > 1 else None
+
+    def _view(self, coarsen: Coarsening) -> TrainingData:
+        codes = np.concatenate([coarsen(self.codes[:-1]), self.codes[-1:]])
+        schema = Schema(self.columns, (*coarsen.levels, self.levels[-1]))
+        return TrainingData(schema, codes, self.index, self.weights, targets=self.targets, order=self.order)
 
 
 _GROUP_CELLS = 2**16  # rows x tables of a group, unless a family has more
@@ -113,8 +122,14 @@ class Group:
         """The number of codings."""
         return len(self.stack.cards) // len(self.families)
 
-    def logs(self, codes: Codes, left_out: LeftOut | None = None, rows: Any = slice(None)) -> Iterator[Array]:
-        """Yield the mean logs of families by 0, 1, … parents over codings, (families, rows, classes or 1)."""
+    def logs(
+        self, codes: Codes, left_out: LeftOut | None = None, rows: Any = slice(None), further: int = 0
+    ) -> Iterator[Array]:
+        """Yield logs of families by 0, 1, … parents, (1 + further, families, rows, classes or 1).
+
+        The first are means over codings, without the ``further`` last ones, which follow. Families that are
+        the same in all codings have the first alone.
+        """
         n = len(self.stack.cards)
         members = _joined(codes, self.members, self.codings, rows)
         if left_out is not None and n > 1:
@@ -125,8 +140,10 @@ class Group:
             else class_probabilities(self.stack, members, codes[0][..., rows].shape[-1] * n, left_out)
         )
         for value in values:
-            logs = log(value).reshape(len(self.families), self.codings, -1, value.shape[1])
-            yield logs.sum(axis=1) / self.codings if self.codings > 1 else logs[:, 0]
+            logs = log(value).reshape(len(self.families), self.codings, -1, value.shape[1]).swapaxes(0, 1)
+            kept = max(1, self.codings - further)
+            mean = logs[:1] if kept == 1 else logs[:kept].sum(axis=0, keepdims=True) / kept
+            yield np.concatenate([mean, logs[kept:]]) if len(logs) > kept else mean
 
     def tables(self, parents: int) -> Iterator[tuple[int, list[PrefixTable]]]:
         """Yield each family and its tables with a maximum number of feature parents."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
@@ -114,13 +114,15 @@ def by_depth(power: Power, n: int) -> Array:
 def make_terms(x: Any) -> list[tuple[int, int, Term]]:
     """Return the distinct terms of a model, each with its family and a discretization that has it."""
     class_number, chosen = len(x.features), []
+    averaged = x.tables[: len(x.tables) - x.apart]
     for i, scope in enumerate(x.structure.scopes):
         features = tuple([v for v in scope if v != class_number])
-        times = Counter(id(tables[i]) for tables in x.tables)
-        for position, tables in enumerate(x.tables):
-            table = tables[i]
-            share = times.pop(id(table), 0) / len(x.tables)
-            powers = share * by_depth(x.powers[i], len(table.cards))
+        times = Counter(id(tables[i]) for tables in averaged)
+        shares = [times.pop(id(tables[i]), 0) / len(averaged) for tables in averaged]
+        raised = [(share, x.powers) for share in shares] + [(1.0, powers) for powers in x.further]
+        for position, (share, of_families) in enumerate(raised):
+            table = x.tables[position][i]
+            powers = share * by_depth(of_families[i], len(table.cards))
             if powers.any():
                 chosen.append((i, position, table, features, powers))
     sizes = np.sort([table.cells for _, _, table, _, _ in chosen])
@@ -403,10 +405,16 @@ class NumberTerms(Immutable):
     def logs(self, numbers: Array) -> Iterator[tuple[int, Array]]:
         """Yield the position of a number and the value of one of its terms for each class."""
         scores = self.scores(numbers)
-        if self.gaussians:
+        if self.powers.any():
             yield from enumerate(self.powers[:, None, None] * self.log_densities(numbers, scores))
         if len(self.slopes):
             yield from enumerate(scores.T[..., None] * self.slopes[:, None])
+
+    def plus(self, other: NumberTerms) -> NumberTerms:
+        """Return the same terms with the sums of the powers and slopes."""
+        both = [x.slopes for x in (self, other) if len(x.slopes)]
+        slopes = sum(both) if both else self.slopes
+        return replace(self, powers=self.powers + other.powers, slopes=slopes)
 
     def described(self, numbers: Sequence[int], first: int) -> tuple[Student | Slope, ...]:
         """Return the terms as parts of a formula, whose scales of these features begin at ``first``."""

@@ -5,7 +5,7 @@ They provide posteriors, but do not define a joint distribution.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import prod
@@ -25,7 +25,8 @@ from ..network.classifiers import BNC
 from ..network.elimination import BLOCK_ROWS, network_joint
 from ..network.factors import Factor
 from ..numbers.discretization import MovedCuts
-from .incomplete import Fading, evidence_in_trees, make_tree, missing_shares, some
+from .incomplete import Fading, evidence_in_trees, make_tree, some
+from .counts import without_class
 from .prior import concentrations_of
 from .stacked import Coarsening, Group, learn_groups
 from .tables import LeftOut, PrefixTable, class_probabilities
@@ -59,6 +60,14 @@ class LogLinear(BuiltOn):
         @property
         def powers(self) -> tuple[Power, ...]:
             """The powers of the terms of each feature, then of the class."""
+
+        @property
+        def apart(self) -> int:
+            """Number of the last discretizations that do not belong to the average."""
+
+        @property
+        def further(self) -> tuple[tuple[Power, ...], ...]:
+            """The powers, like `powers`, of each discretization that is ``apart``, or none."""
 
         fading: Fading | None
         """The rule for incomplete rows; None if missing features are ignored."""
@@ -106,23 +115,65 @@ class LogLinear(BuiltOn):
 
     def _log_joint(self, codes: Codes) -> Array:
         """Return scores with the log odds of the posteriors, (rows, classes)."""
-        return self._with_trees(self._unadjusted(codes), codes, lambda score, known: score(known))
+        return self._blended(self._unadjusted(codes), codes, self._evidence, None)
 
-    def _with_trees(self, logs: Array, codes: Codes, apply: Callable[[Any, Codes], Array]) -> Array:
-        """Blend logs of incomplete rows, (…, rows, classes), with the results of ``apply`` on trees."""
+    def _score_and_offset(self, codes: Codes) -> tuple[Array, Array]:
+        """Return what a power of the model raises of its scores, and the rest, (rows, classes)."""
+        known = codes[: len(self.features)]
+        score, offset = self._unadjusted(codes), np.zeros((codes.shape[1], len(self.known_levels[-1])))
+        rows = np.nonzero(known.min(axis=0, initial=0) < 0)[0]
+        if self.fading is not None and len(rows):
+            known, prior = known[:, rows], log(self._class_prior())
+            kept, offset[rows] = self.fading.at(known, prior, self._alone._unadjusted(known))
+            score[rows] = kept[:, None] * score[rows] + self._of_gaps(known)
+        return score, offset
+
+    def _blended(
+        self, logs: Array, codes: Codes, evidence: Callable[[Codes], Array], order: Sequence[int] | None
+    ) -> Array:
+        """Blend logs of incomplete rows, (…, rows, classes), with the evidence, and add the shifts of gaps.
+
+        With an order, the logs are those of the first 0, 1, … features in it.
+        """
         known = codes[: len(self.features)]
         rows = np.nonzero(known.min(axis=0, initial=0) < 0)[0]
         if self.fading is not None and len(rows):
             known = known[:, rows]
-            trees = apply(partial(evidence_in_trees, self.trees), known)
-            prior = log(self._class_prior())
-            logs[..., rows, :] = self.fading.blend(logs[..., rows, :], prior, trees, missing_shares(known))
+            kept, added = self.fading.at(known, log(self._class_prior()), evidence(known))
+            logs[..., rows, :] = kept[:, None] * logs[..., rows, :] + added
+            if order is None:
+                logs[rows] += self._of_gaps(known)
+            else:
+                logs[1:, rows] += np.cumsum([self._of_gaps(known, {i}) for i in order], axis=0)
         return logs
+
+    def _evidence(self, codes: Codes) -> Array:
+        """Return ln P(observed features | class), (rows, classes), by the trees or, without arcs, the tables."""
+        return self._alone._unadjusted(codes) if not self.depth else evidence_in_trees(self.trees, codes)
+
+    @cached_property
+    def _alone(self) -> Any:
+        """The tables of the features without feature parents, averaged, with powers of 1."""
+        return renewed(self.of_tables, powers=((1.0,),) * len(self.features) + ((0.0,),), further=())
+
+    def _of_gaps(self, codes: Codes, among: Collection[int] | None = None) -> Array:
+        """Return the sums of the shifts of missing values, (rows, classes), of all or some features."""
+        total = np.zeros((codes.shape[1], len(self.known_levels[-1])))
+        for i, shift in enumerate(self.gaps):
+            if shift is not None and (among is None or i in among):
+                total[codes[i] < 0] += shift
+        return total
+
+    @property
+    def gaps(self) -> tuple[Array | None, ...]:
+        """The shift of a missing value of each feature, (classes,), or None."""
+        return (None,) * len(self.features)
 
     @cached_property
     def trees(self) -> list[tuple[tuple[Factor, ...], Any]]:
         """The trees of some of the networks, each with the function that codes rows for it, or None."""
-        return [(make_tree(self._in_coding(i), self.tables[i]), self._coding(i)) for i in some(self.tables)]
+        averaged = self.tables[: len(self.tables) - self.apart]
+        return [(make_tree(self._in_coding(i), averaged[i]), self._coding(i)) for i in some(averaged)]
 
     def _value_logs(self, codes: Codes, feature: int) -> Array:
         """Average the trees; in each, the intervals that it joins have equal probabilities."""
@@ -184,14 +235,23 @@ class LogLinear(BuiltOn):
         formula: Formula = Sum(*self._described())
         if self.fading is None:
             return formula
-        fading, prior = self.fading, log(self._class_prior())
-        return Blend(formula, prior, self._described_trees(), fading.exponent, fading.base, fading.slope)
+        gaps = tuple(
+            [
+                Table(i, (i,), np.concatenate([np.zeros((len(self.known_levels[i]), len(shift))), shift[None]]))
+                for i, shift in enumerate(self.gaps)
+                if shift is not None
+            ]
+        )
+        prior, fading = log(self._class_prior()), self.fading
+        return Blend(formula, prior, self._described_trees(), fading.usual, fading.power, gaps)
 
     def _value_formulas(self) -> tuple[Formula, ...] | None:
         return self._described_trees() if self.fading is None else None
 
     def _described_trees(self) -> tuple[Sum, ...]:
         """Return the trees as sums of tables."""
+        if not self.depth and self.fading is not None:
+            return (Sum(*self._alone._described()),)
         trees, nothing = [], np.full((len(self.features), 1), -1)
         for factors, coding in self.trees:
             codings = () if coding is None else coding.maps
@@ -270,11 +330,13 @@ class LogLinear(BuiltOn):
             logs = in_sequence(self._unadjusted, codes, order)
         else:
             logs = np.cumsum(self._contributions(codes)[[-1, *order]], axis=0)
-        return self._with_trees(logs, codes, partial(in_sequence, order=order))
+        return self._blended(logs, codes, partial(in_sequence, self._evidence, order=order), order)
 
     def _raised(self, power: float) -> Any:
         """Return the model with the power multiplied into its weights."""
-        return renewed(self, powers=raised(self.powers, power))
+        further = tuple([raised(powers, power) for powers in self.further])
+        return renewed(self, powers=raised(self.powers, power), further=further)
+
 
     def _weights(self) -> Any:
         *of_features, of_class = map(np.sum, self.powers)
@@ -295,10 +357,11 @@ class Weighted(LogLinear):
     Without ``coarsenings``, there is one table per family: P(c | x) ∝ P(c)^w₀ Π_i P(x_i | parents, c)^w_i. If
     not, the levels of ``structure`` are the intervals between the cut points of all discretizations.
     ``tables`` are empty until `lp` estimates them. A missing feature is ignored, and a family with a missing
-    parent backs off to the previous parents, unless ``fading`` is given.
+    parent backs off to the previous parents, unless ``fading`` is given. The last discretizations, ``apart``
+    in number, do not belong to the average, but may have powers of their own, ``further``.
     """
 
-    bounds = bounded(powers=POWER)
+    bounds = bounded(powers=POWER, further=POWER)
 
     structure: BNC
     coarsenings: tuple[Coarsening, ...] = ()
@@ -307,12 +370,15 @@ class Weighted(LogLinear):
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
     fading: Fading | None = None
+    apart: int = 0
+    further: tuple[tuple[Power, ...], ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
         codings = len(self.coarsenings) or 1
         fits = all(len(coarsen.maps) == len(self.features) for coarsen in self.coarsenings)
-        fits &= len(self.tables) in (0, codings)
+        fits &= len(self.tables) in (0, codings) and len(self.further) in (0, self.apart)
+        fits &= 0 <= self.apart < codings
         for i, tables in enumerate(self.tables if fits else ()):
             cards, scopes = self._in_coding(i).cards, self.structure.scopes
             expected = [tuple([cards[v] for v in scope]) for scope in scopes]
@@ -410,6 +476,7 @@ class Stacked(LogLinear):
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
     fading: Fading | None = None
+    further: tuple[tuple[Power, ...], ...] = ()
 
     @classmethod
     def learn(cls, x: Weighted, data: Dataset, prior: Any) -> Stacked:
@@ -440,24 +507,61 @@ class Stacked(LogLinear):
         families = [found[family] for family in range(len(found))]
         return tuple([tuple([each[i % len(each)] for each in families]) for i in range(len(self.codes))])
 
+    @property
+    def apart(self) -> int:
+        """Number of the last discretizations that do not belong to the average."""
+        return self.origin.apart
+
+    def _class_prior(self) -> Array:
+        """Return the smoothed shares of the classes in training."""
+        *_, stack = [group.stack for group in self.groups if group.families[0] == len(self.features)]
+        parents = [np.zeros(1, dtype=np.intp)] * (stack.cards.shape[1] - 1)
+        return next(class_probabilities(stack, parents, 1))[0]
+
     def split(self) -> Weighted:
         """Return the same model for long use, with the tables of each coding apart."""
         learned = {} if self.coarsenings else concentrations_of(self.tables[0])
         return replace(
-            self.origin, structure=self.structure, tables=self.tables, powers=self.powers, learned=learned
+            self.origin,
+            structure=self.structure,
+            tables=self.tables,
+            powers=self.powers,
+            learned=learned,
+            fading=self.fading,
+            further=self.further,
         )
 
     def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
-        if not any(np.any(power) for power in self.powers):
-            return
         coded = recode(codes[: len(self.features)], self.coarsenings)
         for group in self.groups:
             n = min(1 + self.most_parents, group.stack.cards.shape[1])
-            powers = np.array([by_depth(self.powers[family], n) for family in group.families])
-            logs = zip(powers.T[:, :, None, None], group.logs(coded, left_out), strict=False)
-            terms = [power * each for power, each in logs if power.any()]
-            if terms:
-                yield from zip(group.families, sum(terms), strict=True)
+            of_groups = (self.powers, *self.further) if group.codings > 1 else (self.powers,)
+            powers = np.array([[by_depth(p[f], n) for f in group.families] for p in of_groups])
+            if not powers.any():
+                continue
+            logs = group.logs(coded, left_out, further=self.apart)
+            terms = [
+                (power[..., None, None] * each[: len(power)]).sum(axis=0)
+                for power, each in zip(powers.transpose(2, 0, 1), logs, strict=False)
+                if power.any()
+            ]
+            yield from zip(group.families, sum(terms), strict=True)
+
+    def plus(self, other: Stacked) -> Stacked:
+        """Return the sum of this model and of one with the same tables and at least as many parents."""
+        powers = added(self._by_depth(self.powers), other._by_depth(other.powers))
+        further = [x._by_depth(powers) for x in (self, other) for powers in x.further]
+        if self.further and other.further:
+            n = len(self.further)
+            further = [added(a, b) for a, b in zip(further[:n], further[n:], strict=True)]
+        return renewed(other, powers=powers, further=tuple(further))
+
+    def _by_depth(self, powers: Sequence[Power]) -> tuple[Power, ...]:
+        """Return powers with one number for each number of feature parents."""
+        class_number = len(self.features)
+        sizes = [len(without_class(scope, class_number)) for scope in self.structure.scopes[:-1]]
+        sizes.append(len(self.structure.scopes[-1]))
+        return tuple([tuple(by_depth(p, n).tolist()) for p, n in zip(powers, sizes, strict=True)])
 
     def left_out(self, codes: Codes, left_out: LeftOut) -> Array:
         """Return the sums of terms at training rows, (rows, classes), each without the row."""
@@ -477,6 +581,15 @@ def recode(codes: Codes, coarsenings: Sequence[Coarsening]) -> Codes:
     for row, coarsen in zip(result, coarsenings, strict=True):
         row[:] = coarsen(codes)
     return result
+
+
+def added(first: Sequence[Any], second: Sequence[Any]) -> tuple[Power, ...]:
+    """Return the sums of powers by number of feature parents, of which one model can have fewer."""
+    sums = []
+    for a, b in zip(first, second, strict=True):
+        padded = [(*p, *[0.0] * (max(len(a), len(b)) - len(p))) for p in (a, b)]
+        sums.append(tuple([x + y for x, y in zip(*padded, strict=True)]))
+    return tuple(sums)
 
 
 def raised(powers: Sequence[Power], by: float) -> tuple[Power, ...]:

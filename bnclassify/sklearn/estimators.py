@@ -58,7 +58,7 @@ def _arguments_of(x: Model) -> dict[str, Any]:
         steps = {name: step.settings[name] for name in names}
         learner, dag_args = step.settings["learner"], dict(step.settings["dag_args"])
         ranked = {name: value for name, value in lp_args.items() if name != "loo_parents"}
-        if step.settings.get("finds_cases") and ranked in STEPS.values():  # the default recipe
+        if step.settings.get("is_default") and ranked in STEPS.values():  # the default recipe
             dag_args = {name: v for name, v in dag_args.items() if name != "kdbk" or ranked == lp_args}
             lp_args = {}
     if isinstance(dag_args.get("parents"), tuple):  # of anb
@@ -340,7 +340,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         drawn = rng if "rng" in parameters_of(learner) else {}
         dag_args = {**defaults, **drawn, **(self.dag_args or {})}
         steps = preparing._asdict()
-        for name in ("numeric", "finds_cases"):  # determined by bnc
+        for name in ("numeric", "is_default"):  # determined by bnc
             steps.pop(name)
         with showing_progress(self.verbose, "verbose"):
             return bnc(learner, target, data, dag_args=dag_args, **steps, **{**rng, **lp_args})
