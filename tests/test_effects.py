@@ -1,9 +1,9 @@
-"""Effects as tables: what they contain, models made of them, edits, monotone effects and what accepts them."""
+"""Effects as tables: their entries, models made of them, edits, monotone effects, and what accepts them."""
 
 from __future__ import annotations
 
 import io
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ def pima() -> pd.DataFrame:
 
 def additive(pima: pd.DataFrame) -> Any:
     """A sum of curves: tables averaged over discretizations, slopes and shifts."""
-    terms = ("slopes", "shifts", "levels")
+    terms = ("slopes", "shifts", "codings", "gaps")
     return bn.bnc(
         "nb", "diabetes", pima, backoff=True, loo_weights=True, loo_terms=terms, discretize="averaged"
     )
@@ -188,7 +188,10 @@ def test_numbers_with_densities() -> None:
     x = bn.bnc("nb", "y", frame, smooth=1, numbers="gaussian")
     rows = frame[frame[["a", "b"]].abs().max(axis=1) < 2]
     gaps = [
-        (bn.predict(bn.from_effects(bn.effects(x, steps=n)), rows, prob=True) - bn.predict(x, rows, prob=True))
+        (
+            bn.predict(bn.from_effects(bn.effects(x, steps=n)), rows, prob=True)
+            - bn.predict(x, rows, prob=True)
+        )
         .abs()
         .max()
         .max()
@@ -206,7 +209,7 @@ def test_predictions_are_sums_of_any_table(seed: int, n_classes: int, depends: b
     names = labels if n_classes > 2 else labels[1:]
     ends = [-np.inf, *np.sort(rng.normal(size=3)), np.inf]
     values: dict[str, list[Any]] = {
-        "x": [pd.Interval(*pair) for pair in zip(ends, ends[1:], strict=False)],
+        "x": [pd.Interval(*pair) for pair in pairwise(ends)],
         "z": ["p", "q", "(missing)"],
         "w": [1, 2],
     }
@@ -309,7 +312,10 @@ def test_tables_of_other_shapes() -> None:
     with pytest.raises(ValueError, match="must not form a cycle"):
         bn.from_effects(cycle)
     without = bn.from_effects(some_table().rename(columns={"yes": "u"}).assign(v=0.0).iloc[1:], class_var="y")
-    assert bn.predict(without, {}.fromkeys(["x"]) | {"z": "b"}, prob=True).round(6).iloc[0].tolist() == [0.5, 0.5]
+    assert bn.predict(without, {}.fromkeys(["x"]) | {"z": "b"}, prob=True).round(6).iloc[0].tolist() == [
+        0.5,
+        0.5,
+    ]
 
 
 MODELS: dict[str, Any] = {
@@ -363,7 +369,9 @@ def test_other_functions_accept_tables(pima: pd.DataFrame, curves: Any, tmp_path
         check_sql(run, x, pima.sample(50, random_state=0))
     card = bn.scorecard(x, most_intervals=4)
     assert bn.cv(card, pima, folds=folds) == pytest.approx(
-        np.mean([bn.accuracy(bn.predict(card, pima[folds == i]), pima["diabetes"][folds == i]) for i in range(4)])
+        np.mean(
+            [bn.accuracy(bn.predict(card, pima[folds == i]), pima["diabetes"][folds == i]) for i in range(4)]
+        )
     )
 
 

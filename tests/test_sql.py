@@ -225,7 +225,10 @@ def test_characters_that_databases_refuse(car: pd.DataFrame) -> None:
 @pytest.mark.slow
 def test_the_remedy_for_many_features_is_fewer_features() -> None:
     frame = (
-        pd.DataFrame(np.arange(4_000).reshape(2, 2_000) // 2_000).add_prefix("f").astype(str).assign(y=["a", "b"])
+        pd.DataFrame(np.arange(4_000).reshape(2, 2_000) // 2_000)
+        .add_prefix("f")
+        .astype(str)
+        .assign(y=["a", "b"])
     )
     with pytest.raises(ValueError, match=r"Its largest table is that of .*or features"):
         bn.to_sql(bn.lp(bn.nb("y", frame), frame, smooth=1), table="t")

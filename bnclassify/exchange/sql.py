@@ -13,9 +13,9 @@ from ..base.arrays import first_best
 from ..base.checks import Names, Optional, must_be
 from ..base.messages import listed, repeated, shown
 from ..inference.scorecard import Scorecard
-from ..numbers.cut_points import written_point
 from ..model.formulas import Mixture, Sum, sums_in
 from ..model.model import Model
+from ..numbers.cut_points import written_point
 from .scorer import (
     Column,
     Scorer,
@@ -132,7 +132,9 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
         write = partial(_write_card, x) if isinstance(x, Scorecard) else _statement
         statement = write(scorer, names, keys, outputs)
     if not 0 < len(statement) <= MOST_CHARACTERS:
-        products = isinstance(scorer.formula, Sum | Mixture) and any(s.marginalizes for s in sums_in(scorer.formula))
+        products = isinstance(scorer.formula, Sum | Mixture) and any(
+            s.marginalizes for s in sums_in(scorer.formula)
+        )
         remedy = (
             "Use fewer parents, levels (min_count= merges rare ones, bins= limits intervals) or features, or "
             "backoff=True and loo_weights=True, which need no products."
@@ -242,7 +244,9 @@ def _unless_missing(name: str, missing: str, code: str, of_null: str) -> str:
     return code if missing == of_null else f"CASE WHEN {name} IS NULL THEN {missing} ELSE {code} END"
 
 
-def _write_card(card: Scorecard, scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[str]) -> str:
+def _write_card(
+    card: Scorecard, scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[str]
+) -> str:
     """Return the statement; ``names`` are those of the columns of the result."""
     query = Query()
     found = [_clean(query, column) for column in scorer.columns]
@@ -255,7 +259,9 @@ def _write_card(card: Scorecard, scorer: Scorer, table: str, keys: Sequence[str]
     total = f"CAST({' +'.join([str(card.start), *points])} AS DOUBLE PRECISION) AS total"
     values = [*kept, *_results(card, scorer)]
     outputs = [f"{value} AS {quoted(name)}" for value, name in zip(values, names, strict=True)]
-    cleaned = f"{chain}SELECT{_lines(columns or ['1'])}\nFROM {source}"  # last, because it is the least readable
+    cleaned = (
+        f"{chain}SELECT{_lines(columns or ['1'])}\nFROM {source}"  # last, because it is the least readable
+    )
     scored = f"SELECT{_lines([*kept, total])}\nFROM (\n{cleaned}\n) AS cleaned"
     return f"SELECT{_lines(outputs)}\nFROM (\n{scored}\n) AS scored\n"
 
@@ -301,7 +307,9 @@ def _points_of(scope: tuple[int, ...], table: Any, columns: Sequence[Column], na
     own, *parents = scope
     if not parents:
         return _case(columns[own], names[own], list(map(str, table.tolist())))
-    inside = [_case(columns[own], names[own], list(map(str, points)), "\n      ") for points in table.T.tolist()]
+    inside = [
+        _case(columns[own], names[own], list(map(str, points)), "\n      ") for points in table.T.tolist()
+    ]
     return _case(columns[parents[0]], names[parents[0]], inside)
 
 

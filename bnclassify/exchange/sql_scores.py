@@ -106,20 +106,23 @@ class Scores:
         return [f"{power}*{score}" for score in self.of(formula.formula, relative)]
 
     def _blend(self, formula: Blend, relative: bool) -> list[str]:
-        shares = np.arange(len(self.codes) + 1) / max(1, len(self.codes))
-        kept = ((1 - shares) ** formula.exponent).tolist()
-        powers = ((formula.base + formula.slope * shares) / len(formula.trees)).tolist()
-        names = [
-            self.query.add(lookup(self.missing, list(map(number, values)), "0")) for values in (kept, powers)
-        ]
+        usual = (formula.usual / (formula.usual.sum() or 1.0)).tolist()
+        weighed = zip(self.codes, usual, strict=True)
+        lacks = [f"CASE WHEN {code} IS NULL THEN {number(share)} ELSE 0e0 END" for code, share in weighed]
+        h = self.query.add(plus([ZERO, *lacks]))
+        share = f"{h}*({number(formula.power)}+{number(1 - formula.power)}*{h})/{len(formula.trees)}"
+        power = self.query.add(share)
         trees = zip(*map(self.of, formula.trees), strict=True)
-        return [
-            f"CASE WHEN {self.missing}=0 THEN {score} "
-            f"ELSE {names[0]}*{score}+(1-{names[0]})*({number(prior)}+{names[1]}*{plus(tree)}) END"
-            for score, prior, tree in zip(
-                self.of(formula.formula, relative), formula.log_prior, trees, strict=True
-            )
-        ]
+        texts = []
+        of_classes = zip(self.of(formula.formula, relative), formula.log_prior.tolist(), trees, strict=True)
+        for c, (score, prior, tree) in enumerate(of_classes):
+            gaps = [
+                f"CASE WHEN {self.codes[gap.owner]} IS NULL THEN {number(gap.logs[-1, c])} ELSE 0e0 END"
+                for gap in formula.gaps
+            ]
+            blended = plus([f"(1-{h})*{score}", f"{h}*{number(prior)}", f"{power}*{plus(tree)}", *gaps])
+            texts.append(f"CASE WHEN {self.missing}=0 THEN {score} ELSE {blended} END")
+        return texts
 
     def _sum(self, formula: Sum, relative: bool) -> list[str]:
         if formula.marginalizes:

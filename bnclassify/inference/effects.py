@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
-from typing import Any, NamedTuple, Self
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -39,6 +40,7 @@ RESERVED = ("feature", "value", "given", "given_value", "share")
 """The columns of a table that are not classes."""
 
 _LEAST_MASS = 1e-12
+_PLAIN = Preparation()
 _MOST_STEPS = 1000
 _STEPS = 32  # of a curve without cut points
 
@@ -71,7 +73,7 @@ class EffectTable(BuiltOn):
     tables: tuple[Array, ...]
     constant: Array
     shares: tuple[Array, ...] = ()
-    preparation: Preparation = Preparation()
+    preparation: Preparation = _PLAIN
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
 
@@ -112,7 +114,9 @@ class EffectTable(BuiltOn):
     def facts(self) -> dict[str, object]:
         """Return the size and form of the table, and the order that was asked of it."""
         form = "sum of one effect per feature" if set(self.givens) <= {None} else "sum of effects of pairs"
-        asked = ", ".join(f"{name} {direction}" for name, direction in self.learned.get("monotone", {}).items())
+        asked = ", ".join(
+            f"{name} {direction}" for name, direction in self.learned.get("monotone", {}).items()
+        )
         before, after = self.learned.get("log_loss", (0.0, 0.0))
         cost = f"{asked}: log-loss {after:.4f}, before {before:.4f}" if asked else None
         return {"num. features": len(self.features), "form": form, "monotone": cost}
@@ -130,6 +134,13 @@ class EffectTable(BuiltOn):
         logs = np.tile(self.constant, (codes.shape[1], 1))
         for part in self._parts(codes):
             logs += part
+        return logs
+
+    def _unadjusted(self, codes: Codes) -> Array:
+        """Return scores to which missing values contribute nothing."""
+        logs = np.tile(self.constant, (codes.shape[1], 1))
+        for of_feature, part in zip(codes, self._parts(codes), strict=True):
+            logs += np.where(of_feature[:, None] < 0, 0.0, part)
         return logs
 
     def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
@@ -207,13 +218,13 @@ def build(
 
 @dataclass(frozen=True, eq=False)
 class _Grid:
-    """Points of a feature at which a model is evaluated: codes, numbers, masses, and rows of the table."""
+    """Points of a feature at which a model is evaluated, and their places on an axis of the table."""
 
-    values: Values
+    axis: Values
     codes: Positions
     numbers: Array
     mass: Array
-    at: Positions
+    place: Positions
 
 
 def tabulate(x: object, steps: int | None = None) -> EffectTable:
@@ -225,21 +236,24 @@ def tabulate(x: object, steps: int | None = None) -> EffectTable:
     points = {name: tuple(grid_of(density)[0].tolist()) for name, density in model.densities.items()}
     placed, order = model._at(points), order_features(model)
     grids = [_make_grid(model, placed, i, steps) for i in range(len(model.features))]
-    longest = np.arange(max([len(grid.at) for grid in grids], default=1))
-    rows = [np.minimum(longest, len(grid.at) - 1) for grid in grids]
+    longest = np.arange(max([len(grid.place) for grid in grids], default=1))
+    rows = [np.minimum(longest, len(grid.place) - 1) for grid in grids]
     logs = _contributions(placed, grids, rows, order)
     parents, tables = model.feature_parents, []
-    for i, (name, above) in enumerate(parents.items()):
+    for i, above in enumerate(parents.values()):
         own = grids[i]
-        table = _means(logs[i + 1][: len(own.at)], own.at, own.mass, len(own.values.labels) + 1)
+        table = _means(logs[i + 1][: len(own.place)], own.place, own.mass, len(own.axis.labels) + 1)
         if above:
             table = _given(placed, grids, i, model.features.index(above[0]), order)
+        gap = model.gaps[i] if model.gaps else None
+        if gap is not None:
+            table[-1] = gap
         tables.append(_centred(table))
     constant = _centred(logs[0][0])
     if not np.isfinite([constant.sum(), *[table.sum() for table in tables]]).all():
         raise ValueError("x must have positive probabilities only; got 0. Fit the model with smooth above 0.")
-    shares = [np.bincount(g.at, g.mass, len(g.values.labels) + 1) / g.mass.sum() for g in grids]
-    values = {name: grid.values for name, grid in zip(model.features, grids, strict=True)}
+    shares = [np.bincount(g.place, g.mass, len(g.axis.labels) + 1) / g.mass.sum() for g in grids]
+    values = {name: grid.axis for name, grid in zip(model.features, grids, strict=True)}
     made = {"tables": tuple(tables), "constant": constant, "shares": tuple(shares), "recipe": model.recipe}
     return build(model.class_var, model.known_levels[-1], values, parents, **made)
 
@@ -253,8 +267,8 @@ def _check_sum(x: Model) -> None:
     if scopes is None or not single or not all(any(set(s) <= f for f in [*families, set()]) for s in scopes):
         raise ValueError(
             "x must be a model whose log odds are a sum of effects of at most two features, of which one is "
-            f"a parent of the other; got a model of type {type(x).__name__}. Fit it with additive=True, as in "
-            "bnc(class_var=..., dataset=..., additive=True), or use nb, tan_cl, or kdb_mi with "
+            f"a parent of the other; got a model of type {type(x).__name__}. Fit it with additive=True, as "
+            "in bnc(class_var=..., dataset=..., additive=True), or use nb, tan_cl, or kdb_mi with "
             "dag_args={'kdbk': 1}."
         )
     if len(x.known_levels[-1]) < 2:
@@ -312,11 +326,13 @@ def _shares(x: Model, placed: Model, i: int) -> Array:
     return np.maximum(given @ placed._class_prior(), _LEAST_MASS)
 
 
-def _contributions(x: Model, grids: Sequence[_Grid], rows: Sequence[Positions], order: Sequence[int]) -> Array:
+def _contributions(
+    x: Model, grids: Sequence[_Grid], rows: Sequence[Positions], order: Sequence[int]
+) -> Array:
     """Return logs of the class and contributions of features at points, (1 + features, rows, classes)."""
     codes = np.array([grid.codes[at] for grid, at in zip(grids, rows, strict=True)]).reshape(len(grids), -1)
     named = zip(x.features, grids, rows, strict=True)
-    numbers = {name: grid.numbers[at] for name, grid, at in named if grid.values.cuts is not None}
+    numbers = {name: grid.numbers[at] for name, grid, at in named if grid.axis.cuts is not None}
     logs = x._log_joints_in_sequence(x._with_numbers(codes, numbers), order)
     with np.errstate(invalid="ignore"):
         logs[1:] = np.diff(logs, axis=0)[np.argsort(order)]
@@ -336,21 +352,21 @@ def _given(x: Model, grids: Sequence[_Grid], i: int, j: int, order: Sequence[int
     If the parent is missing or unseen, it is the effect of the feature given the class alone.
     """
     own, other, n_classes = grids[i], grids[j], len(x.known_levels[-1])
-    pairs = np.stack([other.at, other.codes])
+    pairs = np.stack([other.place, other.codes])
     _, first, place = np.unique(pairs, axis=1, return_index=True, return_inverse=True)
     mass = np.bincount(place.ravel(), other.mass)
-    n, width = len(own.values.labels) + 1, len(other.values.labels) + 1
-    rows = [np.zeros(len(own.at) * len(first), dtype=np.intp) for _ in grids]
-    rows[i], rows[j] = np.repeat(np.arange(len(own.at)), len(first)), np.tile(first, len(own.at))
+    n, width = len(own.axis.labels) + 1, len(other.axis.labels) + 1
+    rows = [np.zeros(len(own.place) * len(first), dtype=np.intp) for _ in grids]
+    rows[i], rows[j] = np.repeat(np.arange(len(own.place)), len(first)), np.tile(first, len(own.place))
     logs = _contributions(x, grids, rows, order)[i + 1]
-    cells = (own.at[:, None] * width + other.at[first]).ravel()
+    cells = (own.place[:, None] * width + other.place[first]).ravel()
     table = _means(logs, cells, np.outer(own.mass, mass).ravel(), n * width).reshape(n, width, n_classes)
-    alone = np.zeros((len(own.at), n_classes))
-    codes = np.zeros((len(grids), len(own.at)), dtype=np.intp)
+    alone = np.zeros((len(own.place), n_classes))
+    codes = np.zeros((len(grids), len(own.place)), dtype=np.intp)
     codes[i] = own.codes
     for owner, scope, part in x._effects(codes):
         alone += part if (owner, scope) == (i, (i,)) else 0.0
-    table[:, np.setdiff1d(np.arange(width), other.at)] = _means(alone, own.at, own.mass, n)[:, None]
+    table[:, np.setdiff1d(np.arange(width), other.place)] = _means(alone, own.place, own.mass, n)[:, None]
     return table
 
 
@@ -427,12 +443,13 @@ def effects(
     if twice := repeated([*RESERVED, *shown]):
         raise ValueError(f"x must have classes of other names than {listed(twice)}. Rename them.")
     columns: list[str] = ["feature", "value", "given", "given_value"]
-    rows: list[Any] = [(table.class_var, BASE if len(names) > 2 else others[0], "", "")]
+    rows: list[tuple[Any, ...]] = [(table.class_var, BASE if len(names) > 2 else others[0], "", "")]
     for name, j in zip(table.features, table.givens, strict=True):
         parent = "" if j is None else table.features[j]
         others = [""] if j is None else table.shown_values(parent)
         rows += [(name, value, parent, other) for value, other in product(table.shown_values(name), others)]
-    frame = pd.DataFrame({name: _objects(part) for name, part in zip(columns, zip(*rows), strict=True)})
+    parts = zip(*rows, strict=True)
+    frame = pd.DataFrame({name: _objects(part) for name, part in zip(columns, parts, strict=True)})
     if set(table.givens) <= {None}:
         frame = frame.drop(columns=columns[2:])
     logs = np.concatenate([part.reshape(-1, len(names)) for part in (table.constant, *table.tables)])
@@ -458,5 +475,6 @@ def counts_in(x: EffectTable, data: Dataset) -> list[Array]:
     for scope, table in zip(x._term_scopes(), x.tables, strict=True):
         cards = table.shape[:-1]
         cells = flat_index([codes[v] % card for v, card in zip(scope, cards, strict=True)], cards)
-        counts.append(np.bincount(cells, data.weights, np.prod(cards)).reshape(cards))
+        count = np.bincount(cells, data.weights, prod(cards))
+        counts.append(count.astype(np.float64).reshape(cards))
     return counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -158,7 +158,7 @@ def _as_interval(value: Any) -> pd.Interval | None:
     """Return an interval, which may be written as text, or None."""
     if isinstance(value, str) and (found := _INTERVAL.fullmatch(value)):
         try:
-            value = pd.Interval(*map(float, found.groups()))
+            value = pd.Interval(float(found[1]), float(found[2]))
         except ValueError:
             return None
     return value if isinstance(value, pd.Interval) else None

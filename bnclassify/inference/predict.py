@@ -165,7 +165,9 @@ def predict(
         settings: dict[str, Any] = {"interval": interval, "draws": draws, "seed": seed}
         if refits := model.learned.get("refits"):
             others = [_predicting(one, True, "missing", prior, None, False, False) for one in refits]
-            predict_rows = partial(_refit_intervals, estimate=predict_rows, refits=others, interval=interval)
+            predict_rows = partial(
+                _refit_intervals, estimate=predict_rows, refits=others, interval=settings["interval"]
+            )
         else:
             predict_rows = partial(
                 _predict_intervals, model, estimate=predict_rows, unseen=unseen, prior=prior, **settings

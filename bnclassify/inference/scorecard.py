@@ -197,7 +197,7 @@ def scorecard(
     largest : int, default 10
         The largest difference of points between two values of a feature. It is not used with `pdo`.
     most_intervals : int, optional
-        Maximum number of intervals of a feature. Neighbours whose contributions differ least are merged first.
+        Maximum number of intervals of a feature; neighbours whose contributions differ least are merged.
         By default, all intervals of the model, or 32 of an effect that is a curve.
     pdo : float, optional
         Points that double the odds, such as 20, as in credit scoring, at least 0.01.
@@ -217,10 +217,10 @@ def scorecard(
 
     Notes
     -----
-    The log odds of the target are base + Σ_i contribution_i, with the contributions in `effects`. With low_i the smallest contribution of feature
-    i, the points of a value are round((contribution − low_i) / unit), where the unit is the largest range of
-    the contributions of a feature divided by `largest`, or ln 2 / pdo. The probability of the target at a
-    total is 1 / (1 + exp(−(base + Σ_i low_i + unit · total))). With `pdo`, a whole number of points to start
+    The log odds of the target are base + Σ_i contribution_i, as in `effects`. With low_i the smallest
+    contribution of feature i, the points of a value are round((contribution − low_i) / unit), where the unit
+    is the largest range of the contributions of a feature divided by `largest`, or ln 2 / pdo. The
+    probability of the target at a total is 1 / (1 + exp(−(base + Σ_i low_i + unit · total))). With `pdo`, a whole number of points to start
     with is added, and the probability is 1 / (1 + exp(−(ln odds + unit · (total − score)))).
 
     The contribution of merged intervals is the mean over the training data.

@@ -183,6 +183,11 @@ class Model(Estimable, Drawable, Exportable):
         return dict(zip(self.variables, self.known_levels, strict=True))
 
     @property
+    def gaps(self) -> tuple[Array | None, ...]:
+        """The shift of a missing value of each feature, (classes,), or None; empty if there are none."""
+        return ()
+
+    @property
     def no_joint(self) -> str:
         """The reason and the remedy if the model type has no joint distribution; empty if it has one."""
         return ""

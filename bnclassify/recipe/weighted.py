@@ -104,6 +104,10 @@ class LogLinear(BuiltOn):
         return "ignored" if self.fading is None else "approximately marginalized over"
 
     @property
+    def _weighs_missing(self) -> bool:  # type: ignore[override]
+        return any(gap is not None for gap in self.gaps)
+
+    @property
     def basis(self) -> BNC:
         """The network without tables."""
         return self.structure
