@@ -247,15 +247,14 @@ class LogLinear(BuiltOn):
             ]
         )
         prior, fading = log(self._class_prior()), self.fading
-        return Blend(formula, prior, self._described_trees(), fading.usual, fading.power, gaps)
+        trees = self._described_trees() if self.depth else (Sum(*self._alone._described()),)
+        return Blend(formula, prior, trees, fading.usual, fading.power, gaps)
 
     def _value_formulas(self) -> tuple[Formula, ...] | None:
-        return self._described_trees() if self.fading is None else None
+        return self._described_trees() if self.fading is None or not self.depth else None
 
     def _described_trees(self) -> tuple[Sum, ...]:
         """Return the trees as sums of tables."""
-        if not self.depth and self.fading is not None:
-            return (Sum(*self._alone._described()),)
         trees, nothing = [], np.full((len(self.features), 1), -1)
         for factors, coding in self.trees:
             codings = () if coding is None else coding.maps
