@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, TypeVar
@@ -11,7 +11,7 @@ import numpy as np
 
 from ..base.calls import guided, progress_bar
 from ..base.checks import Flag, Names, OneOf, Optional, Seed, Whole, check_rng
-from ..base.immutable import record
+from ..base.immutable import EMPTY, record
 from ..base.messages import listed, plain, shown, warn
 from ..frames.encoding import check_levels
 from ..frames.opening import InFull, InParts, group_labels, open_data
@@ -284,7 +284,7 @@ def _members(
     x: Any,
     data: Any,
     depths: Sequence[int | None] = (None,),
-    like: Any = None,
+    ridges: Mapping[str, float] = EMPTY,
     *,
     method: Any,
     prior: Prior,
@@ -293,16 +293,14 @@ def _members(
 ) -> list[Any]:
     """Return the models that get powers by parts: the model or, if it ``weighs``, regression before several.
 
-    These have one maximum number of parents each. Their weights have the precisions of those of a model that
-    is ``like`` them, fitted to all rows, which makes the fit faster.
+    These have one maximum number of parents each. ``ridges`` are the precisions of weights, if known.
     """
     rows = rows_to_learn_from(x, data, method)
     if not isinstance(method, LeaveOneOut):
         return [method(x, rows, prior, rng)]
     if weighs and method.parents:
         method = replace(method, parents=False)
-    if weighs and like is not None:
-        method = replace(method, ridges=like.learned["leave_one_out"].ridges)
+    method = replace(method, ridges=ridges) if weighs else method
     return method.members(x, rows, prior, depths, regression=weighs)
 
 

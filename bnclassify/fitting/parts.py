@@ -8,7 +8,7 @@ parents, the model with them and logistic regression are added up, each with a p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -30,12 +30,14 @@ from .rounds import RowFold, raw_rows, split_cases
 
 _LEAST_POWER = 0.01  # the minimum power of the first member, which keeps the order of the classes
 _PRECISION = 10.0  # of the powers
-_MEAN = {"regression": 0.25, "tables": 0.5, "parents": -0.2}
-"""The means of powers a priori; a negative one requires evidence of 2 nats per unit."""
+_MEANS = (0.25, 0.5)
+"""The means of the powers of regression and of tables, a priori."""
+_MEAN_OF_STEP = -float(__import__("os").environ.get("KAPPA", "5")) / 10
+"""The mean of the power of the step to parents: it must gain 2 nats per unit to be above 0."""
 _ENOUGH_ROWS = 600  # number of held-out rows from which no more parts are used
 
 Members = Callable[..., list[Any]]
-"""Learns members from a structure, data, maximum numbers of parents, and maybe a model of all rows."""
+"""Learns members from a structure, data, maximum numbers of parents, and precisions of weights, if known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,24 +63,31 @@ class HeldOut:
         total = self.scores[0]
         return max(common_power(total, self.classes, self.counts, offset=self.offset), _LEAST_POWER)
 
-    def powers(self, mean: Array, least: Array) -> Array:
-        """Return the best powers of the members, around means, those at their least values one by one.
+    def powers(self, mean: Sequence[float]) -> Array:
+        """Return the best powers of the members, around the means of the first ones and of a step to parents.
 
-        Example: with two members and powers (0.7, −0.1), the second is fixed at its least value 0, and the
-        first is searched again.
+        None is below its least value. Example: with powers (0.4, 0.7, −0.1), the step is fixed at its least
+        value 0, and the others are searched again.
         """
-        found, free = np.maximum(mean, least), np.ones(len(mean), dtype=bool)
+        means = np.array([*mean, _MEAN_OF_STEP][: len(self.scores)])
+        least = np.zeros(len(means))
+        least[len(mean) - 1] = _LEAST_POWER
+        found, free = np.maximum(means, least), np.ones(len(means), dtype=bool)
         while free.any():
             offset = self.offset + np.tensordot(found[~free], self.scores[~free], 1)
             problem = Terms([self.scores[free]], self.classes, self.counts, offset=offset)
             ridges = np.full(int(free.sum()), _PRECISION)
-            found[free], *_ = maximize(problem, mean[free], ridges, found[free])
+            found[free], *_ = maximize(problem, means[free], ridges, found[free])
             low = free & (found < least)
             found[low] = least[low]
             if not low.any():
                 break
             free &= ~low
         return found
+
+    def without_step(self) -> HeldOut:
+        """Return the members without the last one."""
+        return replace(self, scores=self.scores[:-1])
 
     def logs(self, powers: Array) -> Array:
         """Return the log posterior of the class of each row, (rows,)."""
@@ -95,9 +104,10 @@ def fit_by_parts(
         n = min(n, len(np.unique(rows.cases)))
     folds = _Folds(x, dataset, rows, learn, parts, weighs)
     if weighs and isinstance(method, LeaveOneOut) and method.weights:
-        return _weighed(x, rows, method, learn, folds, has_folds=n >= 2 * parts and not one_class)
+        return _weighed(x, rows, method, learn, folds, has_folds=n >= 2 * parts and not one_class, one_class=one_class)
     [fitted] = learn(x, rows)
-    found = folds.predict(fitted, [None]) if min(n / 2, len(rows)) >= parts and not one_class else None
+    enough = min(n / 2, len(rows)) >= parts and not one_class
+    found = folds.predict([None])[0] if enough else None
     return _with_power(method, fitted, found)
 
 
@@ -124,42 +134,33 @@ def _with_power(method: Any, x: Any, found: HeldOut | None) -> Model:
 
 
 def _weighed(
-    x: Any, rows: Dataset, method: LeaveOneOut, learn: Members, folds: _Folds, *, has_folds: bool
+    x: Any, rows: Dataset, method: LeaveOneOut, learn: Members, folds: _Folds, *, has_folds: bool, one_class: bool
 ) -> Model:
     """Return the sum of logistic regression and of the models without and with feature parents.
 
     With powers r, a and b, the score is r·regression + (a − b)·without + b·with: b moves from the one to the
     other, and is 0 unless held-out rows require parents.
     """
-    depth = x.graph.depth if method.parents and has_folds else 0
-    depths = [0, depth] if depth else [0 if method.parents else x.graph.depth]
+    most = x.graph.depth
+    depths = [0, most] if method.parents and has_folds and most else [0 if method.parents else most]
     method = replace(method, parents=False)
-    *regression, plain = learn(with_at_most(x, depths[0]), rows, depths[:1])
-    names = ["regression"] * len(regression) + ["tables"] + ["parents"] * (len(depths) > 1)
-    mean = np.array([_MEAN[name] for name in names])
-    mean[len(regression)] += 0.0 if regression else _MEAN["regression"]
-    least = np.where(np.array(names) == "tables", _LEAST_POWER, 0.0)
-    powers, size = np.maximum(mean, least), 0
+    mean = _MEANS if method.regresses and not one_class else (sum(_MEANS),)
+    powers, size, ridges = np.array(mean), 0, {}
     if has_folds:
-        held = folds.predict(plain, depths)
-        steps = held.scores.copy()
-        if len(depths) > 1:
-            steps[-1] -= steps[-2]
-        held = replace(held, scores=steps)
-        powers, size = held.powers(mean, least), int(held.counts.sum())
-    members, of_members = [*regression, plain], powers
+        held, ridges = folds.predict(depths, mean)
+        powers, size = held.powers(mean), int(held.counts.sum())
+    depths = depths[: 1 + len(powers) - len(mean)]
+    members = learn(with_at_most(x, depths[-1]), rows, depths, ridges)
+    of_members = powers.tolist()
     if len(depths) > 1:
-        of_members = powers[:-1]
-        if powers[-1] > 0:
-            members = learn(x, rows, depths, plain)
-            of_members = np.array([*powers[:-2], powers[-2] - powers[-1], powers[-1]])
-    fitted = method.finish(members, of_members.tolist())
-    of = dict(zip(names, powers.tolist(), strict=True))
+        *first, plain, deep = of_members
+        of_members = [*first, plain - deep, deep]
+    fitted = method.finish(members, of_members)
     summary = replace(
         members[-1].learned["leave_one_out"],
-        honest_power=of["tables"],
+        honest_power=float(powers[len(mean) - 1]),
         honest_rows=size,
-        regression_power=of.get("regression"),
+        regression_power=float(powers[0]) if len(mean) > 1 else None,
     )
     return renewed(fitted, learned={**fitted.learned, "leave_one_out": summary})
 
@@ -204,26 +205,43 @@ class _Folds:
         learned = self.recipe.fit(train)
         return learned if depth is None else with_at_most(learned, depth)
 
-    def predict(self, like: Model, depths: Sequence[int | None]) -> HeldOut:
-        """Predict parts by models of the other parts, until there are enough rows to weigh the members."""
+    def predict(
+        self, depths: Sequence[int | None], mean: Sequence[float] = ()
+    ) -> tuple[HeldOut, Mapping[str, float]]:
+        """Predict parts by models of the other parts, to weigh the members until there are enough rows.
+
+        The step to parents is dropped once its power is 0. Also return the precisions of the weights in the
+        first part, which are used in all.
+        """
         found: list[HeldOut] = []
+        ridges: Mapping[str, float] = {}
         with silently():  # settings for all rows
             for number in range(len(self.pairs)):
-                found.append(self._of_part(number, depths, like))
-                if self.weighs and sum(part.counts.sum() for part in found) >= _ENOUGH_ROWS:
+                of_part, ridges = self._of_part(number, depths, ridges)
+                found.append(of_part)
+                together = HeldOut.of(found)
+                if len(depths) > 1 and not together.powers(mean)[-1]:
+                    depths, found = depths[:1], [part.without_step() for part in found]
+                if self.weighs and together.counts.sum() >= _ENOUGH_ROWS:
                     break
-        return HeldOut.of(found)
+        return HeldOut.of(found), ridges
 
-    def _of_part(self, number: int, depths: Sequence[int | None], like: Any) -> HeldOut:
+    def _of_part(
+        self, number: int, depths: Sequence[int | None], ridges: Mapping[str, float]
+    ) -> tuple[HeldOut, Mapping[str, float]]:
         train, test = self.pairs[number]
-        members = self.learn(self.structure(number, depths), train, depths, like)
+        members = self.learn(self.structure(number, depths), train, depths, ridges)
         first = members[0]
         encoded = encode_for(first, test, first.variables)
         codes = first._code(encoded, unseen="missing")
         own = encoded.codes[encoded.positions[first.class_var]]
         weights = np.ones(len(test)) if test.weights is None else test.weights
         scores, offsets = zip(*[x._score_and_offset(codes) for x in members], strict=True)
-        return HeldOut(np.array([odds(score) for score in scores]), odds(offsets[-1]), own, weights)
+        odds_of = np.array([odds(score) for score in scores])
+        if len(depths) > 1:
+            odds_of[-1] -= odds_of[-2]
+        summary = members[-1].learned.get("leave_one_out")
+        return HeldOut(odds_of, odds(offsets[-1]), own, weights), ridges or getattr(summary, "ridges", {})
 
 
 def _without_parents(recipe: Recipe) -> Recipe:

@@ -13,7 +13,7 @@ from scipy.special import digamma, gammaln
 
 from ..base.arrays import TOLERANCE, Array
 from ..base.checks import Flag, Real, must_be
-from ..base.immutable import record
+from ..base.immutable import cached_property, record
 from ..frames.schema import Dataset
 from ..network.estimates import (
     LEAST_AMOUNT,
@@ -38,6 +38,7 @@ _LOG_GRID = np.log(_GRID)
 _STEEP = 1e-6  # minimum slope by ln m of a likelihood that is not flat
 _NO_STEP = 1e-8
 _ROUNDS = 8  # steps of root finding before solved problems are removed
+_FEW = 4  # counts up to which a sum is faster than digamma
 _BLOCK_CELLS = 2**15  # number of tables that are solved together, so that their arrays stay in cache
 
 
@@ -156,6 +157,24 @@ class _Evidence:
     signs: Array
     sizes: Index
 
+    @cached_property
+    def _several(self) -> Index:
+        """The entries whose rise is not a short sum."""
+        return np.flatnonzero((self.counts > _FEW) | (self.counts % 1 != 0))
+
+    def _rises(self, scaled: Array) -> Array:
+        """Return s (ψ(s + n) − ψ(s)) for s = m · base; for whole n, this is 1 + s/(s + 1) + … + s/(s + n − 1).
+
+        Example: 1 if n = 1, however large s is, so that levels that occur once say nothing about m.
+        """
+        rises = np.minimum(self.counts, 1.0)
+        for k in range(1, _FEW):
+            rises += np.where(self.counts > k, scaled / (scaled + k), 0.0)
+        at = self._several
+        some = scaled[at]
+        rises[at] = some * (digamma(some + self.counts[at]) - digamma(some))
+        return rises
+
     @classmethod
     def of(cls, counts: Array, bases: Array, sizes: Index, totals: Array, total_sizes: Index) -> _Evidence:
         """Return the evidence of tables from their cells and totals, those of the first table first."""
@@ -185,7 +204,7 @@ class _Evidence:
     def slopes(self, m: Array | float) -> Array:
         """Return the slopes by ln m, at one concentration per table or at one for all."""
         scaled = (m if isinstance(m, float) else m.repeat(self.sizes)) * self.bases
-        return self._add_up(self.signs * scaled * (digamma(scaled + self.counts) - digamma(scaled)))
+        return self._add_up(self.signs * self._rises(scaled))
 
     def _add_up(self, values: Array) -> Array:
         result, some = np.zeros(len(self.sizes)), self.sizes.nonzero()[0]
