@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from itertools import pairwise, permutations, product
 from pathlib import Path
 from typing import Any
@@ -458,3 +459,39 @@ def test_few_intervals_of_a_card(pima: pd.DataFrame, curves: Any) -> None:
     again = bn.scorecard(bn.from_effects(bn.effects(curves, steps=1000)), most_intervals=1, target="yes")
     assert set(again.points[again.points["value"] != "(missing)"]["value"]) == {"(-inf, inf)"}
     assert bn.cv(card, pima, k=3, rng=0, metric="log_loss") < 0.52
+
+
+QUESTIONS: dict[str, Any] = {
+    "cpt": lambda x, frame, name: bn.cpt(x, name),
+    "params": lambda x, frame, name: bn.params(x),
+    "query": lambda x, frame, name: bn.query(x, name),
+    "sample": lambda x, frame, name: bn.sample(x, 3, rng=0),
+    "impute": lambda x, frame, name: bn.impute(x, frame.head(3)),
+    "loglik": lambda x, frame, name: bn.loglik(x, frame),
+    "BIC": lambda x, frame, name: bn.BIC(x, frame.dropna()),
+    "cv": lambda x, frame, name: bn.cv(x, frame, k=2, rng=0, metric="loglik"),
+    "with_table": lambda x, frame, name: bn.with_table(x, name, bn.cpt(bn.members(x)[0], name)),
+    "update": lambda x, frame, name: bn.update(x, frame.head(20)),
+    "pool": lambda x, frame, name: bn.pool([x, x]),
+    "interval": lambda x, frame, name: bn.predict(x, frame.head(2), prob=True, interval=0.9, rng=0),
+    "modelstring": lambda x, frame, name: bn.modelstring(x),
+    "kl_divergence": lambda x, frame, name: bn.kl_divergence(x, x),
+}
+"""Calls that need the tables of a network."""
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_network_that_errors_advise_answers(
+    pima: pd.DataFrame, naive: bn.BNC, curves: Any, question: str
+) -> None:
+    ask, found = QUESTIONS[question], set()
+    for x in (curves, bn.from_effects(bn.effects(naive)), bn.scorecard(naive)):
+        with pytest.raises((TypeError, ValueError)) as error:
+            ask(x, pima, "age")
+        found |= {*re.findall(r"bnc\('.*\)", str(error.value))}
+    [call] = found
+    known = {"bnc": bn.bnc, "class_var": "diabetes", "dataset": pima}
+    assert ask(eval(call, known), pima, "age") is not None
+    categories = bn.load_voting()
+    other = eval(call, known | {"class_var": "Class", "dataset": categories})
+    assert ask(other, categories, "crime") is not None

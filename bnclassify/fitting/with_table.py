@@ -65,7 +65,8 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     0.0
     """
     if check_tables(x, "with_table") is not x:
-        raise TypeError(must_be("x", "a single network, whose tables are used unchanged", x, f"Fit one: {A_NETWORK}."))
+        expected = "a single network, whose tables are used unchanged"
+        raise TypeError(must_be("x", expected, x, f"Fit one: {A_NETWORK}."))
     network: Any = x
     family = network.families[variable_number(network, variable)]
     if variable in network.densities:

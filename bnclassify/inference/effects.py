@@ -457,7 +457,7 @@ def effects(
     frame[shown] = logs
     if dataset is not None:
         counts = counts_in(table, encode_for(table, dataset, table.features, "dataset"))
-        frame["share"] = np.concatenate([[1.0], *[count.ravel() / count.sum() for count in counts]])
+        frame["share"] = np.concatenate([[1.0], *[count.ravel() / (count.sum() or 1.0) for count in counts]])
     return frame
 
 

@@ -220,8 +220,9 @@ def scorecard(
     The log odds of the target are base + Σ_i contribution_i, as in `effects`. With low_i the smallest
     contribution of feature i, the points of a value are round((contribution − low_i) / unit), where the unit
     is the largest range of the contributions of a feature divided by `largest`, or ln 2 / pdo. The
-    probability of the target at a total is 1 / (1 + exp(−(base + Σ_i low_i + unit · total))). With `pdo`, a whole number of points to start
-    with is added, and the probability is 1 / (1 + exp(−(ln odds + unit · (total − score)))).
+    probability of the target at a total is 1 / (1 + exp(−(base + Σ_i low_i + unit · total))). With `pdo`, a
+    whole number of points to start with is added, and the probability is
+    1 / (1 + exp(−(ln odds + unit · (total − score)))).
 
     The contribution of merged intervals is the mean over the training data.
 

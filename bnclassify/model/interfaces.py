@@ -195,6 +195,8 @@ def facts_of(x: Any) -> dict[str, Any]:
         texts = [f"{power:.2f}" for power in powers if power is not None]
         terms = " of tables and of logistic regression" if len(texts) > 1 else ""
         facts["held-out rows"] = f"{summary.honest_rows:,}; powers{terms} {', '.join(texts)}"
+    if refits := x.learned.get("refits"):
+        facts["intervals"] = f"by {len(refits)} refits, each without a part of the cases"
     if x.fitted:
         facts["missing values"] = _missing(x, rows)
         facts["joint distribution"] = "no" if x.no_joint else "yes"
