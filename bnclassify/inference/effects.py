@@ -428,12 +428,12 @@ def effects(
     >>> model = bnc("nb", "Class", voting, smooth=1)
     >>> effects(model, voting).round(2)
                     feature      value  republican  share
-    0                 Class   democrat       -0.47   1.00
-    1                 crime          n       -2.82   0.39
-    2                 crime          y        0.95   0.57
+    0                 Class   democrat       -0.46   1.00
+    1                 crime          n       -3.27   0.39
+    2                 crime          y        1.02   0.57
     3                 crime  (missing)        0.00   0.04
-    4  physician_fee_freeze          n       -4.03   0.57
-    5  physician_fee_freeze          y        2.88   0.41
+    4  physician_fee_freeze          n       -3.96   0.57
+    5  physician_fee_freeze          y        2.84   0.41
     6  physician_fee_freeze  (missing)        0.00   0.03
     """
     Whole(least=2, most=_MOST_STEPS).check("steps", steps)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..base import graphs
-from ..base.checks import Instance, must_be
+from ..base.checks import Instance, check_name, must_be
 from ..base.immutable import record
 from ..base.messages import listed, plain, repeated, shown
 from ..frames.encoding import is_missing
@@ -68,7 +68,7 @@ def from_effects(table: pd.DataFrame, *, class_var: Hashable | None = None) -> E
     >>> edited = from_effects(table)
     >>> predict(edited, {"physician_fee_freeze": "y"}, prob=True).round(3)
     Class  democrat  republican
-    0         0.196       0.804
+    0         0.201       0.799
     """
     Instance(pd.DataFrame, "a DataFrame, as effects returns it").check("table", table)
     _check_columns(table)
@@ -76,6 +76,7 @@ def from_effects(table: pd.DataFrame, *, class_var: Hashable | None = None) -> E
     names = [name for name in frame.columns if name not in RESERVED]
     features = frame["feature"].tolist()
     class_var = features[0] if class_var is None and features else class_var
+    check_name(class_var)
     numbers = _read_numbers(frame, names)
     is_base = np.array([feature == class_var for feature in features], dtype=bool)
     classes, constant = _read_base(frame[is_base], numbers[is_base], names, class_var)

@@ -63,7 +63,9 @@ class LeaveOneOutSummary:
 
 
 @record
-@forwarding("members", "_members_note", "_weights", "_feature_shares", "_curve", "_training_points", "is_average")
+@forwarding(
+    "members", "_members_note", "_weights", "_feature_shares", "_curve", "_training_points", "is_average"
+)
 @dataclass(frozen=True, eq=False, repr=False)
 class Powered(Derived):
     """A model whose posterior is raised to a power and normalized: P(c | x) ∝ P₀(c | x)^τ, P₀ of ``base``.
