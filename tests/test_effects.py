@@ -269,19 +269,21 @@ WRONG: dict[str, Any] = {
     r"\(9\.0, inf\] has no row": {"value": between((-np.inf, 1.0), (1.0, 9.0))},
     r"\(-inf, 0\.0\] has no row": {"value": between((0.0, 1.0), (1.0, np.inf))},
     "is not closed on the right": {"value": between((-np.inf, 1.0), (1.0, np.inf), closed="left")},
-    "must be intervals or labels, not both": {"value": ["no", pd.Interval(-np.inf, 1), "low", "a", "b"]},
-    "got two for 'z' = a": {"value": [*between((-np.inf, 1.0), (1.0, np.inf))[:3], "a", "a"]},
+    "must be intervals that begin with -inf and end with inf, or labels; got": {
+        "value": ["no", pd.Interval(-np.inf, 1), "low", "a", "b"]
+    },
+    "per value of 'z'; got two rows: a": {"value": [*between((-np.inf, 1.0), (1.0, np.inf))[:3], "a", "a"]},
     "got nothing for 'z'": {"value": [*between((-np.inf, 1.0), (1.0, np.inf))[:3], "a", None]},
     "finite number in every row of 'yes'; got nan for 'x'": {"yes": [0.5, np.nan, 2.0, -1.0, 0.0]},
     "finite number .* got 'high' for 'z', value 'b'": {"yes": [0.5, 1.0, 2.0, -1.0, "high"]},
     "one row of the class 'y'; got 2 rows": {"feature": ["y", "y", "x", "z", "z"]},
     "given must be one other feature .* got 'q'": {"given": "q", "given_value": "a"},
     "two different classes": {"value": ["yes", *between((-np.inf, 1.0), (1.0, np.inf))[1:]]},
-    "every pair of values of 'z', 'x'; got none for": {
+    r"every value of 'z', .*; got none for a given \(1\.0, inf\]": {
         "given": ["", "", "", "x", "x"],
         "given_value": ["", "", "", "(-inf, 1.0]", "(1.0, inf]"],
     },
-    r"'x' = \(7, 8\] is not a value": {
+    r"got an unknown value: b given \(7, 8\]": {
         "given": ["", "", "", "x", "x"],
         "given_value": ["", "", "", "(-inf, 1.0]", "(7, 8]"],
     },
