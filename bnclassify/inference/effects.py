@@ -235,16 +235,17 @@ def tabulate(x: object, steps: int | None = None) -> EffectTable:
     _check_sum(model)
     points = {name: tuple(grid_of(density)[0].tolist()) for name, density in model.densities.items()}
     placed, order = model._at(points), order_features(model)
-    grids = [_make_grid(model, placed, i, steps) for i in range(len(model.features))]
+    masses, parents = _masses(model, placed, order), model.feature_parents
+    grids = [_make_grid(model, placed, i, steps, mass) for i, mass in enumerate(masses)]
     longest = np.arange(max([len(grid.place) for grid in grids], default=1))
     rows = [np.minimum(longest, len(grid.place) - 1) for grid in grids]
-    logs = _contributions(placed, grids, rows, order)
-    parents, tables = model.feature_parents, []
+    logs, tables = _contributions(placed, grids, rows, order), []
+    alone = _alone(placed, np.array([grid.codes[at] for grid, at in zip(grids, rows, strict=True)]), parents)
     for i, above in enumerate(parents.values()):
         own = grids[i]
         table = _means(logs[i + 1][: len(own.place)], own.place, own.mass, len(own.axis.labels) + 1)
         if above:
-            table = _given(placed, grids, i, model.features.index(above[0]), order)
+            table = _given(placed, grids, i, model.features.index(above[0]), order, alone[i])
         gap = model.gaps[i] if model.gaps else None
         if gap is not None:
             table[-1] = gap
@@ -275,11 +276,11 @@ def _check_sum(x: Model) -> None:
         raise ValueError(f"x must have at least two classes; got {listed(x.known_levels[-1])}.")
 
 
-def _make_grid(x: Model, placed: Model, i: int, steps: int | None) -> _Grid:
+def _make_grid(x: Model, placed: Model, i: int, steps: int | None, mass: Array) -> _Grid:
     """Return the points of a feature, and the values of its table."""
     name, labels = x.features[i], placed.known_levels[i]
     card = len(labels) - (labels[-1:] == (MISSING,))
-    codes, mass = np.arange(len(labels)), _shares(x, placed, i)
+    codes = np.arange(len(labels))
     cuts = None if x.discretizer is None else x.discretizer.cuts.get(name)
     if cuts is None and name not in x.densities:
         values = _labels(x, name, labels, card)
@@ -315,15 +316,23 @@ def _labels(x: Model, name: Hashable, labels: tuple[Any, ...], card: int) -> Val
     return Values((*labels[:card], *[UNSEEN] * (card < len(labels))))
 
 
-def _shares(x: Model, placed: Model, i: int) -> Array:
-    """Return P(value) of each level of a feature, (levels,)."""
-    n, widths = len(placed.known_levels[i]), np.ones(1)
-    if x.features[i] in x.densities:
-        widths = grid_of(x.densities[x.features[i]])[1]
-    codes = np.full((len(x.features), n), -1)
-    codes[i] = np.arange(n)
-    given = share_out(placed._value_logs(codes, i) + log(widths)[:, None], axis=0)
-    return np.maximum(given @ placed._class_prior(), _LEAST_MASS)
+def _masses(x: Model, placed: Model, order: Sequence[int]) -> list[Array]:
+    """Return P(value) of the levels of each feature."""
+    cards = [len(labels) for labels in placed.known_levels[:-1]]
+    if any(x.feature_parents.values()):
+        logs = [table[:-1] for table in placed._marginals]
+    else:
+        levels = np.arange(max(cards, default=1))
+        codes = np.array([np.minimum(levels, card - 1) for card in cards]).reshape(len(cards), -1)
+        nothing = np.full(len(levels), np.nan)
+        found = _in_order(placed, codes, dict.fromkeys(x.features, nothing), order)[1:]
+        logs = [of_feature[:card] for of_feature, card in zip(found, cards, strict=True)]
+    prior, masses = placed._class_prior(), []
+    for name, of_levels in zip(x.features, logs, strict=True):
+        widths = grid_of(x.densities[name])[1] if name in x.densities else np.ones(1)
+        mass = share_out(of_levels + log(widths)[:, None], axis=0) @ prior
+        masses.append(np.maximum(np.nan_to_num(mass), _LEAST_MASS))
+    return masses
 
 
 def _contributions(
@@ -333,10 +342,24 @@ def _contributions(
     codes = np.array([grid.codes[at] for grid, at in zip(grids, rows, strict=True)]).reshape(len(grids), -1)
     named = zip(x.features, grids, rows, strict=True)
     numbers = {name: grid.numbers[at] for name, grid, at in named if grid.axis.cuts is not None}
+    return _in_order(x, codes, numbers, order)
+
+
+def _in_order(x: Model, codes: Codes, numbers: Mapping[Hashable, Array], order: Sequence[int]) -> Array:
+    """Return logs of the class and contributions of features at rows, (1 + features, rows, classes)."""
     logs = x._log_joints_in_sequence(x._with_numbers(codes, numbers), order)
     with np.errstate(invalid="ignore"):
         logs[1:] = np.diff(logs, axis=0)[np.argsort(order)]
     return logs
+
+
+def _alone(x: Model, codes: Codes, parents: Mapping[Hashable, Sequence[Hashable]]) -> dict[int, Array]:
+    """Return the effects of features with a parent given the class alone, (rows, classes) each."""
+    found: dict[int, Array] = {}
+    for owner, scope, part in x._effects(codes) if any(parents.values()) else ():
+        if scope == (owner,):
+            found[owner] = found.get(owner, 0.0) + part
+    return found
 
 
 def _means(logs: Array, at: Positions, mass: Array, n: int) -> Array:
@@ -346,27 +369,23 @@ def _means(logs: Array, at: Positions, mass: Array, n: int) -> Array:
     return total / np.where(weight > 0, weight, 1.0)[:, None]
 
 
-def _given(x: Model, grids: Sequence[_Grid], i: int, j: int, order: Sequence[int]) -> Array:
+def _given(x: Model, grids: Sequence[_Grid], i: int, j: int, order: Sequence[int], alone: Array) -> Array:
     """Return the effects of a feature at the values of its parent j, (values, values of the parent, classes).
 
-    If the parent is missing or unseen, it is the effect of the feature given the class alone.
+    If the parent is missing or unseen, it is the effect given the class ``alone``.
     """
-    own, other, n_classes = grids[i], grids[j], len(x.known_levels[-1])
+    own, other = grids[i], grids[j]
     pairs = np.stack([other.place, other.codes])
     _, first, place = np.unique(pairs, axis=1, return_index=True, return_inverse=True)
     mass = np.bincount(place.ravel(), other.mass)
-    n, width = len(own.axis.labels) + 1, len(other.axis.labels) + 1
-    rows = [np.zeros(len(own.place) * len(first), dtype=np.intp) for _ in grids]
-    rows[i], rows[j] = np.repeat(np.arange(len(own.place)), len(first)), np.tile(first, len(own.place))
+    n, width, size = len(own.axis.labels) + 1, len(other.axis.labels) + 1, len(own.place)
+    rows = [np.zeros(size * len(first), dtype=np.intp) for _ in grids]
+    rows[i], rows[j] = np.repeat(np.arange(size), len(first)), np.tile(first, size)
     logs = _contributions(x, grids, rows, order)[i + 1]
     cells = (own.place[:, None] * width + other.place[first]).ravel()
-    table = _means(logs, cells, np.outer(own.mass, mass).ravel(), n * width).reshape(n, width, n_classes)
-    alone = np.zeros((len(own.place), n_classes))
-    codes = np.zeros((len(grids), len(own.place)), dtype=np.intp)
-    codes[i] = own.codes
-    for owner, scope, part in x._effects(codes):
-        alone += part if (owner, scope) == (i, (i,)) else 0.0
-    table[:, np.setdiff1d(np.arange(width), other.place)] = _means(alone, own.place, own.mass, n)[:, None]
+    table = _means(logs, cells, np.outer(own.mass, mass).ravel(), n * width).reshape(n, width, -1)
+    absent = np.setdiff1d(np.arange(width), other.place)
+    table[:, absent] = _means(alone[:size], own.place, own.mass, n)[:, None]
     return table
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..base import graphs
-from ..base.arrays import Array, Positions
+from ..base.arrays import Array
 from ..base.checks import Instance, check_name, must_be
 from ..base.immutable import record
 from ..base.messages import listed, plain, repeated, shown
@@ -78,8 +78,10 @@ def from_effects(table: pd.DataFrame, *, class_var: Hashable | None = None) -> E
     features = frame["feature"].tolist()
     class_var = features[0] if class_var is None and features else class_var
     check_name(class_var)
-    groups = {name: np.flatnonzero([f == name for f in features]) for name in dict.fromkeys(features)}
-    of_class = groups.pop(class_var, np.zeros(0, dtype=np.intp))
+    groups: dict[Hashable, list[int]] = {}
+    for row, name in enumerate(features):
+        groups.setdefault(name, []).append(row)
+    of_class = groups.pop(class_var, [])
     classes, constant = _read_base(frame["value"][of_class], numbers[of_class], names, class_var)
     if len(names) == 1:
         numbers = np.column_stack([np.zeros(len(numbers)), numbers])
@@ -212,7 +214,7 @@ def _cuts_between(name: Hashable, intervals: Sequence[pd.Interval]) -> list[floa
 
 
 def _parent_of(
-    name: Hashable, frame: pd.DataFrame, rows: Positions, axes: Mapping[Hashable, _Axis]
+    name: Hashable, frame: pd.DataFrame, rows: list[int], axes: Mapping[Hashable, _Axis]
 ) -> tuple[Hashable, ...]:
     """Return the feature parent of a feature, or raise."""
     column = frame["given"][rows].tolist() if "given" in frame else [""]
