@@ -155,6 +155,23 @@ def test_merged_and_missing_levels(level: bool) -> None:
         bn.predict(again, unseen)
 
 
+def test_labels_of_any_type_go_around() -> None:
+    rng = np.random.default_rng(0)
+    labels: dict[str, list[Any]] = {
+        "pair": [("a", 1), ("b", 2)], "flag": [True, False], "code": [1, 2], "share": [0.5, 1e-7],
+        "text": ["(0.0, 1.0]", "(1.0, 2.0]"], "cut": ["(-inf, 1]", "(1, inf)"],
+    }  # fmt: skip
+    columns = {}
+    for name, own in labels.items():
+        dtype = pd.CategoricalDtype(pd.Index(own, tupleize_cols=False))
+        columns[name] = pd.Categorical.from_codes(rng.integers(0, 2, 60), dtype=dtype)
+    frame = pd.DataFrame(columns).assign(y=rng.choice([True, False], 60))
+    x = bn.lp(bn.nb("y", frame), frame, smooth=1)
+    again = bn.from_effects(bn.effects(x, frame))
+    expected = bn.predict(x, frame, prob=True)
+    pd.testing.assert_frame_equal(bn.predict(again, frame, prob=True), expected)
+
+
 def test_curves_are_cut_at_quantiles(pima: pd.DataFrame, curves: Any) -> None:
     losses = {}
     for steps in (4, 8, 32, 200):

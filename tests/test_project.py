@@ -237,7 +237,7 @@ def test_docstrings_list_errors(model: str) -> None:
     for name in ASKED:
         parameters = list(inspect.signature(FUNCTIONS[name]).parameters)
         arguments = {
-            p: SECOND[p] for p in parameters[1:3] if needs(name, p) or p in parameters[1:2] and p in SECOND
+            p: SECOND[p] for p in parameters[1:3] if needs(name, p) or (p in parameters[1:2] and p in SECOND)
         }
         try:
             FUNCTIONS[name](ODD_MODELS[model], **arguments)

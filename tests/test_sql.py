@@ -321,7 +321,7 @@ def test_the_remedies_for_the_default_model_work() -> None:
     numbers = {f"x{i}": 0.5 * z @ rng.normal(size=2) + 0.87 * rng.normal(size=214) for i in range(9)}
     frame = pd.DataFrame(numbers).assign(y=y)
     wide = bn.bnc("kdb_mi", "y", frame, dag_args={"kdbk": 4})
-    with pytest.raises(ValueError, match="with dag_args={'kdbk': 1}, .* discretize='mdlp'"):
+    with pytest.raises(ValueError, match=r"with dag_args=\{'kdbk': 1\}, .* discretize='mdlp'"):
         bn.to_sql(wide, table="t")
     for remedy in ({"dag_args": {"kdbk": 1}}, {"discretize": "mdlp", "dag_args": {"kdbk": 4}}):
         assert len(bn.to_sql(bn.bnc("kdb_mi", "y", frame, **remedy), table="t")) < 1_000_000

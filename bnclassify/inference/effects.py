@@ -182,8 +182,12 @@ class EffectTable(BuiltOn):
         cuts = self.preparation.discretizer.cuts if self.preparation.discretizer is not None else {}
         if name not in cuts:
             return [*self.levels_by_name[name], MISSING]
-        ends = [-np.inf, *cuts[name], np.inf]
-        return [*[pd.Interval(low, high) for low, high in pairwise(ends)], MISSING]
+        return [*intervals_between(cuts[name]), MISSING]
+
+
+def intervals_between(cuts: Sequence[float]) -> list[Any]:
+    """Return the intervals between cut points."""
+    return [pd.Interval(low, high) for low, high in pairwise([-np.inf, *cuts, np.inf])]
 
 
 class Values(NamedTuple):
@@ -473,7 +477,8 @@ def effects(
         frame = frame.drop(columns=columns[2:])
     logs = np.concatenate([part.reshape(-1, len(names)) for part in (table.constant, *table.tables)])
     logs = logs[:, -1:] - logs[:, :1] if len(names) == 2 else logs
-    frame[shown] = logs
+    for label, column in zip(shown, logs.T, strict=True):
+        frame[label] = column
     if dataset is not None:
         counts = counts_in(table, encode_for(table, dataset, table.features, "dataset"))
         frame["share"] = np.concatenate([[1.0], *[count.ravel() / (count.sum() or 1.0) for count in counts]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -19,7 +20,7 @@ from ..base.messages import listed, plain, repeated, shown
 from ..frames.encoding import is_missing
 from ..frames.schema import MISSING
 from ..model.recipes import Recipe, Step
-from .effects import RESERVED, UNSEEN, EffectTable, Values, build
+from .effects import RESERVED, UNSEEN, EffectTable, Values, build, intervals_between
 
 _INTERVAL = re.compile(r"\(\s*([^\s,()\[\]]+),\s*([^\s,()\[\]]+)\]")
 
@@ -160,8 +161,7 @@ class _Axis:
 
     def __init__(self, values: Values) -> None:
         self.own = values
-        ends = [-np.inf, *(values.cuts or ()), np.inf]
-        labels = values.labels if values.cuts is None else map(_as_interval, pairwise(ends))
+        labels = values.labels if values.cuts is None else intervals_between(values.cuts)
         self.places = {label: i for i, label in enumerate((*labels, MISSING))}
 
     def place(self, value: Any) -> int | None:
@@ -171,12 +171,11 @@ class _Axis:
 
 
 def _as_interval(value: Any) -> Any:
-    """Return an interval, which may be written as text or a pair of numbers, or None."""
+    """Return an interval, which may be written as text, or None."""
     if isinstance(value, str) and (found := _INTERVAL.fullmatch(value)):
-        value = tuple(map(float, found.groups()))
-    return (
-        pd.Interval(*value) if isinstance(value, tuple) else value if isinstance(value, pd.Interval) else None
-    )
+        with suppress(ValueError):
+            value = pd.Interval(float(found[1]), float(found[2]))
+    return value if isinstance(value, pd.Interval) else None
 
 
 def _read_values(name: Hashable, column: pd.Series[Any]) -> Values:
