@@ -183,9 +183,10 @@ def lp(
         dataset = _grouped(x, dataset, groups, method if honest_power is None else None)
     settings: dict[str, Any] = {name: plain(value) for name, value in amounts.items() if value is not None}
     settings |= method.settings()
-    of_parts = {"honest_power": honest_power, "parts": parts}
-    settings |= {name: number for name, number in of_parts.items() if number is not None}
-    if method.draws and not isinstance(rng, np.random.Generator | None):
+    given_parts = {"honest_power": honest_power, "parts": parts}
+    of_parts = {name: number for name, number in given_parts.items() if number is not None}
+    settings |= of_parts
+    if (method.draws or of_parts) and not isinstance(rng, np.random.Generator | None):
         settings["rng"] = rng
     step = Step("lp", lp, settings, draws=True)
     desc, unit = ("EM", " iterations") if method is em else ("lp", " steps")
@@ -268,7 +269,7 @@ def _fit_alone(
         fitted = method(structure, rows, prior, rng)
     else:
         learn = partial(_members, method=method, prior=prior, rng=rng, weighs=weighs)
-        fitted = fit_by_parts(structure, dataset, rows, method, parts, learn, weighs=weighs)
+        fitted = fit_by_parts(structure, dataset, rows, method, parts, learn, weighs=weighs, rng=rng)
     tally = fitted.learned.get("counts")
     if not method.keeps_counts and isinstance(tally, Tally):
         # tables that do not follow from the prior alone cannot be updated

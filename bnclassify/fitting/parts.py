@@ -9,13 +9,13 @@ parents, the model with them and logistic regression are added up, each with a p
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..base.arrays import Array, Codes
-from ..base.immutable import cached_property
+from ..base.immutable import EMPTY, cached_property
 from ..base.messages import silently
 from ..frames.schema import Dataset
 from ..frames.training import TrainingData
@@ -28,12 +28,13 @@ from ..recipe.powers import COMMON_PRECISION, Terms, common_power, maximize, odd
 from ..recipe.weighted import with_at_most
 from .rounds import RowFold, raw_rows, split_cases
 
-_LEAST_POWER = 0.01  # the minimum power of the first member, which keeps the order of the classes
-_PRECISION = 10.0  # of the powers
+_LEAST_POWER = 0.01  # minimum power of the tables, which keeps the order of the classes
 _MEANS = (0.25, 0.5)
 """The means of the powers of regression and of tables, a priori."""
-_MEAN_OF_STEP = -float(__import__("os").environ.get("KAPPA", "5")) / 10
-"""The mean of the power of the step to parents: it must gain 2 nats per unit to be above 0."""
+_PRECISION = 15.0  # of these powers
+_STEP_PRECISION = 2.0  # of the power of the step to parents
+_STEP_MEAN = -3.0  # so that each unit of its power must gain 6 nats to be above 0
+_SOME_ROWS = 150  # number of held-out rows from which the step to parents can be dropped
 _ENOUGH_ROWS = 600  # number of held-out rows from which no more parts are used
 
 Members = Callable[..., list[Any]]
@@ -69,14 +70,14 @@ class HeldOut:
         None is below its least value. Example: with powers (0.4, 0.7, −0.1), the step is fixed at its least
         value 0, and the others are searched again.
         """
-        means = np.array([*mean, _MEAN_OF_STEP][: len(self.scores)])
+        means = np.array([*mean, _STEP_MEAN][: len(self.scores)])
         least = np.zeros(len(means))
         least[len(mean) - 1] = _LEAST_POWER
         found, free = np.maximum(means, least), np.ones(len(means), dtype=bool)
         while free.any():
             offset = self.offset + np.tensordot(found[~free], self.scores[~free], 1)
             problem = Terms([self.scores[free]], self.classes, self.counts, offset=offset)
-            ridges = np.full(int(free.sum()), _PRECISION)
+            ridges = np.array([*[_PRECISION] * len(mean), _STEP_PRECISION])[: len(means)][free]
             found[free], *_ = maximize(problem, means[free], ridges, found[free])
             low = free & (found < least)
             found[low] = least[low]
@@ -95,19 +96,27 @@ class HeldOut:
 
 
 def fit_by_parts(
-    x: Model, dataset: Any, rows: Dataset, method: Any, parts: int, learn: Members, *, weighs: bool
+    x: Model,
+    dataset: Any,
+    rows: Dataset,
+    method: Any,
+    parts: int,
+    learn: Members,
+    *,
+    weighs: bool,
+    rng: np.random.Generator | None = None,
 ) -> Model:
     """Return the model with a power by parts or, if it ``weighs``, the sum of several models with powers."""
     rows = in_order(as_cases(rows)) if weighs else rows
     n, one_class = rows.size, np.ptp(rows.codes[-1]) == 0 if len(rows) else True
     if rows.cases is not None:
         n = min(n, len(np.unique(rows.cases)))
-    folds = _Folds(x, dataset, rows, learn, parts, weighs)
+    folds = _Folds(x, dataset, rows, learn, parts, weighs, rng)
     if weighs and isinstance(method, LeaveOneOut) and method.weights:
         return _weighed(x, rows, method, learn, folds, has_folds=n >= 2 * parts and not one_class, one_class=one_class)
     [fitted] = learn(x, rows)
     enough = min(n / 2, len(rows)) >= parts and not one_class
-    found = folds.predict([None])[0] if enough else None
+    found = folds.predict([None]) if enough else None
     return _with_power(method, fitted, found)
 
 
@@ -145,14 +154,15 @@ def _weighed(
     depths = [0, most] if method.parents and has_folds and most else [0 if method.parents else most]
     method = replace(method, parents=False)
     mean = _MEANS if method.regresses and not one_class else (sum(_MEANS),)
-    powers, size, ridges = np.array(mean), 0, {}
+    powers, size = np.array(mean), 0
+    members = learn(with_at_most(x, depths[0]), rows, depths[:1])
+    ridges = members[-1].learned["leave_one_out"].ridges
     if has_folds:
-        held, ridges = folds.predict(depths, mean)
+        held = folds.predict(depths, mean, ridges)
         powers, size = held.powers(mean), int(held.counts.sum())
-    depths = depths[: 1 + len(powers) - len(mean)]
-    members = learn(with_at_most(x, depths[-1]), rows, depths, ridges)
     of_members = powers.tolist()
-    if len(depths) > 1:
+    if len(powers) > len(mean):
+        members = learn(x, rows, depths, ridges)
         *first, plain, deep = of_members
         of_members = [*first, plain - deep, deep]
     fitted = method.finish(members, of_members)
@@ -175,7 +185,7 @@ class _Folds:
     learn: Members
     parts: int
     weighs: bool
-    learned: dict[int, Any] = field(default_factory=dict)
+    rng: np.random.Generator | None
 
     @cached_property
     def pairs(self) -> list[tuple[Any, Dataset]]:
@@ -187,8 +197,9 @@ class _Folds:
             data = raw_rows(self.x, raw).counting()
             data = as_cases(data) if self.weighs else data
         data = in_order(data) if self.weighs else data
-        folds = split(data, self.parts, by_content=self.weighs)
-        return [fold.split(data) for fold in folds]
+        if self.rng is not None:
+            data = data.taken(self.rng.permutation(len(data)))
+        return [fold.split(data) for fold in split(data, self.parts, by_content=self.weighs)]
 
     @cached_property
     def recipe(self) -> Recipe | None:
@@ -206,29 +217,31 @@ class _Folds:
         return learned if depth is None else with_at_most(learned, depth)
 
     def predict(
-        self, depths: Sequence[int | None], mean: Sequence[float] = ()
-    ) -> tuple[HeldOut, Mapping[str, float]]:
+        self,
+        depths: Sequence[int | None],
+        mean: Sequence[float] = (),
+        ridges: Mapping[str, float] = EMPTY,
+    ) -> HeldOut:
         """Predict parts by models of the other parts, to weigh the members until there are enough rows.
 
-        The step to parents is dropped once its power is 0. Also return the precisions of the weights in the
-        first part, which are used in all.
+        The step to parents is dropped once some rows give it the power 0.
         """
         found: list[HeldOut] = []
-        ridges: Mapping[str, float] = {}
         with silently():  # settings for all rows
             for number in range(len(self.pairs)):
-                of_part, ridges = self._of_part(number, depths, ridges)
-                found.append(of_part)
+                found.append(self._of_part(number, depths, ridges))
                 together = HeldOut.of(found)
-                if len(depths) > 1 and not together.powers(mean)[-1]:
+                n = together.counts.sum()
+                if len(depths) > 1 and n >= _SOME_ROWS and not together.powers(mean)[-1]:
                     depths, found = depths[:1], [part.without_step() for part in found]
-                if self.weighs and together.counts.sum() >= _ENOUGH_ROWS:
+                if self.weighs and n >= _ENOUGH_ROWS:
                     break
-        return HeldOut.of(found), ridges
+        together = HeldOut.of(found)
+        return together if len(depths) < 2 or together.powers(mean)[-1] else together.without_step()
 
     def _of_part(
         self, number: int, depths: Sequence[int | None], ridges: Mapping[str, float]
-    ) -> tuple[HeldOut, Mapping[str, float]]:
+    ) -> HeldOut:
         train, test = self.pairs[number]
         members = self.learn(self.structure(number, depths), train, depths, ridges)
         first = members[0]
@@ -240,8 +253,7 @@ class _Folds:
         odds_of = np.array([odds(score) for score in scores])
         if len(depths) > 1:
             odds_of[-1] -= odds_of[-2]
-        summary = members[-1].learned.get("leave_one_out")
-        return HeldOut(odds_of, odds(offsets[-1]), own, weights), ridges or getattr(summary, "ridges", {})
+        return HeldOut(odds_of, odds(offsets[-1]), own, weights)
 
 
 def _without_parents(recipe: Recipe) -> Recipe:

@@ -28,7 +28,7 @@ from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractions
 _PSEUDO_COUNTS = 2.0  # of the table of a pair, distributed like the table of its child
 _CURVATURE = 10.0  # added to the curvature of the likelihood
 _MOST_TERMS = 2**29  # number of rows x pairs x classes; beyond it, a subset of rows is used
-_MOST_CANDIDATES = 16  # of each feature
+_MOST_CANDIDATES = 8  # of each feature
 
 
 @averages_views
@@ -315,6 +315,10 @@ class _Scores:
         self.posterior = np.exp(total)
         self.posterior /= self.posterior.sum(axis=1, keepdims=True)
 
+    def _counted(self, cells: Positions, known: Mask, shape: tuple[int, ...]) -> Array:
+        """Return the weights of known rows by cell; they are whole numbers if no row is known."""
+        return np.bincount(cells, self.all_weights[known], prod(shape)).reshape(shape).astype(np.float64)
+
     def _without_own(self, counts: Array) -> Array:
         counts[self.at] -= self.own
         return np.maximum(counts, 0.0, out=counts)
@@ -324,7 +328,7 @@ class _Scores:
         codes, card, n_classes = self.data.codes[feature], self.data.cards[feature], self.data.cards[-1]
         known = codes >= 0
         cells = codes[known].astype(np.intp) * n_classes + self.data.codes[-1, known]
-        table = np.bincount(cells, self.all_weights[known], card * n_classes).reshape(card, n_classes)
+        table = self._counted(cells, known, (card, n_classes))
         base = table.sum(axis=1, keepdims=True) / max(table.sum(), 1e-300)
         own = codes[self.rows]
         cells = self._without_own(table[own]) + _PSEUDO_COUNTS * base[own]
@@ -336,7 +340,7 @@ class _Scores:
         codes, own = self.data.codes[parent].astype(np.intp), self.data.codes[child].astype(np.intp)
         known, shape = (codes >= 0) & (own >= 0), [self.data.cards[column] for column in (parent, child, -1)]
         cells = flat_index([codes[known], own[known], self.data.codes[-1, known]], shape)
-        table = np.bincount(cells, self.all_weights[known], prod(shape)).reshape(shape)
+        table = self._counted(cells, known, tuple(shape))
         alone, at_rows = self.terms[child], codes[self.rows]
         terms = self._without_own(table[at_rows, own[self.rows]]) + _PSEUDO_COUNTS * alone
         terms /= (self._without_own(table.sum(axis=1)[at_rows]) + _PSEUDO_COUNTS) * alone

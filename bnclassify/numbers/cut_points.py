@@ -190,7 +190,7 @@ def _shorten(points: Array, values: Array) -> Array:
     return np.where(same, short, points) + 0.0  # converts -0.0 to 0.0
 
 
-CUTTINGS = {"averaged": (4, 5, 6) * 3, "averaged5": (5,) * 5, "averaged_mdlp": eval(__import__("os").environ.get("CUTS", "(4,5,6)*3"))}
+CUTTINGS = {"averaged": (4, 5, 6) * 3, "averaged5": (5,) * 5, "averaged_mdlp": (4, 5, 6) * 3}
 """How many intervals each discretization at quantiles has, by the method that users name."""
 
 

@@ -202,12 +202,14 @@ class Refined(LogLinear):
         depth = max((len(power) for power in of_features if isinstance(power, tuple)), default=1)
         columns: dict[str, Array] = {}
         if depth == 1:
-            columns["tables"] = np.array([of_class, *map(np.sum, of_features)])
+            columns["tables"] = np.array([float(np.sum(power)) for power in (of_class, *of_features)])
         else:
             powers = np.full((len(names), depth), np.nan)
-            for row, power in zip(powers, [(of_class,), *of_features], strict=True):
-                row[: len(power)] = power
-            columns |= {f"level {i}": powers[:, i] for i in range(depth)}
+            for row, power in zip(powers, [np.sum(of_class), *of_features], strict=True):
+                row[: np.size(power)] = power
+            columns |= {f"depth {i}": powers[:, i] for i in range(depth)}
+        for name, (*powers_of, _) in zip(("mdlp", "values"), self.base.further, strict=False):
+            columns[name] = np.array([np.nan, *[float(np.sum(power)) for power in powers_of]])
         of_slopes, of_shifts = np.full((2, len(names)), np.nan)
         at = np.array(self.numbers, dtype=np.intp) + 1
         for terms in self.of_numbers:
@@ -219,7 +221,8 @@ class Refined(LogLinear):
         for i, shifts in enumerate(self.shifts):
             if shifts is not None:
                 of_shifts[i + 1] = np.sqrt(np.square(shifts[:-1]).mean())
-        for name, values in {"slopes": of_slopes, "shifts": of_shifts}.items():
+        of_gaps = np.array([np.nan, *[np.nan if g is None else np.sqrt(np.square(g).mean()) for g in self.gaps]])
+        for name, values in {"slopes": of_slopes, "shifts": of_shifts, "gaps": of_gaps}.items():
             if not np.isnan(values).all():
                 columns[name] = values
         return pd.DataFrame(columns, pd.Index(names, tupleize_cols=False))
