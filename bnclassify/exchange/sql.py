@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -278,27 +279,22 @@ def _lines(columns: Sequence[str]) -> str:
 def _results(card: Scorecard, scorer: Scorer) -> list[str]:
     """Return the predicted label and the probabilities of the classes, as functions of the total."""
     totals, target = card.probabilities["total"].to_numpy(), scorer.labels.index(card.target)
-    odds = card.intercept + card.unit * (totals - card.start)
-    scores = np.zeros((len(totals), 2))
-    scores[:, target] = odds
-    wins = totals[first_best(scores) == target]
+    at_zero, labels = card.intercept - card.unit * card.start, literals(scorer.labels)
+    odds = np.zeros((len(totals), 2))
+    odds[:, target] = at_zero + card.unit * totals
+    wins = totals[first_best(odds) == target]
     least = int(wins.min()) if len(wins) else int(totals.max()) + 1
-    labels = literals(scorer.labels)
-    predicted = f"CASE WHEN total >= {least} THEN {labels[target]} ELSE {labels[1 - target]} END"
-    log_odds = f"{card.intercept - card.unit * card.start!r} + {card.unit!r} * total"
-    beyond = totals[np.abs(odds) > MOST_ODDS]
-    result = [predicted]
-    for c in range(2):
-        text = f"1e0 / (1e0 + EXP({f'-({log_odds})' if c == target else log_odds}))"
-        low, high = ("0e0", "1e0") if c == target else ("1e0", "0e0")
-        ends = [
-            f"WHEN total {sign} {end} THEN {value} "
-            for sign, end, value in [
-                ("<=", beyond[beyond < least].max(initial=totals.min() - 1), low),
-                (">=", beyond[beyond >= least].min(initial=totals.max() + 1), high),
-            ]
-        ]
-        result.append(f"CASE {''.join(ends)}ELSE {text} END" if len(beyond) else text)
+    result = [f"CASE WHEN total >= {least} THEN {labels[target]} ELSE {labels[1 - target]} END"]
+    low, high = ceil((-MOST_ODDS - at_zero) / card.unit), floor((MOST_ODDS - at_zero) / card.unit)
+    log_odds = f"{at_zero!r} + {card.unit!r} * total"
+    for is_target in (target == 0, target == 1):
+        inside, ends = (f"-({log_odds})", ("0e0", "1e0")) if is_target else (log_odds, ("1e0", "0e0"))
+        text = f"1e0 / (1e0 + EXP({inside}))"
+        if low > totals[0] or high < totals[-1]:  # EXP would be out of range
+            text = (
+                f"CASE WHEN total < {low} THEN {ends[0]} WHEN total > {high} THEN {ends[1]} ELSE {text} END"
+            )
+        result.append(text)
     return result
 
 
