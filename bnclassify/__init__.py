@@ -155,6 +155,7 @@ from .plotting.performance import (
 from .several.mbc import MAODE as MAODE, MBC as MBC
 from .several.multi_learners import chain as chain, maode as maode, mbc as mbc
 from .several.multidimensional import Chain as Chain
+from .several.chain_ensemble import ChainEnsemble as ChainEnsemble
 from .superparents.n_dependence import ANDE as ANDE, ande as ande
 from .superparents.one_dependence import AODE as AODE
 

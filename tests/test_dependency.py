@@ -16,8 +16,8 @@ from scipy.stats import chi2
 import bnclassify as bn
 
 from .conftest import REFERENCE, reference_frame
-from .oracles import joint_by_hand
-from .strategies import examples, frames
+from .oracles import joint_by_hand, posterior_by_enumeration, with_holes
+from .strategies import examples, frames, networks
 
 FIGURES = json.loads((REFERENCE / "networks" / "chisqdn.json").read_text())
 PIMA = Path(__file__).parents[1] / "data" / "pima_clean.csv"
@@ -95,7 +95,9 @@ def choose_by_hand(data: pd.DataFrame, feature: str, alpha: float, df: str) -> l
             k = occurring["class"]
             of_all = chi2.ppf(1 - alpha, k * freedom) if freedom else 0.0
             by_class = k * chi2.ppf(1 - alpha, freedom) if freedom else 0.0
-            worth[other] = g - (by_class if df == "class" else of_all) if freedom else 0.0
+            by_table = threshold_by_hand(known, feature, other, parents, alpha)
+            thresholds = {"class": by_class, "all": of_all, "deterministic": by_table}
+            worth[other] = g - thresholds[df] if freedom else 0.0
         left = [v for v in left if worth[v] > 1e-8]
         if not left:
             return parents
@@ -104,13 +106,53 @@ def choose_by_hand(data: pd.DataFrame, feature: str, alpha: float, df: str) -> l
         left.remove(parents[-1])
 
 
+def threshold_by_hand(rows: pd.DataFrame, x: str, y: str, parents: list[str], alpha: float) -> float:
+    """Sum the quantiles of the classes, with the degrees of freedom of the tables of their configurations."""
+    total = 0.0
+    for _, own in rows.groupby("class", observed=True):
+        df = 0
+        for _, table in own.groupby(parents, observed=True) if parents else [(None, own)]:
+            df += max(table[x].nunique() - 1, 0) * max(table[y].nunique() - 1, 0)
+        total += chi2.ppf(1 - alpha, df) if df else 0.0
+    return total
+
+
 @pytest.mark.slow
-@given(st.data(), st.sampled_from([0.01, 0.3, 0.9]), st.sampled_from(["class", "all"]))
+@given(st.data(), st.sampled_from([0.01, 0.3, 0.9]), st.sampled_from(["class", "all", "deterministic"]))
 @examples(60)
 def test_every_test_by_hand(data: st.DataObject, alpha: float, df: str) -> None:
     table = data.draw(frames(min_rows=8, max_features=4, missing=0.15)).dropna(axis=1, how="all")
     found = feature_parents(bn.chisq_dn("class", table, alpha=alpha, df=df))
     assert found == {v: choose_by_hand(table, v, alpha, df) for v in found}
+
+
+def test_table_of_the_paper_has_no_degrees_of_freedom() -> None:
+    """In class q, two rows and one column of the 3 x 3 table are 0: (3 - 2 - 1) (3 - 1 - 1) = 0, not 4."""
+    cells = {("a", "u", "p"): 12, ("a", "v", "p"): 4, ("b", "u", "p"): 4, ("b", "v", "p"): 12}
+    cells |= {("c", "u", "q"): 3, ("c", "w", "q"): 4}
+    table = pd.DataFrame([key for key, n in cells.items() for _ in range(n)], columns=["x", "y", "class"])
+    g = 2 * (24 * np.log(12 / 8) + 8 * np.log(4 / 8))  # of class p, where all expected counts are 8
+    tail = chi2.sf(g, 1)  # 1 degree of freedom in class p, none in class q
+    for alpha, expected in {tail * 1.01: ["y"], tail * 0.99: []}.items():
+        found = bn.chisq_dn("class", table, alpha=alpha, df="deterministic")
+        assert feature_parents(found)["x"] == expected
+        assert feature_parents(bn.chisq_dn("class", table, alpha=alpha)) == {"x": [], "y": []}
+
+
+def test_parts_and_rows_agree(car: pd.DataFrame) -> None:
+    def chunks() -> Any:
+        return (car.iloc[start : start + 500] for start in range(0, len(car), 500))
+
+    for df in ("class", "deterministic"):
+        assert bn.chisq_dn("class", chunks, df=df).families == bn.chisq_dn("class", car, df=df).families
+
+
+def test_weights_are_counts(car: pd.DataFrame) -> None:
+    some = car.sample(400, random_state=0)
+    table = some.value_counts().reset_index(name="n")
+    weighted = bn.encode(table, weights="n")
+    found = [bn.chisq_dn("class", data, df="deterministic", alpha=0.3) for data in (weighted, some)]
+    assert found[0].families == found[1].families
 
 
 def test_levels_of_the_tests() -> None:
@@ -187,9 +229,6 @@ def test_without_a_joint_distribution_much_is_refused(car: pd.DataFrame, tmp_pat
         "to_pgmpy": lambda: bn.to_pgmpy(x),
         "to_pyagrum": lambda: bn.to_pyagrum(x),
         "modelstring": lambda: bn.modelstring(x),
-        "query": lambda: bn.query(x, "class"),
-        "sample": lambda: bn.sample(x, 3),
-        "impute": lambda: bn.impute(x, car),
     }
     for name, ask in refused.items():
         with pytest.raises(TypeError, match=rf"{name}: a dependency network \(DN\) has no joint .* with ban"):
@@ -202,10 +241,10 @@ def test_without_a_joint_distribution_much_is_refused(car: pd.DataFrame, tmp_pat
     for method in ({"wanbia": True}, {"awnb_trees": 3}):
         with pytest.raises(TypeError, match="got a dependency network"):
             bn.lp(structure, car, smooth=1, **method)
-    holes = car.head(3).assign(doors=pd.NA)
-    for ask in (bn.predict, bn.explain):
-        with pytest.raises(ValueError, match=r"incomplete rows .* dependency network has no joint"):
-            ask(x, holes.head(1))
+    with pytest.raises(ValueError, match="interval must be None for features of a dependency network"):
+        bn.query(x, "doors", interval=0.9)
+    with pytest.raises(ValueError, match="burn_in must be a whole number from 0 to 1,000,000; got -1"):
+        bn.sample(x, 3, burn_in=-1)
 
 
 @pytest.mark.parametrize("alpha", [0, 1, -0.1])
@@ -261,3 +300,76 @@ def test_another_prior_replaces_the_table_of_the_class(car: pd.DataFrame) -> Non
     expected = learned / bn.params(x)["class"]
     expected /= expected.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(bn.predict(x, car, prob=True, prior=even), expected, rtol=1e-9)
+
+
+def as_dependency_network(x: bn.BNC) -> bn.DN:
+    return bn.DN(x.class_var, x.families, x.levels, x.cpts)
+
+
+def test_incomplete_rows_by_enumeration(car: pd.DataFrame) -> None:
+    """The graph has cycles: P(class) times the tables of the features is summed over what is missing."""
+    x = bn.lp(bn.chisq_dn("class", car, alpha=0.9), car, smooth=1)
+    assert bn.markov_blanket(x, "doors") == ("lug_boot", "class")
+    assert "safety" in feature_parents(x)["persons"]
+    assert "persons" in feature_parents(x)["safety"]
+    rows = with_holes(car.sample(12, random_state=0), 0.5, 1)
+    np.testing.assert_allclose(bn.predict(x, rows, prob=True), posterior_by_enumeration(x, rows), atol=1e-12)
+    told = bn.explain(x, rows, target="acc", against="unacc")["log_odds"].groupby(level=0, sort=False).sum()
+    p = bn.predict(x, rows, prob=True)
+    np.testing.assert_allclose(told, np.log(p["acc"] / p["unacc"]), atol=1e-9)
+
+
+@examples(20)
+@given(st.data())
+def test_without_cycles_it_is_a_network(data: st.DataObject) -> None:
+    table = data.draw(frames(min_rows=5, max_features=5))
+    x = bn.lp(data.draw(networks(table)), table, smooth=data.draw(st.sampled_from([0.5, 1])))
+    y, rows = as_dependency_network(x), with_holes(table.astype(object), 0.5, 1)
+    pd.testing.assert_frame_equal(bn.predict(y, rows, prob=True), bn.predict(x, rows, prob=True), atol=1e-12)
+    pd.testing.assert_frame_equal(bn.impute(y, rows), bn.impute(x, rows))
+
+
+def near(share: pd.Series, expected: pd.Series, draws: int) -> None:
+    """Differ by at most 5 standard errors."""
+    errors = np.sqrt(expected * (1 - expected) / draws)
+    assert (np.abs(share - expected) <= 5 * errors + 1e-9).all()
+
+
+def test_draws_without_cycles_are_those_of_a_network(car: pd.DataFrame) -> None:
+    """Evidence on a child changes the distribution of its parents; parents follow in column order."""
+    parents = {"buying": ["maint", "safety"], "maint": ["safety"], "persons": ["safety"]}
+    x = bn.lp(bn.anb("class", parents, car), car, smooth=1)
+    y, n = as_dependency_network(x), 5_000
+    asked = ["maint", "persons"]
+    for evidence in (None, {"buying": "low"}, {"buying": "low", "class": "acc", "doors": {"2": 0.5, "3": 1}}):
+        expected = bn.query(x, asked, evidence)
+        found = bn.query(y, asked, evidence, draws=n, rng=0)
+        near(found, expected, n)
+        assert found.attrs["log_evidence"] == pytest.approx(expected.attrs["log_evidence"])
+        drawn = bn.sample(y, n, evidence=evidence, rng=1)
+        near(drawn.value_counts(asked, normalize=True).reindex(expected.index, fill_value=0), expected, n)
+    pd.testing.assert_series_equal(
+        bn.query(y, "class", {"buying": "low"}), bn.query(x, "class", {"buying": "low"})
+    )
+    row = car.head(1).assign(safety=None, maint=None, **{"class": None})
+    filled = bn.impute(y, row, draws=n, rng=0)
+    known = {name: row[name].iloc[0] for name in ("buying", "doors", "persons", "lug_boot")}
+    pair = ["safety", "class"]
+    expected = bn.query(x, pair, known)
+    near(filled.value_counts(pair, normalize=True).reindex(expected.index, fill_value=0), expected, n)
+    assert bn.sample(y, 9, rng=3).equals(bn.sample(y, 9, rng=3))
+
+
+def test_arcs_in_both_directions_count_once_in_draws() -> None:
+    """P(x | y, class) and P(y | x, class) from the same counts: the sampler returns these counts."""
+    cells = {("a", "u"): 6, ("a", "v"): 2, ("b", "u"): 1, ("b", "v"): 11}
+    rows = [(x, y, c) for (x, y), n in cells.items() for c in "pq" for _ in range(n)]
+    table = pd.DataFrame(rows, columns=["x", "y", "c"])
+    both = bn.lp(bn.DN("c", (("x", "y", "c"), ("y", "x", "c"), ("c",))), table, smooth=0)
+    found = bn.query(both, ["x", "y"], {"c": "p"}, draws=20_000, rng=0)
+    near(found, pd.Series(cells) / 20, 20_000)
+
+
+def test_features_are_selected_by_several_processes_alike(car: pd.DataFrame) -> None:
+    found = [bn.chisq_dn("class", car, alpha=0.9, n_jobs=n_jobs) for n_jobs in (None, 2)]
+    assert found[0].families == found[1].families

@@ -366,16 +366,21 @@ def test_rows_whose_predicted_class_is_the_one_to_compare_with(car: pd.DataFrame
 
 
 def test_many_rows_of_a_dependency_network(car: pd.DataFrame) -> None:
-    """The model cannot marginalize, so the tables are multiplied one at a time."""
+    """The tables of a complete row are multiplied one at a time; an incomplete row is marginalized over."""
     x = bn.lp(bn.chisq_dn("class", car), car, smooth=1)
     rows = car.sample(20, random_state=0)
-    found = bn.explain(x, rows)
+    rows["doors"] = rows["doors"].where(np.arange(20) >= 7)
+    found = bn.explain(x, rows, target="acc", against="unacc")
+    p = bn.predict(x, rows, prob=True)
     for i in rows.index:
-        alone = bn.explain(x, car.loc[i])
+        alone = bn.explain(x, rows.loc[i], target="acc", against="unacc")
         assert found.loc[i]["log_odds"].tolist() == alone["log_odds"].tolist()
         assert found.loc[i]["parents"].tolist() == alone["parents"].tolist()
-    with pytest.raises(ValueError, match="incomplete rows found so far: 7"):
-        bn.explain(x, rows.assign(doors=rows["doors"].where(np.arange(20) >= 7)))
+        assert alone["log_odds"].sum() == pytest.approx(np.log(p.loc[i, "acc"] / p.loc[i, "unacc"]))
+        factors = bn.cpt(x, "buying").loc[rows.loc[i, "buying"]]
+        if not rows.loc[i].isna().any():
+            own = factors[rows.loc[i, "maint"]]
+            assert alone.loc["buying", "log_odds"] == pytest.approx(np.log(own["acc"] / own["unacc"]))
 
 
 @pytest.mark.parametrize(
@@ -604,8 +609,9 @@ def test_interactions_of_the_default_belong_to_the_features_on_which_they_depend
 
 def test_interactions_of_other_models(car: pd.DataFrame) -> None:
     dn = bn.lp(bn.chisq_dn("class", car, alpha=0.9), car, smooth=1)
-    with pytest.raises(TypeError, match="interactions must be False: a dependency network"):
-        bn.explain(dn, car.head(), interactions=True)
+    parts = bn.explain(dn, car.head(), interactions=True)["log_odds"].groupby(level=0).sum()
+    whole = bn.explain(dn, car.head())["log_odds"].groupby(level=0).sum()
+    np.testing.assert_allclose(parts, whole, atol=1e-9)
     with pytest.raises(TypeError, match="interactions must be True or False"):
         bn.explain(dn, car.head(), interactions="yes")
     some = bn.lp(bn.mbc(["class", "safety"], car), car, smooth=1)

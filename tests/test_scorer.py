@@ -183,7 +183,7 @@ def posteriors(scorer: Scorer, frame: pd.DataFrame) -> np.ndarray:
     return np.array(rows)
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name != "dependency network"])
+@pytest.mark.parametrize("name", CASES)
 def test_formula_predicts_as_the_model(name: str) -> None:
     model, frame = case(name)
     expected = bn.predict(model, frame, prob=True, unseen="missing").to_numpy()

@@ -217,24 +217,85 @@ def test_averages_agree_with_enumeration(data: st.DataObject) -> None:
 
 
 @pytest.mark.slow
-@given(st.data(), st.sampled_from(["nb", "tan_cl", "aode"]))
+@given(st.data(), st.sampled_from(["nb", "tan_cl", "aode"]), st.sampled_from([None, 1, 3]))
 @examples(40)
-def test_chains_agree_with_enumeration(data: st.DataObject, learner: str) -> None:
+def test_chains_agree_with_enumeration(data: st.DataObject, learner: str, orders: int | None) -> None:
     frame, class_vars = data.draw(problems(missing=0.0))
-    x = bn.lp(bn.chain(class_vars, frame, learner=learner), frame, smooth=1)
+    x = bn.lp(bn.chain(class_vars, frame, learner=learner, orders=orders, rng=1), frame, smooth=1)
+    chains = [x] if orders is None else bn.members(x)
     holes = frame.mask(np.random.default_rng(0).random(frame.shape) < 0.2)
     joints = []
     for _, row in holes.iterrows():
         joint = {}
         for labels in product(*(bn.values(x)[c] for c in class_vars)):
-            own, p = row.copy(), 1.0
-            for member, label in zip(bn.members(x), labels, strict=True):
-                one = pd.DataFrame([own]).astype(frame.dtypes.to_dict())
-                p *= bn.predict(member, one, prob=True).iloc[0][label]
-                own[bn.class_var(member)] = label
-            joint[labels] = p
+            label, shares = dict(zip(class_vars, labels, strict=True)), []
+            for chained in chains:
+                own, p = row.copy(), 1.0
+                for member in bn.members(chained):
+                    one = pd.DataFrame([own]).astype(frame.dtypes.to_dict())
+                    p *= bn.predict(member, one, prob=True).iloc[0][label[bn.class_var(member)]]
+                    own[bn.class_var(member)] = label[bn.class_var(member)]
+                shares.append(p)
+            joint[labels] = sum(shares) / len(chains)
         joints.append(joint)
     check_beside_enumeration(x, holes, joints)
+
+
+def test_orders_of_chains(votes: pd.DataFrame) -> None:
+    names = ["Class", "crime", "immigration", "mx_missile"]
+    x = bn.chain(names, votes, orders=10, rng=0)
+    orders = [tuple(bn.class_var(link) for link in bn.members(one)) for one in bn.members(x)]
+    assert orders[0] == tuple(names)
+    assert all(sorted(order) == sorted(names) for order in orders)
+    assert len(set(orders)) > 5
+    again = bn.chain(names, votes, orders=orders)
+    repeated = [tuple(bn.class_var(link) for link in bn.members(one)) for one in bn.members(again)]
+    assert repeated == orders
+    single = bn.lp(bn.chain(names, votes, orders=1), votes, smooth=1)
+    chained = bn.lp(bn.chain(names, votes), votes, smooth=1)
+    for options in ({}, {"joint": True}, {"greedy": True}, {"joint": True, "greedy": True}):
+        ours, theirs = (bn.predict(model, votes, prob=True, **options) for model in (single, chained))
+        pd.testing.assert_frame_equal(ours, theirs, atol=1e-12)
+    told = bn.explain(single, votes.head(1), class_var="crime")
+    pd.testing.assert_frame_equal(told, bn.explain(chained, votes.head(1), class_var="crime"))
+
+
+def test_greedy_chains_choose_the_best_of_their_combinations(votes: pd.DataFrame) -> None:
+    names = ["Class", "crime", "immigration"]
+    x = bn.lp(bn.chain(names, votes, orders=4, rng=0), votes, smooth=1)
+    found = bn.predict(x, votes, joint=True, prob=True, greedy=True)
+    tried = [bn.predict(one, votes, joint=True, greedy=True) for one in bn.members(x)]
+    best = bn.predict(x, votes, joint=True, prob=True)
+    assert (found["probability"] <= best["probability"] + 1e-12).all()
+    for i, labels in enumerate(found[names].itertuples(index=False)):
+        assert tuple(labels) in {tuple(one.iloc[i]) for one in tried}
+    shares = sum(bn.predict(one, votes, prob=True, greedy=True) for one in bn.members(x)) / 4
+    pd.testing.assert_frame_equal(bn.predict(x, votes, prob=True, greedy=True), shares, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"orders": 0}, "orders must be a whole number from 1 to 10,000; got 0"),
+        ({"orders": []}, "orders must have at least one order"),
+        ({"orders": [["class"]]}, "order must be a list of all class variables"),
+        ({"orders": 2, "order": ["class", "safety"]}, "order must be None if orders are given"),
+    ],
+)
+def test_bad_orders(options: dict[str, Any], message: str, car: pd.DataFrame) -> None:
+    with pytest.raises(ValueError, match=message):
+        bn.chain(["class", "safety"], car, **options)
+
+
+def test_members_of_an_ensemble_are_chains_of_the_same_data(car: pd.DataFrame) -> None:
+    two = ["class", "safety"]
+    with pytest.raises(TypeError, match="members must be chains, at least one; got 'BNC'"):
+        bn.ChainEnsemble(two, (bn.nb("class", car),))
+    others = bn.chain(two, car.drop(columns="doors"))
+    with pytest.raises(ValueError, match="members must have the same features"):
+        bn.ChainEnsemble(two, (bn.chain(two, car), others))
+    with pytest.raises(TypeError, match="got an average of 2 chains"):
+        bn.plot(bn.chain(two, car, orders=2, rng=0))
 
 
 @given(st.data())
@@ -400,6 +461,9 @@ def test_too_many_combinations(votes: pd.DataFrame, monkeypatch: pytest.MonkeyPa
     assert bn.predict(average, votes).shape == (len(votes), 3)
     assert bn.predict(chained, votes, prob=True).equals(greedy)
     assert bn.predict(chained, votes, joint=True).equals(bn.predict(chained, votes, joint=True, greedy=True))
+    monkeypatch.setattr("bnclassify.several.chain_ensemble.MOST_COMBINATIONS", 4)
+    chains = bn.lp(bn.chain(names, votes, orders=2, rng=0), votes, smooth=1)
+    assert bn.predict(chains, votes, joint=True).equals(bn.predict(chains, votes, joint=True, greedy=True))
 
 
 def test_tables_that_would_be_too_large(votes: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -420,6 +484,7 @@ MODELS = {
     "mbc": lambda names, frame: bn.mbc(names, frame, features="tree", max_parents=2),
     "maode": bn.maode,
     "chain": lambda names, frame: bn.chain(names, frame, learner="tan_cl", dag_args={"score": "bic"}),
+    "chains": lambda names, frame: bn.chain(names, frame, orders=3, rng=0),
 }
 NAMES = ["Class", "crime", "immigration"]
 

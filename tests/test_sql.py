@@ -58,17 +58,9 @@ def check(run: Run, model: Any, frame: pd.DataFrame) -> None:
     np.testing.assert_allclose(posteriors, expected, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name != "dependency network"])
+@pytest.mark.parametrize("name", CASES)
 def test_predictions_are_those_of_predict(name: str, run: Run) -> None:
     check(run, *case(name))
-
-
-def test_dependency_network_predicts_complete_rows_only(run: Run) -> None:
-    model, frame = case("dependency network")
-    complete = frame.notna().all(axis=1)
-    check(run, model, frame[complete])
-    rows = run(bn.to_sql(model, table="t"), frame[~complete], "t")
-    assert rows == [(None,) * 5] * int((~complete).sum())
 
 
 @examples(12)

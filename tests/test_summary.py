@@ -45,7 +45,7 @@ def people() -> pd.DataFrame:
         ("hc", {"ess": 1}, "yes", "marginalized over"),
         ("aode", {"smooth": 1}, "yes", "marginalized over"),
         ("ande", {"smooth": 1}, "no", "ignored"),
-        ("chisq_dn", {"smooth": 1}, "no", "an error"),
+        ("chisq_dn", {"smooth": 1}, "no", "marginalized over"),
         ("nb", {"smooth": 1, "wanbia": True}, "yes", "marginalized over"),
         ("nb", {"smooth": 1, "subsumption": 30}, "no", "marginalized over"),
         ("aode", {"smooth": 1, "loo_power": True}, "no", "marginalized over"),

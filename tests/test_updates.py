@@ -19,6 +19,9 @@ from .strategies import examples, frames, graphs
 
 def same(mine: Any, other: Any, frame: pd.DataFrame) -> None:
     for x, y in zip(bn.members(mine), bn.members(other), strict=True):
+        if isinstance(x, bn.Chain):
+            same(x, y, frame)
+            continue
         for name, table in bn.params(y).items():
             np.testing.assert_allclose(bn.params(x)[name], table, rtol=1e-14)
     pd.testing.assert_frame_equal(
@@ -171,6 +174,7 @@ MODELS: dict[str, Any] = {
     "an ensemble": lambda frame: bn.Ensemble([bn.nb("class", frame), bn.tan_cl("class", frame)]),
     "mbc": lambda frame: bn.mbc(["class", "doors"], frame),
     "chain": lambda frame: bn.chain(["class", "safety"], frame),
+    "chains": lambda frame: bn.chain(["class", "safety"], frame, orders=2, rng=0),
 }
 
 

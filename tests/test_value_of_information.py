@@ -132,9 +132,6 @@ def test_bad_rows_and_models(car: pd.DataFrame) -> None:
         bn.value_of_information(x, car.head(2))
     with pytest.raises(TypeError, match="costs must be a DataFrame"):
         bn.value_of_information(x, car.head(1), costs=[[0, 1], [1, 0]])
-    dn = bn.lp(bn.chisq_dn("class", car), car, smooth=1)
-    with pytest.raises(TypeError, match="x must marginalize over missing features"):
-        bn.value_of_information(dn, car.head(1))
     some = bn.lp(bn.mbc(["class", "safety"], car), car, smooth=1)
     with pytest.raises(TypeError, match="x must predict one class"):
         bn.value_of_information(some, {"doors": "4"})

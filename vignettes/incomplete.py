@@ -56,7 +56,7 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # | `discretize="averaged"` | available cases | ignored | no | yes | no |
 # | `subsumption=30` | available cases | marginalized over, like implied values | no | yes | no |
 # | `ande` | available cases | ignored | no | yes | no |
-# | dependency networks, `chisq_dn` | available cases | error | no | complete rows | no |
+# | dependency networks, `chisq_dn` | available cases | marginalized over | no | yes | yes, by Gibbs sampling |
 # | `mbc`, `maode` | available cases | marginalized over | yes | yes | no |
 # | `chain` | available cases | as its learner does | no | yes | no |
 #

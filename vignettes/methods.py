@@ -17,6 +17,7 @@ from bnclassify import (
     ande,
     aode,
     bnc,
+    chisq_dn,
     class_var,
     cloglik,
     cmi,
@@ -51,6 +52,7 @@ from bnclassify import (
 )
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, gammaln, logit, logsumexp
+from scipy.stats import chi2
 
 try:
     import matplotlib.pyplot as plt
@@ -256,6 +258,56 @@ print(
 )
 
 # %% [markdown]
+# ## Tests of dependency networks
+#
+# In `chisq_dn`, each feature X selects its own parents. The value of Y as an additional parent, with current parents Z, is
+# (Gámez, Mateo, Puerta 2006)
+#
+# $$
+# \sum_c \left[ 2 N_c I(X;Y \mid Z, c) - χ^2_{1 - α}(d_c) \right]
+# $$
+#
+# Candidates with a value of at most 1e-8 are dropped, the best becomes a parent, and this is repeated. With `df="class"`,
+# $d_c = (r_X - 1)(r_Y - 1) \prod_{z \in Z} r_z$ for every class, where levels count that occur in the data. With
+# `df="deterministic"`, as in the paper, $d_c$ is the sum over the configurations of Z of (rows − 1)(columns − 1), where
+# rows and columns of the table of X and Y in the configuration and class count that are not all 0 (Yilmaz, Alpaydın, Akın,
+# Bilgiç 2002); a quantile with $d_c = 0$ is 0. By hand, with $α = 0.025$, for the first parent of `lug_boot`:
+
+
+# %%
+def chi_square_value(frame, x, y, alpha=0.025):
+    """Compute the value of y as the first parent of x."""
+    total = 0.0
+    for _, own in frame.groupby("class", observed=True):
+        table = pd.crosstab(own[x], own[y])  # the levels that occur in the class
+        cells = table.to_numpy()
+        expected = np.outer(cells.sum(1), cells.sum(0)) / cells.sum()
+        g = 2 * (cells * np.log(np.maximum(cells, 1) / expected)).sum()
+        freedom = (cells.shape[0] - 1) * (cells.shape[1] - 1)
+        total += g - (chi2.ppf(1 - alpha, freedom) if freedom else 0.0)
+    return total
+
+
+others = [name for name in car.columns[:-1] if name != "lug_boot"]
+chi_square = {name: chi_square_value(car, "lug_boot", name) for name in others}
+print(pd.Series(chi_square).round(1).to_dict())
+first = max(chi_square, key=chi_square.get)
+by_call = feature_families(chisq_dn("class", car, df="deterministic"))
+assert by_call["lug_boot"][1] == first
+print("first parent by hand and by call:", first)
+
+# %% [markdown]
+# `predict` of a dependency network normalizes $P(c) \prod_i P(x_i \mid \text{parents}, c)$. `sample`, `impute` with `draws`
+# and `query` draw the class from this posterior, and then the missing features in 1 + `burn_in` sweeps (ordered Gibbs
+# sampling, Heckerman and others 2000). In a sweep, feature i is drawn from
+#
+# $$
+# P(x_i \mid \text{parents}, c) \prod_j P(x_j \mid \text{parents}, c)
+# $$
+#
+# up to a factor, where j are the children of i that are not parents of i. Without cycles, this is the distribution of
+# feature i given all others in a network with the same families. If all arcs have both directions, it is the table of i.
+#
 # ## Log joint and posterior
 #
 # $$
@@ -492,8 +544,9 @@ print(by_hand.mean().round(4).to_dict())
 # ## Missing values at prediction
 #
 # A network, an average of networks and a model of several class variables marginalize over missing features exactly. If
-# all are missing, the posterior is the prior. `ande` uses a missing feature neither as a superparent nor as a child, and a
-# dependency network raises an error. By hand, this is a sum over all completions of a row:
+# all are missing, the posterior is the prior. `ande` uses a missing feature neither as a superparent nor as a child. A
+# dependency network sums the product of its tables, which is not a distribution if its arcs form cycles, so if all
+# features are missing, its posterior can differ from the prior. By hand, this is a sum over all completions of a row:
 #
 # $$
 # P(c, \text{observed}) = \sum_h P(c, \text{observed}, \text{hidden} = h)
@@ -1205,6 +1258,40 @@ check(
 # feature has an edge. Edges have no direction (0.5), arcs from the class have strength 1, and the threshold is 0.5.
 
 # %% [markdown]
+# (founding)=
+# ## Where each algorithm is
+#
+# These are the algorithms of the documents on which the package is based, besides [those of the paper on the R
+# package](r_paper.py).
+#
+# | algorithm | here | difference |
+# |---|---|---|
+# | **Friedman, Geiger, Goldszmidt (1997)** | | |
+# | TAN | `tan_cl` | none; other scores give forests |
+# | smoothing of TAN by the marginal distribution | `lp(backoff=True)` | the weights of the marginals are estimated, not fixed |
+# | general networks by MDL | `hc` | MDL is −BIC; tabu search and restarts are new |
+# | BAN | `ban` | hill climbing by a score |
+# | Bayesian multinet, one network per class | not included | `tan_cl` and `ban` have one graph for all classes, but separate tables |
+# | **Bielza, Larrañaga (2014), a survey** | | |
+# | selective naive Bayes, by filter or wrapper | `learn_blanket` or `cmi`, and `nb(features=...)` | `bsej` and `fssj` also join features |
+# | semi-naive Bayes | `fssj`, `bsej` | none |
+# | SPODE, AODE, AnDE | `spode`, `aode`, `ande` | `aode` has all superparents; `ande(min_count=...)` requires a frequency |
+# | k-dependence (Sahami 1996) | `kdb_mi` | none; `kdb_gain` chooses by the gain in prediction of the class |
+# | Markov blanket of the class | `learn_blanket`, `hc` | IAMB; any network has the blanket that `markov_blanket` returns |
+# | K2 search (Cooper, Herskovits 1992) | `hc(score="k2")` | the same score; K2 needs an order of the variables, and hill climbing finds the directions, too |
+# | penalized conditional likelihood (Grossman, Domingos 2004) | `kdb_gain`, or `tan_hc(metric="log_loss")` | it has no closed form, so each candidate needs a fit and the penalty must be chosen; held-out rows measure the conditional likelihood without a penalty |
+# | discriminative weights of generative tables | `lp(wanbia=True)`, `lp(loo_weights=True)` | see [WANBIA](#wanbia) |
+# | **Gámez, Mateo, Puerta (2006)** | | |
+# | ChiSqDN | `chisq_dn(df="deterministic")` | none; the default `df` counts levels of the data, and gives smaller tables: see [above](#tests-of-dependency-networks) |
+# | BAN by BIC, to compare | `ban` | Table 3 is reproduced |
+# | queries in dependency networks (Heckerman and others 2000) | `query`, `sample`, `impute` | the class is drawn from the posterior of `predict` |
+# | **Several class variables** | | |
+# | multidimensional classifiers (van der Gaag, de Waal 2006; Bielza, Li, Larrañaga 2011) | `mbc` | bridges by a score, without a wrapper |
+# | average of networks (Antonucci, Corani, Mauá, Gabaglio 2013) | `maode` | averages joint distributions; the paper pools their logs |
+# | probabilistic chain (Dembczyński, Cheng, Hüllermeier 2010) | `chain` | none |
+# | ensemble of chains, ECC (Read and others 2011) | `chain(orders=10)` | averages posteriors; ECC averages labels, and draws rows for each chain |
+# | label powerset, separate classifiers | [Several class variables](several.py) | a few lines each |
+#
 # ## References
 #
 # - Akaike, H. (1974). A new look at the statistical model identification. IEEE Transactions on Automatic
@@ -1213,9 +1300,12 @@ check(
 #   Computation 11.
 # - Benavoli, A., Corani, G., Demšar, J., Zaffalon, M. (2017). Time for a change: a tutorial for comparing multiple
 #   classifiers through Bayesian analysis. Journal of Machine Learning Research 18.
+# - Bielza, C., Larrañaga, P. (2014). Discrete Bayesian network classifiers: a survey. ACM Computing Surveys 47.
 # - Brier, G. W. (1950). Verification of forecasts expressed in terms of probability. Monthly Weather Review 78.
 # - Chow, C. K., Liu, C. N. (1968). Approximating discrete probability distributions with dependence trees.
 #   IEEE Transactions on Information Theory 14.
+# - Cooper, G. F., Herskovits, E. (1992). A Bayesian method for the induction of probabilistic networks from data. Machine
+#   Learning 9.
 # - Corani, G., Benavoli, A. (2015). A Bayesian approach for comparing cross-validated algorithms on multiple data sets.
 #   Machine Learning 100.
 # - Cover, T. M., Thomas, J. A. (2006). Elements of Information Theory. Wiley.
@@ -1230,11 +1320,16 @@ check(
 #   classification learning. IJCAI 93.
 # - Friedman, N. (1997). Learning belief networks in the presence of missing values and hidden variables. ICML 1997.
 # - Friedman, N., Geiger, D., Goldszmidt, M. (1997). Bayesian network classifiers. Machine Learning 29.
+# - Gámez, J. A., Mateo, J. L., Puerta, J. M. (2006). Dependency networks based classifiers: learning models by using
+#   independence tests. PGM 2006.
 # - Good, I. J. (1985). Weight of evidence: a brief survey. Bayesian Statistics 2.
+# - Grossman, D., Domingos, P. (2004). Learning Bayesian network classifiers by maximizing conditional likelihood. ICML 2004.
 # - Hall, M. (2007). A decision tree-based attribute weighting filter for naive Bayes. Knowledge-Based
 #   Systems 20.
 # - Hanley, J. A., McNeil, B. J. (1982). The meaning and use of the area under a receiver operating
 #   characteristic (ROC) curve. Radiology 143.
+# - Heckerman, D., Chickering, D. M., Meek, C., Rounthwaite, R., Kadie, C. (2000). Dependency networks for inference,
+#   collaborative filtering, and data visualization. Journal of Machine Learning Research 1.
 # - Heckerman, D., Geiger, D., Chickering, D. M. (1995). Learning Bayesian networks: the combination of
 #   knowledge and statistical data. Machine Learning 20.
 # - John, G. H., Langley, P. (1995). Estimating continuous distributions in Bayesian classifiers. UAI 1995.
@@ -1247,6 +1342,8 @@ check(
 # - Meilă, M., Jaakkola, T. (2006). Tractable Bayesian learning of tree belief networks. Statistics and Computing 16.
 # - Petitjean, F., Buntine, W., Webb, G. I., Zaidi, N. (2018). Accurate parameter estimation for Bayesian
 #   network classifiers using hierarchical Dirichlet processes. Machine Learning 107.
+# - Read, J., Pfahringer, B., Holmes, G., Frank, E. (2011). Classifier chains for multi-label classification. Machine
+#   Learning 85.
 # - Sahami, M. (1996). Learning limited dependence Bayesian classifiers. KDD 96.
 # - Schwarz, G. (1978). Estimating the dimension of a model. Annals of Statistics 6.
 # - Scutari, M., Nagarajan, R. (2013). Identifying significant edges in graphical models of molecular networks. Artificial
@@ -1259,6 +1356,8 @@ check(
 # - Webb, G. I., Boughton, J. R., Zheng, F., Ting, K. M., Salem, H. (2012). Learning by extrapolation from
 #   marginal to full-multivariate probability distributions: decreasingly naive Bayesian classification.
 #   Machine Learning 86.
+# - Yilmaz, Y. K., Alpaydın, E., Akın, H. L., Bilgiç, T. (2002). Handling of deterministic relationships in
+#   constraint-based causal discovery. PGM 2002.
 # - Zaidi, N. A., Cerquides, J., Carman, M. J., Webb, G. I. (2013). Alleviating naive Bayes attribute
 #   independence assumption by attribute weighting. JMLR 14.
 # - Zheng, F., Webb, G. I., Suraweera, P., Zhu, L. (2012). Subsumption resolution: an efficient and effective

@@ -317,17 +317,28 @@ plot(by_score)
 # Seven of the eight links in Table 4 are reproduced. Here `glucose` is linked with `pressure`; in the paper,
 # `pregnancies` is linked with `pressure`, which no test accepts given `age`.
 #
-# The authors of dependency networks answer queries by Gibbs sampling. It is not offered here: if the features are
-# known, the class posterior needs no sampling, and if not, the result would depend on the seed and on the order of the
-# variables. The product of the tables of a dependency network is not a joint distribution. The model predicts by
-# normalizing the product over the classes, and explains predictions. It cannot answer queries, and it requires complete
-# rows:
+# The product of the tables of a dependency network is not a joint distribution, because its arcs form cycles. The model
+# predicts by normalizing the product over the classes, and sums it over the values of missing features. `query`, `sample`
+# and `impute(draws=...)` draw the class from this posterior, and then the features by ordered Gibbs sampling (Heckerman
+# and others, 2000), one after the other given all others. So the answers of `query` are proportions of draws, here with
+# standard errors of at most 0.005:
 
 # %%
-try:
-    query(lp(by_tests, pima, smooth=1), "glucose")
-except TypeError as refused:
-    print(refused)
+answers = query(
+    lp(by_tests, pima, smooth=1),
+    "glucose",
+    {"diabetes": "yes"},
+    draws=10_000,
+    rng=0,
+)
+counted = pima.loc[pima["diabetes"] == "yes", "glucose"].value_counts(
+    normalize=True
+)
+print(pd.DataFrame({"draws": answers, "data": counted}).round(3))
+
+# %% [markdown]
+# The draws agree with the proportions in the data to within 0.014. If two features are parents of each other, the
+# product counts their dependence twice, and the draws count it once.
 
 # %% [markdown]
 # ## Summary

@@ -144,6 +144,26 @@ bn.predict(naive, car, prob=True).head()
 # | `cv` of one model | a number | a number; of a dict, a Series with its names |
 # | ties in a prediction or a search | at random | the first, so that results repeat |
 #
+# ## Where each algorithm of the paper is
+#
+# | algorithm in the paper and its vignettes | here | difference |
+# |---|---|---|
+# | naive Bayes | `nb` | none |
+# | Chow-Liu for one-dependence estimators, with log-likelihood, AIC or BIC | `tan_cl` | `root` has an effect; also `score="bde"` |
+# | forward and backward sequential joining | `fssj`, `bsej` | the first of tied steps is chosen, where R draws one |
+# | hill climbing for TAN, by arcs or superparents | `tan_hc`, `tan_hcsp` | the same |
+# | k-dependence by hill climbing | `kdb` | the same; `kdb_mi` is Sahami's algorithm |
+# | averaged one-dependence estimators | `aode` | averages joint probabilities, as the code of R does; the paper describes an average of posteriors |
+# | Bayesian estimation | `lp(smooth=...)` | none; also `ess`, `m` and `backoff` |
+# | MANB | `lp(manb_prior=...)` | none |
+# | AWNB | `lp(awnb_trees=...)` | none; both normalize the weighted tables, which Hall (2007) does not |
+# | WANBIA | `lp(wanbia=True)` | weights of the given structure and smoothing; R optimizes those of a naive Bayes with `smooth = 1` |
+# | cross-validation | `cv` | none with the folds of `r_folds`; other metrics |
+# | inference with incomplete rows, through gRain | `predict` | none; all rows at once |
+#
+# [Formulas](methods.py#founding) has the same table for the other documents on which the package is based: the survey of
+# Bayesian network classifiers, the papers on TAN and on dependency networks, and those on several class variables.
+#
 # ## From R, through reticulate
 #
 # If you work in R, you can call this package there. The code was run with R 4.2.2, reticulate 1.28, pandas 2.2 and NumPy

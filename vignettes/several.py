@@ -96,7 +96,9 @@ print(
 #
 # `maode` averages networks. In each network a different class variable is the parent of the others, so you need not
 # choose a tree. `chain` learns a sequence of classifiers for one class each, in which the preceding class variables are
-# features. A chain can use any learner and any method of `lp`.
+# features. A chain can use any learner and any method of `lp`. With `orders=10`, it learns ten chains in random orders, the
+# first in the order of the class variables, and averages their posteriors (an ensemble of classifier chains, ECC, of
+# Read and others, 2011).
 
 # %%
 tan = {"learner": "tan_cl", "dag_args": {"score": "bic"}}
@@ -108,6 +110,9 @@ models = {
     "mbc, tree of features": lp(mbc(arms, known, features="tree"), known, smooth=1),
     "maode": lp(maode(arms, known), known, smooth=1),
     "chain of TAN": lp(chain(arms, known, **tan), known, smooth=1),
+    "10 chains of TAN": lp(
+        chain(arms, known, orders=10, rng=0, **tan), known, smooth=1
+    ),
 }
 
 # %% [markdown]
@@ -192,7 +197,8 @@ print(compared(known, arms, models, folds).round(3))
 # %% [markdown]
 # `hamming` is the proportion of correct votes, `exact_match` the proportion of members with four correct votes, and
 # `joint_exact_match` the same for the most probable combinations. These votes remain dependent given the other votes, so
-# one network predicts all four correctly more often than four separate classifiers do. Without arcs between the class
+# one network predicts all four correctly more often than four separate classifiers do. Ten chains instead of one change
+# `exact_match` by at most 0.005 on the three tables of this page, and its standard error is 0.02 here. Without arcs between the class
 # variables, the network is less accurate than separate classifiers, because each feature has only one class variable as a
 # parent.
 #
@@ -208,6 +214,9 @@ learned = {
     "mbc": lp(mbc(money, others), others, smooth=1),
     "maode": lp(maode(money, others), others, smooth=1),
     "chain of TAN": lp(chain(money, others, **tan), others, smooth=1),
+    "10 chains of TAN": lp(
+        chain(money, others, orders=10, rng=0, **tan), others, smooth=1
+    ),
 }
 folds = np.random.default_rng(0).permutation(len(others)) % 10
 print(compared(others, money, learned, folds).round(3))
@@ -231,6 +240,9 @@ learned = {
     "mbc, tree of features": lp(mbc(flares, sun, features="tree"), sun, smooth=1),
     "maode": lp(maode(flares, sun), sun, smooth=1),
     "chain of TAN": lp(chain(flares, sun, **tan), sun, smooth=1),
+    "10 chains of TAN": lp(
+        chain(flares, sun, orders=10, rng=0, **tan), sun, smooth=1
+    ),
 }
 folds = np.random.default_rng(0).permutation(len(sun)) % 10
 print(compared(sun, flares, learned, folds).round(3))
@@ -244,7 +256,7 @@ print(compared(sun, flares, learned, folds).round(3))
 # |---|---|---|
 # | `mbc` | by elimination, exact | by elimination, exact |
 # | `maode` | by elimination, exact | by enumeration of at most 65,536 combinations |
-# | `chain` | by enumeration of at most 65,536 combinations; beyond that, one class at a time (`greedy=True`) | the same |
+# | `chain` | by enumeration of at most 65,536 combinations; beyond that, one class at a time (`greedy=True`) | the same; with `orders`, the best of the combinations of the chains |
 #
 # Elimination needs tables over the class variables that are parents of the same feature. With `max_parents=1`, the
 # default, these tables stay small for any number of class variables. With two or more parents they can exceed the memory

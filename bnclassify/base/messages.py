@@ -183,9 +183,27 @@ def silently() -> Iterator[None]:
         _SILENT.reset(token)
 
 
+_KEPT: ContextVar[list[str] | None] = ContextVar("_KEPT", default=None)
+
+
+@contextmanager
+def keeping_warnings() -> Iterator[list[str]]:
+    """Let `warn` collect messages in this thread, for another thread or process to issue."""
+    messages: list[str] = []
+    token = _KEPT.set(messages)
+    try:
+        yield messages
+    finally:
+        _KEPT.reset(token)
+
+
 def warn(message: str) -> None:
     """Issue a UserWarning that points to the line that called into this package or into scikit-learn."""
     if _SILENT.get():
+        return
+    kept = _KEPT.get()
+    if kept is not None:
+        kept.append(message)
         return
     level, frame, repeated = 1, sys._getframe(), False
     while frame.f_back is not None:
@@ -235,7 +253,7 @@ RELATED = """
 AIC BIC loglik cloglik: loglik cloglik AIC BIC nparams network_score
 AODE ANDE Ensemble: aode ande members predict
 BNC DN: tan_cl chisq_dn lp families cpt
-MBC MAODE Chain: mbc maode chain predict
+MBC MAODE Chain ChainEnsemble: mbc maode chain predict
 Dataset Partitions: encode
 Discretizer Merger Preparation: discretize merge_rare bnc
 accuracy confusion exact_match hamming: predict cv confusion accuracy exact_match hamming

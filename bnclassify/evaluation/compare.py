@@ -16,6 +16,7 @@ from ..base.arrays import TOLERANCE, Array
 from ..base.calls import guided
 from ..base.checks import Instance, OneOf, Real
 from ..base.messages import listed, warn
+from ..base.parallel import run_tasks, using_jobs
 from ..metrics import METRICS
 from .fold_scores import Scheme, choose_metric, scheme_of
 
@@ -34,6 +35,7 @@ def compare(
     train_size: float | None = None,
     test_size: float | None = None,
     rope: float = 0.01,
+    n_jobs: int | None = None,
 ) -> pd.DataFrame:
     """Test for every pair of models whether they differ on one data set, and estimate the difference.
 
@@ -54,6 +56,9 @@ def compare(
     rope : float, default 0.01
         For "bayes_t": two models are practically equivalent if the metric differs by at most this much (the
         region of practical equivalence), 0 or more.
+    n_jobs : int, optional
+        Number of pairs that are tested at the same time, as in `cv`. A test takes less than a millisecond, so
+        more than one is useful only for thousands of pairs.
 
     Returns
     -------
@@ -112,7 +117,9 @@ def compare(
         _check_five_by_two(table, scheme)
         decide = _TESTS[test]
     differences = {pair: (table[pair[0]] - table[pair[1]]).to_numpy() for pair in pairs_of(table)}
-    tests = pd.DataFrame([decide(d) for d in differences.values()], index=pairs_of(table), columns=columns)
+    with using_jobs(n_jobs):
+        verdicts = [*run_tasks(decide, differences.values())]
+    tests = pd.DataFrame(verdicts, index=pairs_of(table), columns=columns)
     tests.insert(0, "difference", [d.mean() for d in differences.values()])
     if test != "bayes_t":
         _adjust(tests)

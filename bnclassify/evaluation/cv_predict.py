@@ -14,7 +14,8 @@ from ..base.arrays import Array, first_best, log, log_normalize
 from ..base.calls import guided, progress_bar
 from ..base.checks import Flag, Optional, Seed, Unseen
 from ..base.messages import listed
-from ..fitting.rounds import Plan, name_models, plan_rounds
+from ..base.parallel import check_jobs, using_jobs
+from ..fitting.rounds import Plan, Round, name_models, plan_rounds
 from ..frames.opening import InFull, InParts, Rows
 from ..frames.partitions import Partitions, dask_frame_of
 from ..frames.sources import AnyFrame, in_kind_of
@@ -50,6 +51,7 @@ def cv_predict(
     columns: Literal["same", "any"] = "same",
     unseen: Unseen = "missing",
     rng: Seed = None,
+    n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> pd.DataFrame | pd.Series[Any]:
     """Predict every row by a model fitted without it, in cross-validation.
@@ -63,7 +65,7 @@ def cv_predict(
         As in `cv`.
     prob : bool, default True
         If True, return posteriors; if False, labels.
-    k, dag, folds, groups, columns, unseen, rng, progress
+    k, dag, folds, groups, columns, unseen, rng, n_jobs, progress
         As in `cv`. ``folds`` must test every row once.
 
     Returns
@@ -91,12 +93,14 @@ def cv_predict(
         raise TypeError(f"x must be one model; got {type(x).__name__}. {of_estimator(x)}".rstrip())
     models = name_models(x)
     Flag().check("prob", prob)
+    check_jobs(n_jobs)
     Optional(Flag()).check("progress", progress)
     if len(x.targets) > 1:
         raise TypeError(f"x must predict one class; got a model of {listed(x.targets)}.")
     options: Any = {"folds": folds, "dag": dag, "unseen": unseen, "rng": rng, "groups": groups}
     plan = plan_rounds(models, dataset, k=k, repeats=1, columns=columns, **options)
-    with progress_bar(progress, total=len(plan.rounds), desc="cv_predict", unit=" folds") as bar:
+    bars = progress_bar(progress, total=len(plan.rounds), desc="cv_predict", unit=" folds")
+    with using_jobs(n_jobs), bars as bar:
         if isinstance(plan.data, Partitions):
             return _predict_parts(x, plan, prob=prob, dag=dag, bar=bar)
         return in_kind_of(dataset, _predict_rows(x, plan, prob=prob, dag=dag, bar=bar))
@@ -112,19 +116,22 @@ def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: tqdm[Any]
             f"folds must test every row once; {np.count_nonzero(times == 0)} of {len(data)} rows are never "
             f"tested, and {np.count_nonzero(times > 1)} more than once."
         )
+
+    def posteriors_of(rnd: Round, train: Any, test: Any, learned: list[Model]) -> Any:
+        if not learned:
+            return np.nan
+        logs = outcomes_of(learned[0], test).of_target().logs_of(labels)
+        return rnd.fold.proportions(data)[:, None] * np.exp(log_normalize(logs))
+
     posteriors = np.zeros((len(data), len(labels)))
-    for rnd, _, test, learned in plan.refits({0: x}, dag=dag, bar=bar):
-        if learned:
-            logs = outcomes_of(learned[0], test).of_target().logs_of(labels)
-            posteriors[rnd.fold.rows] += rnd.fold.proportions(data)[:, None] * np.exp(log_normalize(logs))
-        else:
-            posteriors[rnd.fold.rows] = np.nan
+    for rnd, found in zip(plan.rounds, plan.evaluate({0: x}, posteriors_of, dag=dag, bar=bar), strict=True):
+        posteriors[rnd.fold.rows] += found
     of_all = np.full((len(plan.index), len(labels)), np.nan)
     of_all[plan.known] = posteriors
-    found = _name_predictions(Labelling(labels, data.columns[-1], plan.index), of_all, prob=prob)
+    named = _name_predictions(Labelling(labels, data.columns[-1], plan.index), of_all, prob=prob)
     if plan.unseen:
-        found.attrs["unseen"] = dict(plan.unseen)
-    return found
+        named.attrs["unseen"] = dict(plan.unseen)
+    return named
 
 
 def _name_predictions(labelling: Labelling, posteriors: Array, *, prob: bool) -> Any:
@@ -145,7 +152,7 @@ def _predict_parts(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: tqdm[Any
             "dataset must be in memory, or a Dask DataFrame, whose predictions are lazy; got chunks. For "
             "metrics of chunks, use cv."
         )
-    learned = [models[0] if models else None for *_, models in plan.refits({0: x}, dag=dag, bar=bar)]
+    learned = [*plan.evaluate({0: x}, lambda *round_: next(iter(round_[-1]), None), dag=dag, bar=bar)]
     first = next(model for model in learned if model is not None)
     meta = predict(first, frame._meta.iloc[:0], prob=prob)
     folds = plan.rounds[0].fold.folds

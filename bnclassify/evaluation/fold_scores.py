@@ -15,7 +15,7 @@ from ..base.calls import progress_bar
 from ..base.checks import available, is_among, must_be
 from ..base.immutable import cached_property
 from ..base.messages import listed, silently
-from ..fitting.rounds import Plan
+from ..fitting.rounds import Plan, Round
 from ..frames.schema import Dataset
 from ..metrics import AnyMetric
 from ..metrics.outcomes import Outcomes, outcomes_of
@@ -186,23 +186,24 @@ def score_rounds(
     models: Mapping[Any, Model], plan: Plan, metrics: Sequence[AnyMetric], *, dag: bool, progress: bool | None
 ) -> Scores:
     """Refit models in each round, and evaluate them on its test rows."""
-    data, found, sizes = plan.data, list[list[list[Any]]](), list[tuple[float, float]]()
+    data = plan.data
     weigh = partial(_weigh_labels, targets=data.targets)
     total = data.add_up(weigh)
+
+    def score(_: Round, train: Any, test: Any, learned: list[Model]) -> tuple[Any, tuple[float, float]]:
+        if not learned:
+            return [[None] * len(metrics)] * (len(models) + 1), (0.0, test.size)
+        of_rows = partial(_score_rows, learned, metrics)
+        sums, tested = of_rows(test) if isinstance(test, Dataset) else test.add_up(of_rows)
+        rest = [known - held_out for known, held_out in zip(total, tested, strict=True)]
+        learned_from = train.add_up(weigh) if isinstance(train, Dataset) else rest
+        frequencies = _sums_of_frequencies(metrics, test, data, learned_from[1:], tested[1])
+        return [*sums, frequencies], (learned_from[0], tested[0])
+
     steps = len(plan.rounds) * len(models)
     with progress_bar(progress, total=steps, desc="cv", unit=" models") as bar:
-        for _, train, test, learned in plan.refits(models, dag=dag, bar=bar):
-            if not learned:
-                found.append([[None] * len(metrics)] * (len(models) + 1))
-                sizes.append((0.0, test.size))
-                continue
-            score = partial(_score_rows, learned, metrics)
-            sums, tested = score(test) if isinstance(test, Dataset) else test.add_up(score)
-            rest = [known - held_out for known, held_out in zip(total, tested, strict=True)]
-            learned_from = train.add_up(weigh) if isinstance(train, Dataset) else rest
-            found.append([*sums, _sums_of_frequencies(metrics, test, data, learned_from[1:], tested[1])])
-            sizes.append((learned_from[0], tested[0]))
-    return Scores(metrics, [rnd.repeat for rnd in plan.rounds], found, np.array(sizes))
+        found, sizes = zip(*plan.evaluate(models, score, dag=dag, bar=bar), strict=True)
+    return Scores(metrics, [rnd.repeat for rnd in plan.rounds], list(found), np.array(sizes))
 
 
 def _sums_of_frequencies(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from tqdm import tqdm
@@ -13,6 +13,7 @@ from tqdm import tqdm
 from ..base.arrays import Array, Codes
 from ..base.checks import Flag, OneOf, Seed, Whole, check_columns, check_rng
 from ..base.messages import listed, shown, warn
+from ..base.parallel import run_tasks
 from ..frames.encoding import check_levels
 from ..frames.opening import group_labels, is_partitioned, open_data
 from ..frames.partitions import NoRowsError, Partitions
@@ -32,6 +33,8 @@ from ..model.model import Model
 from ..model.questions import values
 from ..model.recipes import Recipe
 from ..numbers.preparation import Preparation, check_numbers
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,25 +113,37 @@ class Plan:
         """The number of repeats."""
         return self.rounds[-1].repeat + 1
 
-    def refits(
-        self, models: Mapping[Any, Model], *, dag: bool, bar: tqdm[Any]
-    ) -> Iterator[tuple[Round, Any, Any, list[Model]]]:
-        """Yield each round, its training and test rows, and refitted models; none without training rows."""
-        empty: list[int] = []
-        for rnd in self.rounds:
+    def evaluate(
+        self,
+        models: Mapping[Any, Model],
+        function: Callable[[Round, Any, Any, list[Model]], R],
+        *,
+        dag: bool,
+        bar: tqdm[Any],
+    ) -> Iterator[R]:
+        """Yield a function of each round, its training and test rows, and refitted models.
+
+        There are no models without training rows.
+        """
+
+        def run(rnd: Round) -> tuple[R, bool]:
             train, test = rnd.fold.split(self.data)
             learned: list[Model] = []
             try:
                 if isinstance(train, Dataset) and not train.size:
                     raise NoRowsError("dataset must have rows; got none.")
-                for name, model in models.items():
-                    learned.append(_refit(name, model, rnd, train, dag))
-                    bar.update()
+                learned = [_refit(name, model, rnd, train, dag) for name, model in models.items()]
             except NoRowsError:
-                empty.append(rnd.number)
-                bar.update(len(models) - len(learned))
-                learned = []
-            yield rnd, train, test, learned
+                pass
+            return function(rnd, train, test, learned), bool(learned)
+
+        empty: list[int] = []
+        # a source of partitions need not support several readers
+        results = map(run, self.rounds) if isinstance(self.data, Partitions) else run_tasks(run, self.rounds)
+        for rnd, (result, has_models) in zip(self.rounds, results, strict=True):
+            empty += [] if has_models else [rnd.number]
+            bar.update(len(models))
+            yield result
         if empty:
             warn(
                 f"No training row has a positive weight if fold {listed(empty)} is tested, so its results "

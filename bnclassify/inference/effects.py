@@ -265,7 +265,7 @@ def tabulate(x: object, steps: int | None = None) -> EffectTable:
 
 def _check_sum(x: Model) -> None:
     """Raise a ValueError unless the log odds are a sum of terms of a feature and at most one parent."""
-    scopes = x._term_scopes() if x.one_class and x.missing_rule != "an error" else None
+    scopes = x._term_scopes() if x.one_class and not x.is_sampled else None
     parents = list(x.feature_parents.values()) if scopes is not None else []
     single = all(len(above) < 2 for above in parents) and not x.parents.get(x.class_var, ())
     families = [{i, *map(x.features.index, above)} for i, above in enumerate(parents)]

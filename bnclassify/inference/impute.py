@@ -17,20 +17,26 @@ from ..frames.schema import match
 from ..frames.sources import AnyFrame
 from ..model.arguments import check_joint, encode_for
 from ..model.model import Model
+from ..network.gibbs import BURN_IN, MOST_SWEEPS
 
 _MOST_DRAWS = 1_000_000
 
 
 @guided("Pass options by name: impute(x, frame, draws=n, rng=seed).")
 def impute(
-    x: Model, frame: pd.DataFrame | AnyFrame, *, draws: int | None = None, rng: Seed = None
+    x: Model,
+    frame: pd.DataFrame | AnyFrame,
+    *,
+    draws: int | None = None,
+    rng: Seed = None,
+    burn_in: int = BURN_IN,
 ) -> pd.DataFrame:
     """Fill in missing values by the most probable combination of values in each row, or draw them.
 
     Parameters
     ----------
     x : BNC, AODE or another model
-        With parameters and a joint distribution.
+        With parameters and a joint distribution, or a dependency network.
     frame : pandas.DataFrame
         Data with one column per feature of the model. Without a column of the class, the class is
         treated as missing and is not returned.
@@ -38,6 +44,8 @@ def impute(
         Number of completions to draw, for multiple imputation. By default, the most probable one is returned.
     rng : int or numpy.random.Generator, optional
         Seed of the draws.
+    burn_in : int, default 100
+        For draws from a dependency network: number of sweeps of Gibbs sampling, as in `sample`.
 
     Returns
     -------
@@ -56,9 +64,9 @@ def impute(
 
     Notes
     -----
-    The values jointly maximize P(row). To fit a model to incomplete rows, use ``lp(..., missing="em")``. To
-    estimate another quantity, draw several completions, compute it in each, and pool the results by Rubin's
-    rules [1]_.
+    The values jointly maximize P(row) or, in a dependency network, the product of its tables. To fit a model
+    to incomplete rows, use ``lp(..., missing="em")``. To estimate another quantity, draw several completions,
+    compute it in each, and pool the results by Rubin's rules [1]_.
 
     References
     ----------
@@ -75,7 +83,8 @@ def impute(
     3               y                  n     n
     4               y                  n     y
     """
-    model = check_joint(x, "impute")
+    model = check_joint(x, "impute", or_sampled=True)
+    Whole(most=MOST_SWEEPS).check("burn_in", burn_in)
     table, generator = frame_of(frame, "frame"), None
     if Optional(Whole(least=1, most=_MOST_DRAWS)).check("draws", draws) is not None:
         table = pd.concat([table] * (draws or 1), keys=range(draws or 1), names=["draw", *table.index.names])
@@ -88,7 +97,7 @@ def impute(
     codes = np.vstack([feature_codes, no_class])
     if len(names) > len(model.features):
         codes[-1] = match(data, names[-1:], (levels[names[-1]],))[0]
-    completed = placed._complete(codes, generator)
+    completed = placed._sampling(burn_in)(codes, generator)
     numbers = model._numbers_at(completed, generator)
     result = table.copy()
     for name, filled, column in zip(names, completed, codes, strict=False):

@@ -11,13 +11,14 @@ import pandas as pd
 
 from ..base.arrays import Array, Codes, blocks, code_type, log, log_normalize, log_sum_exp
 from ..base.calls import guided
-from ..base.checks import Instance, Names, Real, Seed, check_rng, is_among
+from ..base.checks import Instance, Names, Real, Seed, Whole, check_rng, is_among
 from ..base.immutable import EMPTY
 from ..base.messages import listed, shown
 from ..frames.schema import match
 from ..model.arguments import check_joint, check_not_dropped, encode_for
 from ..model.model import Model
 from ..model.recipes import BOUNDS, check_draws, check_interval, drawn_bounds
+from ..network.gibbs import BURN_IN, MOST_SWEEPS
 
 _MOST_CELLS = 2**22
 _BLOCK_CODES = 2**22
@@ -29,7 +30,14 @@ EvidenceOf: TypeAlias = "Mapping[Hashable, Any] | pd.Series[Any] | None"
 
 @overload
 def query(
-    x: Model, variables: Variables, evidence: EvidenceOf = None, *, interval: None = None
+    x: Model,
+    variables: Variables,
+    evidence: EvidenceOf = None,
+    *,
+    interval: None = None,
+    draws: int = 1000,
+    rng: Seed = None,
+    burn_in: int = BURN_IN,
 ) -> pd.Series[float]: ...
 @overload
 def query(
@@ -50,13 +58,14 @@ def query(
     interval: float | None = None,
     draws: int = 1000,
     rng: Seed = None,
+    burn_in: int = BURN_IN,
 ) -> pd.Series[float] | pd.DataFrame:
     """Return the exact joint distribution of some variables, given others.
 
     Parameters
     ----------
     x : BNC, AODE or another model
-        With parameters and a joint distribution.
+        With parameters and a joint distribution, or a dependency network.
     variables : str or list of str
         Variables whose joint distribution is computed: features, the class, or both.
     evidence : dict or Series, optional
@@ -65,7 +74,9 @@ def query(
         model marginalizes over all other variables.
     interval, draws, rng
         Probability of a credible interval of each probability, the number of draws, and their seed, as in
-        `predict`.
+        `predict`. In a dependency network, the number of draws from which probabilities are estimated.
+    burn_in : int, default 100
+        For a dependency network: number of sweeps of Gibbs sampling before each draw, as in `sample`.
 
     Returns
     -------
@@ -88,6 +99,10 @@ def query(
     ``{"high": 0.8, "med": 0.2}``. They are not probabilities of the labels: to change the distribution of a
     variable to q (Jeffrey's rule), pass q(x) / P(x | other evidence), where P is the result of `query`.
 
+    In a dependency network (`chisq_dn`), the result is the proportion of draws, with a standard error of
+    √(p (1 − p) / draws) if evidence is certain, and "log_evidence" is that of the product of tables. The
+    posterior of the class alone is that of `predict`.
+
     References
     ----------
     .. [1] Pearl, J. (1988). Probabilistic Reasoning in Intelligent Systems. Morgan Kaufmann.
@@ -107,7 +122,8 @@ def query(
     >>> query(network, "class", evidence).round(3).to_dict()
     {'unacc': 0.687, 'acc': 0.25, 'good': 0.058, 'vgood': 0.005}
     """
-    model = check_joint(x, "query")
+    model = check_joint(x, "query", or_sampled=True)
+    Whole(most=MOST_SWEEPS).check("burn_in", burn_in)
     is_name = isinstance(variables, str) or is_among(variables, model.variables)
     named = [variables] if is_name else variables
     check_not_dropped(model, "variables", named if isinstance(named, list | tuple) else [])
@@ -120,9 +136,15 @@ def query(
     if overlap:
         raise ValueError(f"variables must not be in the evidence; got {listed(overlap)} in both. Omit one.")
     numbers = [model.variables.index(name) for name in names]
-    logs = possible(log_table(model, numbers, known, likelihoods)).ravel()
+    levels, by_draws = model.levels_by_name, model.is_sampled and names != (model.class_var,)
+    logs = possible(log_table(model, () if by_draws else numbers, known, likelihoods)).ravel()
     log_evidence = float(log_sum_exp(logs))
-    levels = model.levels_by_name
+    if by_draws:
+        if interval is not None:
+            raise ValueError("interval must be None for features of a dependency network. Omit it.")
+        n, generator = check_draws(draws, len(known)), check_rng(rng)
+        drawn = draw_given(model, known, likelihoods, n, generator, burn_in)[numbers]
+        logs = log(_proportions(drawn, [len(levels[name]) for name in names]))
     if len(names) == 1:
         index: pd.Index[Any] = pd.Index(list(levels[names[0]]), name=names[0], tupleize_cols=False)
     else:
@@ -141,6 +163,34 @@ def query(
     frame = pd.DataFrame(dict(zip(BOUNDS, [bounds[0], found, bounds[1]], strict=True)), index=index)
     frame.attrs["log_evidence"] = log_evidence
     return frame
+
+
+def _proportions(codes: Codes, cards: Sequence[int]) -> Array:
+    """Return the proportion of rows of (variables, rows) codes that have each combination of levels."""
+    if prod(cards) > _MOST_CELLS:
+        raise ValueError(
+            f"variables must have a joint distribution of fewer cells; got {prod(cards):,}. Query fewer "
+            "variables at a time."
+        )
+    return np.bincount(np.ravel_multi_index(tuple(codes), cards), minlength=prod(cards)) / codes.shape[1]
+
+
+def draw_given(
+    x: Model,
+    known: Codes,
+    likelihoods: Mapping[int, Array],
+    n: int,
+    rng: np.random.Generator,
+    burn_in: int = BURN_IN,
+) -> Codes:
+    """Return rows drawn given evidence, (variables, n) codes."""
+    uncertain = list(likelihoods)
+    codes = np.repeat(known[:, None], n, axis=1)
+    logs = possible(log_table(x, uncertain, known, likelihoods))
+    if uncertain:
+        cells = rng.choice(logs.size, size=n, p=np.exp(log_normalize(logs.reshape(1, -1)))[0])
+        codes[uncertain] = np.unravel_index(cells, logs.shape)
+    return x._sampling(burn_in)(codes, rng)
 
 
 def possible(logs: Array) -> Array:

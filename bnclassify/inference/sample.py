@@ -9,31 +9,35 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Codes, log_normalize
 from ..base.calls import guided
 from ..base.checks import Seed, Whole, check_rng
 from ..frames.encoding import is_missing
 from ..model.arguments import check_joint
 from ..model.model import Model
-from .query import EvidenceOf, encode_evidence, log_table, possible
+from ..network.gibbs import BURN_IN, MOST_SWEEPS
+from .query import EvidenceOf, draw_given, encode_evidence
 
 _MOST_VALUES = 2**31  # maximum number of values of a sample
 
 
 @guided("Pass options by name: sample(x, n, evidence=evidence, rng=seed).")
-def sample(x: Model, n: int, *, evidence: EvidenceOf = None, rng: Seed = None) -> pd.DataFrame:
+def sample(
+    x: Model, n: int, *, evidence: EvidenceOf = None, rng: Seed = None, burn_in: int = BURN_IN
+) -> pd.DataFrame:
     """Draw rows from the joint distribution of a model, or from its distribution given evidence.
 
     Parameters
     ----------
     x : BNC, AODE or another model
-        With parameters and a joint distribution.
+        With parameters and a joint distribution, or a dependency network.
     n : int
         The number of rows.
     evidence : dict or Series, optional
         Evidence on some variables, as in `query`.
     rng : int or numpy.random.Generator, optional
         Seed of the draws.
+    burn_in : int, default 100
+        For a dependency network: number of sweeps over the features before each draw.
 
     Returns
     -------
@@ -54,6 +58,16 @@ def sample(x: Model, n: int, *, evidence: EvidenceOf = None, rng: Seed = None) -
     Each variable is drawn given its parents, parents first. In an average of networks, each row is drawn
     from one network, chosen by its weight. With `evidence`, the rows are drawn exactly, without rejection.
 
+    In a dependency network (`chisq_dn`), the class of a row is drawn from the posterior that `predict`
+    returns, and then its features by ordered Gibbs sampling [1]_: in each sweep, one after the other given
+    all others, by its own table and those of its children that are not its parents, too. Without cycles, this
+    is the distribution of a `BNC` with the same tables.
+
+    References
+    ----------
+    .. [1] Heckerman, D., Chickering, D. M., Meek, C., Rounthwaite, R., Kadie, C. (2000). Dependency networks
+       for inference, collaborative filtering, and data visualization. JMLR 1.
+
     Examples
     --------
     >>> from bnclassify import load_car, lp, sample, tan_cl
@@ -63,13 +77,16 @@ def sample(x: Model, n: int, *, evidence: EvidenceOf = None, rng: Seed = None) -
     >>> drawn["safety"].value_counts().to_dict()
     {'med': 976, 'low': 24, 'high': 0}
     """
-    model = check_joint(x, "sample")
+    model = check_joint(x, "sample", or_sampled=True)
+    Whole(most=MOST_SWEEPS).check("burn_in", burn_in)
     generator = check_rng(rng)
     most = _MOST_VALUES // len(model.variables)
     Whole(least=0, most=most).check("n", n)
-    model, codes = (
-        (model, model._draw(n, generator)) if evidence is None else _draw_given(model, evidence, n, generator)
-    )
+    if evidence is None and not model.is_sampled:
+        codes = model._draw(n, generator)
+    else:
+        model, known, likelihoods = encode_evidence(model, evidence)
+        codes = draw_given(model, known, likelihoods, n, generator, burn_in)
     numbers, discretizer = model._numbers_at(codes, generator), model.discretizer
     for name, value in dict(() if evidence is None else evidence.items()).items():
         is_number = name in model.densities or (discretizer is not None and name in discretizer.cuts)
@@ -85,15 +102,3 @@ def sample(x: Model, n: int, *, evidence: EvidenceOf = None, rng: Seed = None) -
             dtype = pd.CategoricalDtype(list(labels))
             columns[name] = pd.Categorical.from_codes(column, dtype=dtype)
     return pd.DataFrame(columns)
-
-
-def _draw_given(x: Model, evidence: EvidenceOf, n: int, rng: np.random.Generator) -> tuple[Model, Codes]:
-    """Return the model with observed numbers as levels, and rows drawn given evidence."""
-    x, known, likelihoods = encode_evidence(x, evidence)
-    uncertain = list(likelihoods)
-    logs = possible(log_table(x, uncertain, known, likelihoods))
-    codes = np.repeat(known[:, None], n, axis=1)
-    if uncertain:
-        cells = rng.choice(logs.size, size=n, p=np.exp(log_normalize(logs.reshape(1, -1)))[0])
-        codes[uncertain] = np.unravel_index(cells, logs.shape)
-    return x, x._complete(codes, rng)

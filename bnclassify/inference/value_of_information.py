@@ -89,8 +89,6 @@ def value_of_information(
     model = check_fitted(x)
     check_unseen(unseen)
     raw, data = read_one(model, row)
-    if model.missing_rule == "an error":
-        raise TypeError(f"x must marginalize over missing features; {model.no_joint}.")
     table = None if costs is None else check_costs(costs, model.known_levels[-1])[0]
     placed, codes, numbers = _unknown(model, raw, data, unseen)
     logs = placed._log_joint(placed._with_numbers(codes, numbers))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from math import log as ln
 from math import prod
 from typing import Literal
@@ -10,12 +10,13 @@ from typing import Literal
 import numpy as np
 from scipy.special import chdtri
 
-from ..base.arrays import TOLERANCE, Array, Positions
+from ..base.arrays import TOLERANCE, Array, Mask
 from ..base.checks import OneOf, Real
+from ..base.parallel import check_jobs, run_tasks, using_jobs
 from ..counts.contingency import FamilyCounts, FamilyCountsInParts, count_families, family_counts
-from ..counts.information import STATISTICS, log_tail, pair_statistics
+from ..counts.information import STATISTICS, log_tail
 from ..frames.opening import InFull, InParts
-from ..frames.schema import Learnable
+from ..frames.schema import Dataset, Learnable
 from ..frames.training import prepare
 from ..model.recipes import Recipe, Step
 from ..network.classifiers import DN
@@ -34,6 +35,7 @@ def chisq_dn(
     features: Iterable[Hashable] | None = None,
     required: Iterable[Arc] = (),
     forbidden: Iterable[Arc] = (),
+    n_jobs: int | None = None,
 ) -> DN:
     """Learn a dependency network classifier by chi-square tests (ChiSqDN).
 
@@ -51,13 +53,17 @@ def chisq_dn(
     alpha : float, default 0.025
         Upper tail probability of the chi-square quantile, between 0 and 1. Larger values give more arcs.
         With `df` "all", this is the significance level of a test.
-    df : {"class", "all"}, default "class"
-        With "class", as in the original method, the threshold is the sum over the classes of the quantile
-        of a test within one class. With "all", it is the quantile of the test over all classes.
+    df : {"class", "all", "deterministic"}, default "class"
+        With "class", the threshold is the sum over the classes of the quantile of a test within one class,
+        whose degrees of freedom count the levels that occur in the data. With "deterministic", as in the
+        paper [1]_, they count the levels that occur in each configuration of the parents. With "all", the
+        threshold is the quantile of the test over all classes.
     features : list of str, optional
         Columns to use as features.
     required, forbidden : pairs of str
         Arcs ``(from, to)`` between features that are selected first, and arcs that are never selected.
+    n_jobs : int, optional
+        Number of features that select parents at the same time, as in `cv`.
 
     Returns
     -------
@@ -74,6 +80,17 @@ def chisq_dn(
     if `df` is "class", and the quantile with K d degrees of freedom if `df` is "all". Candidates with a score
     of at most 1e-8 are dropped; the best becomes a parent. Of scores within 1e-8, the first column wins.
 
+    If `df` is "deterministic" [2]_, class c has Σ_z max(rows − 1, 0) max(columns − 1, 0) degrees of freedom,
+    where z are the configurations of Z, and rows and columns are those of the table of X and Y in (z, c) that
+    are not all 0. The threshold is the sum of the quantiles of the classes, 0 for 0 degrees of freedom. With
+    many parents few values occur together, so features select more parents.
+
+    Which is better depends on the data. In 20 repeats of two-fold cross-validation with ``smooth=1`` and MDLP
+    in each fold, "deterministic" has a higher accuracy on car (.887 against .875) and wdbc (.939, .935), and
+    a lower one on voting (.929, .934) and australian (.832, .839); on pima, heart, iris and vehicle they
+    differ by at most .003. Its log-loss is lower on wdbc only (.199, .227). On segment, "class" selects one
+    parent per feature (accuracy .933), and "deterministic" up to 13, for which tables would be too large.
+
     The network does not define a joint distribution: a dependence between two features counts twice if there
     are arcs in both directions. Therefore, `ban` and `tan_cl` are better suited for prediction.
 
@@ -81,6 +98,8 @@ def chisq_dn(
     ----------
     .. [1] Gámez, J. A., Mateo, J. L., Puerta, J. M. (2006). Dependency networks based classifiers: learning
        models by using independence tests. PGM 2006.
+    .. [2] Yilmaz, Y. K., Alpaydın, E., Akın, H. L., Bilgiç, T. (2002). Handling of deterministic
+       relationships in constraint-based causal discovery. PGM 2002.
 
     Examples
     --------
@@ -90,15 +109,15 @@ def chisq_dn(
     (('buying', 'maint', 'class'), ('maint', 'buying', 'class'))
     """
     level = Real(above=0, below=1).check("alpha", alpha)
-    OneOf(("class", "all")).check("df", df)
+    OneOf(("class", "all", "deterministic")).check("df", df)
+    check_jobs(n_jobs)
     data = prepare(dataset, (class_var,), features)
     rules = ArcRules.check(required, forbidden, data.columns, apart=class_var)
     warn_of_fractions(data, "G")
     names = data.features
-    families = [
-        (names[v], *[names[p] for p in parents], class_var)
-        for v, parents in enumerate(_choose_parents(data, float(level), df, rules))
-    ]
+    with using_jobs(n_jobs):
+        chosen = _choose_parents(data, float(level), df, rules)
+    families = [(names[v], *[names[p] for p in parents], class_var) for v, parents in enumerate(chosen)]
     settings = {"alpha": level, "df": None if df == "class" else df} | rules.settings()
     settings["features"] = None if features is None else names
     recipe = Recipe.of(class_var, Step("chisq_dn", chisq_dn, settings), data.schema)
@@ -108,57 +127,90 @@ def chisq_dn(
 def _choose_parents(data: Learnable, alpha: float, df: str, rules: ArcRules) -> list[list[int]]:
     """Return the feature parents of each feature in the order of selection."""
     required, forbidden = rules.matrices(data.features)
-    class_column = len(data.features)
-    pairs = pair_statistics(data, range(class_column), class_column)
-    single = count_families(data, [[column] for column in range(class_column + 1)])
-    occurring = np.array([np.count_nonzero(counts) for counts in single])
-    scores = LocalScores(data, "loglik")
-    choices = [_Choice(v, occurring, alpha, df) for v in range(class_column)]
-    for choice in choices:
-        choice.remains &= ~forbidden[:, choice.variable]
-        for parent in np.flatnonzero(required[:, choice.variable]).tolist():
-            choice.add(parent)
-    dependence = 2 * pairs.rows * pairs.information
-    choosing = [choice for choice in choices if choice.parents or choice.go_on(dependence[choice.variable])]
-    while choosing:
-        scores.prefetch([(choice.variable, *choice.parents, class_column) for choice in choosing])
-        choosing = [
-            choice
-            for choice in choosing
-            if choice.go_on(2 * scores.gains(choice.variable, (*choice.parents, class_column))[:class_column])
-        ]
-    return [choice.parents for choice in choices]
+    of_class, scores = len(data.features), LocalScores(data, "loglik")
+    threshold = _of_tables(scores.counts, alpha) if df == "deterministic" else _of_levels(data, alpha, df)
+
+    def choose(features: Sequence[int]) -> list[list[int]]:
+        choices = [_Choice(v, ~forbidden[:, v]) for v in features]
+        for choice in choices:
+            for parent in np.flatnonzero(required[:, choice.variable]).tolist():
+                choice.add(parent)
+        choosing = choices
+        while choosing := [choice for choice in choosing if choice.remains.any()]:
+            families = [(choice.variable, *choice.parents, of_class) for choice in choosing]
+            by_class = [(of_class, *parents) for _, *parents in families] if df == "deterministic" else []
+            scores.prefetch(families, by_class)
+            for choice, family in zip(choosing, families, strict=True):
+                g = 2 * scores.gains(family[0], family[1:])
+                choice.go_on((g - threshold(family))[:of_class])
+        return [choice.parents for choice in choices]
+
+    every = range(of_class)  # partitioned data are counted for all features in one pass
+    tasks = [[v] for v in every] if isinstance(data, Dataset) else [every]
+    return [parents for found in run_tasks(choose, tasks) for parents in found]
+
+
+Threshold = Callable[[Sequence[int]], Array]
+"""Returns the thresholds of all columns as additional parents of a family, of which the class is last."""
+
+
+def _of_levels(data: Learnable, alpha: float, df: str) -> Threshold:
+    """Return thresholds by the numbers of levels that occur."""
+    tables = count_families(data, [[column] for column in range(len(data.columns))])
+    levels = np.array([np.count_nonzero(counts) for counts in tables])
+    n_classes = int(levels[-1])
+    # the tests, and their degrees of freedom as multiples of one class
+    tests, classes = (n_classes, 1) if df == "class" else (1, n_classes)
+
+    def threshold(family: Sequence[int]) -> Array:
+        variable, *parents, _ = family
+        freedom = (levels[variable] - 1.0) * (levels - 1.0) * levels[parents].prod()
+        return np.where(freedom > 0, tests * _quantiles(classes * freedom, alpha), np.inf)
+
+    return threshold
+
+
+def _of_tables(counts: FamilyCounts | FamilyCountsInParts, alpha: float) -> Threshold:
+    """Return thresholds by the rows and columns that are not 0 in each configuration of the parents."""
+
+    def threshold(family: Sequence[int]) -> Array:
+        is_of_class = (counts.table((family[-1], *family[1:])) > 0).astype(float)  # (classes, configurations)
+        freedom = np.zeros((len(is_of_class), len(counts.cards)))
+        for columns, table in counts.extended(family):
+            cards = counts.cards[columns]
+            starts = np.cumsum(cards) - cards
+            # a 3 x 3 table with two rows and one column of zeros: (3 - 2 - 1) (3 - 1 - 1) = 0
+            lines = np.count_nonzero(np.add.reduceat(table, starts, axis=2), axis=0)
+            levels = np.add.reduceat(table.any(axis=0), starts, axis=1, dtype=np.intp)
+            freedom[:, columns] = is_of_class @ (np.maximum(lines - 1, 0) * np.maximum(levels - 1, 0))
+        return _quantiles(freedom, alpha).sum(axis=0)
+
+    return threshold
+
+
+def _quantiles(freedom: Array, alpha: float) -> Array:
+    """Return the 1 − alpha quantiles of chi-square distributions, 0 for 0 degrees of freedom."""
+    return np.where(freedom > 0, chdtri(np.maximum(freedom, 1.0), alpha), 0.0)
 
 
 class _Choice:
-    """The parents that a feature has selected; `occurring` are the numbers of levels that occur."""
+    """The parents that a feature has selected, and the features that remain as candidates."""
 
-    def __init__(self, variable: int, occurring: Positions, alpha: float, df: str) -> None:
-        *levels, n_classes = occurring
-        self.variable, self.parents, self._alpha = variable, list[int](), alpha
-        # the tests, and their degrees of freedom as multiples of one class
-        self._tests, self._classes = (int(n_classes), 1) if df == "class" else (1, int(n_classes))
-        self._levels = np.array(levels)
-        self._freedom = (levels[variable] - 1.0) * (self._levels - 1.0)
-        self.remains = self._freedom > 0
+    def __init__(self, variable: int, remains: Mask) -> None:
+        self.variable, self.parents, self.remains = variable, list[int](), remains
         self.remains[variable] = False
 
-    def go_on(self, dependence: Array) -> bool:
-        """Select the best parent by its G given the others if it gains, and return whether to continue."""
-        scores, remains = np.full(len(self._levels), -np.inf), self.remains
-        threshold = self._tests * chdtri(self._classes * self._freedom[remains], self._alpha)
-        scores[remains] = dependence[remains] - threshold
-        remains &= scores > _LEAST
-        if not remains.any():
-            return False
-        self.add(int(np.argmax(scores >= scores.max() - _LEAST)))
-        return bool(remains.any())
+    def go_on(self, scores: Array) -> None:
+        """Drop candidates with too small scores, and select the best of the others."""
+        self.remains &= scores > _LEAST
+        if self.remains.any():
+            best = scores[self.remains].max()
+            self.add(int(np.argmax(self.remains & (scores >= best - _LEAST))))
 
     def add(self, parent: int) -> None:
         """Select a parent."""
         self.parents.append(parent)
         self.remains[parent] = False
-        self._freedom *= self._levels[parent]
 
 
 def learn_blanket(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from itertools import zip_longest
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import combinations, zip_longest
 from math import prod
 from typing import cast
 
@@ -28,7 +28,9 @@ from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractions
 _PSEUDO_COUNTS = 2.0  # of the table of a pair, distributed like the table of its child
 _CURVATURE = 10.0  # added to the curvature of the likelihood
 _MOST_TERMS = 2**29  # number of rows x pairs x classes; beyond it, a subset of rows is used
-_MOST_CANDIDATES = 8  # of each feature
+_MOST_CANDIDATES = 8  # with the largest information, whose gains are computed
+_IN_PAIRS = 12  # number of features of the highest rank whose pairs are tried as parents
+_MOST_CHILDREN = 128  # number of features of the highest rank that can have feature parents
 
 
 @averages_views
@@ -264,28 +266,51 @@ def kdb_gain(
     step = Step("kdb_gain", kdb_gain, {"kdbk": k, "features": None if features is None else data.features})
     parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(data.features, ())
     if k:
-        parents = _parents_in_turns(cast("Dataset", next(iter(data.views))), k)
+        by_value = getattr(data, "by_value", None)
+        views = [next(iter(data.views)), *([] if by_value is None else [by_value])]
+        parents = _parents_in_turns(cast("list[Dataset]", views), k)
     return network(class_var, parents, data.schema, step)
 
 
-def _parents_in_turns(data: Dataset, k: int) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Map each feature to its parents, by gain and by information in turns."""
+def _parents_in_turns(views: Sequence[Dataset], k: int) -> dict[Hashable, tuple[Hashable, ...]]:
+    """Map each feature to its parents, by gain and by information in turns.
+
+    The gain is the largest of the views; information and ranks are those of the first one.
+    """
+    data = views[0]
     names, d = data.columns[:-1], len(data.columns) - 1
-    by_name = column_order(data)
+    by_contents = column_order(data)
     relevance = np.array([value for value, _ in informations(data, [(i, d) for i in range(d)])])
-    rank = by_name[_descending(relevance[by_name])]
+    rank = by_contents[_descending(relevance[by_contents])]
     information = pair_statistics(data, range(d), d).information
     parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(names, ())
-    scores = _Scores(data)
-    for place, child in enumerate(rank.tolist()):
-        earlier = by_name[np.isin(by_name, rank[:place])]
-        informative = earlier[_descending(information[child, earlier])][:_MOST_CANDIDATES]
-        gains = np.array([scores.gain(child, parent) for parent in informative.tolist()])
+    scores = [_Scores(view) for view in views]
+    for place, child in enumerate(rank.tolist()[:_MOST_CHILDREN]):
+        earlier = by_contents[np.isin(by_contents, rank[:place])]
+        informative = earlier[_descending(information[child, earlier])]
+        gains = _gains(scores, child, informative.tolist(), among=rank[:_IN_PAIRS].tolist())
         useful = informative[_descending(gains)][: np.count_nonzero(gains > TOLERANCE)]
         in_turns = [i for pair in zip_longest(useful[:k].tolist(), informative[:k].tolist()) for i in pair]
         kept = [i for i in dict.fromkeys(in_turns) if i is not None][:k]
         parents[names[child]] = tuple([names[i] for i in kept])
     return parents
+
+
+def _gains(scores: Sequence[_Scores], child: int, candidates: Sequence[int], among: Sequence[int]) -> Array:
+    """Return the gain of each candidate as a parent: its own, or half of that of a pair with another.
+
+    Example: the class is the parity of three columns. No single parent of a column has a gain, but the pair
+    of the two others has, and both are parents.
+    """
+    found = dict.fromkeys(candidates, 0.0)
+    for parent in candidates[:_MOST_CANDIDATES]:
+        found[parent] = max(view.gain(child, (parent,)) for view in scores)
+    paired = [i for i in candidates if i in among] if child in among else []
+    for pair in combinations(paired, 2):
+        half = scores[0].gain(child, pair) / 2
+        for parent in pair:
+            found[parent] = max(found[parent], half)
+    return np.array([found[parent] for parent in candidates])
 
 
 def _descending(values: Array) -> Positions:
@@ -335,13 +360,21 @@ class _Scores:
         values = cells / (self._without_own(np.tile(table.sum(axis=0), (len(own), 1))) + _PSEUDO_COUNTS)
         return np.where((own >= 0)[:, None] & (values > 0), values, 1.0)
 
-    def gain(self, child: int, parent: int) -> float:
-        """Return the gain of a child with a parent."""
-        codes, own = self.data.codes[parent].astype(np.intp), self.data.codes[child].astype(np.intp)
-        known, shape = (codes >= 0) & (own >= 0), [self.data.cards[column] for column in (parent, child, -1)]
-        cells = flat_index([codes[known], own[known], self.data.codes[-1, known]], shape)
-        table = self._counted(cells, known, tuple(shape))
-        alone, at_rows = self.terms[child], codes[self.rows]
+    def gain(self, child: int, parents: tuple[int, ...]) -> float:
+        """Return the increase of the log-likelihood of the class by the term of a child with parents.
+
+        With w the weight of the term, it is that of one step of Newton's method from w = 0.
+        """
+        data, columns = self.data, [*parents, child]
+        if min(data.cards[column] for column in columns) < 2:
+            return 0.0
+        codes = [data.codes[column].astype(np.intp) for column in columns]
+        known, own = np.min(codes, axis=0) >= 0, codes[-1]
+        shape = prod(data.cards[parent] for parent in parents), data.cards[child], data.cards[-1]
+        given = flat_index(codes[:-1], [data.cards[parent] for parent in parents])
+        cells = flat_index([given[known], own[known], data.codes[-1, known]], shape)
+        table = self._counted(cells, known, shape)
+        alone, at_rows = self.terms[child], np.where(known, given, 0)[self.rows]
         terms = self._without_own(table[at_rows, own[self.rows]]) + _PSEUDO_COUNTS * alone
         terms /= (self._without_own(table.sum(axis=1)[at_rows]) + _PSEUDO_COUNTS) * alone
         terms = np.log(np.maximum(terms, 1e-300, out=terms), out=terms)

@@ -33,10 +33,10 @@ def of_estimator(x: object) -> str:
     return "Call its method fit, and use its attribute model_." if hasattr(x, "predict_proba") else ""
 
 
-def check_joint(x: object, question: str) -> Model:
-    """Return ``x`` if it is a model with parameters and a joint distribution; if not, raise."""
+def check_joint(x: object, question: str, *, or_sampled: bool = False) -> Model:
+    """Return ``x`` if it is a model with parameters and a joint distribution, or draws; if not, raise."""
     model = check_fitted(x)
-    if model.no_joint:
+    if model.no_joint and not (or_sampled and model.is_sampled):
         raise TypeError(f"{question}: {model.no_joint}")
     return model
 

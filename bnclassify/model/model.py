@@ -78,6 +78,9 @@ class Model(Estimable, Drawable, Exportable):
     is_average = False
     """Whether it averages networks whose features may have different parents."""
 
+    is_sampled = False
+    """Whether questions about features are answered by draws, because it has no joint distribution."""
+
     _recipe = "plain"
     """The steps of the default recipe for this type of model, a key of ``recipe.default.STEPS``."""
 
@@ -343,6 +346,10 @@ class Model(Estimable, Drawable, Exportable):
     def _complete(self, codes: Codes, rng: np.random.Generator | None = None) -> Codes:
         """Return (variables, rows) codes with the most probable values for missing ones, or drawn by rng."""
         raise self._lacks("fill in values")
+
+    def _sampling(self, burn_in: int) -> Callable[[Codes, np.random.Generator | None], Codes]:
+        """Return `_complete`, with a number of sweeps if the model is sampled."""
+        return self._complete
 
     def _of_class(self, class_var: Hashable | None) -> Model:
         """Return the model of one of the class variables; with one class, the model itself."""

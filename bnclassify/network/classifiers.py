@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,10 +16,10 @@ from ..base.immutable import EMPTY, PROBABILITY, bounded, cached_property, recor
 from ..base.messages import shown
 from ..counts.contingency import count_families, flat_index
 from ..frames.schema import Countable, Dataset, Levels
-from ..model.formulas import Formula, Sum, padded
+from ..model.formulas import Formula, Sum
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Tally
-from .elimination import BLOCK_ROWS, complete, joint_in_blocks
+from .elimination import BLOCK_ROWS, complete, draw_columns, joint_in_blocks
 from .em import maximize
 from .estimates import (
     Family,
@@ -33,6 +34,7 @@ from .estimates import (
     warn_of_wide_tables,
 )
 from .factors import Batch, Factor, NumberTerm
+from .gibbs import BURN_IN, GibbsSampler, product_joint
 
 _DEVIATIONS, _POINTS = 2.5, 201  # standard deviations beyond the means of a curve, and its number of points
 
@@ -218,6 +220,19 @@ class Network(Graph):
     def _formula(self) -> Formula:
         return Sum(self._described(), marginalizes=True)
 
+    def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
+        # If the class has no parents and features follow their parents, an unknown feature has no known
+        # descendants, so its table sums to 1, and each step adds one term to the previous sum. If arcs form
+        # cycles (DN), the terms of a complete row are added in column order.
+        complete = codes.min(axis=0, initial=0) >= 0
+        if self.parents[self.class_var] or not complete.any():
+            return super()._log_joints_in_sequence(codes, order)
+        logs = np.empty((len(order) + 1, codes.shape[1], self.cards[-1]))
+        logs[:, complete] = self._running_sums(codes[:, complete], order)
+        if not complete.all():
+            logs[:, ~complete] = super()._log_joints_in_sequence(codes[:, ~complete], order)
+        return logs
+
     def _running_sums(self, codes: Codes, order: Sequence[int]) -> Array:
         """Return running sums of the terms at complete rows: the class, then the features in order."""
         *of_features, of_class = self.terms
@@ -319,18 +334,6 @@ class BNC(Network):
         tables, run = maximize(data, self.scopes, prior, em)
         return renewed(self, levels=data.levels, cpts=tuple(tables), learned={"em": run})
 
-    def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
-        # If the class has no parents and features follow their parents, an unknown feature has no known
-        # descendants, so its table sums to 1, and each step adds one term to the previous sum.
-        complete = codes.min(axis=0, initial=0) >= 0
-        if self.parents[self.class_var] or not complete.any():
-            return super()._log_joints_in_sequence(codes, order)
-        logs = np.empty((len(order) + 1, codes.shape[1], self.cards[-1]))
-        logs[:, complete] = self._running_sums(codes[:, complete], order)
-        if not complete.all():
-            logs[:, ~complete] = super()._log_joints_in_sequence(codes[:, ~complete], order)
-        return logs
-
     def _draw(self, n: int, rng: np.random.Generator) -> Codes:
         codes = np.full((len(self.scopes), n), -1, dtype=code_type(max(self.cards)))
         parents = {scope[0]: scope[1:] for scope in self.scopes}
@@ -371,8 +374,9 @@ class DN(Network):
     """A dependency network classifier: the parents of each feature were selected separately.
 
     Its graph may have cycles, so the product of its tables is not a joint distribution. It predicts with
-    P(c) Π P(x_i | parents, c), normalized over the classes. `chisq_dn` learns its structure, `lp` estimates
-    its tables.
+    P(c) Π P(x_i | parents, c), summed over the values of missing features and normalized over the classes.
+    `sample`, `impute` and `query` draw from it by ordered Gibbs sampling. `chisq_dn` learns its structure,
+    `lp` estimates its tables.
 
     Attributes
     ----------
@@ -395,12 +399,11 @@ class DN(Network):
       num. arcs:      4
     """
 
-    missing_rule = "an error"
-
     no_joint = (
         "a dependency network (DN) has no joint distribution, because its arcs may form cycles; use "
         "predict, cloglik and cv, or learn a network with a joint distribution, for example with ban"
     )
+    is_sampled = True
 
     def _check_graph(self) -> None:
         check_families(self.class_var, tuple(self.families), acyclic=False)
@@ -410,29 +413,29 @@ class DN(Network):
                 "feature and has no parents"
             )
 
-    def _formula(self) -> Formula:
-        terms = [replace(term, logs=padded(term.logs, np.nan)) for term in self._described()]
-        return Sum(tuple(terms), marginalizes=False)
-
     def _log_joint(self, codes: Codes) -> Array:
-        self._check_complete(codes)
-        return super()._log_joint(codes)
+        result = np.empty((codes.shape[1], self.cards[-1]))
+        for block in blocks(len(result), BLOCK_ROWS):
+            result[block] = product_joint(self.terms, codes[:, block])
+        return result
 
-    def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
-        self._check_complete(codes)
-        return self._running_sums(codes, order)
+    def _draw(self, n: int, rng: np.random.Generator) -> Codes:
+        return self._complete(np.full((len(self.scopes), n), -1, dtype=code_type(max(self.cards))), rng)
 
-    def _marginal_tables(self) -> tuple[Array, ...]:
-        raise TypeError(f"interactions must be False: {self.no_joint}.")
+    def _complete(
+        self, codes: Codes, rng: np.random.Generator | None = None, *, burn_in: int = BURN_IN
+    ) -> Codes:
+        if rng is None:
+            return complete(self.terms, codes)
+        labels = np.where(codes[-1] < 0, draw_columns(self._log_joint(codes[:-1]), rng), codes[-1])
+        return np.vstack([self._sampler.run(codes[:-1], labels, burn_in, rng), labels])
 
-    def _check_complete(self, codes: Codes) -> None:
-        lacking = int(np.count_nonzero((codes < 0).any(axis=0)))
-        if lacking:
-            raise ValueError(
-                f"newdata must not have missing features; incomplete rows found so far: {lacking:,}. "
-                "A dependency network has no joint distribution to marginalize over them. Use a network that "
-                "has one, as from ban, or impute the values with it."
-            )
+    @cached_property
+    def _sampler(self) -> GibbsSampler:
+        return GibbsSampler.of(self.terms[:-1])
+
+    def _sampling(self, burn_in: int) -> Any:
+        return partial(self._complete, burn_in=burn_in)
 
 
 def _draw_column(table: Array, parents: list[Codes], uniform: Array) -> Codes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import combinations
 from math import comb
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +13,17 @@ import pandas as pd
 
 from ..base.arrays import TOLERANCE
 from ..base.calls import check_arguments, parameters_of, progress_bar
-from ..base.checks import Instance, Names, OneOf, ScoreName, Whole, check_name, must_be
+from ..base.checks import (
+    Instance,
+    Names,
+    OneOf,
+    ScoreName,
+    Seed,
+    Whole,
+    check_name,
+    check_rng,
+    must_be,
+)
 from ..base.graphs import maximum_arborescence, maximum_forest
 from ..base.immutable import record
 from ..base.messages import sharing, shown
@@ -25,12 +36,14 @@ from ..learners.local_scores import LocalScores, check_score, warn_of_fractions
 from ..model.model import Model
 from ..model.recipes import Recipe, Step
 from ..network.estimates import Family
+from .chain_ensemble import ChainEnsemble
 from .mbc import MAODE, MBC
 from .multidimensional import Chain
 
 Parents = tuple[int, ...]
 
 _GRAPHS = OneOf(("tree", "empty"))
+_MOST_ORDERS = 10_000
 
 
 _shared = sharing(
@@ -252,8 +265,10 @@ def chain(
     *,
     learner: str | Callable[..., Model] = "nb",
     order: Sequence[Hashable] | None = None,
+    orders: int | Sequence[Sequence[Hashable]] | None = None,
     dag_args: Mapping[str, Any] | None = None,
-) -> Chain:
+    rng: Seed = None,
+) -> Chain | ChainEnsemble:
     """Learn a chain of structures, one per class variable, in which earlier class variables are features.
 
     Parameters
@@ -263,12 +278,17 @@ def chain(
         Learner of structure, or its name, such as "tan_cl".
     order : list of str, optional
         Class variables in the order of the chain. By default, the order of `class_vars`.
+    orders : int or list of orders, optional
+        Learn an ensemble of chains in place of one: their orders, or their number. The first of a number of
+        chains has the order of `class_vars`, the others have random orders, which can be equal.
     dag_args : dict, optional
         Additional arguments of the learner, the same for all class variables.
+    rng : int or numpy.random.Generator, optional
+        Seed of random orders.
 
     Returns
     -------
-    Chain
+    Chain or, with `orders`, ChainEnsemble
         A structure without parameters; `lp` estimates them, by any of its methods.
 
     Notes
@@ -278,6 +298,10 @@ def chain(
     65,536. Beyond that, or with ``greedy=True``, it predicts one class variable after the other, given the
     labels predicted before. Rows in which a class variable is missing are excluded only from the model of
     that variable. Missing features are treated as in the models of the chain.
+
+    The posteriors of an ensemble are means over its chains: those of each class variable, and with
+    ``joint=True`` those of combinations of labels. If these are too many, or with ``greedy=True``, the best
+    of the combinations that the chains predict is returned.
 
     References
     ----------
@@ -300,23 +324,57 @@ def chain(
     names = _check_class_vars(class_vars)
     Instance(Mapping | None, "a dict of arguments of the learner").check("dag_args", dag_args)
     options = dict(dag_args or {})
-    chain_order = names if order is None else Names().check("order", order)
-    if set(chain_order) != set(names):
-        raise ValueError(must_be("order", "a list of all class variables", order))
+    if order is not None and orders is not None:
+        raise ValueError(must_be("order", "None if orders are given", order, "Add it to orders."))
+    chain_orders = _check_orders(names, [order or names] if orders is None else orders, rng)
     function = find_learner(learner, "learner")
     check_arguments(function, options, "dag_args", supplied=("class_var", "dataset"))
     data = prepare(dataset, names, named_by="class_vars")
+    draws = "rng" in parameters_of(function)
+
+    def learn(order: tuple[Hashable, ...]) -> Chain:
+        step = Step(
+            "chain", chain_again, {"learner": learner, "order": order, "dag_args": options}, draws=draws
+        )
+        return Chain(names, _learn_links(data, order, function, options), Recipe(names, step))
+
+    chains = [*map(learn, chain_orders)]
+    if orders is None:
+        return chains[0]
+    settings = {"learner": learner, "orders": chain_orders, "dag_args": options}
+    step = Step("chain", chain_again, settings, draws=draws)
+    return ChainEnsemble(names, tuple(chains), Recipe(names, step))
+
+
+def _check_orders(names: tuple[Hashable, ...], orders: Any, rng: Seed) -> tuple[tuple[Hashable, ...], ...]:
+    """Return the orders of chains, drawn if only their number is given, or raise."""
+    if isinstance(orders, Integral):
+        generator, n = check_rng(rng), Whole(least=1, most=_MOST_ORDERS).check("orders", orders)
+        drawn = [generator.permutation(len(names)).tolist() for _ in range(n - 1)]
+        return (names, *[tuple([names[i] for i in each]) for each in drawn])
+    Instance(Sequence, "a number of chains, or a list of orders").check("orders", orders)
+    checked = tuple([Names().check("order", each) for each in orders])
+    for order, each in zip(orders, checked, strict=True):
+        if set(each) != set(names):
+            raise ValueError(must_be("order", "a list of all class variables", order))
+    if not checked:
+        raise ValueError("orders must have at least one order; got none. Pass a number of chains.")
+    return checked
+
+
+def _learn_links(
+    data: Learnable, order: Sequence[Hashable], learner: Callable[..., Model], options: Mapping[str, Any]
+) -> tuple[Model, ...]:
+    """Return the models of a chain, in its order."""
     links = []
-    for i, name in enumerate(chain_order):
-        rows = prepare(data.select((*data.features, *chain_order[:i], name)), (name,), warns=False)
-        link = function(name, dataset=rows, **options)
+    for i, name in enumerate(order):
+        rows = prepare(data.select((*data.features, *order[:i], name)), (name,), warns=False)
+        link = learner(name, dataset=rows, **options)
         if not isinstance(link, Model) or not link.one_class:
             expected = "a function that returns a structure of one class variable"
             raise TypeError(f"learner must be {expected}; it returned {shown(link)}.")
         links.append(link)
-    settings = {"learner": learner, "order": chain_order, "dag_args": options}
-    step = Step("chain", chain_again, settings, draws="rng" in parameters_of(function))
-    return Chain(names, tuple(links), Recipe(names, step))
+    return tuple(links)
 
 
 @record
@@ -324,11 +382,10 @@ def chain_again(
     class_vars: Sequence[Hashable],
     dataset: InFull | InParts,
     *,
-    learner: str | Callable[..., Model],
-    order: tuple[Hashable, ...],
     dag_args: Mapping[str, Any],
     rng: np.random.Generator | None = None,
-) -> Chain:
-    """Learn a chain again, with draws from `rng` if given."""
+    **settings: Any,
+) -> Chain | ChainEnsemble:
+    """Learn chains again, with draws of the learner from `rng` if given."""
     drawn = {} if rng is None else {"rng": rng}
-    return chain(class_vars, dataset, learner=learner, order=order, dag_args={**dag_args, **drawn})
+    return chain(class_vars, dataset, dag_args={**dag_args, **drawn}, **settings)

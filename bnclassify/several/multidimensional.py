@@ -262,6 +262,11 @@ class Chain(MultiModel):
             labels[:, rows] = np.unravel_index(best, self.class_cards)
         return labels
 
+    def _joint(self, codes: Codes) -> Array:
+        """Return ln P(labels | features) of all combinations of labels, (rows, combinations)."""
+        parts = [joint.reshape(len(joint), -1) for _, joint in _try_all(self, codes)]
+        return np.concatenate(parts) if parts else np.empty((0, prod(self.class_cards)))
+
     def _log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
         given = zip(_follow(self, codes, labels)[0], labels.astype(np.intp), strict=True)
         return np.sum([np.take_along_axis(logs, own[:, None], axis=1)[:, 0] for logs, own in given], axis=0)

@@ -17,6 +17,7 @@ from ..base.arrays import Array, log_normalize
 from ..base.calls import parameters_of, showing_progress
 from ..base.checks import AnyCutting, Learner, Seed, Unseen
 from ..base.messages import listed, shown, warn
+from ..base.parallel import using_jobs
 from ..evaluation.summary import measure_strengths
 from ..fitting.bnc import bnc, relearn_raw
 from ..fitting.lp import lp
@@ -101,6 +102,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         As in `bnclassify.predict`. Costs do not change probabilities.
     random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
         Seed of the learner and of `lp`: their ``rng``.
+    n_jobs : int, optional
+        Number of tasks of a fit that run at the same time, as in `cv`: held-out parts of the default recipe,
+        and features of `chisq_dn`.
     verbose : bool, optional
         Whether to show a progress bar; by default after 3 seconds, in an interactive session.
 
@@ -161,6 +165,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         prior: Mapping[Any, float] | pd.Series[Any] | None = None,
         costs: pd.DataFrame | None = None,
         random_state: Seed | np.random.RandomState = None,
+        n_jobs: int | None = None,
         verbose: bool | None = None,
     ) -> None:
         self.learner = learner
@@ -175,6 +180,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         self.prior = prior
         self.costs = costs
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     @classmethod
@@ -342,5 +348,5 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         steps = preparing._asdict()
         for name in ("numeric", "is_default"):  # determined by bnc
             steps.pop(name)
-        with showing_progress(self.verbose, "verbose"):
+        with showing_progress(self.verbose, "verbose"), using_jobs(self.n_jobs):
             return bnc(learner, target, data, dag_args=dag_args, **steps, **{**rng, **lp_args})

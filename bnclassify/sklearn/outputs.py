@@ -16,6 +16,7 @@ from ..base.arrays import Array
 from ..base.calls import parameters_of, showing_progress
 from ..base.checks import Cutting, Flag, Instance, OneOf, Seed, Unseen, must_be
 from ..base.messages import listed
+from ..base.parallel import using_jobs
 from ..fitting.lp import lp
 from ..frames.sources import in_pandas
 from ..inference.predict import predict
@@ -56,12 +57,14 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         As in `BNCClassifier`.
     random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
         Seed of the learner and of `lp`: their ``rng``.
+    n_jobs : int, optional
+        As in `BNCClassifier`.
     verbose : bool, optional
         As in `BNCClassifier`.
 
     Attributes
     ----------
-    model_ : MBC, MAODE or Chain
+    model_ : MBC, MAODE, Chain or ChainEnsemble
         The fitted model.
     discretizer_ : Discretizer or None
         Discretizes data for ``model_``.
@@ -98,6 +101,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         joint: bool = False,
         handle_unknown: Unseen = "missing",
         random_state: Seed | np.random.RandomState = None,
+        n_jobs: int | None = None,
         verbose: bool | None = None,
     ) -> None:
         self.learner = learner
@@ -109,6 +113,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         self.joint = joint
         self.handle_unknown = handle_unknown
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: pd.DataFrame | ArrayLike) -> Self:
@@ -144,7 +149,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
             classes.append(levels)
         rng = {"rng": draw_seed(self.random_state)}
         drawn = rng if "rng" in parameters_of(learner) else {}
-        with showing_progress(self.verbose, "verbose"):
+        with showing_progress(self.verbose, "verbose"), using_jobs(self.n_jobs):
             structure = learner(names, frame, **{**drawn, **(self.dag_args or {})})
             expected = "a learner of a structure with several class variables"
             Instance(MultiModel, expected).check("learner", structure)

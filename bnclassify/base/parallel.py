@@ -1,0 +1,106 @@
+"""Independent tasks on several processor cores: `using_jobs` sets their number, `run_tasks` runs tasks.
+
+On Linux, tasks run in forked processes, which share the memory of the caller, so that neither functions nor
+data need be pickled. On other systems, they run in threads.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
+from typing import Any, TypeVar
+
+from .arrays import one_thread
+from .checks import must_be
+from .messages import keeping_warnings, plain, warn
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_N_JOBS: ContextVar[int | None] = ContextVar("n_jobs", default=None)
+
+
+def check_jobs(n_jobs: object) -> int | None:
+    """Return a number of jobs, or raise."""
+    number = plain(n_jobs)
+    if number is not None and (type(number) is not int or number == 0):
+        raise ValueError(must_be("n_jobs", "None, a number of processes from 1, or -1 for all cores", n_jobs))
+    return number
+
+
+@contextmanager
+def using_jobs(n_jobs: int | None) -> Iterator[None]:
+    """Run the tasks of all calls within in this number of processes; None keeps that of the caller."""
+    token = _N_JOBS.set(_N_JOBS.get() if check_jobs(n_jobs) is None else n_jobs)
+    try:
+        yield
+    finally:
+        _N_JOBS.reset(token)
+
+
+def run_tasks(function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
+    """Yield the results of a function of each task, in order; draws must not depend on the order.
+
+    BLAS has one thread, whatever the number of jobs, so that results are the same bit by bit. Tasks within
+    tasks run one after the other.
+    """
+    todo = list(tasks)
+    n = min(_number_of_jobs(), len(todo))
+    with one_thread:
+        if n <= 1:
+            yield from map(function, todo)
+            return
+        pool, futures = _start(n, function, todo)
+        try:
+            for future in futures:
+                result, messages = future.result()
+                for message in messages:
+                    warn(message)
+                yield result
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _number_of_jobs() -> int:
+    """Return the number of processes, 1 in a process that cannot start others."""
+    n = _N_JOBS.get() or 1
+    if multiprocessing.current_process().daemon:
+        return 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return n if n > 0 else max(1, cores + 1 + n)
+
+
+def _start(
+    n: int, function: Callable[[Any], R], todo: Sequence[Any]
+) -> tuple[Executor, list[Future[tuple[R, list[str]]]]]:
+    """Return a pool and the results of tasks to come, with the messages of their warnings."""
+    pool: Executor
+    if sys.platform != "linux":
+        pool = ThreadPoolExecutor(n)
+        return pool, [pool.submit(copy_context().run, _run, function, task) for task in todo]
+    context = multiprocessing.get_context("fork")
+    pool = ProcessPoolExecutor(n, context, initializer=_inherit, initargs=(function, todo))
+    return pool, [pool.submit(_run_inherited, number) for number in range(len(todo))]
+
+
+def _run(function: Callable[[Any], R], task: Any) -> tuple[R, list[str]]:
+    with using_jobs(1), keeping_warnings() as messages:
+        return function(task), messages
+
+
+_inherited: list[Any] = []
+
+
+def _inherit(function: Callable[[Any], Any], todo: Sequence[Any]) -> None:
+    """Keep the function and its tasks in a forked process."""
+    _inherited[:] = [function, todo]
+
+
+def _run_inherited(number: int) -> tuple[Any, list[str]]:
+    function, todo = _inherited
+    return _run(function, todo[number])

@@ -1,0 +1,84 @@
+"""Inference in dependency networks: exact sums of their product, and ordered Gibbs sampling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..base.arrays import Array, Codes, Positions
+from ..base.graphs import find_cycle, layers
+from .elimination import collect, draw_columns, hidden_parts, multiply
+from .factors import Batch, Factor, sum_terms
+
+BURN_IN = 100
+"""Number of sweeps over the missing features before a draw."""
+
+MOST_SWEEPS = 1_000_000
+
+
+def product_joint(terms: Sequence[Factor], codes: Codes) -> Array:
+    """Return the log of the product of terms, summed over the missing features, (rows, classes)."""
+    rows = Batch(codes)
+    total = sum_terms(terms, rows)
+    if not rows.complete:
+        for part in hidden_parts(terms, codes, everywhere=True):
+            total[part.rows] += multiply(collect(part.order, part.tables)[1]).logs
+    return total
+
+
+class _Term(NamedTuple):
+    """The logs of a family, (levels of the other members…, classes, levels of one member)."""
+
+    others: tuple[int, ...]
+    table: Array
+
+    def at(self, codes: Codes, labels: Positions, rows: Positions) -> Array:
+        """Return the logs of the levels of the member in some rows, 0 if another member is unknown."""
+        *shape, n_classes, card = self.table.shape
+        index = np.zeros(len(rows), dtype=np.intp)
+        for v, size in zip(self.others, shape, strict=True):
+            index = index * size + codes[v, rows]  # -1 selects an entry of the padding
+        flat = self.table.reshape(-1, card)
+        return flat.take(index * n_classes + labels[rows], axis=0, mode="wrap")
+
+
+@dataclass(frozen=True, eq=False)
+class GibbsSampler:
+    """Draws features given the class: in each sweep, one after the other given all others, in an order.
+
+    A feature is drawn from its own table times those of its children that are not its parents, too: in a
+    network without cycles its distribution given all others, and in one whose arcs all have both directions
+    its own table alone.
+    """
+
+    terms: Mapping[int, Sequence[_Term]]
+
+    @classmethod
+    def of(cls, factors: Sequence[Factor]) -> GibbsSampler:
+        """Return the sampler of the families of features; parents come first unless arcs form a cycle."""
+        parents = {v: list(factor.scope[1:]) for v, factor in enumerate(factors)}
+        terms = {}
+        for v in parents if find_cycle(parents) else [v for layer in layers(parents) for v in layer]:
+            own = [v, *(child for child, above in parents.items() if v in above and child not in parents[v])]
+            terms[v] = [_conditional(factors[u], v) for u in own]
+        return cls(terms)
+
+    def run(self, codes: Codes, labels: Positions, burn_in: int, rng: np.random.Generator) -> Codes:
+        """Return rows with values for -1 after some sweeps; the first starts from the observed values."""
+        drawn = codes.copy()
+        rows_of = {v: np.flatnonzero(codes[v] < 0) for v in self.terms}
+        hidden = {v: rows for v, rows in rows_of.items() if len(rows)}
+        for _ in range(1 + burn_in):
+            for v, rows in hidden.items():
+                logs = np.sum([term.at(drawn, labels, rows) for term in self.terms[v]], axis=0)
+                drawn[v, rows] = draw_columns(logs, rng)
+        return drawn
+
+
+def _conditional(factor: Factor, v: int) -> _Term:
+    axis = factor.scope.index(v)
+    table = np.moveaxis(factor.padded[..., 0, :], axis, -1)[..., :-1]
+    return _Term(tuple([u for u in factor.scope if u != v]), table)

@@ -1,0 +1,136 @@
+"""Averages of classifier chains with different orders of the class variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Array, Codes, blocks, log_normalize, log_sum_exp
+from ..base.immutable import record
+from ..base.messages import listed
+from ..frames.opening import InFull, InParts
+from ..frames.schema import Levels
+from ..frames.training import prepare
+from ..model.model import Model
+from ..model.recipes import Recipe, Rows, Step
+from ..network.elimination import first_of_many
+from .multidimensional import MOST_COMBINATIONS, Chain, MultiModel
+
+_BLOCK_CELLS = 2**20
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class ChainEnsemble(MultiModel):
+    """An average of classifier chains, each with another order of the class variables.
+
+    Posteriors are the means of those of the chains. `chain` learns the structure if it is given ``orders``,
+    `lp` the parameters.
+
+    Attributes
+    ----------
+    class_vars : tuple of str
+        Names of the class variables, in the order of the predicted columns.
+    members : tuple of Chain
+        The chains.
+    recipe : Recipe or None
+        The steps that learned it; `cv` repeats them.
+    learned : mapping
+        Additional results of learning, by name.
+    """
+
+    is_chain = True
+    is_average = True
+    no_joint = Chain.no_joint
+
+    class_vars: tuple[Hashable, ...]
+    members: tuple[Chain, ...]
+    recipe: Recipe | None = None
+    learned: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "class_vars", tuple(self.class_vars))
+        object.__setattr__(self, "members", tuple(self.members))
+        if not self.members or not all(isinstance(member, Chain) for member in self.members):
+            kinds = [type(member).__name__ for member in self.members]
+            raise TypeError(f"members must be chains, at least one; got {listed(kinds)}.")
+        for name in ("class_vars", "features", "levels", "fitted"):
+            if any(getattr(member, name) != getattr(self.members[0], name) for member in self.members):
+                raise ValueError(f"members must have the same {name}. Learn all of them from the same data.")
+        super().__post_init__()
+
+    @property
+    def features(self) -> tuple[Hashable, ...]:
+        """The features of the chains."""
+        return self.members[0].features
+
+    @property
+    def levels(self) -> Levels | None:
+        """The labels of the features, then of the class variables."""
+        return self.members[0].levels
+
+    @property
+    def fitted(self) -> bool:
+        """Whether the chains have parameters."""
+        return self.members[0].fitted
+
+    @property
+    def _trained_on(self) -> Rows | None:
+        return self.members[0]._trained_on
+
+    def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
+        raise TypeError(
+            f"x must have one graph; got an average of {len(self.members):,} chains. Plot the members of "
+            "each of members(x)."
+        )
+
+    def _log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
+        found = [member._log_marginals(codes, greedy=greedy) for member in self.members]
+        return [_log_mean([log_normalize(logs) for logs in own]) for own in zip(*found, strict=True)]
+
+    def _most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
+        if greedy or prod(self.class_cards) > MOST_COMBINATIONS:
+            tried = [member._most_probable(codes, greedy=True) for member in self.members]
+            best = first_of_many(np.stack([self._log_posterior_at(codes, own) for own in tried], axis=1))
+            return np.stack(tried)[best, :, np.arange(codes.shape[1])].T
+        labels = np.empty((len(self.class_vars), codes.shape[1]), dtype=np.intp)
+        for rows in blocks(codes.shape[1], _BLOCK_CELLS, prod(self.class_cards)):
+            joint = _log_mean([member._joint(codes[:, rows]) for member in self.members])
+            labels[:, rows] = np.unravel_index(first_of_many(joint), self.class_cards)
+        return labels
+
+    def _log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
+        return _log_mean([member._log_posterior_at(codes, labels) for member in self.members])
+
+    def _fit(
+        self, dataset: InFull | InParts, step: Step, fit: Callable[[Model, Any], Model]
+    ) -> ChainEnsemble:
+        recipe = self.recipe and replace(self.recipe, parameters=step)
+        data = self._rows(dataset)
+        return replace(self, members=tuple([m._fit(data, step, fit) for m in self.members]), recipe=recipe)
+
+    def _update(self, dataset: InFull | InParts, update: Callable[[Model, Any], Model]) -> ChainEnsemble:
+        data = self._rows(dataset)
+        return replace(self, members=tuple([member._update(data, update) for member in self.members]))
+
+    def _each(self, function: Callable[..., Any], *others: Any) -> ChainEnsemble:
+        parts = zip(self.members, *[other.members for other in others], strict=True)
+        return replace(self, members=tuple([member._each(function, *rest) for member, *rest in parts]))
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        return {**super()._settings, "orders": tuple([member.order for member in self.members])}
+
+    def _rows(self, dataset: InFull | InParts) -> Any:
+        """Return the training rows of all chains."""
+        known = None if self.levels is None else self.levels_by_name
+        return prepare(dataset, self.class_vars, self.features, known=known)
+
+
+def _log_mean(logs: list[Array]) -> Array:
+    """Return the log of the mean of exponentials."""
+    return log_sum_exp(np.stack(logs), axis=0) - np.log(len(logs))

@@ -1,0 +1,178 @@
+"""Several cores: equal results bit by bit, warnings and errors as with one, numbers of jobs."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bnclassify as bn
+from bnclassify.base import parallel
+from bnclassify.base.messages import warn
+from bnclassify.base.parallel import run_tasks, using_jobs
+from bnclassify.sklearn import BNCClassifier, BNCMultiClassifier
+
+
+@pytest.fixture(params=["processes", "threads"], autouse=True)
+def _kind(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "threads":
+        monkeypatch.setattr(sys, "platform", "darwin")
+    elif sys.platform != "linux":
+        pytest.skip("processes are forked on Linux only")
+
+
+METRICS = ["accuracy", "log_loss", "auc", "calibration_error"]
+
+CALLS: dict[str, Callable[[pd.DataFrame, int | None], Any]] = {
+    "cv of the default": lambda car, n: bn.cv(
+        bn.bnc(class_var="class", dataset=car), car, k=2, rng=0, metric=METRICS, mean=False, n_jobs=n
+    ),
+    "cv of several": lambda car, n: bn.cv(
+        {learner: bn.bnc(learner, "class", car, smooth=1) for learner in ("nb", "tan_cl")},
+        car,
+        k=4,
+        repeats=2,
+        rng=0,
+        metric=METRICS,
+        mean=False,
+        n_jobs=n,
+    ),
+    "cv of a user's learner and metric": lambda car, n: bn.cv(
+        bn.bnc(lambda class_var, dataset: bn.nb(class_var, dataset), "class", car, smooth=1),
+        car,
+        k=3,
+        rng=0,
+        metric=[lambda p, y: float(p.to_numpy().max() + len(y))],
+        mean=False,
+        n_jobs=n,
+    ),
+    "cv of draws": lambda car, n: bn.cv(
+        bn.lp(bn.tan_cl("class", car), car, smooth=1, awnb_trees=3, rng=1),
+        car,
+        k=3,
+        rng=0,
+        metric=["log_loss"],
+        mean=False,
+        n_jobs=n,
+    ),
+    "cv_predict": lambda car, n: bn.cv_predict(
+        bn.bnc(class_var="class", dataset=car), car, k=2, rng=0, n_jobs=n
+    ),
+    "cv of several classes": lambda car, n: bn.cv(
+        bn.lp(bn.chain(["class", "safety"], car, orders=2, rng=0), car, smooth=1),
+        car,
+        k=3,
+        rng=0,
+        mean=False,
+        n_jobs=n,
+    ),
+    "compare": lambda car, n: bn.compare(
+        pd.DataFrame(np.random.default_rng(0).random((10, 4))), train_size=90, test_size=10, n_jobs=n
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_results_are_the_same_bit_by_bit(name: str, car: pd.DataFrame) -> None:
+    some = car.sample(200, random_state=0)
+    one, two = (CALLS[name](some, n) for n in (None, 2))
+    pd.testing.assert_frame_equal(one, two, check_exact=True)
+    assert one.attrs == two.attrs
+
+
+def test_estimators(car: pd.DataFrame) -> None:
+    X, y = car.drop(columns="class").head(300), car["class"].head(300)
+    found = [
+        BNCClassifier("chisq_dn", smooth=1, discretize=None, n_jobs=n).fit(X, y).predict_proba(X)
+        for n in (1, 2)
+    ]
+    np.testing.assert_array_equal(*found)
+    both, dag_args = y.to_frame().assign(safety=X["safety"]), {"learner": "chisq_dn"}
+    several = [
+        BNCMultiClassifier(dag_args=dag_args, discretize=None, n_jobs=n)
+        .fit(X[["doors", "maint"]], both)
+        .predict(X[["doors", "maint"]])
+        for n in (None, 2)
+    ]
+    np.testing.assert_array_equal(*several)
+    with pytest.raises(ValueError, match="n_jobs must be None"):
+        BNCClassifier(n_jobs=0).fit(X, y)
+
+
+def test_warnings_are_issued_in_order_and_where_the_call_is() -> None:
+    def tell(task: int) -> int:
+        warn(f"this is task {task}")
+        return task * task
+
+    with using_jobs(2), pytest.warns(UserWarning, match="this is task") as caught:
+        assert list(run_tasks(tell, range(5))) == [0, 1, 4, 9, 16]
+    assert [str(w.message) for w in caught] == [f"this is task {i}" for i in range(5)]
+    assert {w.filename for w in caught} == {__file__}
+
+
+def test_errors_are_raised_as_with_one_job(car: pd.DataFrame) -> None:
+    def learner(class_var: str, dataset: Any) -> bn.BNC:
+        if len(dataset) < len(car):
+            raise ValueError("too few rows")
+        return bn.nb(class_var, dataset)
+
+    x = bn.bnc(learner, "class", car, smooth=1)
+    for n_jobs in (None, 2):
+        with pytest.raises(ValueError, match=r"model 0 cannot in fold 0: too few rows\. With dag=False"):
+            bn.cv(x, car, k=3, rng=0, n_jobs=n_jobs)
+
+
+def test_fold_without_training_rows(car: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1)
+    weighted = bn.encode(car.assign(w=np.repeat([1, 0], [100, len(car) - 100])), weights="w")
+    folds = (np.arange(len(car)) >= 100).astype(int)
+    for n_jobs in (None, 2):
+        with pytest.warns(UserWarning, match="No training row has a positive weight if fold 0 is tested"):
+            found = bn.cv(x, weighted, folds=folds, mean=False, n_jobs=n_jobs)
+        assert found[0].isna().tolist()[0]
+
+
+def test_tasks_of_tasks_run_one_after_the_other() -> None:
+    def own(_: int) -> tuple[int, list[int]]:
+        return os.getpid(), list(run_tasks(lambda _: os.getpid(), range(3)))
+
+    with using_jobs(2):
+        for process, inner in run_tasks(own, range(4)):
+            assert set(inner) == {process}
+
+
+def test_a_daemon_starts_no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python does not allow it, for example in a pool of multiprocessing."""
+    monkeypatch.setattr(type(multiprocessing.current_process()), "daemon", property(lambda _: True))
+    with using_jobs(2):
+        assert set(run_tasks(lambda _: os.getpid(), range(3))) == {os.getpid()}
+
+
+@pytest.mark.parametrize("n_jobs", [0, True, 1.5, "2"])
+def test_number_of_jobs_is_checked_before_work(n_jobs: Any, car: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1)
+    for call in (
+        lambda: bn.cv(x, None, n_jobs=n_jobs),
+        lambda: bn.cv_predict(x, None, n_jobs=n_jobs),
+        lambda: bn.chisq_dn("class", None, n_jobs=n_jobs),
+    ):
+        with pytest.raises(ValueError, match="n_jobs must be None, a number of processes from 1, or -1"):
+            call()
+
+
+def test_negative_numbers_count_from_all_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    for n_jobs, expected in {None: 1, 1: 1, 3: 3, -1: 8, -2: 7, -8: 1, -20: 1}.items():
+        with using_jobs(n_jobs):
+            assert parallel._number_of_jobs() == expected
+
+
+def test_calls_within_keep_the_number_of_jobs() -> None:
+    with using_jobs(3), using_jobs(None):
+        assert parallel._number_of_jobs() == 3
