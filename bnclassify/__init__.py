@@ -78,9 +78,12 @@ from .fitting.with_table import from_tables as from_tables, with_table as with_t
 from .frames.opening import encode as encode
 from .frames.partitions import Partitions as Partitions
 from .frames.schema import Dataset as Dataset
+from .inference.effects import EffectTable as EffectTable, effects as effects
 from .inference.counterfactual import counterfactual as counterfactual
 from .inference.explain import explain as explain
+from .inference.from_effects import from_effects as from_effects
 from .inference.impute import impute as impute
+from .inference.monotonize import monotonize as monotonize
 from .inference.predict import predict as predict
 from .inference.query import query as query
 from .inference.sample import sample as sample

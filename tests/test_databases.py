@@ -412,7 +412,7 @@ def test_what_needs_rows_says_so(duck: Any) -> None:
     "name",
     [
         "class with parents", "ensemble", "waode", "votes recipe", "women gaussian", "odd recipe",
-        "odd names", "card", "card of a tree",
+        "odd names", "card", "card of a tree", "effects", "card of extreme odds",
     ],
 )  # fmt: skip
 def test_statements_predict_in_postgresql(postgres: Any, name: str) -> None:

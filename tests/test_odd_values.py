@@ -92,6 +92,7 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "em_objectives": {"x": BY_EM},
     "exact_match": {"predicted": CLASSES, "actual": CLASSES},
     "feature_weights": {"x": WEIGHTED},
+    "from_effects": {"table": bn.effects(TWO)},
     "from_modelstring": {"text": "[class] [buying|class]"},
     "from_tables": {"tables": {name: bn.cpt(NETWORK, name) for name in CAR}},
     "greedy_scores": {"x": SEARCHED},
@@ -102,6 +103,7 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "lp": {"smooth": 1},
     "manb_arc_posterior": {"x": BY_MANB},
     "calibration": CALIBRATED,
+    "monotonize": {"x": TWO, "directions": {"crime": "increasing"}, "dataset": bn.load_voting()},
     "plot_calibration": CALIBRATED,
     "plot_confusion": {"counts": bn.confusion(**PREDICTED)},
     "plot_cv": {"results": RESULTS},
@@ -210,7 +212,7 @@ def test_a_model_without_features_is_fitted_by_default() -> None:
 
 
 SEVERAL = bn.lp(bn.mbc(["class", "safety"], CAR), CAR, smooth=1)
-ADVICE = "Use predict, explain, cloglik or cv, or fit another model, such as bnc"
+ADVICE = "Use predict, explain, cloglik or cv, or fit a network, which defines one: bnc"
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,7 @@ def check_signature(name: str) -> None:
         "ci_test": ["x", "y", "dataset"],
         "cmi": ["x", "y", "dataset"],
         "counterfactual": ["x", "row", "target"],
+        "monotonize": ["x", "directions", "dataset"],
         "query": ["x", "variables", "evidence"],
         "with_table": ["x", "variable", "frame"],
     }
@@ -222,6 +223,7 @@ ASKED = [
 CAR = bn.load_car()
 SECOND = {"dataset": CAR, "newdata": None, "variable": "wheels", "row": None}
 SECOND |= {"frame": CAR, "feature": "wheels", "variables": ["wheels"], "n": -1, "table": ""}
+SECOND |= {"directions": {"wheels": "increasing"}}
 
 
 def needs(name: str, parameter: str) -> bool:
@@ -234,7 +236,9 @@ def test_docstrings_list_errors(model: str) -> None:
     missing = []
     for name in ASKED:
         parameters = list(inspect.signature(FUNCTIONS[name]).parameters)
-        arguments = {p: SECOND[p] for p in parameters[1:2] if p in SECOND or needs(name, p)}
+        arguments = {
+            p: SECOND[p] for p in parameters[1:3] if needs(name, p) or (p in parameters[1:2] and p in SECOND)
+        }
         try:
             FUNCTIONS[name](ODD_MODELS[model], **arguments)
         except Exception as error:

@@ -17,6 +17,7 @@ import bnclassify as bn
 
 from .strategies import frames, smooths
 from .test_sql import Run, check, in_duckdb, in_sqlite
+from .zoo import case
 
 
 @pytest.fixture(scope="module")
@@ -199,37 +200,81 @@ def test_a_query_that_a_person_can_read(car: pd.DataFrame) -> None:
     frame = car.assign(**{"class": np.where(car["class"] == "unacc", "no", "yes")})
     x = bn.lp(bn.nb("class", frame, features=["safety", "persons"]), frame, smooth=1)
     statement = bn.to_sql(bn.scorecard(x, target="yes"), table="cars", key="id")
-    by_total = re.sub(r"EXP\([^)]*\)", "EXP(…)", statement)
-    assert by_total.startswith(
-        """SELECT
-  key_0_ AS "id",
+    safety = """CAST(r."safety" AS VARCHAR)||'' AS v3"""
+    assert (
+        re.sub(r"EXP\([^)]*\)", "EXP(…)", statement).replace(safety, "…")
+        == """SELECT
+  k0 AS "id",
   CASE WHEN total >= 19 THEN 'yes' ELSE 'no' END AS "predicted",
   1e0 / (1e0 + EXP(…)) AS "prob_no",
-"""
-    )
-    assert statement.endswith(
-        """FROM (
-SELECT
-  key_0_,
-  CAST(0 +
-    CASE WHEN "persons" = '2' THEN 0
-      WHEN "persons" = '4' THEN 10
-      WHEN "persons" = 'more' THEN 10
-      ELSE 9 END +
-    CASE WHEN "safety" = 'low' THEN 0
-      WHEN "safety" = 'med' THEN 9
-      WHEN "safety" = 'high' THEN 10
-      ELSE 9 END AS DOUBLE PRECISION) AS total
+  1e0 / (1e0 + EXP(…))) AS "prob_yes"
 FROM (
 SELECT
-  r."id" AS key_0_,
-  CAST(r."persons" AS VARCHAR)||'' AS "persons",
-  CAST(r."safety" AS VARCHAR)||'' AS "safety"
-FROM "cars" AS r
+  k0,
+  CAST(0 +
+    CASE WHEN "persons_1" = '2' THEN 0
+      WHEN "persons_1" = '4' THEN 10
+      WHEN "persons_1" = 'more' THEN 10
+      ELSE 9 END +
+    CASE WHEN "safety_2" = 'low' THEN 0
+      WHEN "safety_2" = 'med' THEN 9
+      WHEN "safety_2" = 'high' THEN 10
+      ELSE 9 END AS DOUBLE PRECISION) AS total
+FROM (
+WITH step1 AS MATERIALIZED (
+SELECT r."id" AS k0, CAST(r."persons" AS VARCHAR)||'' AS v2, … FROM "cars" AS r
+)
+SELECT
+  k0,
+  v2 AS "persons_1",
+  v3 AS "safety_2"
+FROM step1
 ) AS cleaned
 ) AS scored
 """
     )
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "true",
+        "FALSE",
+        "null",
+        "k0",
+        "v1",
+        "v2",
+        "total",
+        "r",
+        "step1",
+        "value_1",
+        "kind_0_",
+        "a'b\"c",
+        "ß" * 40,
+    ],
+)
+@pytest.mark.parametrize("table", ["t", "texts", "step1", "cleaned"])
+def test_names_of_the_statement_are_those_of_no_column(name: str, table: str, run: Run) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: list("xxyyx") * 8, "n": rng.normal(size=40), "y": list("uvvvu") * 8})
+    frame["n"] += frame["y"] == "u"
+    card = bn.scorecard(bn.bnc("nb", "y", frame, smooth=1, discretize="quantile"))
+    others = {other: 1 for other in ("kind_0_", "text_0_", "k0", "v2", "total", "true_1") if other != name}
+    found = run(bn.to_sql(card, table=table), frame.assign(**others), table)
+    expected = bn.predict(card, frame, prob=True).to_numpy()
+    np.testing.assert_allclose(sorted(row[1:] for row in found), sorted(expected.tolist()), atol=1e-9)
+
+
+def test_exponentials_are_within_range(run: Run) -> None:
+    card, frame = case("card of extreme odds")
+    check(run, card, frame)
+    bounds = re.findall(r"WHEN total < (-?\d+) THEN \S+ WHEN total > (-?\d+)", bn.to_sql(card, table="t"))
+    assert len(bounds) == 2
+    totals = card.probabilities["total"]
+    for low, high in bounds:
+        inside = totals[(totals >= int(low)) & (totals <= int(high))]
+        assert (card.intercept + card.unit * inside).abs().max() <= 600
+    assert abs(card.intercept) > 700
 
 
 def child(frame: pd.DataFrame) -> bn.BNC:
@@ -243,13 +288,10 @@ MODELS: dict[str, Any] = {
     r"\{'kdbk': 1\}": lambda two, car: bn.lp(bn.kdb_mi("class", two, kdbk=2), two, smooth=1),
     "got a model of type AODE": lambda two, car: bn.lp(bn.aode("class", two), two, smooth=1),
     "got a model of type ANDE": lambda two, car: bn.lp(bn.ande("class", two), two, smooth=1),
-    "at most one": lambda two, car: bn.lp(child(two), two, smooth=1),
+    "at most two features": lambda two, car: bn.lp(child(two), two, smooth=1),
     "smooth above 0": lambda two, car: bn.lp(bn.nb("class", two), two, smooth=0),
     "x must have two classes": lambda two, car: bn.lp(bn.mbc(["class", "safety"], two), two, smooth=1),
-    "and for numbers smooth=1": lambda two, car: bn.bnc(
-        "nb", "diabetes", bn.load_pima(), smooth=1, numbers="gaussian"
-    ),
-    "discretize='mdlp'": lambda two, car: bn.bnc("kdb_mi", "diabetes", bn.load_pima()),
+    "additive=True": lambda two, car: bn.bnc("kdb_mi", "diabetes", bn.load_pima()),
 }
 
 
@@ -266,7 +308,7 @@ def test_models_without_a_card(car: pd.DataFrame, message: str) -> None:
     [
         ({"target": "maybe"}, ValueError, "target must be one of 'no', 'yes'"),
         ({"largest": 0}, ValueError, "largest must be a whole number from 1 to 100,000"),
-        ({"pdo": -1}, ValueError, "pdo must be a finite number greater than 0"),
+        ({"pdo": -1}, ValueError, "pdo must be a finite number of at least 0.01"),
         ({"pdo": 20, "odds": 0}, ValueError, "odds must be a finite number greater than 0"),
         ({"pdo": 20, "score": "high"}, TypeError, "score must be a finite number"),
     ],

@@ -12,7 +12,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.exchange.scorer import Column, Scorer, scorer_of
-from bnclassify.model.formulas import Blend, Choice, Mixture, Points, Raised, Student, Sum, Table
+from bnclassify.model.formulas import Blend, Choice, Mixture, Raised, Student, Sum, Table
 
 from .zoo import CASES, case
 
@@ -54,22 +54,21 @@ class Row:
         if isinstance(formula, Choice):
             found = [self.scores(part) for part in formula.formulas]
             return next(scores for scores in found if not math.isnan(scores[0]))
-        if isinstance(formula, Points):
-            total = sum(int(t.logs[tuple(self.codes[v] for v in t.scope)].item()) for t in formula.tables)
-            assert total + formula.start in formula.totals
-            score = formula.intercept + formula.unit * total
-            return [score if c == formula.target else 0.0 for c in range(self.n_classes)]
         scores = self.scores(formula.formula)
         if isinstance(formula, Raised):
             return [(formula.power + (1 - formula.power) * self.share) * score for score in scores]
         assert isinstance(formula, Blend)
-        if not self.share:
+        lacks = [code < 0 for code in self.codes]
+        if not any(lacks):
             return scores
-        kept = (1 - self.share) ** formula.exponent
-        power = (formula.base + formula.slope * self.share) / len(formula.trees)
+        usual = formula.usual.tolist()
+        h = sum(u for u, lack in zip(usual, lacks, strict=True) if lack) / (sum(usual) or 1)
+        power = (formula.power + (1 - formula.power) * h) / len(formula.trees)
         trees = [sum(logs) for logs in zip(*map(self.scores, formula.trees), strict=True)]
-        blended = zip(scores, formula.log_prior.tolist(), trees, strict=True)
-        return [kept * score + (1 - kept) * (prior + power * tree) for score, prior, tree in blended]
+        gaps = [self.look_up(gap.logs, self.places(gap)) for gap in formula.gaps]
+        added = [sum(shifts) for shifts in zip(*gaps, strict=True)] or [0.0] * self.n_classes
+        blended = zip(scores, formula.log_prior.tolist(), trees, added, strict=True)
+        return [(1 - h) * score + h * (prior + power * tree) + gap for score, prior, tree, gap in blended]
 
     def sum(self, formula: Sum) -> list[float]:
         """Add up terms whose tables have an entry for missing values."""

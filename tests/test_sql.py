@@ -217,7 +217,10 @@ def test_characters_that_databases_refuse(car: pd.DataFrame) -> None:
 @pytest.mark.slow
 def test_the_remedy_for_many_features_is_fewer_features() -> None:
     frame = (
-        pd.DataFrame(np.arange(4_000).reshape(2, 2_000) % 2).add_prefix("f").astype(str).assign(y=["a", "b"])
+        pd.DataFrame(np.arange(4_000).reshape(2, 2_000) // 2_000)
+        .add_prefix("f")
+        .astype(str)
+        .assign(y=["a", "b"])
     )
     with pytest.raises(ValueError, match=r"Its largest table is that of .*or features"):
         bn.to_sql(bn.lp(bn.nb("y", frame), frame, smooth=1), table="t")
@@ -300,6 +303,23 @@ def test_models_that_are_too_large() -> None:
         match=r"1,000,000 characters\. Its largest table is that of .*\. Use fewer parents",
     ):
         bn.to_sql(wider, table="t")
+
+
+@pytest.mark.slow
+def test_the_remedies_for_the_default_model_work() -> None:
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(214, 2))
+    y = pd.qcut(z @ [1, 0.5] + 0.5 * rng.normal(size=214), 6, labels=list("abcdef")).astype(str)
+    numbers = {f"x{i}": 0.5 * z @ rng.normal(size=2) + 0.87 * rng.normal(size=214) for i in range(9)}
+    frame = pd.DataFrame(numbers).assign(y=y)
+    wide = bn.bnc("kdb_mi", "y", frame, dag_args={"kdbk": 4})
+    with pytest.raises(ValueError, match=r"with dag_args=\{'kdbk': 1\}, .* discretize='mdlp'"):
+        bn.to_sql(wide, table="t")
+    for remedy in ({"dag_args": {"kdbk": 1}}, {"discretize": "mdlp", "dag_args": {"kdbk": 4}}):
+        assert len(bn.to_sql(bn.bnc("kdb_mi", "y", frame, **remedy), table="t")) < 1_000_000
+    table = bn.from_effects(bn.effects(bn.bnc("nb", "y", frame, smooth=1, discretize="averaged"), frame))
+    assert len(bn.to_sql(table, table="t")) < 100_000
+    check(in_sqlite, table, frame.rename(columns={"y": "class"}).head(40))
 
 
 def test_tables_are_not_written_out_if_they_have_too_many_cells(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,6 +99,22 @@ def _two_parents(car: pd.DataFrame) -> Any:
     return bn.kdb_mi("class", car, kdbk=2)
 
 
+def _extreme() -> Case:
+    """A card whose log odds are beyond 700, where EXP is out of range in PostgreSQL."""
+    y = np.random.default_rng(0).choice(["u", "v"], 80)
+    frame = pd.DataFrame({f"x{i}": np.where(y == "u", "x", "y") for i in range(100)}).assign(y=y)
+    return bn.scorecard(bn.bnc("nb", "y", frame, smooth=0.01)), frame.assign(x0=None)
+
+
+def _effects_of_car() -> Case:
+    """A table of a tree in which missing and unseen values have effects."""
+    table = bn.effects(_on_car(lambda car: bn.tan_cl("class", car))[0])
+    table.loc[table["value"] == "(missing)", "acc"] = 0.5
+    doors = {"feature": "buying", "value": "(unseen)", "given": "", "given_value": ""}
+    more = pd.DataFrame([doors | {"unacc": 1.0, "acc": 0.0, "good": 0.5, "vgood": 0.25}])
+    return bn.from_effects(pd.concat([table, more])), some_car().assign(buying="none")
+
+
 CASES: dict[str, Callable[[], Case]] = {
     "nb": lambda: _on_car(lambda car: bn.nb("class", car)),
     "tan": lambda: _on_car(lambda car: bn.tan_cl("class", car)),
@@ -137,11 +153,18 @@ CASES: dict[str, Callable[[], Case]] = {
         bn.bnc("kdb_mi", "diabetes", bn.load_pima().head(300), dag_args={"kdbk": 1}),
         some_women(),
     ),
+    "women recipe without arcs": lambda: (
+        bn.bnc("nb", "diabetes", bn.load_pima(), backoff=True, loo_weights=True, discretize="averaged"),
+        some_women(),
+    ),
     "card": lambda: (
         bn.scorecard(bn.bnc("nb", "diabetes", bn.load_pima(), smooth=1, discretize="mdlp"), pdo=20),
         some_women(),
     ),
     "card of a tree": lambda: (bn.scorecard(case("votes tan")[0]), some_votes()),
+    "card of extreme odds": _extreme,
+    "effects": lambda: (bn.from_effects(bn.effects(case("women recipe without arcs")[0])), some_women()),
+    "effects of three classes": _effects_of_car,
     "dependency network": lambda: _on_car(lambda car: bn.chisq_dn("class", car, alpha=0.9)),
     "odd names": lambda: _odd(smooth=1, discretize="quantile"),
     "odd gaussian": lambda: _odd(smooth=1, numbers="gaussian"),

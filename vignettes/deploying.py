@@ -2,7 +2,7 @@
 # # Saving and deploying models
 #
 # You have a model; now it has to be used. This page shows how to save it, how to deploy it as a web service, in a
-# database or as a page for browsers, and how to pass it to other programs. It takes five minutes.
+# database, as a table or as a page for browsers, and how to pass it to other programs. It takes five minutes.
 #
 # ```{index} deploy, deployment, production, web service
 # ```
@@ -17,15 +17,19 @@ from pathlib import Path
 import pandas as pd
 from bnclassify import (
     bnc,
+    effects,
     explain,
+    from_effects,
     load,
     load_car,
     load_pima,
     lp,
     modelstring,
+    monotonize,
     predict,
     read_bif,
     save,
+    scorecard,
     tan_cl,
     to_sql,
     write_bif,
@@ -108,6 +112,30 @@ print(
 # larger model raises an error that names its largest table. The default model of these data, a sum of one effect per
 # measurement at ten sets of cut points, has 52,000 characters.
 #
+# ## A model as a table
+#
+# In a sum of one effect per feature, such as naive Bayes, the log odds of a row are a sum of entries of a table. `effects`
+# returns this table, one row per feature and interval. You can read it, save it as a CSV file, change an entry, and make
+# a model of it again with `from_effects`:
+
+# %%
+sums = bnc("nb", "diabetes", women, smooth=1, discretize="quantile")
+table = effects(sums, women)
+print(table[table["feature"] == "pregnancies"].round(2).to_string(index=False))
+rising = monotonize(sums, {"pregnancies": "increasing", "bmi": "increasing"}, women)
+before, after = rising.learned["log_loss"]
+print(f"log-loss {before:.4f} before, {after:.4f} if both effects rise")
+card = scorecard(rising, most_intervals=3)
+print(len(to_sql(card, table="women")), "characters of SQL")
+table.loc[table["value"] == "(missing)", "yes"] = 0.1
+print(len(to_sql(from_effects(table), table="women")), "characters of SQL")
+
+# %% [markdown]
+# Women with two pregnancies have a lower effect than those with none or one, which is an accident of these data.
+# `monotonize` finds the closest effects that never fall, and the log-loss hardly changes. `scorecard` rounds the table to
+# whole points, here with at most three intervals per measurement. The last lines give every missing measurement a small
+# effect. All of these are models: you can predict, explain, evaluate, save and export them.
+#
 # ## A page for web browsers
 #
 # `write_page` writes one HTML file that predicts and explains without Python, for example for a clinician, a credit
@@ -156,7 +184,7 @@ print(
 # ## Summary
 #
 # Use `save` and `load` to keep a model, `predict` and `explain` with a dict to serve it, `to_sql` to predict in a
-# database, `write_page` to give it to people without Python, and `write_bif` to pass it to another program. [Large
+# database, `effects` and `from_effects` to change what it adds up, `write_page` to give it to people without Python, and `write_bif` to pass it to another program. [Large
 # data](scale.py) shows how `update` adds new rows to a model.
 #
 # Next: [Common questions and errors](faq.py).

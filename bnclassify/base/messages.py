@@ -302,7 +302,8 @@ query: predict sample impute markov_blanket
 read_bif write_bif: read_bif write_bif save load to_pgmpy
 shd kl_divergence: shd kl_divergence arc_strength network_score
 stratified_folds r_folds: cv cv_predict stratified_folds r_folds
-scorecard Scorecard: scorecard explain plot_nomogram to_sql cv
+effects from_effects monotonize EffectTable: effects from_effects monotonize scorecard plot_effect explain
+scorecard Scorecard: scorecard explain effects plot_nomogram to_sql cv
 plot_nomogram: scorecard plot_explanation plot_effect
 value_of_information: predict explain query
 write_page: predict explain to_sql save

@@ -165,6 +165,7 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
         "decisions": {  # the parts by which the page splits contributions and weighs unknown values
             "prior": _written(log(x._class_prior())),
             "average": x.is_average,
+            "missing": x._weighs_missing,
             "tables": _written(tuple(x._marginal_tables() if x._splits_tables else ())),
             "outcomes": None if outcomes is None else _written(outcomes),
         },

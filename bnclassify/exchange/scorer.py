@@ -168,18 +168,18 @@ def kind_of(column: Column, text: str, digits: str) -> str:
 
     A text represents a number if its digits, as zeros, make one of a few forms.
     """
-    form, sign = digits, f"CASE WHEN {text} LIKE '-%' THEN 3 ELSE 4 END"
+    form = digits
     for old in (*"123456789", *_RUNS):
         form = f"REPLACE({form},'{old}','0')"
     cases = [
         f"NOT ({_LONG.format(digits)}) OR {_SHORT.format(digits)} OR {digits} NOT LIKE '%e%' THEN 1",
         f"{digits} LIKE '%e-___' AND SUBSTR({digits},LENGTH({digits})-2)<'325' THEN 2",
-        f"{digits} LIKE '%e-%' THEN 6",
+        f"{digits} LIKE '%e-%' THEN 5",
     ]
-    of_number = f"CASE WHEN {' WHEN '.join(cases)} ELSE {sign} END"
+    of_number = f"CASE WHEN {' WHEN '.join(cases)} ELSE 3 END"
     kinds = [f"LENGTH({digits})<=300 AND {form} IN ({_FORMS}) THEN {of_number}"]
-    kinds += [f"{digits} IN ('inf','infinity') THEN {sign}"]
-    kinds += [f"{text} IN ('true','t') THEN 5 WHEN {text} IN ('false','f') THEN 6"] * _may_be_flag(column)
+    kinds += [f"{digits} IN ('inf','infinity') THEN 3"]
+    kinds += [f"{text} IN ('true','t') THEN 4 WHEN {text} IN ('false','f') THEN 5"] * _may_be_flag(column)
     return f"CASE WHEN {' WHEN '.join(kinds)} END"
 
 
@@ -188,21 +188,16 @@ def value_of(column: Column) -> str:
     return as_text(column) if _may_be_flag(column) else f"r.{quoted(str(column.name))}"
 
 
-def number_of(value: str, kind: str) -> str:
-    """Return the number, given the value and its kind.
+def number_of(column: Column, text: str, kind: str, value: str) -> str:
+    """Return the number, given its text, its kind and the value to read.
 
     Numbers from 1e200 are 1e300, and those nearer to 0 than 1e-199 are 1e-120, because PostgreSQL raises an
     error for numbers out of range.
     """
-    numbers = {
-        1: f"CAST({value} AS DOUBLE PRECISION)",
-        2: _TINY,
-        3: f"-{_HUGE}",
-        4: _HUGE,
-        5: "1e0",
-        6: "0e0",
-    }
-    return f"CASE {kind} {' '.join(f'WHEN {i} THEN {text}' for i, text in numbers.items())} END"
+    huge = f"CASE WHEN {text} LIKE '-%' THEN -{_HUGE} ELSE {_HUGE} END"
+    numbers = {1: f"CAST({value} AS DOUBLE PRECISION)", 2: _TINY, 3: huge, 4: "1e0", 5: "0e0"}
+    kept = [i for i in numbers if i != 4 or _may_be_flag(column)]
+    return f"CASE {kind} {' '.join(f'WHEN {i} THEN {numbers[i]}' for i in kept)} END"
 
 
 def _may_be_flag(column: Column) -> bool:

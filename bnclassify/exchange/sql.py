@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,10 @@ import numpy as np
 from ..base.arrays import first_best
 from ..base.checks import Names, Optional, must_be
 from ..base.messages import listed, repeated, shown
-from ..model.formulas import Points, Table
+from ..inference.scorecard import Scorecard
+from ..model.formulas import Mixture, Sum, sums_in
 from ..model.model import Model
+from ..numbers.cut_points import written_point
 from .scorer import (
     Column,
     Scorer,
@@ -35,6 +39,7 @@ from .sql_scores import Scores
 from .sql_text import (
     IMPOSSIBLE,
     MOST_CHARACTERS,
+    MOST_ODDS,
     NEARLY,
     Query,
     TooLargeError,
@@ -125,13 +130,22 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
             )
     statement = ""
     with suppress(TooLargeError):
-        write = write_card if isinstance(scorer.formula, Points) else _statement
+        write = partial(_write_card, x) if isinstance(x, Scorecard) else _statement
         statement = write(scorer, names, keys, outputs)
     if not 0 < len(statement) <= MOST_CHARACTERS:
+        products = isinstance(scorer.formula, Sum | Mixture) and any(
+            s.marginalizes for s in sums_in(scorer.formula)
+        )
+        remedy = (
+            "Use fewer parents, levels (min_count= merges rare ones, bins= limits intervals) or features, or "
+            "backoff=True and loo_weights=True, which need no products."
+            if products
+            else "Use fewer parents, for example with dag_args={'kdbk': 1}, a single discretization such as "
+            "discretize='mdlp', or a sum of single effects, additive=True."
+        )
         raise ValueError(
             f"x must fit into a statement of at most {MOST_CHARACTERS:,} characters. Its largest table is "
-            f"that of {largest_table(scorer)}. Use fewer parents, levels (min_count= merges rare ones, bins= "
-            "limits intervals) or features, or backoff=True and loo_weights=True, which need no products."
+            f"that of {largest_table(scorer)}. {remedy}"
         )
     return statement
 
@@ -186,26 +200,39 @@ def _statement(scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[
     predicted = f"CASE WHEN {top} IS NULL THEN NULL {''.join(cases)}ELSE {last} END"
     values = [*[f"k{i}" for i in range(len(keys))], predicted, *[f"{mass}/{total}" for mass in masses]]
     outputs = [f"{value} AS {quoted(name)}" for value, name in zip(values, names, strict=True)]
+    chain, source = _chain(query, table, keys, [*logs, top, *masses, total])
+    return f"{chain}SELECT {', '.join(outputs)} FROM {source}\n"
+
+
+def _chain(query: Query, table: str, keys: Sequence[str], needed: Sequence[str]) -> tuple[str, str]:
+    """Return the SELECTs that compute the needed columns and keep the keys, and the name of the last."""
     source, chain = f"{table} AS r", []
     prefix = "stage" if '"step' in table.casefold() else "step"  # a name that the table does not have
-    for i, select in enumerate(query.selects(list(map(quoted, keys)), [*logs, top, *masses, total]), 1):
+    for i, select in enumerate(query.selects(list(map(quoted, keys)), needed), 1):
         chain.append(f"{prefix}{i} AS MATERIALIZED (\n{select} FROM {source}\n)")
         source = f"{prefix}{i}"
-    return "WITH " + ",\n".join(chain) + f"\nSELECT {', '.join(outputs)} FROM {source}\n"
+    return "WITH " + ",\n".join(chain) + "\n", source
+
+
+def _clean(query: Query, column: Column) -> str:
+    """Return the name of the column of a feature as text, or as a number that is NULL for other text."""
+    if is_text(column):
+        return query.source(f"{as_text(column)}||''")  # without collation in SQLite
+    text = query.source(trimmed(column))
+    kind = query.add(kind_of(column, text, query.add(unsigned(text))))
+    return query.add(number_of(column, text, kind, query.source(value_of(column))))
 
 
 def _read(query: Query, column: Column) -> tuple[str, str]:
     """Return the names of the columns of the code and, if it is needed, of the number of a feature."""
-    raw, text = f"r.{quoted(str(column.name))}", as_text(column)
     missing, other = ("NULL" if code < 0 else str(code) for code in (column.missing, column.other))
     if is_text(column):
+        raw = f"r.{quoted(str(column.name))}"
         words = [(word, i) for i, label in enumerate(column.known) for word in words_of(label)]
         cases = " ".join(f"WHEN {literal(word)} THEN {i}" for word, i in words)
-        code = f"CASE {text}||'' {cases} ELSE {other} END" if cases else other  # without collation in SQLite
+        code = f"CASE {as_text(column)}||'' {cases} ELSE {other} END" if cases else other
         return query.source(_unless_missing(raw, missing, code, other)), ""
-    entry = query.source(trimmed(column))
-    kind = query.add(kind_of(column, entry, query.add(unsigned(entry))))
-    x = query.add(number_of(query.source(value_of(column)), kind))
+    x = _clean(query, column)
     if column.cuts is not None:
         code = steps(x, column.cuts, list(map(str, range(len(column.cuts) + 1))))
         return query.add(_unless_missing(x, missing, code, "")), x
@@ -218,81 +245,78 @@ def _unless_missing(name: str, missing: str, code: str, of_null: str) -> str:
     return code if missing == of_null else f"CASE WHEN {name} IS NULL THEN {missing} ELSE {code} END"
 
 
-def write_card(scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[str]) -> str:
+def _write_card(
+    card: Scorecard, scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[str]
+) -> str:
     """Return the statement; ``names`` are those of the columns of the result."""
-    formula: Any = scorer.formula
-    columns = [f"r.{quoted(key)} AS key_{i}_" for i, key in enumerate(keys)]
-    numeric = [column for column in scorer.columns if not is_text(column)]
-    for column in scorer.columns:
-        if is_text(column):
-            text = f"{as_text(column)}||''"  # without collation
-        else:
-            text = number_of(value_of(column), f"kind_{numeric.index(column)}_")
-        columns.append(f"{text} AS {quoted(str(column.name))}")
-    kept = [f"key_{i}_" for i in range(len(keys))]
-    points = [str(formula.start), *[_points_of(term, scorer.columns) for term in formula.tables]]
-    total = f"CAST({' +'.join(points)} AS DOUBLE PRECISION) AS total"
-    values = [*kept, *_results(formula, scorer)]
+    query = Query()
+    found = [_clean(query, column) for column in scorer.columns]
+    chain, source = _chain(query, table, keys, found)
+    kept = [f"k{i}" for i in range(len(keys))]
+    own = [quoted(_readable(str(column.name), i)) for i, column in enumerate(scorer.columns)]
+    columns = [*kept, *[f"{name} AS {shown}" for name, shown in zip(found, own, strict=True)]]
+    pairs = zip(card._term_scopes(), card._points, strict=True)
+    points = [_points_of(scope, table, scorer.columns, own) for scope, table in pairs]
+    total = f"CAST({' +'.join([str(card.start), *points])} AS DOUBLE PRECISION) AS total"
+    values = [*kept, *_results(card, scorer)]
     outputs = [f"{value} AS {quoted(name)}" for value, name in zip(values, names, strict=True)]
-    source, chain = table, []
-    for name, added in _kinds(numeric).items():
-        chain.append(f"{name} AS (\nSELECT{_lines(['r.*', *added])}\nFROM {source} AS r\n)")
-        source = name
-    numbers = f"WITH {', '.join(chain)}\n" if chain else ""  # last, because it is the least readable
-    cleaned = f"{numbers}SELECT{_lines(columns)}\nFROM {source} AS r"
+    cleaned = (
+        f"{chain}SELECT{_lines(columns or ['1'])}\nFROM {source}"  # last, because it is the least readable
+    )
     scored = f"SELECT{_lines([*kept, total])}\nFROM (\n{cleaned}\n) AS cleaned"
     return f"SELECT{_lines(outputs)}\nFROM (\n{scored}\n) AS scored\n"
 
 
-def _kinds(numeric: Sequence[Column]) -> dict[str, list[str]]:
-    """Return the columns of three SELECTs that tell which values represent numbers."""
-    texts = [f"{trimmed(column)} AS text_{i}_" for i, column in enumerate(numeric)]
-    digits = [f"{unsigned(f'text_{i}_')} AS digits_{i}_" for i in range(len(numeric))]
-    kinds = [
-        f"{kind_of(column, f'text_{i}_', f'digits_{i}_')} AS kind_{i}_" for i, column in enumerate(numeric)
-    ]
-    return {"texts": texts, "digits": digits, "kinds": kinds} if numeric else {}
+def _readable(name: str, i: int) -> str:
+    """Return a name for the column of a feature that no other column and no constant has."""
+    return f"{name.encode()[: _MOST_BYTES - 8].decode(errors='ignore')}_{i + 1}"
 
 
 def _lines(columns: Sequence[str]) -> str:
     return "\n  " + ",\n  ".join(columns)
 
 
-def _results(formula: Points, scorer: Scorer) -> list[str]:
+def _results(card: Scorecard, scorer: Scorer) -> list[str]:
     """Return the predicted label and the probabilities of the classes, as functions of the total."""
-    totals = np.array(formula.totals)
-    scores = np.zeros((len(totals), 2))
-    scores[:, formula.target] = formula.intercept + formula.unit * (totals - formula.start)
-    wins = totals[first_best(scores) == formula.target]
+    totals, target = card.probabilities["total"].to_numpy(), scorer.labels.index(card.target)
+    at_zero, labels = card.intercept - card.unit * card.start, literals(scorer.labels)
+    odds = np.zeros((len(totals), 2))
+    odds[:, target] = at_zero + card.unit * totals
+    wins = totals[first_best(odds) == target]
     least = int(wins.min()) if len(wins) else int(totals.max()) + 1
-    labels = literals(scorer.labels)
-    predicted = (
-        f"CASE WHEN total >= {least} THEN {labels[formula.target]} ELSE {labels[1 - formula.target]} END"
-    )
-    at_zero = formula.intercept - formula.unit * formula.start
-    signs = ("-", "") if formula.target == 0 else ("", "-")
-    odds = f"{at_zero!r} + {formula.unit!r} * total"
-    return [predicted, *[f"1e0 / (1e0 + EXP({f'-({odds})' if sign else odds}))" for sign in signs]]
+    result = [f"CASE WHEN total >= {least} THEN {labels[target]} ELSE {labels[1 - target]} END"]
+    low, high = ceil((-MOST_ODDS - at_zero) / card.unit), floor((MOST_ODDS - at_zero) / card.unit)
+    log_odds = f"{at_zero!r} + {card.unit!r} * total"
+    for is_target in (target == 0, target == 1):
+        inside, ends = (f"-({log_odds})", ("0e0", "1e0")) if is_target else (log_odds, ("1e0", "0e0"))
+        text = f"1e0 / (1e0 + EXP({inside}))"
+        if low > totals[0] or high < totals[-1]:  # EXP would be out of range
+            text = (
+                f"CASE WHEN total < {low} THEN {ends[0]} WHEN total > {high} THEN {ends[1]} ELSE {text} END"
+            )
+        result.append(text)
+    return result
 
 
-def _points_of(term: Table, columns: Sequence[Column]) -> str:
+def _points_of(scope: tuple[int, ...], table: Any, columns: Sequence[Column], names: Sequence[str]) -> str:
     """Return the points of a feature as a CASE, within one of its parent if it has one."""
-    tables, (own, *parents) = term.logs[..., 0].astype(int), term.scope
+    own, *parents = scope
     if not parents:
-        return _case(columns[own], list(map(str, tables.tolist())))
-    inside = [_case(columns[own], list(map(str, points)), "\n      ") for points in tables.T.tolist()]
-    return _case(columns[parents[0]], inside)
+        return _case(columns[own], names[own], list(map(str, table.tolist())))
+    inside = [
+        _case(columns[own], names[own], list(map(str, points)), "\n      ") for points in table.T.tolist()
+    ]
+    return _case(columns[parents[0]], names[parents[0]], inside)
 
 
-def _case(column: Column, texts: Sequence[str], indent: str = "\n    ") -> str:
+def _case(column: Column, name: str, texts: Sequence[str], indent: str = "\n    ") -> str:
     """Return the text of each code of a column, and the last text for other values."""
-    name, (*of_codes, rest) = quoted(str(column.name)), texts
+    *of_codes, rest = texts
     cases = []
-    if column.missing >= 0:
-        cases.append(f"WHEN {name} IS NULL THEN {of_codes[column.missing]}")
     if column.cuts is not None:
         cases += [
-            f"WHEN {name} <= {cut!r} THEN {text}" for cut, text in zip(column.cuts, of_codes, strict=False)
+            f"WHEN {name} <= {written_point(cut)} THEN {text}"
+            for cut, text in zip(column.cuts, of_codes, strict=False)
         ]
         cases.append(f"WHEN {name} IS NOT NULL THEN {of_codes[len(column.cuts)]}")
     else:

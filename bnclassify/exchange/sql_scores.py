@@ -57,7 +57,7 @@ class Scores:
     """Makes the columns of scores. ``codes`` and ``numbers`` are columns by the numbers of the features."""
 
     def __init__(self, query: Query, scorer: Scorer, codes: Sequence[str], numbers: Sequence[str]) -> None:
-        self.query, self.codes, self.numbers = query, codes, numbers
+        self.query, self.codes, self.numbers, self.columns = query, codes, numbers, scorer.columns
         self.n_classes = len(scorer.labels)
         self.makers: dict[type, Callable[[Any, bool], list[str]]] = {
             Sum: self._sum,
@@ -106,20 +106,23 @@ class Scores:
         return [f"{power}*{score}" for score in self.of(formula.formula, relative)]
 
     def _blend(self, formula: Blend, relative: bool) -> list[str]:
-        shares = np.arange(len(self.codes) + 1) / max(1, len(self.codes))
-        kept = ((1 - shares) ** formula.exponent).tolist()
-        powers = ((formula.base + formula.slope * shares) / len(formula.trees)).tolist()
-        names = [
-            self.query.add(lookup(self.missing, list(map(number, values)), "0")) for values in (kept, powers)
-        ]
+        usual = (formula.usual / (formula.usual.sum() or 1.0)).tolist()
+        weighed = zip(self.codes, usual, strict=True)
+        lacks = [f"CASE WHEN {code} IS NULL THEN {number(share)} ELSE 0e0 END" for code, share in weighed]
+        h = self.query.add(plus([ZERO, *lacks]))
+        share = f"{h}*({number(formula.power)}+{number(1 - formula.power)}*{h})/{len(formula.trees)}"
+        power = self.query.add(share)
         trees = zip(*map(self.of, formula.trees), strict=True)
-        return [
-            f"CASE WHEN {self.missing}=0 THEN {score} "
-            f"ELSE {names[0]}*{score}+(1-{names[0]})*({number(prior)}+{names[1]}*{plus(tree)}) END"
-            for score, prior, tree in zip(
-                self.of(formula.formula, relative), formula.log_prior, trees, strict=True
-            )
-        ]
+        texts = []
+        of_classes = zip(self.of(formula.formula, relative), formula.log_prior.tolist(), trees, strict=True)
+        for c, (score, prior, tree) in enumerate(of_classes):
+            gaps = [
+                f"CASE WHEN {self.codes[gap.owner]} IS NULL THEN {number(gap.logs[-1, c])} ELSE 0e0 END"
+                for gap in formula.gaps
+            ]
+            blended = plus([f"(1-{h})*{score}", f"{h}*{number(prior)}", f"{power}*{plus(tree)}", *gaps])
+            texts.append(f"CASE WHEN {self.missing}=0 THEN {score} ELSE {blended} END")
+        return texts
 
     def _sum(self, formula: Sum, relative: bool) -> list[str]:
         if formula.marginalizes:
@@ -137,6 +140,9 @@ class Scores:
             codings = term.codings or [None] * len(term.scope)
             codes = [self._code(v, coding) for v, coding in zip(term.scope, codings, strict=True)]
             logs = term.logs[..., c % term.logs.shape[-1]]
+            cuts = self.columns[term.scope[0]].cuts if len(term.scope) == 1 and not term.codings else None
+            if cuts and self.n_classes == 2:  # without a column for the code
+                return self._stepped(term.scope[0], cuts, logs)
             if term.owner >= 0:  # the feature comes last, so that fewer parents need fewer branches
                 codes, logs = [*codes[1:], codes[0]], np.moveaxis(logs, 0, -1)
             return _nested(codes, logs)
@@ -144,6 +150,15 @@ class Scores:
             return self._student(term, c, z)
         assert isinstance(term, Slope)
         return f"{z[term.scale]}*{number(term.slopes[c])}"
+
+    def _stepped(self, feature: int, cuts: Sequence[float], logs: Array) -> str:
+        """Return the look-up of a value by the interval that contains a number."""
+        *texts, last = map(entry, logs[: len(cuts) + 1].tolist())
+        missing = entry(logs[self.columns[feature].missing])
+        if not any(text != "0" for text in (*texts, last, missing)):
+            return "0"
+        x = self.numbers[feature]
+        return f"CASE WHEN {x} IS NULL THEN {missing} {steps(x, cuts, [*texts, f'{ZERO}+{last}'])[5:]}"
 
     def _code(self, feature: int, coding: Any) -> str:
         """Return the column of codes of a feature, in a coding."""

@@ -8,6 +8,8 @@ from math import ceil, isfinite, isnan
 
 import numpy as np
 
+from ..numbers.cut_points import written_point
+
 MOST_CHARACTERS = 1_000_000
 """Largest number of characters of a statement; the default of SQLite is the same."""
 
@@ -19,7 +21,7 @@ NEARLY = "-1e250"  # scores below are impossible
 FARTHEST = (
     "1e120"  # numbers beyond are impossible, because PostgreSQL raises an error if a square is infinite
 )
-_SMALLEST = "-600"  # difference of logs up to which EXP is 0, so that products do not underflow
+MOST_ODDS = 600  # difference of logs from which EXP is 0, so that products do not underflow
 _MOST_COLUMNS = 1600  # of a SELECT in PostgreSQL, less some
 _BRANCHES = 8
 _NAME = re.compile(r"\bv\d+\b")
@@ -60,14 +62,16 @@ class Query:
 
     def selects(self, keys: Sequence[str], outputs: Sequence[str]) -> list[str]:
         """Return the beginnings of the SELECTs of the chain, of which the last has the outputs."""
-        last = dict.fromkeys(outputs, 1 + max(self.stages.values()))  # stages that use columns
-        for text, name in self.columns.items():
-            for used in _NAME.findall(text) if self.stages[name] > 1 else ():
-                last[used] = max(last.get(used, 0), self.stages[name])
+        stages, end = self.stages, max([self.stages[name] for name in outputs], default=1)
+        last = dict.fromkeys(outputs, 1 + end)  # the last stages that use columns, without unused ones
+        for text, name in reversed(self.columns.items()):
+            for used in _NAME.findall(text) if stages[name] > 1 and name in last else ():
+                last[used] = max(last.get(used, 0), stages[name])
+        columns = [(text, name) for text, name in self.columns.items() if name in last]
         result = []
-        for stage in range(1, 1 + max(self.stages.values())):
-            texts = [f"{text} AS {name}" for text, name in self.columns.items() if self.stages[name] == stage]
-            kept = [name for name, first in self.stages.items() if first < stage < last.get(name, 0)]
+        for stage in range(1, 1 + end):
+            texts = [f"{text} AS {name}" for text, name in columns if stages[name] == stage]
+            kept = [name for _, name in columns if stages[name] < stage < last[name]]
             chosen = [f"r.{key} AS k{i}" if stage == 1 else f"k{i}" for i, key in enumerate(keys)]
             chosen += [*kept, *texts]
             if len(chosen) > _MOST_COLUMNS:
@@ -117,7 +121,7 @@ def steps(name: str, points: Sequence[float], texts: Sequence[str]) -> str:
         for i in range(0, len(texts), size)
     ]
     cases = zip(points[size - 1 :: size], parts, strict=False)
-    text = "".join(f"WHEN {name}<={point!r} THEN {part} " for point, part in cases)
+    text = "".join(f"WHEN {name}<={written_point(point)} THEN {part} " for point, part in cases)
     return f"CASE {text}ELSE {parts[-1]} END" if text else parts[-1]
 
 
@@ -134,4 +138,4 @@ def largest(query: Query, names: Sequence[str], unless: str = "") -> str:
 
 def share(name: str, top: str) -> str:
     """Return exp(name - top), for a difference of at most 0."""
-    return f"CASE WHEN {name}-{top}< {_SMALLEST} THEN 0e0 ELSE EXP({name}-{top}) END"
+    return f"CASE WHEN {name}-{top}< -{MOST_ODDS} THEN 0e0 ELSE EXP({name}-{top}) END"

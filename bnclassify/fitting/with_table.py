@@ -18,7 +18,7 @@ from ..learners.fixed import fixed_again, fixed_network
 from ..model.arguments import check_tables
 from ..model.model import Model, renewed
 from ..model.questions import variable_number
-from ..model.recipes import Step
+from ..model.recipes import A_NETWORK, Step
 from ..network.classifiers import BNC
 from ..network.estimates import Family
 
@@ -65,7 +65,8 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     0.0
     """
     if check_tables(x, "with_table") is not x:
-        raise TypeError(must_be("x", "a single network, whose tables are used unchanged", x))
+        expected = "a single network, whose tables are used unchanged"
+        raise TypeError(must_be("x", expected, x, f"Fit one: {A_NETWORK}."))
     network: Any = x
     family = network.families[variable_number(network, variable)]
     if variable in network.densities:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit, logit, stdtrit
 
 from ..base.arrays import Array, Codes, Positions, blocks, code_type, first_best, log, log_normalize
 from ..base.calls import guided
@@ -25,6 +26,7 @@ from ..several.multidimensional import MultiModel
 
 _BLOCK_ROWS = 2**16
 _ROUNDED = 1e-6
+_ROUNDING = float(np.finfo(np.float64).eps)
 
 
 NewData: TypeAlias = "pd.DataFrame | Dataset | Row | Sequence[Row]"
@@ -161,9 +163,15 @@ def predict(
             raise ValueError("interval must be None unless prob is True and joint is False.")
         draws, seed = check_draws(draws), int(check_rng(rng).integers(2**63))
         settings: dict[str, Any] = {"interval": interval, "draws": draws, "seed": seed}
-        predict_rows = partial(
-            _predict_intervals, model, estimate=predict_rows, unseen=unseen, prior=prior, **settings
-        )
+        if refits := model.learned.get("refits"):
+            others = [_predicting(one, True, "missing", prior, None, False, False) for one in refits]
+            predict_rows = partial(
+                _refit_intervals, estimate=predict_rows, refits=others, interval=settings["interval"]
+            )
+        else:
+            predict_rows = partial(
+                _predict_intervals, model, estimate=predict_rows, unseen=unseen, prior=prior, **settings
+            )
     frame = dask_frame_of(newdata)
     if frame is None:
         return in_kind_of(newdata, predict_rows(in_pandas(newdata)))
@@ -233,6 +241,33 @@ def _predict_intervals(
         posteriors = partial(_posteriors, codes=codes[:, block], prior=prior)
         bounds[:, block] = drawn_bounds(x, posteriors, interval, draws, seed)
     return with_bounds(frame, bounds)
+
+
+def _refit_intervals(
+    newdata: Any,
+    *,
+    estimate: Callable[[Any], pd.DataFrame],
+    refits: Sequence[Callable[[Any], pd.DataFrame]],
+    interval: float,
+) -> pd.DataFrame:
+    """Predict posteriors with their intervals, from those of models without a group of the rows each."""
+    frame = estimate(newdata)
+    others = np.stack([refit(newdata).to_numpy() for refit in refits])
+    return with_bounds(frame, jackknife_bounds(frame.to_numpy(), others, interval))
+
+
+def jackknife_bounds(estimate: Array, others: Array, interval: float) -> Array:
+    """Return the ends of intervals of probabilities, (2, …), from those without each group, (groups, …).
+
+    With L the log odds, and L_g those without group g of G, the variance of L is (G − 1)/G Σ_g (L_g − mean)²,
+    and its distribution Student's t with G − 1 degrees of freedom.
+    """
+    n, least = len(others), np.finfo(np.float64).tiny
+    odds, estimated = (logit(np.clip(p, least, 1 - _ROUNDING)) for p in (others, estimate))
+    deviation = np.sqrt((n - 1) / n * np.square(odds - odds.mean(axis=0)).sum(axis=0))
+    width = stdtrit(n - 1, (1 + interval) / 2) * deviation
+    bounds = np.stack([np.minimum(expit(estimated - width), estimate), expit(estimated + width)])
+    return np.maximum(bounds, [np.zeros_like(estimate), estimate])
 
 
 def _posteriors(x: Model, codes: Codes, prior: object) -> Array:

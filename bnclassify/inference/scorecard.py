@@ -2,40 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import reduce
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
-from math import log, prod
+from math import log
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, log_normalize
+from ..base.arrays import TOLERANCE, Array, Codes, log_normalize
 from ..base.checks import OneOf, Optional, Real, Whole
 from ..base.immutable import ANY_NUMBER, POSITIVE, bounded, cached_property, record
 from ..base.messages import listed
 from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
-from ..model.formulas import Formula, Points, Table
-from ..model.model import Choose, Derived, Model
-from ..model.recipes import Recipe, Step
-from .evidence import order_features
+from ..model.model import Model
+from ..model.recipes import A_NETWORK, Step
+from .effects import EffectTable, Values, build, tabulate
 
 _LINES = 12  # of totals that are printed
 _MOST_POINTS = 100_000
 _LARGEST = 1e9  # score or odds
-_UNKNOWN = "(unknown)"  # beside a level of missing values
+_LEAST_PDO = 0.01
+_WHOLE = 1e-3  # largest distance of points from whole numbers, because of rounding errors
+_FEW = 64  # numbers that are added one by one
+_LEAST_SHARE = 1e-12
+_SMALL = 1e-12  # difference of equal effects
 
 
 @record
 @dataclass(frozen=True, eq=False, repr=False)
-class Scorecard(Derived):
+class Scorecard(EffectTable):
     """A model of two classes as a table of whole points, from `scorecard`.
 
-    The points of the values of a row add up to a total, and the log odds of the target are linear in it.
+    The points of the values of a row add up to a total, and the log odds of the target are linear in it. It
+    is an `EffectTable` whose effects are points times ``unit``.
 
     Attributes
     ----------
@@ -45,50 +48,46 @@ class Scorecard(Derived):
         The class to which the points refer.
     unit : float
         The log odds that one point adds, in nats.
-    intercept : float
-        The log odds of the target at a sum of 0 points.
     start : int
         The number that is added to the sum of the points; 0 unless `scorecard` was called with ``pdo``.
-    givens : tuple
-        The number of the feature parent of each feature, or None.
-    tables : tuple of read-only arrays
-        The points of each feature, by its values and, if it has one, by those of its parent; the last entry
-        of each axis is that of a missing value.
     points, probabilities : pandas.DataFrame
         One row per feature, value and value of the parent in ``given``; and one row per total that can occur.
     recipe : Recipe or None
         The steps that learned it; `cv` repeats them, including the rounding.
     """
 
-    base: Model
-    target: Any
-    unit: float
-    intercept: float
-    start: int
-    givens: tuple[int | None, ...]
-    tables: tuple[NDArray[np.int64], ...]
-    recipe: Recipe | None = None
-    learned: Mapping[str, Any] = field(default_factory=dict)
+    base: Any = None
+    target: Any = None
+    unit: float = 1.0
+    start: int = 0
 
-    bounds = bounded(unit=POSITIVE, intercept=ANY_NUMBER)
+    bounds = bounded(unit=POSITIVE, tables=ANY_NUMBER, constant=ANY_NUMBER)
 
     missing_rule = "given the points of (missing)"
     no_joint = (
         "a scorecard provides P(class | features), but does not define a joint distribution. Use predict, "
-        "explain, cloglik or cv, or the model that it was made from, which is its attribute base"
+        f"explain, cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        cards = [len(labels) + 1 for labels in self.known_levels[:-1]]
-        shapes = [(cards[i],) if j is None else (cards[i], cards[j]) for i, j in enumerate(self.givens)]
-        if [table.shape for table in self.tables] != shapes or self.target not in self.known_levels[-1]:
-            raise ValueError("tables must be points of the values of each feature, and target a class.")
+        if self.target not in self.known_levels[-1] or not all(map(self._is_whole, self.tables)):
+            raise ValueError("tables must be whole points of each value, and target a class.")
+
+    def _is_whole(self, table: Array) -> bool:
+        points = np.diff(table, axis=-1) / self.unit
+        return table.shape[-1] == 2 and bool((np.abs(points - points.round()) < _WHOLE).all())
 
     @property
-    def members(self) -> tuple[Model, ...]:
-        """The scorecard itself."""
-        return (self,)
+    def intercept(self) -> float:
+        """The log odds of the target at a sum of 0 points."""
+        return float(self.constant @ (2 * self._sign - 1))
+
+    @cached_property
+    def _points(self) -> tuple[NDArray[np.int64], ...]:
+        """The points of each feature, by its values and, if it has one, by those of its parent."""
+        tables = [(table @ (2 * self._sign - 1) / self.unit).round() for table in self.tables]
+        return tuple([table.astype(np.int64) for table in tables])
 
     @property
     def points(self) -> pd.DataFrame:
@@ -97,10 +96,10 @@ class Scorecard(Derived):
 
     def _table(self, levels: Sequence[Sequence[Any]], write: Callable[[Any, Any], Any]) -> pd.DataFrame:
         """Return the points with these labels; ``write`` returns the text on a parent and its value."""
-        labels, rows = [(*own, _UNKNOWN if MISSING in own else MISSING) for own in levels], list[Any]()
+        labels, rows = [(*own, MISSING) for own in levels], list[Any]()
         for i, (name, j) in enumerate(zip(self.features, self.givens, strict=True)):
             others = [""] if j is None else [write(self.features[j], value) for value in labels[j]]
-            pairs = zip(product(labels[i], others), self.tables[i].ravel().tolist(), strict=True)
+            pairs = zip(product(labels[i], others), self._points[i].ravel().tolist(), strict=True)
             rows += [(name, *pair, n) for pair, n in pairs]
         return pd.DataFrame(rows, columns=["variable", "value", "given", "points"])
 
@@ -121,7 +120,7 @@ class Scorecard(Derived):
         """The totals that can occur: the points of a parent, and of each child given its value."""
 
         def below(i: int) -> list[NDArray[np.int64]]:  # the sums below a feature by the value of its parent
-            table = self.tables[i].reshape(len(self.tables[i]), -1)
+            table = self._points[i].reshape(len(self._points[i]), -1)
             children = [below(j) for j, given in enumerate(self.givens) if given == i]
             inside = [_sums([child[value] for child in children]) for value in range(len(table))]
             return [
@@ -133,49 +132,22 @@ class Scorecard(Derived):
 
     def _points_at(self, codes: Codes) -> NDArray[np.int64]:
         """Return the points of each feature, (features, rows)."""
-        pairs = zip(self._term_scopes(), self.tables, strict=True)
+        pairs = zip(self._term_scopes(), self._points, strict=True)
         found = [table[tuple([codes[v] for v in scope])] for scope, table in pairs]
-        return np.array(found, dtype=np.int64).reshape(len(self.tables), codes.shape[1])
+        return np.array(found, dtype=np.int64).reshape(len(self._points), codes.shape[1])
 
     @property
     def _sign(self) -> Array:
         """1 for the target, and 0 for the other class."""
         return np.array([float(label == self.target) for label in self.known_levels[-1]])
 
-    def _log_joint(self, codes: Codes) -> Array:
-        """Return the log odds of the target, and 0 for the other class, (rows, 2)."""
-        return (self.intercept + self.unit * self._points_at(codes).sum(axis=0))[:, None] * self._sign
-
-    def _weigh_evidence(
-        self, codes: Codes, order: Sequence[int], choose: Choose
-    ) -> tuple[Array, Positions, Mask, Array]:
-        """Return the points times the unit; missing values have points, too."""
-        logs = self._log_joint(codes)
-        targets, rivals = choose(logs)
-        weights = self.unit * np.column_stack([np.zeros(len(logs)), self._points_at(codes)[order].T])
-        weights[:, 0] = self.intercept
-        posteriors = np.exp(log_normalize(logs))[np.arange(len(logs)), targets]
-        return weights * (2 * self._sign[targets] - 1)[:, None], targets, rivals, posteriors
-
     def _points_of(self, codes: Codes, order: Sequence[int]) -> NDArray[np.int64]:
         start = np.full((1, codes.shape[1]), self.start)
         return np.concatenate([start, self._points_at(codes)[list(order)]]).T
 
-    def _value_formulas(self) -> tuple[Formula, ...]:
-        return self.base._value_formulas() or (self.base._formula(),)
-
-    def _term_scopes(self) -> list[tuple[int, ...]]:
-        return [(i,) if given is None else (i, given) for i, given in enumerate(self.givens)]
-
-    def _formula(self) -> Formula:
-        pairs = enumerate(zip(self._term_scopes(), self.tables, strict=True))
-        tables = tuple([Table(i, scope, table[..., None].astype(float)) for i, (scope, table) in pairs])
-        number, totals = self.known_levels[-1].index(self.target), tuple(self.probabilities["total"].tolist())
-        return Points(tables, number, self.intercept, self.unit, self.start, totals)
-
     def facts(self) -> dict[str, object]:
-        """Return the facts of the model, and the size of the points."""
-        return {**self.base.facts(), "points": f"of {self.target}; one adds {self.unit:.3g} to its log odds"}
+        """Return the facts of the table, and the size of the points."""
+        return {**super().facts(), "points": f"of {self.target}; one adds {self.unit:.3g} to its log odds"}
 
     def __repr__(self) -> str:
         frame, totals = self._written, self.probabilities
@@ -188,8 +160,19 @@ class Scorecard(Derived):
 
 
 def _sums(sets: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return all sums of one number of each set."""
-    return reduce(lambda a, b: np.unique(np.add.outer(a, b)), sets, np.zeros(1, dtype=np.int64))
+    """Return all sums of one number of each set; sets are ascending."""
+    total = np.zeros(1, dtype=np.int64)
+    for numbers in sorted(sets, key=len):
+        few, many = sorted((numbers, total), key=len)
+        found = np.zeros(np.ptp(few) + np.ptp(many) + 1, dtype=bool)
+        if len(few) <= _FEW:
+            for number in few - few[0]:
+                found[many - many[0] + number] = True
+        else:  # how often each sum occurs is a convolution
+            parts = [np.fft.rfft(np.bincount(part - part[0]), len(found)) for part in (few, many)]
+            found = np.fft.irfft(parts[0] * parts[1], len(found)) > 0.5
+        total = np.flatnonzero(found) + few[0] + many[0]
+    return total
 
 
 def scorecard(
@@ -197,6 +180,7 @@ def scorecard(
     *,
     target: Any = None,
     largest: int = 10,
+    most_intervals: int | None = None,
     pdo: float | None = None,
     score: float = 600,
     odds: float = 50,
@@ -206,14 +190,17 @@ def scorecard(
     Parameters
     ----------
     x : BNC or another model
-        With parameters, two classes, and contributions that depend on at most one other feature: naive Bayes,
-        trees, and `kdb_mi` with ``kdbk=1``, with or without weights.
+        With parameters, two classes, and log odds that are a sum of effects, as for `effects`: naive Bayes,
+        trees, `bnc` with ``additive=True``, and tables of `from_effects` and `monotonize`.
     target : optional
         The class of which the points increase the odds. By default, the rarer class, or the last one.
     largest : int, default 10
         The largest difference of points between two values of a feature. It is not used with `pdo`.
+    most_intervals : int, optional
+        Maximum number of intervals of a feature; neighbours whose contributions differ least are merged.
+        By default, all intervals of the model, or 32 of an effect that is a curve.
     pdo : float, optional
-        Points that double the odds, such as 20, as in credit scoring.
+        Points that double the odds, such as 20, as in credit scoring, at least 0.01.
     score, odds : float, default 600 and 50
         With `pdo`, the total at which the odds of the target are `odds` to 1.
 
@@ -226,19 +213,18 @@ def scorecard(
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `x` does not have two classes, or has contributions that depend on several features, on numbers,
-        or are infinite.
+        If `x` does not have two classes, or its log odds are not such a sum, or are infinite.
 
     Notes
     -----
-    The log odds of the target are base + Σ_i contribution_i. With low_i the smallest contribution of feature
-    i, the points of a value are round((contribution − low_i) / unit), where the unit is the largest range of
-    the contributions of a feature divided by `largest`, or ln 2 / pdo. The probability of the target at a
-    total is 1 / (1 + exp(−(base + Σ_i low_i + unit · total))). With `pdo`, a whole number of points to start
-    with is added, and the probability is 1 / (1 + exp(−(ln odds + unit · (total − score)))).
+    The log odds of the target are base + Σ_i contribution_i, as in `effects`. With low_i the smallest
+    contribution of feature i, the points of a value are round((contribution − low_i) / unit), where the unit
+    is the largest range of the contributions of a feature divided by `largest`, or ln 2 / pdo. The
+    probability of the target at a total is 1 / (1 + exp(−(base + Σ_i low_i + unit · total))). With `pdo`, a
+    whole number of points to start with is added, and the probability is
+    1 / (1 + exp(−(ln odds + unit · (total − score)))).
 
-    A missing feature contributes 0; if the parent is missing, a value contributes its weight of evidence
-    given the class alone.
+    The contribution of merged intervals is the mean over the training data.
 
     Examples
     --------
@@ -261,14 +247,17 @@ def scorecard(
     if len(names) != 2:
         raise ValueError(f"x must have two classes; got {listed(names)}. Merge the others into one.")
     Whole(least=1, most=_MOST_POINTS).check("largest", largest)
-    Optional(Real(above=0, most=_MOST_POINTS)).check("pdo", pdo)
+    Optional(Whole(least=1)).check("most_intervals", most_intervals)
+    Optional(Real(least=_LEAST_PDO, most=_MOST_POINTS)).check("pdo", pdo)
     Real(least=-_LARGEST, most=_LARGEST).check("score", score)
     Real(above=0, most=_LARGEST).check("odds", odds)
     if target is None:
         prior = model._class_prior().round(9)
         target = names[int(prior[0] < prior[1]) ^ 1]
     OneOf(names).check("target", target)
-    base, givens, parts = _contributions(model, names.index(target))
+    table = tabulate(model) if most_intervals is None else merge_intervals(tabulate(model), most_intervals)
+    sign = np.array([1.0 if name == target else -1.0 for name in names])
+    base, parts = float(table.constant @ sign), [part @ sign for part in table.tables]
     low = [float(part.min()) for part in parts]
     widest = max([float(np.ptp(part)) for part in parts], default=0.0)
     unit = log(2) / pdo if pdo is not None else widest / largest if widest > TOLERANCE else 1.0
@@ -277,12 +266,17 @@ def scorecard(
     if pdo is not None:
         start = round(score - (log(odds) - intercept) / unit)
         intercept = log(odds) + unit * (start - score)
-    settings = {"target": target, "largest": largest, "pdo": pdo, "score": score, "odds": odds}
-    tables, recipe = tuple([part.astype(np.int64) for part in rounded]), model.recipe
+    settings = {"target": target, "largest": largest, "most_intervals": most_intervals}
+    settings |= {"pdo": pdo, "score": score, "odds": odds}
+    own, recipe = np.maximum(sign, 0.0), model.recipe
+    table = replace(table, tables=tuple([unit * part[..., None] * own for part in rounded]))
+    table = table if most_intervals is None else merge_intervals(table, most_intervals)
     if recipe is not None and recipe.parameters is not None:
         settings |= {"parameters": recipe.parameters}
         recipe = replace(recipe, parameters=Step("scorecard", fit_card, settings, draws=True))
-    return Scorecard(model, target, unit, intercept, start, tuple(givens), tables, recipe)
+    fields = {name: getattr(table, name) for name in EffectTable.__dataclass_fields__}
+    fields |= {"constant": intercept * own, "recipe": recipe, "base": model, "target": target}
+    return Scorecard(**fields, unit=unit, start=start)
 
 
 @record
@@ -290,41 +284,51 @@ def fit_card(
     x: Any, data: Any, *, parameters: Step, rng: np.random.Generator | None = None, **settings: Any
 ) -> Scorecard:
     """Estimate the parameters of a structure, and round the contributions."""
-    return scorecard(parameters(x.base if isinstance(x, Scorecard) else x, data, rng=rng), **settings)
+    if isinstance(x, Scorecard):
+        x, data = x.base, data if x.base.preparation is None else x.base.preparation.code(data)
+    return scorecard(parameters(x, data, rng=rng), **settings)
 
 
-def _contributions(x: Model, target: int) -> tuple[float, list[int | None], list[Array]]:
-    """Return the base of the log odds, the parent of each feature, and contributions of values, or raise."""
-    scopes, n, order = x._term_scopes(), len(x.features), order_features(x)
-    simple = scopes is not None and not x.parents[x.class_var] and not x.is_sampled
-    if not simple or max(map(len, scopes or ())) > 2 or any(x._curve(f) is not None for f in x.features):
-        raise ValueError(
-            "x must be a model in which the contribution of a feature depends on its value and at most "
-            f"one other feature; got a model of type {type(x).__name__}. Use nb, tan_cl, or kdb_mi with "
-            "dag_args={'kdbk': 1}, and for numbers smooth=1 and discretize='mdlp'."
-        )
-    base, givens, parts = 0.0, list[int | None](), []
-    for i, above in enumerate(x.feature_parents.values()):
-        members = [i, *map(x.features.index, above)]
-        cards = [len(x.known_levels[v]) for v in members]
-        codes = np.zeros((n, prod(cards)), dtype=np.intp)
-        codes[members] = np.indices(cards).reshape(len(cards), -1)
-        odds = _odds(x._log_joints_in_sequence(codes, order), target)
-        part, at = np.zeros([card + 1 for card in cards]), order.index(i)
-        with np.errstate(invalid="ignore"):
-            part[tuple([slice(-1)] * len(cards))] = (odds[at + 1] - odds[at]).reshape(cards)
-        if above:  # the parent is missing
-            mains = sum(_odds(logs, target) for _, scope, logs in x._effects(codes) if scope == (i,))
-            part[:-1, -1] = np.reshape(mains, cards)[:, 0]
-        base = float(odds[0, 0])
-        givens.append(members[1] if above else None)
-        parts.append(part)
-    if not np.isfinite([base, *[part.sum() for part in parts]]).all():
-        raise ValueError("x must have positive probabilities only; got 0. Fit the model with smooth above 0.")
-    return base, givens, parts
+def merge_intervals(x: EffectTable, most: int) -> EffectTable:
+    """Return a table with at most so many intervals per feature, whose effects are weighted means.
+
+    The neighbours that are merged first lose least of the variance of the effects; equal ones are merged.
+    """
+    shares = [np.maximum(share, _LEAST_SHARE) for share in x.shares or [np.ones(len(t)) for t in x.tables]]
+    tables, values, groups = list(x.tables), dict[Hashable, Values](), list[NDArray[np.intp]]()
+    for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
+        children = [np.moveaxis(x.tables[j], 1, 0) for j, given in enumerate(x.givens) if given == i]
+        rows = np.hstack([table.reshape(len(labels) + 1, -1) for table in (x.tables[i], *children)])
+        cuts = () if x.discretizer is None else x.discretizer.cuts.get(name, ())
+        ends = _merged(rows[:-1], shares[i][:-1], most) if cuts else list(range(1, len(labels) + 1))
+        groups.append(np.searchsorted(ends, np.arange(len(labels) + 1), side="right"))
+        values[name] = Values.between([cuts[end - 1] for end in ends[:-1]]) if cuts else Values(labels)
+    for i, scope in enumerate(x._term_scopes()):
+        for axis, v in enumerate(scope):
+            tables[i] = np.moveaxis(_averaged(np.moveaxis(tables[i], axis, 0), groups[v], shares[v]), 0, axis)
+    sums = [np.bincount(group, share) for group, share in zip(groups, shares, strict=True)]
+    fields: dict[str, Any] = {"constant": x.constant, "shares": tuple([s / s.sum() for s in sums])}
+    fields |= {"tables": tuple(tables), "recipe": x.recipe, "learned": x.learned}
+    return build(x.class_var, x.known_levels[-1], values, x.feature_parents, **fields)
 
 
-def _odds(logs: Array, target: int) -> Array:
-    """Return the log odds of the target from logs of two classes."""
-    with np.errstate(invalid="ignore"):
-        return np.asarray(logs[..., target] - logs[..., 1 - target])
+def _merged(rows: Array, shares: Array, most: int) -> list[int]:
+    """Return the ends of at most so many groups of neighbouring rows."""
+    ends, means, masses = list(range(1, len(rows) + 1)), list(rows), list(shares)
+    while len(ends) > 1:
+        pairs = zip(means, means[1:], masses, masses[1:], strict=False)
+        i = int(np.argmin([v * w / (v + w) * ((a - b) ** 2).sum() for a, b, v, w in pairs]))
+        if len(ends) <= most and np.abs(means[i] - means[i + 1]).max() > _SMALL:
+            break
+        mass = masses[i] + masses[i + 1]
+        means[i : i + 2] = [(masses[i] * means[i] + masses[i + 1] * means[i + 1]) / mass]
+        masses[i : i + 2] = [mass]
+        del ends[i]
+    return ends
+
+
+def _averaged(table: Array, group: NDArray[np.intp], shares: Array) -> Array:
+    """Return the weighted means of groups along the first axis."""
+    weights = np.zeros((group[-1] + 1, len(group)))
+    weights[group, np.arange(len(group))] = shares
+    return np.tensordot(weights / weights.sum(axis=1, keepdims=True), table, axes=1)

@@ -11,6 +11,7 @@ from ..base.messages import listed
 from ..frames.opening import open_data, open_rows
 from ..frames.schema import Columns, Dataset, InMemory
 from .model import Model
+from .recipes import A_NETWORK
 
 _MOST_CELLS = 2**28  # maximum number of cells of a log joint, 2 GiB
 
@@ -102,10 +103,11 @@ def check_not_dropped(x: Model, argument: str, names: Iterable[Any]) -> None:
 
 
 def _of_members(x: Model, question: str) -> TypeError:
-    return TypeError(
-        f"{question} requires a single network (BNC); got a model of {len(x.members)} networks "
-        f"({x.called or type(x).__name__}). Call it on each of members(x)."
-    )
+    got, remedy = x._called, "Fit one"
+    if len(x.members) > 1:
+        got = f"a model of {len(x.members)} networks ({x.called or type(x).__name__})"
+        remedy = "Call it on each of members(x), or fit a single network"
+    return TypeError(f"{question} requires a single network (BNC); got {got}. {remedy}: {A_NETWORK}.")
 
 
 def rows_for(x: Model, dataset: Any, names: Sequence[Hashable] | None = None) -> Any:

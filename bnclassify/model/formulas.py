@@ -142,23 +142,7 @@ class Blend:
     gaps: tuple[Table, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Points:
-    """The score intercept + unit·Σ points of the class ``target``, and 0 for the other of two classes.
-
-    ``tables`` has one table of points per feature. A missing value has the last entry, as in a `Sum` that
-    does not marginalize. The total is ``start`` + Σ points, and ``totals`` are those that can occur.
-    """
-
-    tables: tuple[Table, ...]
-    target: int
-    intercept: float
-    unit: float
-    start: int
-    totals: tuple[int, ...]
-
-
-Formula: TypeAlias = Sum | Mixture | Choice | Raised | Blend | Points
+Formula: TypeAlias = Sum | Mixture | Choice | Raised | Blend
 
 
 def sums_in(formula: Formula) -> Iterator[Sum]:

@@ -16,7 +16,7 @@ from ..base.messages import listed
 from ..counts.contingency import Recoding, recoded
 from ..frames.schema import Countable, Dataset
 from .formulas import Formula
-from .recipes import Tally
+from .recipes import A_NETWORK, Tally
 
 
 class Estimable(Immutable):
@@ -67,7 +67,7 @@ class Estimable(Immutable):
             reason = f"has parameters that do not follow from counts: {listed(adjusted)}"
         raise ValueError(
             f"x must have tables that follow from counts; it {reason}. Refit it to all rows, or fit a model "
-            "with such tables, for example with bnc(..., smooth=1, discretize='mdlp')."
+            f"with such tables: {A_NETWORK}."
         )
 
     def _fit(self, dataset: Any, step: Any, fit: Callable[[Any, Any], Any]) -> Any:
@@ -120,6 +120,10 @@ class Drawable(Immutable):
 
     def _curve(self, feature: Hashable) -> Array | None:
         """Return the numbers at which the effect of a feature is drawn; None if it depends on codes alone."""
+        return None
+
+    def _training_points(self, feature: Hashable) -> tuple[Array, Array] | None:
+        """Return training values of a feature, and their shares, if its effect is a curve; or None."""
         return None
 
     def _arc_shares(self: Any) -> dict[tuple[Hashable, Hashable], float]:
@@ -191,6 +195,8 @@ def facts_of(x: Any) -> dict[str, Any]:
         texts = [f"{power:.2f}" for power in powers if power is not None]
         terms = " of tables and of logistic regression" if len(texts) > 1 else ""
         facts["held-out rows"] = f"{summary.honest_rows:,}; powers{terms} {', '.join(texts)}"
+    if refits := x.learned.get("refits"):
+        facts["intervals"] = f"by {len(refits)} refits, each without a part of the cases"
     if x.fitted:
         facts["missing values"] = _missing(x, rows)
         facts["joint distribution"] = "no" if x.no_joint else "yes"

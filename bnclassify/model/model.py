@@ -72,6 +72,9 @@ class Model(Estimable, Drawable, Exportable):
     _splits_tables = False
     """Whether `_marginal_tables` are parts of its tables, and not ratios of its scores."""
 
+    _weighs_missing = False
+    """Whether missing values contribute to the log odds."""
+
     is_average = False
     """Whether it averages networks whose features may have different parents."""
 
@@ -181,6 +184,11 @@ class Model(Estimable, Drawable, Exportable):
     def levels_by_name(self) -> dict[Hashable, tuple[Any, ...]]:
         """The levels of each variable."""
         return dict(zip(self.variables, self.known_levels, strict=True))
+
+    @property
+    def gaps(self) -> tuple[Array | None, ...]:
+        """The shift of a missing value of each feature, (classes,), or None; empty if there are none."""
+        return ()
 
     @property
     def no_joint(self) -> str:
@@ -295,7 +303,8 @@ class Model(Estimable, Drawable, Exportable):
                 kept = np.where(np.isinf(now), now != last, np.isinf(before) & (before == last))
                 now[:] = np.where(kept, before, now)
             steps = np.where(odds[1:] == odds[:-1], 0.0, np.diff(odds, axis=0))
-        steps = np.where(codes[list(order)] < 0, 0.0, steps)
+        if not self._weighs_missing:
+            steps = np.where(codes[list(order)] < 0, 0.0, steps)
         posteriors = np.exp(log_normalize(logs[-1]))[at, targets]
         weights = np.concatenate([odds[:1], steps]).T
         weights[np.isnan(odds[-1])] = np.nan

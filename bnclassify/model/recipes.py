@@ -22,6 +22,9 @@ from ..numbers.preparation import Preparation
 _MOST_CHARACTERS = 40
 """Length of the longest argument that is printed."""
 
+A_NETWORK = "bnc('tan_cl', class_var, dataset, smooth=1, discretize='mdlp')"
+"""The call, for messages, that fits a network with tables, counts and a joint distribution."""
+
 _REPEATED = ContextVar("_REPEATED", default=False)
 
 
@@ -204,8 +207,7 @@ def posterior_tally(x: Any) -> Tally:
         return tally
     raise ValueError(
         "interval must be None unless the tables follow from counts and smooth, ess or m above 0 alone; "
-        f"those of {x._called} do not. Fit a network, or an average such as aode, with "
-        "lp(x, dataset, smooth=1)."
+        f"those of {x._called} do not. Fit a network with such tables: {A_NETWORK}."
     )
 
 

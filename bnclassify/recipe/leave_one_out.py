@@ -20,7 +20,7 @@ from ..base.immutable import POWER, bounded, record
 from ..frames.schema import Dataset
 from ..model.formulas import Formula, Raised
 from ..model.model import Derived, Model, forwarding, renewed
-from ..model.recipes import Recipe
+from ..model.recipes import A_NETWORK, Recipe
 from ..network.classifiers import BNC
 from ..network.estimates import Method, Prior, check_positive
 from .cases import in_order, row_keys
@@ -63,7 +63,9 @@ class LeaveOneOutSummary:
 
 
 @record
-@forwarding("members", "_members_note", "_weights", "_feature_shares", "_curve", "is_average")
+@forwarding(
+    "members", "_members_note", "_weights", "_feature_shares", "_curve", "_training_points", "is_average"
+)
 @dataclass(frozen=True, eq=False, repr=False)
 class Powered(Derived):
     """A model whose posterior is raised to a power and normalized: P(c | x) ∝ P₀(c | x)^τ, P₀ of ``base``.
@@ -82,7 +84,7 @@ class Powered(Derived):
 
     no_joint = (
         "a model with a power provides P(class | features), but does not define a joint distribution. Use "
-        "predict, explain, cloglik or cv, or fit another model, such as bnc(..., smooth=1)."
+        f"predict, explain, cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
     )
 
     def __post_init__(self) -> None:

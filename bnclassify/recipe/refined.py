@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtr
 
 from ..base.arrays import Array, Codes, RowsWithNumbers
 from ..base.immutable import POWER, bounded, record
@@ -234,6 +235,14 @@ class Refined(LogLinear):
         cuts = np.array(self.preparation.discretizer.cuts[feature])  # type: ignore[union-attr]
         points = np.concatenate([np.linspace(low, high, 400), cuts, np.nextafter(cuts, np.inf)])
         return np.unique(points.clip(low, high))
+
+    def _training_points(self, feature: Hashable) -> tuple[Array, Array] | None:
+        i = self.features.index(feature)
+        if i not in self.numbers:
+            return None
+        scale = self.of_numbers[0].scales[self.numbers.index(i)]
+        ranks = ndtr(scale.scores)
+        return scale.knots, np.diff([0.0, *(ranks[1:] + ranks[:-1]) / 2, 1.0])
 
     def _estimate(self, data: Any, prior: Any) -> Any:
         """Return the structure with tables, without powers and additional terms."""

@@ -20,7 +20,7 @@ from ..counts.contingency import MAX_CELLS
 from ..frames.schema import Dataset
 from ..model.formulas import Blend, Formula, Scale, Sum, Table
 from ..model.model import BuiltOn, Model, in_sequence, renewed
-from ..model.recipes import Recipe
+from ..model.recipes import A_NETWORK, Recipe
 from ..network.classifiers import BNC
 from ..network.elimination import BLOCK_ROWS, network_joint
 from ..network.factors import Factor
@@ -95,14 +95,17 @@ class LogLinear(BuiltOn):
         """The reason why it has no joint distribution, and the remedy."""
         return (
             f"{self.called} provides P(class | features), but does not define a joint distribution. Use "
-            "predict, explain, cloglik or cv, or fit another model, such as bnc(..., smooth=1, "
-            "discretize='mdlp')."
+            f"predict, explain, cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
         )
 
     @property
     def missing_rule(self) -> str:
         """The treatment of missing values in prediction, in words."""
         return "ignored" if self.fading is None else "approximately marginalized over"
+
+    @property
+    def _weighs_missing(self) -> bool:  # type: ignore[override]
+        return any(gap is not None for gap in self.gaps)
 
     @property
     def basis(self) -> BNC:
@@ -244,15 +247,14 @@ class LogLinear(BuiltOn):
             ]
         )
         prior, fading = log(self._class_prior()), self.fading
-        return Blend(formula, prior, self._described_trees(), fading.usual, fading.power, gaps)
+        trees = self._described_trees() if self.depth else (Sum(*self._alone._described()),)
+        return Blend(formula, prior, trees, fading.usual, fading.power, gaps)
 
     def _value_formulas(self) -> tuple[Formula, ...] | None:
-        return self._described_trees() if self.fading is None else None
+        return self._described_trees() if self.fading is None or not self.depth else None
 
     def _described_trees(self) -> tuple[Sum, ...]:
         """Return the trees as sums of tables."""
-        if not self.depth and self.fading is not None:
-            return (Sum(*self._alone._described()),)
         trees, nothing = [], np.full((len(self.features), 1), -1)
         for factors, coding in self.trees:
             codings = () if coding is None else coding.maps

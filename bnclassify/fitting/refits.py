@@ -1,0 +1,27 @@
+"""Refits of a model without each of several groups of rows, which tell how sure its predictions are."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from ..base.calls import progress_bar
+from ..base.checks import Seed, Whole
+from ..model.model import Model, renewed
+from .rounds import plan_rounds
+
+M = TypeVar("M", bound=Model)
+
+_MOST_REFITS = 1000
+
+
+def with_refits(
+    x: M, dataset: Any, *, draws: int = 20, groups: Any = None, rng: Seed = 0, progress: bool | None = None
+) -> M:
+    """Return a model that contains ``draws`` refits, each without a part of the cases, for `predict`."""
+    Whole(least=2, most=_MOST_REFITS).check("draws", draws)
+    models: dict[Any, Model] = {0: x}
+    options: dict[str, Any] = {"repeats": 1, "folds": None, "dag": True, "unseen": "missing", "rng": rng}
+    plan = plan_rounds(models, dataset, k=draws, groups=groups, columns="same", **options)
+    with progress_bar(progress, total=draws, desc="refits", unit="model") as bar:
+        refits = [fitted[0] for *_, fitted in plan.refits(models, dag=True, bar=bar) if fitted]
+    return renewed(x, learned={**x.learned, "refits": tuple(refits)})

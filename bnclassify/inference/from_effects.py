@@ -1,0 +1,257 @@
+"""A table of effects as a model: read, checked, and made into tables of numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..base import graphs
+from ..base.arrays import Array
+from ..base.checks import Instance, check_name, must_be
+from ..base.immutable import record
+from ..base.messages import listed, plain, repeated, shown
+from ..frames.encoding import is_missing
+from ..frames.schema import MISSING
+from ..model.recipes import Recipe, Step
+from .effects import RESERVED, UNSEEN, EffectTable, Values, build, intervals_between
+
+_INTERVAL = re.compile(r"\(\s*([^\s,()\[\]]+),\s*([^\s,()\[\]]+)\]")
+
+
+def from_effects(table: pd.DataFrame, *, class_var: Hashable | None = None) -> EffectTable:
+    """Make a model of a table of effects, as `effects` returns it or edited.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        The columns ``feature``, ``value``, one column of numbers per class (of two classes, only the last)
+        and, if a feature depends on another one, ``given`` and ``given_value``, which are empty for other
+        features. Rows can be in any order, and a column ``share`` is optional. See `effects`.
+    class_var : str, optional
+        Name of the class. By default, the feature of the first row. Its row has the base of the log odds and,
+        for two classes, the first class as its value.
+
+    Returns
+    -------
+    EffectTable
+        A fitted model, whose log odds are the sums of the entries of the table. All functions that predict,
+        explain, evaluate, draw and export accept it. `cv` evaluates the table as it is, without fitting it
+        again.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If a column is absent, a number is missing, two rows have the same values, the intervals of a feature
+        overlap or leave a gap, or a feature has no row for some value of its feature parent.
+
+    Notes
+    -----
+    Values are labels, or intervals that are closed on the right and together contain all numbers, from
+    ``-inf`` to ``inf``: ``pandas.Interval`` or text such as ``(99.5, 127.5]``, as in a file. A missing value
+    has the effect in the row ``"(missing)"``, and 0 without such a row. With a row ``"(unseen)"``, all other
+    labels have its effect; without one, they are unseen, as in `predict`. Classes that have no row have a
+    base of 0.
+
+    Examples
+    --------
+    A table can be edited like any other. Here, a missing answer becomes evidence:
+
+    >>> from bnclassify import bnc, effects, from_effects, load_voting, predict
+    >>> voting = load_voting()[["crime", "physician_fee_freeze", "Class"]]
+    >>> table = effects(bnc("nb", "Class", voting, smooth=1))
+    >>> table.loc[3, "republican"] = -1.0
+    >>> edited = from_effects(table)
+    >>> predict(edited, {"physician_fee_freeze": "y"}, prob=True).round(3)
+    Class  democrat  republican
+    0         0.201       0.799
+    """
+    Instance(pd.DataFrame, "a DataFrame, as effects returns it").check("table", table)
+    frame = _check_columns(table).reset_index(drop=True).astype(object)
+    names = [name for name in frame.columns if name not in RESERVED]
+    numbers = np.column_stack([_read_numbers(frame, name) for name in names])
+    features = frame["feature"].tolist()
+    class_var = features[0] if class_var is None and features else class_var
+    check_name(class_var)
+    groups: dict[Hashable, list[int]] = {}
+    for row, name in enumerate(features):
+        groups.setdefault(name, []).append(row)
+    of_class = groups.pop(class_var, [])
+    classes, constant = _read_base(frame["value"][of_class], numbers[of_class], names, class_var)
+    if len(names) == 1:
+        numbers = np.column_stack([np.zeros(len(numbers)), numbers])
+    axes = {name: _Axis(_read_values(name, frame["value"][rows])) for name, rows in groups.items()}
+    parents = {name: _parent_of(name, frame, rows, axes) for name, rows in groups.items()}
+    if cycle := graphs.find_cycle(parents):
+        raise ValueError(f"given must not form a cycle; got one of {listed(cycle)}. Correct the column.")
+    families = {
+        name: (frame.iloc[rows], [axes[v] for v in (name, *parents[name])]) for name, rows in groups.items()
+    }
+    tables = tuple([_fill(name, *family, numbers[groups[name]]) for name, family in families.items()])
+    shares = tuple([_shares(name, *family) for name, family in families.items()] if "share" in frame else ())
+    shares = shares if all(np.isfinite(share).all() for share in shares) else ()
+    values = {name: axis.own for name, axis in axes.items()}
+    model = build(class_var, classes, values, parents, tables=tables, constant=constant, shares=shares)
+    structure = Step("from_effects", given_table, {"model": model})
+    return replace(model, recipe=Recipe(class_var, structure, model.features, Step("as given", as_given)))
+
+
+@record
+def given_table(class_var: Hashable, dataset: object, *, model: EffectTable) -> EffectTable:
+    """Return a table that was given, whatever the data are."""
+    return model
+
+
+@record
+def as_given(x: Any, data: object) -> Any:
+    """Return a model as it is."""
+    return x
+
+
+def _check_columns(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table that has the columns that it needs, each once, or raise an error."""
+    columns = list(table.columns)
+    needed = ["feature", "value", *["given_value"] * ("given" in columns)]
+    if twice := repeated(columns):
+        raise ValueError(f"table must have distinct columns; got {listed(twice)} twice.")
+    if absent := [name for name in needed if name not in columns]:
+        raise KeyError(f"table must have a column {listed(absent)}; got {listed(columns)}.")
+    if not set(columns) - set(RESERVED):
+        raise KeyError(f"table must have a column of numbers for a class; got {listed(columns)}.")
+    return table
+
+
+def _read_numbers(frame: pd.DataFrame, name: Hashable) -> Array:
+    """Return the effects on a class, (rows,), or raise an error that names a row."""
+    numbers = pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=np.float64)
+    for row in np.flatnonzero(~np.isfinite(numbers))[:1]:
+        raise ValueError(
+            f"table must have a finite number in every row of {shown(name)}; got {shown(frame[name][row])} "
+            f"for {shown(frame['feature'][row])}, value {shown(frame['value'][row])}."
+        )
+    return numbers
+
+
+def _read_base(
+    values: pd.Series[Any], numbers: Array, names: Sequence[Hashable], class_var: Hashable
+) -> tuple[tuple[Any, ...], Array]:
+    """Return the classes, and the log odds before any feature is known."""
+    if len(values) > 1 or (len(names) == 1 and not len(values)):
+        remedy = "Its value is the other class." if len(names) == 1 else "Pass the class as class_var."
+        raise ValueError(
+            f"table must have one row of the class {shown(class_var)}; got {len(values)} rows. {remedy}"
+        )
+    base = numbers[0] if len(values) else np.zeros(len(names))
+    if len(names) > 1:
+        return tuple(map(plain, names)), base
+    classes = plain(values.iloc[0]), plain(names[0])
+    if classes[0] == classes[1] or is_missing(classes[0]):
+        raise ValueError(must_be("table", "a table of two different classes", classes))
+    return classes, np.append(0.0, base)
+
+
+class _Axis:
+    """The values of a feature, and the place of each in a table of numbers."""
+
+    def __init__(self, values: Values) -> None:
+        self.own = values
+        labels = values.labels if values.cuts is None else intervals_between(values.cuts)
+        self.places = {label: i for i, label in enumerate((*labels, MISSING))}
+
+    def place(self, value: Any) -> int | None:
+        """Return the place of a value, None if it has none."""
+        value = plain(value)
+        return self.places.get(value if self.own.cuts is None or value == MISSING else _as_interval(value))
+
+
+def _as_interval(value: Any) -> Any:
+    """Return an interval, which may be written as text, or None."""
+    if isinstance(value, str) and (found := _INTERVAL.fullmatch(value)):
+        with suppress(ValueError):
+            value = pd.Interval(float(found[1]), float(found[2]))
+    return value if isinstance(value, pd.Interval) else None
+
+
+def _read_values(name: Hashable, column: pd.Series[Any]) -> Values:
+    """Return the values of a feature without missing ones, or raise."""
+    values = list(dict.fromkeys(map(plain, column)))
+    if any(map(is_missing, values)):
+        raise ValueError(f"value must be a label, an interval or '(missing)'; got nothing for {shown(name)}.")
+    known = [value for value in values if not isinstance(value, str) or value not in (MISSING, UNSEEN)]
+    intervals = [_as_interval(value) for value in known]
+    if known and None not in intervals and "inf" in "".join(map(str, known)):
+        return Values.between(_cuts_between(name, intervals))
+    if any(isinstance(value, pd.Interval) for value in known):
+        raise ValueError(
+            f"value must be intervals that begin with -inf and end with inf, or labels; got {listed(known)} "
+            f"for {shown(name)}."
+        )
+    return Values((*known, *[UNSEEN] * (UNSEEN in values)))
+
+
+def _cuts_between(name: Hashable, intervals: Sequence[pd.Interval]) -> list[float]:
+    """Return the cut points between intervals that contain every number once, or raise an error."""
+    ordered = sorted(intervals, key=lambda interval: (interval.left, interval.right))
+    problem = next((f"{i} is not closed on the right" for i in ordered if i.closed != "right"), "")
+    around = [pd.Interval(-np.inf, -np.inf), *ordered, pd.Interval(np.inf, np.inf)]
+    for low, high in pairwise(around):
+        if low.right != high.left:
+            overlap = f"{low} and {high} overlap" if low.right > high.left else ""
+            problem = problem or overlap or f"({low.right}, {high.left}] has no row"
+    if problem:
+        raise ValueError(
+            f"table must have intervals of {shown(name)} that contain every number once, such as (-inf, 50] "
+            f"and (50, inf]; {problem}."
+        )
+    return [float(interval.right) for interval in ordered[:-1]]
+
+
+def _parent_of(
+    name: Hashable, frame: pd.DataFrame, rows: list[int], axes: Mapping[Hashable, _Axis]
+) -> tuple[Hashable, ...]:
+    """Return the feature parent of a feature, or raise."""
+    column = frame["given"][rows].tolist() if "given" in frame else [""]
+    found = {None if is_missing(parent) or parent == "" else parent for parent in column}
+    if len(found) > 1 or not found <= {None, *axes} - {name}:
+        raise ValueError(
+            f"given must be one other feature of the table in all rows of {shown(name)}, or empty; got "
+            f"{listed(list(dict.fromkeys(column)))}."
+        )
+    return tuple(found - {None})
+
+
+def _fill(name: Hashable, rows: pd.DataFrame, axes: Sequence[_Axis], numbers: Array) -> Array:
+    """Return the effects of a feature as an array, or raise if a row is repeated or absent."""
+    table = np.full((*[len(axis.places) for axis in axes], numbers.shape[1]), np.nan)
+    columns = [rows[column].tolist() for column in ("value", "given_value")[: len(axes)]]
+    for values, effects in zip(zip(*columns, strict=True), numbers, strict=True):
+        at: Any = tuple([axis.place(value) for axis, value in zip(axes, values, strict=True)])
+        if None in at or not np.isnan(table[at]).any():
+            problem = "an unknown value" if None in at else "two rows"
+            text = " given ".join(map(str, values))
+            raise ValueError(f"table must have one row per value of {shown(name)}; got {problem}: {text}.")
+        table[at] = effects
+    if len(axes) > 1 and UNSEEN in axes[1].places:  # like a missing parent if it has no rows
+        table[:, -2] = np.where(np.isnan(table[:, -2]), table[:, -1], table[:, -2])
+    for absent in np.argwhere(np.isnan(table[(slice(-1),) * len(axes)]))[:1]:
+        labels = [str(list(axis.places)[i]) for axis, i in zip(axes, absent, strict=False)]
+        raise ValueError(
+            f"table must have a row for every value of {shown(name)}, and of the feature that is given; got "
+            f"none for {' given '.join(labels)}."
+        )
+    return np.nan_to_num(table, nan=0.0)
+
+
+def _shares(name: Hashable, rows: pd.DataFrame, axes: Sequence[_Axis]) -> Array:
+    """Return the shares of the values of a feature, which are NaN if one is not known."""
+    shares = pd.to_numeric(rows["share"], errors="coerce").to_numpy(dtype=np.float64)[:, None]
+    known = _fill(name, rows, axes, np.where(shares >= 0, shares, np.inf)).reshape(len(axes[0].places), -1)
+    total = known.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(total / total.sum())

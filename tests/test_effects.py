@@ -1,0 +1,516 @@
+"""Effects as tables: their entries, models made of them, edits, monotone effects, and what accepts them."""
+
+from __future__ import annotations
+
+import io
+import re
+from itertools import pairwise, permutations, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import isotonic_regression
+
+import bnclassify as bn
+
+from .oracles import with_holes
+from .strategies import examples, frames, smooths
+from .test_sql import check as check_sql
+from .test_sql import in_duckdb, in_sqlite
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "nb": {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp"},
+    "tree": {"dag_learner": "tan_cl", "smooth": 1, "discretize": "quantile", "bins": 3},
+    "power": {"dag_learner": "tan_cl", "smooth": 1, "discretize": "mdlp", "loo_power": True},
+    "level": {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp", "missing_level": True},
+    "manb": {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp", "manb_prior": 0.5},
+    "wanbia": {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp", "wanbia": True},
+    "awnb": {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp", "awnb_trees": 5, "rng": 0},
+    "depth 1": {
+        "dag_learner": "kdb_mi", "backoff": True, "loo_weights": True, "discretize": "mdlp",
+        "dag_args": {"kdbk": 1},
+    },
+    "averaged": {"dag_learner": "nb", "backoff": True, "loo_weights": True, "discretize": "averaged"},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def pima() -> pd.DataFrame:
+    return bn.load_pima()
+
+
+def additive(pima: pd.DataFrame) -> Any:
+    """A sum of curves: tables averaged over discretizations, slopes and shifts."""
+    terms = ("slopes", "shifts", "codings", "gaps")
+    return bn.bnc(
+        "nb", "diabetes", pima, backoff=True, loo_weights=True, loo_terms=terms, discretize="averaged"
+    )
+
+
+@pytest.fixture(scope="module")
+def curves(pima: pd.DataFrame) -> Any:
+    return additive(pima)
+
+
+@pytest.fixture(scope="module")
+def naive(pima: pd.DataFrame) -> bn.BNC:
+    return bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp")
+
+
+def has(value: Any, row_value: Any) -> bool:
+    """Whether a value of a table contains a value of a row."""
+    if pd.isna(row_value):
+        return isinstance(value, str) and value == "(missing)"
+    return row_value in value if isinstance(value, pd.Interval) else bool(value == row_value)
+
+
+def add_up(table: pd.DataFrame, row: dict[str, Any], labels: list[Any]) -> np.ndarray:
+    """Add up the entries of a row in plain Python, (classes,)."""
+    names = labels if len(labels) > 2 else labels[1:]
+    total = table[names].iloc[0].to_numpy(dtype=float)
+    for line in table.iloc[1:].to_dict("records"):
+        is_given = line.get("given", "") == "" or has(line["given_value"], row[line["given"]])
+        if has(line["value"], row[line["feature"]]) and is_given:
+            total = total + np.array([line[name] for name in names])
+    return total if len(labels) > 2 else np.array([0.0, *total])
+
+
+@examples(30)
+@given(frames(max_features=4, max_levels=3), st.data())
+def test_entries_are_the_contributions_of_explain(frame: pd.DataFrame, data: st.DataObject) -> None:
+    labels = list(frame["class"].cat.categories)
+    structure = bn.nb("class", frame) if data.draw(st.booleans()) else bn.tan_cl("class", frame)
+    x = bn.lp(structure, frame, smooth=data.draw(smooths))
+    if len(labels) == 1:
+        with pytest.raises(ValueError, match="at least two classes"):
+            bn.effects(x)
+        return
+    table = bn.effects(x)
+    columns = table.assign(**{labels[0]: 0.0}) if len(labels) == 2 else table
+    features = bn.features(x)
+    rows = pd.DataFrame(list(product(*[bn.values(x)[f] for f in features])), columns=list(features))
+    rows = pd.concat([rows, rows.iloc[:1]], ignore_index=True)
+    for target, against in permutations(labels, 2):
+        found = bn.explain(x, rows, target=target, against=against)
+        for (row, variable), weight in found["log_odds"].items():
+            lines = columns[columns["feature"] == variable]
+            if variable != "class":
+                lines = lines[[has(value, rows[variable][row]) for value in lines["value"]]]
+                if lines.get("given", pd.Series([""])).iloc[0] != "":
+                    own = rows[lines["given"].iloc[0]][row]
+                    lines = lines[[has(value, own) for value in lines["given_value"]]]
+            [line] = lines.to_dict("records")
+            assert line[target] - line[against] == pytest.approx(weight, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_tables_predict_as_the_model_and_go_around(pima: pd.DataFrame, name: str) -> None:
+    x = bn.bnc(class_var="diabetes", dataset=pima, **OPTIONS[name])
+    table = bn.effects(x, pima, steps=1000)
+    again = bn.from_effects(table)
+    complete = pima.dropna()
+    exact, found = (bn.predict(one, complete, prob=True) for one in (x, again))
+    np.testing.assert_allclose(np.log(found), np.log(exact), rtol=0, atol=1e-12)
+    pd.testing.assert_frame_equal(bn.effects(again, pima, steps=2), table)
+    shuffled = table.sample(frac=1, random_state=0)
+    by_text = pd.read_csv(io.StringIO(shuffled.to_csv(index=False)))
+    other = bn.from_effects(by_text, class_var="diabetes")
+    found = bn.predict(other, pima, prob=True)
+    np.testing.assert_allclose(found, bn.predict(again, pima, prob=True), rtol=0, atol=1e-12)
+    shares = table[table["feature"] != "diabetes"].groupby("feature")["share"].sum()
+    np.testing.assert_allclose(shares, 1)
+    for row, p in zip(pima.head(20).to_dict("records"), found.to_numpy()[:20], strict=True):
+        odds = add_up(table, row, ["no", "yes"])
+        assert np.log(p[1] / p[0]) == pytest.approx(odds[1], abs=1e-12)
+
+
+@pytest.mark.parametrize("level", [True, False])
+def test_merged_and_missing_levels(level: bool) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "town": rng.choice(["a", "b", "c", "d"], 300, p=[0.5, 0.45, 0.03, 0.02]),
+            "rooms": rng.integers(1, 4, 300),
+            "floor": rng.choice(["low", "high"], 300),
+        }
+    )
+    frame["y"] = rng.choice(["u", "v", "w"], 300)
+    frame = frame.astype({"rooms": "Int64"})
+    frame.loc[::7, ["town", "rooms"]] = None
+    x = bn.bnc("nb", "y", frame, smooth=1, min_count=20, missing_level=level)
+    again = bn.from_effects(bn.effects(x))
+    expected = bn.predict(x, frame, prob=True)
+    np.testing.assert_allclose(bn.predict(again, frame, prob=True), expected, rtol=0, atol=1e-12)
+    floats = frame.astype({"rooms": float})
+    np.testing.assert_allclose(bn.predict(again, floats, prob=True), expected, rtol=0, atol=1e-12)
+    unseen = frame.copy()
+    unseen.loc[::3, ["town", "floor"]] = ["elsewhere", "cellar"]
+    expected = bn.predict(x, unseen, prob=True, unseen="missing")
+    np.testing.assert_allclose(bn.predict(again, unseen, prob=True, unseen="missing"), expected, atol=1e-12)
+    with pytest.raises(ValueError, match="'cellar' not among the levels"):
+        bn.predict(again, unseen)
+
+
+def test_labels_of_any_type_go_around() -> None:
+    rng = np.random.default_rng(0)
+    labels: dict[str, list[Any]] = {
+        "pair": [("a", 1), ("b", 2)], "flag": [True, False], "code": [1, 2], "share": [0.5, 1e-7],
+        "text": ["(0.0, 1.0]", "(1.0, 2.0]"], "cut": ["(-inf, 1]", "(1, inf)"],
+    }  # fmt: skip
+    columns = {}
+    for name, own in labels.items():
+        dtype = pd.CategoricalDtype(pd.Index(own, tupleize_cols=False))
+        columns[name] = pd.Categorical.from_codes(rng.integers(0, 2, 60), dtype=dtype)
+    frame = pd.DataFrame(columns).assign(y=rng.choice([True, False], 60))
+    x = bn.lp(bn.nb("y", frame), frame, smooth=1)
+    again = bn.from_effects(bn.effects(x, frame))
+    expected = bn.predict(x, frame, prob=True)
+    pd.testing.assert_frame_equal(bn.predict(again, frame, prob=True), expected)
+
+
+def test_curves_are_cut_at_quantiles(pima: pd.DataFrame, curves: Any) -> None:
+    losses = {}
+    for steps in (4, 8, 32, 200):
+        table = bn.effects(curves, pima, steps=steps)
+        sizes = table[table["value"].map(lambda v: isinstance(v, pd.Interval))].groupby("feature")
+        assert sizes.size().max() <= steps + 1
+        rows = pima.dropna()
+        losses[steps] = -bn.cloglik(bn.from_effects(table), rows) / len(rows)
+        if steps == 8:
+            shares = sizes["share"].sum()
+            common = sizes.get_group("pedigree")["share"] / shares["pedigree"]
+            assert common.between(0.09, 0.16).all()
+    exact = -bn.cloglik(curves, pima.dropna()) / len(pima.dropna())
+    gaps = [abs(loss - exact) for loss in losses.values()]
+    assert gaps[2] < 0.003
+    assert gaps[3] < 0.0005
+
+
+def test_steps_are_the_means_of_the_curve(pima: pd.DataFrame, curves: Any) -> None:
+    table = bn.effects(curves, steps=8)
+    found = bn.explain(curves, pima.dropna(), target="yes")["log_odds"].xs("pedigree", level="variable")
+    numbers = pima.dropna()["pedigree"]
+    for line in table[table["feature"] == "pedigree"].iloc[1:-2].to_dict("records"):
+        inside = found[[value in line["value"] for value in numbers]]
+        assert line["yes"] == pytest.approx(inside.mean(), abs=0.02)
+
+
+def test_numbers_with_densities() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.choice(["u", "v"], 500)
+    frame = pd.DataFrame({"a": rng.normal(y == "u", 1.0), "b": rng.normal(0, 1 + (y == "u"))}).assign(y=y)
+    x = bn.bnc("nb", "y", frame, smooth=1, numbers="gaussian")
+    rows = frame[frame[["a", "b"]].abs().max(axis=1) < 2]
+    gaps = [
+        (
+            bn.predict(bn.from_effects(bn.effects(x, steps=n)), rows, prob=True)
+            - bn.predict(x, rows, prob=True)
+        )
+        .abs()
+        .max()
+        .max()
+        for n in (8, 32, 128)
+    ]
+    assert gaps[0] > gaps[1] > gaps[2]
+    assert gaps[2] < 0.05
+
+
+@examples(25)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.booleans())
+def test_predictions_are_sums_of_any_table(seed: int, n_classes: int, depends: bool) -> None:
+    rng = np.random.default_rng(seed)
+    labels = [f"c{i}" for i in range(n_classes)]
+    names = labels if n_classes > 2 else labels[1:]
+    ends = [-np.inf, *np.sort(rng.normal(size=3)), np.inf]
+    values: dict[str, list[Any]] = {
+        "x": [pd.Interval(*pair) for pair in pairwise(ends)],
+        "z": ["p", "q", "(missing)"],
+        "w": [1, 2],
+    }
+    lines: list[Any] = [("y", labels[0] if n_classes == 2 else "(base)", "", "")]
+    lines += [("x", value, "", "") for value in values["x"]] + [("z", value, "", "") for value in values["z"]]
+    parent = values["x"] if depends else [""]
+    lines += [("w", *pair[:1], "x" if depends else "", pair[1]) for pair in product(values["w"], parent)]
+    table = pd.DataFrame(lines, columns=["feature", "value", "given", "given_value"])
+    table[names] = rng.normal(size=(len(table), len(names))) * 3
+    model = bn.from_effects(table)
+    n = 30
+    rows = pd.DataFrame(
+        {"x": rng.normal(size=n), "z": rng.choice(["p", "q"], n), "w": rng.integers(1, 3, n).astype(object)}
+    )
+    rows = with_holes(rows.assign(**{"class": 0}), 0.2, seed).drop(columns="class")
+    found = bn.predict(model, rows, prob=True)
+    assert list(found) == labels
+    odds = np.log(found.to_numpy())
+    for i, row in enumerate(rows.to_dict("records")):
+        expected = add_up(table, row, labels)
+        np.testing.assert_allclose(odds[i] - odds[i, 0], expected - expected[0], rtol=0, atol=1e-11)
+    weights = bn.explain(model, rows, target=labels[-1], against=labels[0])["log_odds"].groupby("row").sum()
+    np.testing.assert_allclose(weights, odds[:, -1] - odds[:, 0], rtol=0, atol=1e-11)
+
+
+def test_edits_change_the_rows_concerned(pima: pd.DataFrame, naive: bn.BNC) -> None:
+    table = bn.effects(naive)
+    at = (table["feature"] == "glucose") & (table["value"] == pd.Interval(127.5, 154.5))
+    assert at.sum() == 1
+    edited = bn.from_effects(table.assign(yes=table["yes"] + at * 0.7))
+    odds = [np.log(p["yes"] / p["no"]) for p in (bn.predict(x, pima, prob=True) for x in (naive, edited))]
+    change = (odds[1] - odds[0]).round(9)
+    assert (change == 0.7 * pima["glucose"].between(127.5, 154.5)).all()
+    missing = (table["feature"] == "insulin") & (table["value"] == "(missing)")
+    edited = bn.from_effects(table.assign(yes=table["yes"].mask(missing, -2.0)))
+    odds[1] = np.log(bn.predict(edited, pima, prob=True).pipe(lambda p: p["yes"] / p["no"]))
+    assert ((odds[1] - odds[0]).round(9) == -2.0 * pima["insulin"].isna()).all()
+
+
+def some_table(**changes: Any) -> pd.DataFrame:
+    lines = {
+        "feature": ["y", "x", "x", "z", "z"],
+        "value": ["no", pd.Interval(-np.inf, 1), pd.Interval(1, np.inf), "a", "b"],
+        "yes": [0.5, 1.0, 2.0, -1.0, 0.0],
+    }
+    return pd.DataFrame({**lines, **changes}, dtype=object)
+
+
+def between(*pairs: tuple[float, float], closed: Any = "right") -> list[Any]:
+    return ["no", *[pd.Interval(*pair, closed=closed) for pair in pairs], "a", "b"]
+
+
+WRONG: dict[str, Any] = {
+    r"\(-inf, 2\.0\] and \(1\.0, inf\] overlap": {"value": between((-np.inf, 2.0), (1.0, np.inf))},
+    r"\(1\.0, 2\.0\] has no row": {"value": between((-np.inf, 1.0), (2.0, np.inf))},
+    r"\(9\.0, inf\] has no row": {"value": between((-np.inf, 1.0), (1.0, 9.0))},
+    r"\(-inf, 0\.0\] has no row": {"value": between((0.0, 1.0), (1.0, np.inf))},
+    "is not closed on the right": {"value": between((-np.inf, 1.0), (1.0, np.inf), closed="left")},
+    "must be intervals that begin with -inf and end with inf, or labels; got": {
+        "value": ["no", pd.Interval(-np.inf, 1), "low", "a", "b"]
+    },
+    "per value of 'z'; got two rows: a": {"value": [*between((-np.inf, 1.0), (1.0, np.inf))[:3], "a", "a"]},
+    "got nothing for 'z'": {"value": [*between((-np.inf, 1.0), (1.0, np.inf))[:3], "a", None]},
+    "finite number in every row of 'yes'; got nan for 'x'": {"yes": [0.5, np.nan, 2.0, -1.0, 0.0]},
+    "finite number .* got 'high' for 'z', value 'b'": {"yes": [0.5, 1.0, 2.0, -1.0, "high"]},
+    "one row of the class 'y'; got 2 rows": {"feature": ["y", "y", "x", "z", "z"]},
+    "given must be one other feature .* got 'q'": {"given": "q", "given_value": "a"},
+    "two different classes": {"value": ["yes", *between((-np.inf, 1.0), (1.0, np.inf))[1:]]},
+    r"every value of 'z', .*; got none for a given \(1\.0, inf\]": {
+        "given": ["", "", "", "x", "x"],
+        "given_value": ["", "", "", "(-inf, 1.0]", "(1.0, inf]"],
+    },
+    r"got an unknown value: b given \(7, 8\]": {
+        "given": ["", "", "", "x", "x"],
+        "given_value": ["", "", "", "(-inf, 1.0]", "(7, 8]"],
+    },
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_tables_that_do_not_fit_are_named(message: str) -> None:
+    bn.from_effects(some_table())
+    with pytest.raises(ValueError, match=message):
+        bn.from_effects(some_table(**WRONG[message]))
+
+
+def test_tables_of_other_shapes() -> None:
+    with pytest.raises(TypeError, match="table must be a DataFrame"):
+        bn.from_effects({"feature": ["x"]})  # type: ignore[arg-type]
+    with pytest.raises(KeyError, match="must have a column 'value'"):
+        bn.from_effects(some_table().drop(columns="value"))
+    with pytest.raises(KeyError, match="column of numbers for a class"):
+        bn.from_effects(some_table().drop(columns="yes"))
+    with pytest.raises(ValueError, match="one row of the class 'y'; got 0 rows"):
+        bn.from_effects(some_table().iloc[1:], class_var="y")
+    cycle = some_table(
+        feature=["y", "x", "x", "z", "z"],
+        value=["no", "a", "b", "a", "b"],
+        given=["", "z", "z", "x", "x"],
+        given_value=["", "a", "b", "a", "b"],
+    )
+    with pytest.raises(ValueError, match="must not form a cycle"):
+        bn.from_effects(cycle)
+    without = bn.from_effects(some_table().rename(columns={"yes": "u"}).assign(v=0.0).iloc[1:], class_var="y")
+    assert bn.predict(without, {}.fromkeys(["x"]) | {"z": "b"}, prob=True).round(6).iloc[0].tolist() == [
+        0.5,
+        0.5,
+    ]
+
+
+MODELS: dict[str, Any] = {
+    "additive=True": lambda car: bn.lp(bn.aode("class", car), car, smooth=1),
+    r"\{'kdbk': 1\}": lambda car: bn.lp(bn.kdb_mi("class", car, kdbk=2), car, smooth=1),
+    "a sum of effects": lambda car: bn.lp(bn.mbc(["class", "safety"], car), car, smooth=1),
+    "smooth above 0": lambda car: bn.lp(bn.nb("class", car), car, smooth=0),
+    "of which one is": lambda car: bn.lp(
+        bn.from_modelstring("[safety][class|safety][doors|class]", "class"), car, smooth=1
+    ),
+}
+
+
+@pytest.mark.parametrize("message", MODELS)
+def test_models_that_are_not_sums(car: pd.DataFrame, message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        bn.effects(MODELS[message](car), class_var="class" if message == "a sum of effects" else None)
+    bn.effects(bn.bnc("kdb_mi", "class", car, smooth=1, dag_args={"kdbk": 1}))
+
+
+def test_other_functions_accept_tables(pima: pd.DataFrame, curves: Any, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    table = bn.effects(curves, pima)
+    x = bn.from_effects(table)
+    bn.save(x, tmp_path / "table.json")
+    assert (tmp_path / "table.json").stat().st_size < 60_000
+    again = bn.load(tmp_path / "table.json")
+    assert isinstance(again, bn.EffectTable)
+    assert bn.predict(again, pima, prob=True).equals(bn.predict(x, pima, prob=True))
+    folds = bn.stratified_folds(pima["diabetes"], 4, rng=0)
+    for dag in (True, False):
+        found = bn.cv(again, pima, folds=folds, mean=False, dag=dag)[0]
+        for fold, value in found.items():
+            test = pima[folds == fold]
+            assert value == bn.accuracy(bn.predict(x, test), test["diabetes"])
+    ax = bn.plot_effect(x, "glucose", target="yes")
+    heights = ax.lines[1].get_ydata()
+    assert heights[0] == pytest.approx(table.loc[table["feature"] == "glucose", "yes"].iloc[0])
+    row = pima.dropna().iloc[0]
+    assert len(bn.counterfactual(x, row))
+    assert set(bn.value_of_information(x, {"glucose": 160}).index) == set(bn.features(x)) - {"glucose"}
+    assert bn.families(x)["age"] == ("age", "diabetes")
+    assert "sum of one effect per feature" in repr(x)
+    with pytest.raises(TypeError, match="that can estimate its parameters from data; got an EffectTable"):
+        bn.lp(x, pima, smooth=1)
+    statement = bn.to_sql(x, table="women")
+    assert len(statement) < 20_000
+    bn.write_page(x, tmp_path / "table.html")
+    assert (tmp_path / "table.html").stat().st_size < 100_000
+    for run in (in_sqlite, in_duckdb):
+        check_sql(run, x, pima.sample(50, random_state=0))
+    card = bn.scorecard(x, most_intervals=4)
+    assert bn.cv(card, pima, folds=folds) == pytest.approx(
+        np.mean(
+            [bn.accuracy(bn.predict(card, pima[folds == i]), pima["diabetes"][folds == i]) for i in range(4)]
+        )
+    )
+
+
+def test_values_of_information_are_those_of_naive_bayes(pima: pd.DataFrame, naive: bn.BNC) -> None:
+    table = bn.from_effects(bn.effects(naive, pima))
+    row = {"glucose": 140, "age": 30}
+    found, exact = (bn.value_of_information(x, row)["gain"] for x in (table, naive))
+    np.testing.assert_allclose(found[exact.index], exact, atol=0.01)
+    assert found.index[0] == exact.index[0]
+
+
+def test_isotonic_effects_are_those_of_scipy(pima: pd.DataFrame, curves: Any) -> None:
+    before = bn.effects(curves, pima)
+    asked = {"glucose": "increasing", "pressure": "decreasing"}
+    x = bn.monotonize(curves, asked, pima)
+    after = bn.effects(x, pima)
+    assert after["value"].equals(before["value"])
+    for name in bn.features(x):
+        at = (before["feature"] == name) & (before["value"] != "(missing)")
+        old, new, weights = before["yes"][at], after["yes"][at], before["share"][at]
+        if name not in asked:
+            assert new.equals(old)
+            continue
+        increasing = asked[name] == "increasing"
+        fitted = isotonic_regression(old, weights=weights, increasing=increasing).x
+        np.testing.assert_allclose(new, fitted, atol=1e-9)
+        assert name == "glucose" or not np.allclose(new, old, atol=1e-3)
+        rest = (before["feature"] == name) & (before["value"] == "(missing)")
+        assert after["yes"][rest].equals(before["yes"][rest])
+    assert x.learned["monotone"] == asked
+    losses = [-bn.cloglik(one, pima) / len(pima) for one in (bn.from_effects(before), x)]
+    np.testing.assert_allclose(x.learned["log_loss"], losses[::1])
+    assert f"log-loss {losses[1]:.4f}, before {losses[0]:.4f}" in " ".join(repr(x).split())
+    assert bn.effects(bn.monotonize(x, asked, pima), pima).equals(after)
+
+
+def test_monotone_trees_and_levels(car: pd.DataFrame) -> None:
+    two = car.assign(**{"class": np.where(car["class"] == "unacc", "no", "yes")})
+    two["safety"] = pd.Categorical(two["safety"].astype(str), categories=["high", "low", "med"])
+    x = bn.bnc("tan_cl", "class", two, smooth=1, dag_args={"root": "persons"})
+    child = next(name for name, family in bn.families(x).items() if family[1:-1])
+    table = bn.effects(bn.monotonize(x, {child: "decreasing"}, two))
+    lines = table[(table["feature"] == child) & (table["value"] != "(missing)")]
+    for _, column in lines.groupby(lines["given_value"].astype(str)):
+        assert column["yes"].is_monotonic_decreasing
+    assert not bn.effects(x)["yes"].equals(table["yes"])
+
+
+def test_cv_repeats_the_fit_and_the_order(pima: pd.DataFrame) -> None:
+    asked = {"pregnancies": "increasing", "skin": "decreasing"}
+    x = bn.monotonize(bn.bnc("nb", "diabetes", pima, smooth=1, discretize="quantile"), asked, pima)
+    folds = bn.stratified_folds(pima["diabetes"], 3, rng=0)
+    found = bn.cv(x, pima, folds=folds, metric="log_loss", mean=False)[0]
+    for fold, value in found.items():
+        train, test = pima[folds != fold], pima[folds == fold]
+        again = bn.monotonize(bn.bnc("nb", "diabetes", train, smooth=1, discretize="quantile"), asked, train)
+        assert value == pytest.approx(-bn.cloglik(again, test) / len(test))
+    with pytest.raises(ValueError, match="dag must be True for a table of effects"):
+        bn.cv(x, pima, folds=folds, dag=False)
+
+
+def test_directions_that_are_not_valid(car: pd.DataFrame, pima: pd.DataFrame, naive: bn.BNC) -> None:
+    with pytest.raises(ValueError, match="x must have two classes"):
+        bn.monotonize(bn.bnc("nb", "class", car, smooth=1), {"doors": "increasing"}, car)
+    with pytest.raises(KeyError, match="directions must be a feature of the model; got 'aeg'"):
+        bn.monotonize(naive, {"aeg": "increasing"}, pima)
+    with pytest.raises(ValueError, match=r"directions\['age'\] must be one of 'increasing', 'decreasing'"):
+        bn.monotonize(naive, {"age": "up"}, pima)  # type: ignore[dict-item]
+    with pytest.raises(TypeError, match="directions must be a dict"):
+        bn.monotonize(naive, ["age"], pima)  # type: ignore[arg-type]
+
+
+def test_few_intervals_of_a_card(pima: pd.DataFrame, curves: Any) -> None:
+    card = bn.scorecard(curves, most_intervals=4)
+    points = card.points[card.points["value"] != "(missing)"]
+    assert points.groupby("variable").size().max() == 4
+    for _, lines in points.groupby("variable"):
+        assert (lines["points"].diff().iloc[1:] != 0).all()  # equal neighbours are one interval
+    rows = pima.dropna()
+    fine = bn.scorecard(curves, largest=100_000)
+    losses = [-bn.cloglik(x, rows) / len(rows) for x in (curves, fine, card)]
+    assert losses[1] == pytest.approx(losses[0], abs=0.002)
+    assert losses[2] < losses[0] + 0.03
+    again = bn.scorecard(bn.from_effects(bn.effects(curves, steps=1000)), most_intervals=1, target="yes")
+    assert set(again.points[again.points["value"] != "(missing)"]["value"]) == {"(-inf, inf)"}
+    assert bn.cv(card, pima, k=3, rng=0, metric="log_loss") < 0.52
+
+
+QUESTIONS: dict[str, Any] = {
+    "cpt": lambda x, frame, name: bn.cpt(x, name),
+    "params": lambda x, frame, name: bn.params(x),
+    "query": lambda x, frame, name: bn.query(x, name),
+    "sample": lambda x, frame, name: bn.sample(x, 3, rng=0),
+    "impute": lambda x, frame, name: bn.impute(x, frame.head(3)),
+    "loglik": lambda x, frame, name: bn.loglik(x, frame),
+    "BIC": lambda x, frame, name: bn.BIC(x, frame.dropna()),
+    "cv": lambda x, frame, name: bn.cv(x, frame, k=2, rng=0, metric="loglik"),
+    "with_table": lambda x, frame, name: bn.with_table(x, name, bn.cpt(bn.members(x)[0], name)),
+    "update": lambda x, frame, name: bn.update(x, frame.head(20)),
+    "pool": lambda x, frame, name: bn.pool([x, x]),
+    "interval": lambda x, frame, name: bn.predict(x, frame.head(2), prob=True, interval=0.9, rng=0),
+    "modelstring": lambda x, frame, name: bn.modelstring(x),
+    "kl_divergence": lambda x, frame, name: bn.kl_divergence(x, x),
+}
+"""Calls that need the tables of a network."""
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_network_that_errors_advise_answers(
+    pima: pd.DataFrame, naive: bn.BNC, curves: Any, question: str
+) -> None:
+    ask, found = QUESTIONS[question], set()
+    for x in (curves, bn.from_effects(bn.effects(naive)), bn.scorecard(naive)):
+        with pytest.raises((TypeError, ValueError)) as error:
+            ask(x, pima, "age")
+        found |= {*re.findall(r"bnc\('.*\)", str(error.value))}
+    [call] = found
+    known = {"bnc": bn.bnc, "class_var": "diabetes", "dataset": pima}
+    assert ask(eval(call, known), pima, "age") is not None
+    categories = bn.load_voting()
+    other = eval(call, known | {"class_var": "Class", "dataset": categories})
+    assert ask(other, categories, "crime") is not None

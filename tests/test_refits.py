@@ -1,0 +1,95 @@
+"""Intervals of posteriors by refits without each group of the rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import t as student
+
+import bnclassify as bn
+from bnclassify.fitting.refits import with_refits
+from bnclassify.inference.predict import jackknife_bounds
+
+
+def log_odds(p: np.ndarray) -> np.ndarray:
+    return np.log(p) - np.log1p(-p)
+
+
+def test_bounds_are_those_of_the_formula() -> None:
+    rng = np.random.default_rng(0)
+    others, estimate = rng.beta(3, 5, (12, 4, 2)), rng.beta(3, 5, (4, 2))
+    low, high = jackknife_bounds(estimate, others, 0.8)
+    for row in range(4):
+        for label in range(2):
+            odds = log_odds(others[:, row, label])
+            variance = 11 / 12 * sum((odd - odds.mean()) ** 2 for odd in odds)
+            width = student.ppf(0.9, 11) * np.sqrt(variance)
+            center = log_odds(estimate[row, label])
+            assert log_odds(low[row, label]) == pytest.approx(center - width)
+            assert log_odds(high[row, label]) == pytest.approx(center + width)
+
+
+def test_bounds_of_equal_and_of_extreme_refits() -> None:
+    estimate = np.array([[0.0, 1.0, 0.25, 1e-200]])
+    bounds = jackknife_bounds(estimate, np.stack([estimate] * 5), 0.9)
+    np.testing.assert_allclose(bounds, np.stack([estimate] * 2), rtol=1e-9, atol=1e-300)
+    others = np.stack([estimate[:, ::-1], estimate, estimate])
+    low, high = jackknife_bounds(estimate, others, 0.9)
+    assert np.isfinite([low, high]).all()
+    assert (low <= estimate).all()
+    assert (estimate <= high).all()
+
+
+def test_the_jackknife_of_a_share_is_the_binomial_variance() -> None:
+    """Of a logistic model without features: the variance of the log odds is 1 / (n p (1 - p))."""
+    n, groups = 2000, 40
+    y = np.arange(n) % 10 < 3
+    shuffled = np.random.default_rng(1).permutation(y)
+    others = [np.delete(shuffled, np.arange(g, n, groups)).mean() for g in range(groups)]
+    low, high = jackknife_bounds(np.array([[y.mean()]]), np.array(others)[:, None, None], 0.9)
+    width = (log_odds(high) - log_odds(low)).item() / 2
+    assert width == pytest.approx(student.ppf(0.95, groups - 1) / np.sqrt(n * 0.3 * 0.7), rel=0.35)
+
+
+@pytest.fixture(scope="module")
+def votes() -> pd.DataFrame:
+    return bn.load_voting()[["crime", "immigration", "physician_fee_freeze", "Class"]]
+
+
+def test_models_with_refits_give_intervals(votes: pd.DataFrame, tmp_path: Path) -> None:
+    terms = {"loo_terms": ("slopes", "shifts", "gaps"), "missing_level": False}
+    x = bn.bnc("nb", "Class", votes, backoff=True, loo_weights=True, **terms)
+    with pytest.raises(ValueError, match="interval must be None"):
+        bn.predict(x, votes, prob=True, interval=0.9)
+    kept = with_refits(x, votes, draws=8)
+    assert bn.predict(kept, votes, prob=True).equals(bn.predict(x, votes, prob=True))
+    found = bn.predict(kept, votes, prob=True, interval=0.9)
+    wider = bn.predict(kept, votes, prob=True, interval=0.99)
+    by = [found.xs(part, axis=1, level=1) for part in ("lower", "estimate", "upper")]
+    assert (by[0] <= by[1]).all().all()
+    assert (by[1] <= by[2]).all().all()
+    assert (by[0] < by[2]).any().any()
+    assert (wider.xs("lower", axis=1, level=1) <= by[0]).all().all()
+    np.testing.assert_allclose(by[0]["democrat"], 1 - by[2]["republican"], atol=1e-9)
+    prior = bn.predict(kept, votes, prob=True, interval=0.9, prior={"democrat": 0.1, "republican": 0.9})
+    assert (prior["republican"]["lower"] >= by[0]["republican"] - 1e-12).all()
+    bn.save(kept, tmp_path / "kept.json")
+    assert bn.predict(bn.load(tmp_path / "kept.json"), votes, prob=True, interval=0.9).equals(found)
+    assert "8 refits" in " ".join(repr(kept).split())
+
+
+def test_refits_hold_out_cases_and_follow_the_seed(votes: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "Class", votes, smooth=1)
+    cases = np.arange(len(votes)) // 5
+    kept = with_refits(x, votes, draws=5, groups=cases)
+    sizes = [model.recipe.rows.size for model in kept.learned["refits"]]
+    assert sum(len(votes) - size for size in sizes) == len(votes)
+    seeds = [with_refits(x, votes, draws=5, rng=seed) for seed in (0, 0, 1)]
+    found = [bn.predict(one, votes, prob=True, interval=0.9) for one in seeds]
+    assert found[0].equals(found[1])
+    assert not found[0].equals(found[2])
+    with pytest.raises(ValueError, match="draws must be a whole number from 2 to 1,000"):
+        with_refits(x, votes, draws=1)
