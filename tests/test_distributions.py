@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from itertools import product
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from bnclassify.network import elimination
 
 from .oracles import joint_by_hand
 from .strategies import examples, frames, graphs, networks
+from .zoo import some_car
 
 KINDS = ["general", "augmented", "aode", "ensemble"]
 
@@ -97,6 +99,63 @@ def test_queries_of_wide_networks() -> None:
     expected = np.einsum("bdc,c->d", pair, tables["class"])
     np.testing.assert_allclose(bn.query(x, "x89"), expected, rtol=1e-9)
     assert bn.impute(x, frame.head(2).assign(**dict.fromkeys(names, pd.NA))).notna().all(axis=None)
+
+
+def many_levels(cards: list[int], arcs: list[tuple[int, int]]) -> bn.BNC:
+    """A network with random tables, whose last variable is the class."""
+    rng, names = np.random.default_rng(0), [f"v{i}" for i in range(len(cards))]
+    parents = [[a for a, b in arcs if b == i] for i in range(len(cards))]
+    families = tuple([(names[i], *[names[p] for p in ps]) for i, ps in enumerate(parents)])
+    tables = [
+        rng.dirichlet(np.ones(card), [cards[p] for p in ps]) for card, ps in zip(cards, parents, strict=True)
+    ]
+    cpts = tuple([np.moveaxis(table, -1, 0) for table in tables])
+    return bn.BNC(names[-1], families, tuple([tuple(map(str, range(card))) for card in cards]), cpts)
+
+
+def test_queries_need_only_what_they_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the variables and the evidence do not descend from sums to 1, the class included."""
+    x = many_levels([9, 8, 7, 6, 5], [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)])
+    first, second = x.cpts[0], x.cpts[1]
+    monkeypatch.setattr(elimination, "MAX_CELLS", 9 * 8)
+    np.testing.assert_allclose(bn.query(x, "v1"), second @ first, rtol=1e-12)
+    given_first = bn.query(x, ["v1", "v2"], {"v0": "3"}).to_numpy().reshape(8, 7)
+    np.testing.assert_allclose(given_first, np.outer(second[:, 3], x.cpts[2][:, 3]), rtol=1e-12)
+    with pytest.raises(ValueError, match="cells, more than 72"):
+        bn.query(x, "v4")
+
+
+def test_a_variable_takes_the_place_of_the_class() -> None:
+    """The joint distribution stays, with the class as a feature, and the way back gives the same model."""
+    x = many_levels([2, 3, 4, 5], [(0, 1), (0, 3), (1, 3), (3, 2)])
+    for v in range(3):
+        other = x._with_class(v)
+        assert (other.class_var, other.features[v]) == (f"v{v}", "v3")
+        back = other._with_class(v)
+        assert (back.families, back.levels) == (x.families, x.levels)
+        assert all(map(np.array_equal, back.cpts, x.cpts))
+    assert bn.lp(bn.aode("class", some_car()), some_car(), smooth=1)._with_class(0) is None
+
+
+def test_the_better_of_two_orders_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The order with the smallest tables first is not always the best; compared with all orders."""
+    arcs = [(3, 0), (4, 0), (4, 1), (5, 1), (5, 2), (5, 3)]
+    card = dict(enumerate([7, 7, 7, 11, 5, 9]))
+
+    def largest(order: tuple[int, ...]) -> int:
+        near = {u: {v for arc in arcs if u in arc for v in arc} for u in card}
+        cells = 1
+        for u in order:
+            joined = near.pop(u)
+            cells = max(cells, math.prod(card[v] for v in joined))
+            near |= {v: (near[v] | joined) - {u} for v in joined - {u}}
+        return cells
+
+    order, cells = elimination.plan_scopes(card, arcs, card)
+    assert cells == largest(tuple(order)) == 7 * 11 * 9
+    monkeypatch.setattr(elimination, "_LARGE_CELLS", 500)
+    order, cells = elimination.plan_scopes(card, arcs, card)
+    assert cells == largest(tuple(order)) == min(map(largest, permutations(card))) == 495
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def log_sum_exp(logs: Array, axis: int = -1) -> Array:
         return np.logaddexp(*parts)
     top = reduce(np.maximum, parts)
     top = np.where(top == -np.inf, 0.0, top)
-    return log(reduce(np.add, np.exp(parts - top))) + top
+    return log(reduce(np.add, (np.exp(part - top) for part in parts))) + top
 
 
 def share_out(logs: Array, axis: int) -> Array:
@@ -133,6 +133,14 @@ def first_best(scores: Array) -> NDArray[np.intp]:
     for position in reversed(range(len(parts) - 1)):
         np.copyto(first, position, where=parts[position] >= threshold)
     return first
+
+
+def second_best(scores: Array, best: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Position, other than the best one of each row, of the first score that ties with the largest other."""
+    others = np.arange(scores.shape[1] - 1)
+    others = others + (others >= best[:, None])
+    first = first_best(np.take_along_axis(scores, others, axis=1))
+    return np.take_along_axis(others, first[:, None], axis=1)[:, 0]
 
 
 class OneThread:

@@ -258,6 +258,10 @@ class Model(Estimable, Drawable, Exportable):
         """Return ln P(labels | observed features), (rows,)."""
         return _at(log_normalize(self._log_joint(codes)), labels)
 
+    def _with_class(self, variable: int) -> Any:
+        """Return the joint distribution with a feature and the class exchanged, or None if there is none."""
+        return None
+
     def _class_prior(self) -> Array:
         """Return P(class), (classes,): by default the posterior of a row whose features are all missing."""
         nothing = np.full((len(self.features), 1), -1, dtype=np.int8)

@@ -174,10 +174,10 @@ class Network(Graph):
             if name in self.densities:
                 values = np.array(self.known_levels[scope[0]], dtype=np.float64)
                 terms.append(NumberTerm(scope[:-1], self.densities[name], values))
-            elif scope[0] == class_number:
-                terms.append(Factor(scope[1:], np.moveaxis(logs, 0, -1)[..., None, :]))
-            elif scope[-1] == class_number:
-                terms.append(Factor(scope[:-1], logs[..., None, :]))
+            elif class_number in scope:
+                at = scope.index(class_number)
+                others = scope[:at] + scope[at + 1 :]
+                terms.append(Factor(others, np.moveaxis(logs, at, -1)[..., None, :]))
             else:
                 terms.append(Factor(scope, logs[..., None, None]))
         return tuple(terms)
@@ -196,6 +196,15 @@ class Network(Graph):
             return self
         named = zip(self.variables, self.known_levels, strict=True)
         return renewed(self, levels=tuple([values.get(name, labels) for name, labels in named]))
+
+    def _with_class(self, variable: int) -> Self | None:
+        if self.densities or self.no_joint:
+            return None
+        order = list(range(len(self.families)))
+        order[variable], order[-1] = order[-1], variable
+        fields = {"families": self.families, "levels": self.known_levels, "cpts": self.cpts or ()}
+        changed = {name: tuple([values[i] for i in order]) for name, values in fields.items()}
+        return renewed(self, class_var=self.variables[variable], **changed)
 
     def _class_prior(self) -> Array:
         if self.cpts is not None and len(self.families[-1]) == 1:  # all other tables sum to 1
