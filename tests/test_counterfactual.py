@@ -181,3 +181,18 @@ def test_bad_arguments(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> No
         ValueError, match=r"most must be less than 3 for this row, because there are [0-9]+ sets"
     ):
         bn.counterfactual(x, row, "vgood")
+
+
+@pytest.mark.parametrize("learner", ["nb", "aode"])
+def test_the_default_target_is_possible_or_the_first_other_class(learner: str) -> None:
+    """If all other classes have probability 0, the target is the first of them, as in `explain`."""
+    frame = pd.DataFrame({"a": [*"pqr"] * 10, "b": "s", "y": ["k1", "k2", "k3"] * 10})
+    x = bn.bnc(learner, "y", frame, smooth=0)
+    for value, target, other in [("p", "k2", "q"), ("q", "k1", "p"), ("r", "k1", "p")]:
+        row = {"a": value, "b": "s"}
+        found = bn.counterfactual(x, row)
+        assert found[["variable", "from", "to", "probability"]].to_numpy().tolist() == [
+            ["a", value, other, 1]
+        ]
+        pd.testing.assert_frame_equal(found, bn.counterfactual(x, row, target))
+        assert bn.explain(x, row).columns.name == f"k{1 + 'pqr'.index(value)} against {target}"

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import TOLERANCE, Array, Codes, Positions, blocks, first_best, log_normalize
+from ..base.arrays import TOLERANCE, Array, Codes, Positions, blocks, first_best, log_normalize, second_best
 from ..base.calls import guided
 from ..base.checks import Names, OneOf, Unseen, Whole
 from ..base.graphs import descending
@@ -114,12 +114,12 @@ def counterfactual(
     wanted = None if target is None else labels.index(OneOf(labels).check("target", target))
     raw, data = read_one(model, row)
     placed, codes = model._place(data, unseen)
-    logs = placed._log_joint(codes)[0]
-    predicted = int(first_best(logs))
+    logs = placed._log_joint(codes)
+    predicted = first_best(logs)
     if wanted is None:
-        wanted = int(first_best(np.where(np.arange(len(logs)) == predicted, -np.inf, logs)))
+        wanted = int(second_best(logs, predicted)[0]) if len(labels) > 1 else 0
     found = []
-    if wanted != predicted:
+    if wanted != predicted[0]:
         codes = codes[: len(model.features)]
         moves = _moves(placed, codes[:, 0].tolist(), raw, {*fixed})
         numbers = {name: as_floats(values) for name, values in data.numbers.items()}

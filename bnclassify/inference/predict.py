@@ -9,7 +9,17 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, Positions, blocks, code_type, first_best, log, log_normalize
+from ..base.arrays import (
+    TOLERANCE,
+    Array,
+    Codes,
+    Positions,
+    blocks,
+    code_type,
+    first_best,
+    log,
+    log_normalize,
+)
 from ..base.calls import guided
 from ..base.checks import Flag, Instance, Real, Seed, Unseen, check_columns, check_rng
 from ..base.messages import listed, shown
@@ -311,9 +321,17 @@ def exchange_prior(logs: Array, learned: Array, prior: Array, classes: Sequence[
 
 
 def least_costly(logs: Array, costs: Array) -> Positions:
-    """Return the decision of minimum expected cost in each row, the first if tied."""
-    scale = np.ptp(costs) or 1.0  # ties do not depend on the scale of costs
-    return first_best(-(np.exp(log_normalize(logs)) @ (costs / scale)))
+    """Return the decision of minimum expected cost in each row, the first if tied.
+
+    Decisions are tied if they differ by no more than rounding errors: by 1e-9 of what either adds up,
+    Σ_c P(c | row) |cost|. So a large cost of one decision does not make others equal.
+    """
+    posteriors, costs = np.exp(log_normalize(logs)), costs / 4  # so that no sum or difference overflows
+    expected, sizes = posteriors @ costs, posteriors @ np.abs(costs)
+    least = expected.argmin(axis=1)[:, None]
+    limit = np.maximum(sizes, np.take_along_axis(sizes, least, axis=1)) * TOLERANCE
+    tied = expected - np.take_along_axis(expected, least, axis=1) <= limit
+    return np.asarray(tied.argmax(axis=1))
 
 
 def _check_classes(names: Sequence[Hashable], classes: Sequence[Hashable], requirement: str) -> None:
