@@ -310,14 +310,18 @@ def check_prior(prior: Any, classes: Sequence[Hashable]) -> Array:
 
 def exchange_prior(logs: Array, learned: Array, prior: Array, classes: Sequence[Hashable]) -> Array:
     """Return log posteriors under another prior, by Bayes' rule."""
+    return log_normalize(log_normalize(logs) + log_prior_ratio(learned, prior, classes))
+
+
+def log_prior_ratio(learned: Array, prior: Array, classes: Sequence[Hashable]) -> Array:
+    """Return the log of a prior divided by the learned probabilities of the classes, or raise."""
     unknown = [name for name, old, new in zip(classes, learned, prior, strict=True) if old == 0 < new]
     if unknown:
         raise ValueError(
             f"prior must be 0 for classes that are impossible in the model; got a positive value of "
             f"{listed(unknown)}. Fit the model with smooth above 0."
         )
-    ratio = np.where(prior > 0, prior / np.where(learned > 0, learned, 1.0), 0.0)
-    return log_normalize(log_normalize(logs) + log(ratio))
+    return log(np.where(prior > 0, prior / np.where(learned > 0, learned, 1.0), 0.0))
 
 
 def least_costly(logs: Array, costs: Array) -> Positions:
