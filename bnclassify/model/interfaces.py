@@ -154,6 +154,10 @@ class Exportable(Immutable):
         """Return the features of each term of the log odds; None if they are not a sum of terms."""
         return None
 
+    def _averaged(self) -> tuple[Any, ...]:
+        """Return the models whose joint distributions it averages in every row; none by default."""
+        return ()
+
     def _points_of(self, codes: Codes, order: Sequence[int]) -> NDArray[Any] | None:
         """Return the points of a scorecard: its start, and of each feature, (rows, 1 + features); or None."""
         return None

@@ -34,6 +34,9 @@ class Average(Model):
     def _formula(self) -> Formula:
         return Mixture(tuple([member._formula() for member in self.members]), self.log_weights)
 
+    def _averaged(self) -> tuple[Model, ...]:
+        return self.members
+
     def _draw(self, n: int, rng: np.random.Generator) -> Codes:
         picks = rng.choice(len(self.members), size=n, p=np.exp(self.log_weights))
         return self._by_member(picks, lambda member, rows: member._draw(len(rows), rng))
