@@ -626,3 +626,14 @@ def test_interactions_of_the_default_recipe(car: pd.DataFrame, voting: pd.DataFr
         found = bn.explain(x, rows, interactions=True)["log_odds"].groupby(level=0).sum()
         expected = bn.explain(x, rows)["log_odds"].groupby(level=0).sum()
         np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+@given(frames(max_features=5), st.data())
+def test_marginal_tables_of_networks_are_those_of_single_features(
+    frame: pd.DataFrame, data: st.DataObject
+) -> None:
+    """P(feature | class) by one pass over a network is what its log joint gives, feature by feature."""
+    structure = data.draw(st.one_of(graphs(frame), networks(frame)))
+    x = bn.lp(structure, frame, smooth=data.draw(smooths))
+    for found, expected in zip(x._marginals, Model._marginal_tables(x), strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-12)

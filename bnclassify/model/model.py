@@ -238,8 +238,11 @@ class Model(Estimable, Drawable, Exportable):
             "explain(x, row, class_var=...) for one of them."
         )
 
-    def _value_logs(self, codes: Codes, feature: int) -> Array:
-        """Return ln P(value, observed | class) plus a constant of the class, if rows differ in a feature."""
+    def _value_logs(self, codes: Codes, features: Positions) -> Array:
+        """Return ln P(value, observed | class) plus a constant of the class and of the feature of each row.
+
+        The rows of one of the ``features``, (rows,), differ in this feature only.
+        """
         return self._log_joint(codes)
 
     def _unadjusted(self, codes: Codes) -> Array:

@@ -18,7 +18,7 @@ from ..frames.schema import Countable, Dataset, Levels
 from ..model.formulas import Formula, Sum, padded
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Tally
-from .elimination import BLOCK_ROWS, complete, joint_in_blocks
+from .elimination import BLOCK_ROWS, beliefs, complete, joint_in_blocks
 from .em import maximize
 from .estimates import (
     Family,
@@ -213,6 +213,18 @@ class Network(Graph):
 
     def _log_joint(self, codes: Codes) -> Array:
         return joint_in_blocks([self.terms], codes)
+
+    def _marginal_tables(self) -> tuple[Array, ...]:
+        if self.densities or self.no_joint:
+            return super()._marginal_tables()
+        n, classes = len(self.features), self.cards[-1]
+        tables = [np.zeros((card + 1, classes)) for card in self.cards[:-1]]  # 0 if missing
+        nothing = np.full((n, 1), -1, dtype=np.intp)
+        for v, _, free, shares in beliefs(self.terms, nothing):
+            if v < n:
+                others = tuple([1 + axis for axis, u in enumerate(free) if u != v])
+                tables[v][:-1] = log(shares.sum(axis=others)[0])
+        return tuple(tables)
 
     def _term_scopes(self) -> list[tuple[int, ...]]:
         return [tuple([v for v in scope if v < len(self.features)]) for scope in self.scopes]
