@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+import json
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from math import isfinite
@@ -181,8 +182,34 @@ def _write_array(writer: Writer, array: Any, where: str) -> dict[str, Any]:
     written: dict[str, Any] = {} if array.dtype == float else {"dtype": str(array.dtype)}
     if not array.size:
         written["shape"] = list(array.shape)
-    values = array.tolist()
-    return written | {"values": values if np.isfinite(array).all() else _as_text(values)}
+    return written | {"values": array}  # which `lines_of` writes
+
+
+def lines_of(value: Any, indent: int = 0) -> Iterator[str]:
+    """Yield the text of a value as JSON; a list without lists or objects takes one line.
+
+    Arrays of more than two axes are written part by part, because lists of their numbers need much memory.
+    """
+    start, end = "\n" + " " * (indent + 1), "\n" + " " * indent
+    if isinstance(value, np.ndarray) and value.ndim < 3:
+        text = json.dumps(value.tolist() if np.isfinite(value).all() else _as_text(value.tolist()))
+        if value.ndim == 2 and value.size:
+            text = f"[{start}{text[1:-1].replace('], [', f'],{start}[')}{end}]"
+        yield text
+        return
+    value = list(value) if isinstance(value, np.ndarray) else value
+    if isinstance(value, list) and all(type(item) in _PLAIN for item in value):
+        yield json.dumps(value, ensure_ascii=False, allow_nan=False)
+    elif isinstance(value, list | dict) and value:
+        items = value.items() if isinstance(value, dict) else (("", item) for item in value)
+        opened, closed = "{}" if isinstance(value, dict) else "[]"
+        for i, (key, item) in enumerate(items):
+            name = f"{json.dumps(key, ensure_ascii=False)}: " if opened == "{" else ""
+            yield f"{',' if i else opened}{start}{name}"
+            yield from lines_of(item, indent + 1)
+        yield end + closed
+    else:
+        yield json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _as_text(values: Any) -> Any:

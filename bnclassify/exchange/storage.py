@@ -21,7 +21,7 @@ from ..model.arguments import check_model
 from ..model.model import Model
 from ..model.questions import members
 from ..model.recipes import Tally
-from .notation import Reader, Writer, can_write
+from .notation import Reader, Writer, can_write, lines_of
 
 _FORMAT = "bnclassify model"
 _VERSION = 3
@@ -82,7 +82,7 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
     try:
         notation = writer.write(model, "x")
         content = {"format": _FORMAT, "version": _VERSION, "shared": writer.shared, "model": notation}
-        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+        text = "".join(lines_of(content))
     except (ValueError, RecursionError) as error:  # also of integers of 4,300 digits, and of nesting
         raise ValueError(
             f"x must contain only text, numbers, bools, None, tuples and intervals; got {error}. Rename such "
@@ -95,8 +95,6 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
             f"{listed(lost)} calls a function that is not of this package, and a file contains no code. The "
             "loaded model predicts the same, but cv cannot run its recipe."
         )
-    # a list without nested lists on one line; text in JSON has no line breaks
-    text = re.sub(r"\[\n\s+([^][{}]*?)\n\s*\]", lambda m: "[" + re.sub(r",\n\s+", ", ", m[1]) + "]", text)
     replace_file(file, (text + "\n").encode("utf-8", "surrogatepass"))
 
 
