@@ -29,6 +29,10 @@ _MOST_VALUES = 2**24
 """Maximum number of values in a file, with each shared value counted as often as it is referred to."""
 
 
+_MOST_EMPTY = 2**20
+"""Maximum length of an axis of an empty array, from which other arrays may be made."""
+
+
 class UnknownValueError(ValueError):
     """A value that cannot be written or read; the message names its place."""
 
@@ -224,7 +228,7 @@ def _read_array(reader: Reader, written: dict[str, Any], where: str) -> Any:
     if dtype.kind not in "fiub":
         raise UnknownValueError(where, f"an array of {dtype}")
     array = np.array(written["values"], dtype=dtype)
-    if max(written.get("shape", [0])) > _MOST_VALUES:
+    if max(written.get("shape", [0])) > _MOST_EMPTY:
         raise UnknownValueError(where, "an empty array must not be so long")
     return array.reshape(written["shape"]) if "shape" in written else array
 

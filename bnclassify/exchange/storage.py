@@ -183,11 +183,12 @@ def _try_out(x: Model) -> None:
 
 
 def _try_tables(x: Model) -> None:
-    """Raise an error unless tables fit the levels, in a row with the first level of each feature."""
+    """Raise an error unless tables fit the levels, in a row with the first level or 0 for each feature."""
     if x.one_class:
         row = np.zeros((len(x.features), 1), dtype=np.int8)
         row[[name in x.densities for name in x.features]] = -1
-        if x._log_joint(row).shape != (1, len((x.levels or ((),))[-1])):
+        complete = x._with_numbers(row, {name: np.zeros(1) for name in x.features})
+        if x._log_joint(complete).shape != (1, len((x.levels or ((),))[-1])):
             raise ValueError("tables do not fit the classes")
 
 
