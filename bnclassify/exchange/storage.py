@@ -165,6 +165,7 @@ def load(path: str | os.PathLike[str]) -> Model:
 def _try_out(x: Model) -> None:
     """Raise an error unless the parts of a model are consistent."""
     repr(x)
+    _try_intervals(x)
     for member in members(x) if "members" in x.__dataclass_fields__ else ():
         _try_out(member)
     for name, table in x._distributions():
@@ -180,6 +181,16 @@ def _try_out(x: Model) -> None:
     with suppress(ValueError, OverflowError):  # if it requires every feature, or pandas refuses its labels
         names = pd.Index(list(x.features), dtype=object, tupleize_cols=False)
         predict(x, pd.DataFrame([[None] * len(names)], columns=names))
+
+
+def _try_intervals(x: Model) -> None:
+    """Raise an error unless the levels of discretized features are the intervals of the discretizer."""
+    if x.discretizer is None or x.preparation is None or x.levels is None:
+        return
+    merged = () if x.preparation.merger is None else x.preparation.merger.columns
+    for name, labels in x.discretizer.intervals.items():
+        if name in x.features and name not in merged and x.levels_by_name[name][: len(labels)] != labels:
+            raise ValueError(f"the cut points of {shown(name)} do not fit its levels")
 
 
 def _try_tables(x: Model) -> None:
