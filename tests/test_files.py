@@ -417,7 +417,7 @@ def test_what_cannot_be_saved_is_refused(car: pd.DataFrame, model: bn.BNC, tmp_p
     class Own(bn.BNC):
         pass
 
-    with pytest.raises(ValueError, match="of type Own"):
+    with pytest.raises(TypeError, match=r"a value of the class Own. Decorate this class with @record"):
         bn.save(Own("class", (("class",),)), path)
     assert path.read_text() == "as it was"
     assert len(list(tmp_path.iterdir())) == 1

@@ -41,6 +41,10 @@ class UnknownValueError(ValueError):
         super().__init__(f"{place}: {problem if len(problem) <= 200 else problem[:199] + '…'}")
 
 
+class UnregisteredError(UnknownValueError):
+    """A value of a class that files do not know."""
+
+
 class Codec(NamedTuple):
     """Functions that write values of a type as the fields of an object, and read them."""
 
@@ -90,6 +94,8 @@ class Writer:
                 return {_KIND: name, **codec.write(self, value, where)}
         if is_record(cls):
             return {_KIND: cls.__name__, **self.write_fields(value, where)}
+        if is_dataclass(cls) or hasattr(cls, "_fields"):
+            raise UnregisteredError(where, f"a value of the class {cls.__name__}")
         raise UnknownValueError(where, f"{shown(value)} is of type {cls.__name__}")
 
     def write_fields(self, value: Any, where: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from ..model.arguments import check_model
 from ..model.model import Model
 from ..model.questions import members
 from ..model.recipes import Tally
-from .notation import Reader, Writer, can_write, lines_of
+from .notation import Reader, UnregisteredError, Writer, can_write, lines_of
 
 _FORMAT = "bnclassify model"
 _VERSION = 3
@@ -83,6 +83,11 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
         notation = writer.write(model, "x")
         content = {"format": _FORMAT, "version": _VERSION, "shared": writer.shared, "model": notation}
         text = "".join(lines_of(content))
+    except UnregisteredError as error:
+        raise TypeError(
+            f"x must consist of classes that files know; got {error}. Decorate this class with @record of "
+            "bnclassify.base.immutable."
+        ) from error
     except (ValueError, RecursionError) as error:  # also of integers of 4,300 digits, and of nesting
         raise ValueError(
             f"x must contain only text, numbers, bools, None, tuples and intervals; got {error}. Rename such "

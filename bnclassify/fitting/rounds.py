@@ -140,7 +140,9 @@ def _refit(name: Any, model: Model, rnd: Round, train: Any, dag: bool) -> Model:
     """Return a model, refitted to the training rows of a round, or raise."""
     recipe, rng = check_recipe(model), None if rnd.seed is None else check_rng(rnd.seed)
     try:
-        return recipe.fit(train, rng) if dag else recipe.refit(model, train, rng)
+        fitted = recipe.fit(train, rng) if dag else recipe.refit(model, train, rng)
+        model._check_refitted(fitted)
+        return fitted
     except NoRowsError:
         raise
     except ValueError as error:
@@ -175,7 +177,7 @@ def name_models(x: object) -> dict[Any, Model]:
 
 
 def check_recipe(x: Model, *, fitted: bool = True) -> Recipe:
-    """Return the recipe of a model, or raise without a recipe or, unless the structure suffices, tables."""
+    """Return the recipe of a model. Raise if it has none, or if ``fitted`` and the model has no tables."""
     if fitted:
         check_fitted(x)
     if x.recipe is None or (fitted and x.recipe.parameters is None):

@@ -72,6 +72,8 @@ class Scorecard(Derived):
 
     bounds = bounded(unit=POSITIVE, intercept=ANY_NUMBER)
 
+    _estimate = Derived._estimate_base
+
     missing_rule = "given the points of (missing)"
     no_joint = (
         "a scorecard provides P(class | features), but does not define a joint distribution. Use predict, "

@@ -39,7 +39,7 @@ class Estimable(Immutable):
         return ()
 
     def _each(self, function: Callable[..., Any], *others: Any) -> Any:
-        """Return the model with a function applied to its parts with counts, and to those of ``others``."""
+        """Apply a function to each part of the model that has counts, with the same part of ``others``."""
         return function(self, *others)
 
     def _recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any) -> Any:

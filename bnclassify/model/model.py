@@ -70,7 +70,7 @@ class Model(Estimable, Drawable, Exportable):
     """Whether it averages one-dependence estimators."""
 
     _splits_tables = False
-    """Whether `_marginal_tables` are parts of its tables, and not ratios of its scores."""
+    """Whether `_marginal_tables` are terms of its scores; if not, they are ratios of its scores."""
 
     is_average = False
     """Whether it averages networks whose features may have different parents."""
@@ -347,6 +347,9 @@ class Model(Estimable, Drawable, Exportable):
         structure = renewed(self, levels=data.levels)
         return structure._tabulate(Tally(structure._count_all(data, prior), prior).narrowed())
 
+    def _check_refitted(self, fitted: Model) -> None:
+        """Raise a TypeError if its recipe gave ``fitted``, which is not a model of its kind."""
+
     def _weights(self) -> Any:
         """Return the weights of features, the class first, as a dict or a frame by term, or None."""
         weights = self.learned.get("weights")
@@ -403,8 +406,19 @@ class Derived(BuiltOn):
         return self.base
 
     def _estimate(self, data: Any, prior: Any) -> Any:
-        """Return the other model with tables estimated from data."""
+        """Raise an error, because tables alone would be those of the other model; see `_estimate_base`."""
+        raise TypeError(
+            f"x must be a model that can be refitted; got {self._called}, a Derived without _estimate. "
+            "Make it in a method of lp, which its recipe then repeats, and define _estimate."
+        )
+
+    def _estimate_base(self, data: Any, prior: Any) -> Any:
+        """Return the other model with tables estimated from data, for methods that then derive from it."""
         return renewed(self.base, recipe=self.recipe)._estimate(data, prior)
+
+    def _check_refitted(self, fitted: Model) -> None:
+        if type(self)._estimate is Derived._estimate and type(fitted) is not type(self):
+            self._estimate(None, None)  # which raises an error
 
 
 def renewed(x: M, **changes: Any) -> M:
