@@ -278,6 +278,18 @@ def test_evidence_on_numbers_and_odd_evidence(car: pd.DataFrame) -> None:
         bn.sample(y, 5, evidence=["low"])
 
 
+def test_completions_have_a_limit_and_a_name(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    rows = car.assign(doors=None)
+    with pytest.raises(ValueError, match=r"draws must be a whole number from 1 to 22,192; got 1000000"):
+        bn.impute(x, rows, draws=1_000_000)
+    named = rows.head(2).rename_axis("draw")
+    with pytest.raises(ValueError, match=r"an index without the name 'draw'.* \.rename_axis"):
+        bn.impute(x, named, draws=2, rng=0)
+    assert bn.impute(x, named.rename_axis("row"), draws=2, rng=0).index.names == ["draw", "row"]
+    assert bn.impute(x, named).index.name == "draw"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_completions_are_drawn_from_the_posterior_of_each_row(kind: str) -> None:
@@ -326,7 +338,7 @@ def test_draws_of_numbers_categories_and_bad_draws(voting: pd.DataFrame) -> None
     assert (drawn.dtypes == voting.dtypes).all()
     assert bn.impute(y, voting.iloc[:0], draws=2).empty
     for draws, error in ((0, ValueError), (1.5, TypeError)):
-        with pytest.raises(error, match="draws must be a whole number from 1 to 1,000,000"):
+        with pytest.raises(error, match="draws must be a whole number from 1 to 36,299"):
             bn.impute(y, voting, draws=draws)
 
 

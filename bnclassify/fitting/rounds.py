@@ -428,9 +428,9 @@ def split_cases(cases: Codes, classes: Codes, rows: Codes, parts: int) -> list[R
     """Return the rows of each part: whole cases, those of each class (of the first row) in turns."""
     _, first, case = np.unique(cases, return_index=True, return_inverse=True)
     if len(first) < parts:
+        remedy = f"Use k={len(first)} or less" if len(first) > 1 else "Use other groups, or none"
         raise ValueError(
-            f"groups must contain at least {parts} groups, one for each fold; got {len(first)}. Use k="
-            f"{len(first)} or less."
+            f"groups must contain at least {parts} groups, one for each fold; got {len(first)}. {remedy}."
         )
     order = np.lexsort((first, classes[first]))
     number = np.arange(len(order)) - np.searchsorted(classes[first][order], classes[first][order])

@@ -19,6 +19,7 @@ from ..model.arguments import check_joint, encode_for
 from ..model.model import Model
 
 _MOST_DRAWS = 1_000_000
+_MOST_VALUES = 2**28  # maximum number of values of all completions
 
 
 @guided("Pass options by name: impute(x, frame, draws=n, rng=seed).")
@@ -51,8 +52,8 @@ def impute(
     Raises
     ------
     KeyError, TypeError, ValueError
-        If the model does not define a joint distribution, or there are too many combinations of missing
-        values in a row.
+        If the model does not define a joint distribution, there are too many combinations of missing values
+        in a row, or the completions would have more than 2²⁸ values.
 
     Notes
     -----
@@ -77,7 +78,13 @@ def impute(
     """
     model = check_joint(x, "impute")
     table, generator = frame_of(frame, "frame"), None
-    if Optional(Whole(least=1, most=_MOST_DRAWS)).check("draws", draws) is not None:
+    most = max(1, min(_MOST_DRAWS, _MOST_VALUES // max(1, table.size)))
+    if Optional(Whole(least=1, most=most)).check("draws", draws) is not None:
+        if "draw" in table.index.names:
+            raise ValueError(
+                "frame must have an index without the name 'draw', which the result adds. Rename it with "
+                ".rename_axis."
+            )
         table = pd.concat([table] * (draws or 1), keys=range(draws or 1), names=["draw", *table.index.names])
         generator = check_rng(rng)
     levels, discretizer = model.levels_by_name, model.discretizer
