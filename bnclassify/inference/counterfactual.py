@@ -17,7 +17,17 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import TOLERANCE, Array, Codes, Positions, blocks, first_best, log_normalize, second_best
+from ..base.arrays import (
+    TOLERANCE,
+    Array,
+    Codes,
+    Positions,
+    blocks,
+    first_best,
+    log_normalize,
+    one_thread,
+    second_best,
+)
 from ..base.calls import advance, guided, progress_bar
 from ..base.checks import Names, OneOf, Unseen, Whole
 from ..base.graphs import descending
@@ -354,7 +364,7 @@ class Gains:
 
 def smallest_changes(changes: Changes, most: int, alternatives: int) -> list[tuple[list[ValueChange], float]]:
     """Return the best of the smallest sets of changes that lead to the target, with their posteriors."""
-    with progress_bar(None, by_steps=True, desc="counterfactual", unit=" blocks"):
+    with one_thread, progress_bar(None, by_steps=True, desc="counterfactual", unit=" blocks"):
         for size in range(1, min(most, len(changes.moves_of)) + 1):
             _check_work(changes, size)
             sets = Search(changes, size, alternatives).run()

@@ -335,7 +335,8 @@ class _Terms(NamedTuple):
             residual = rows[self.numbers, :, None] - design @ self.means.transpose(0, 2, 1)
             m, k = self.roots.shape[0], self.roots.shape[-1]
             spread = design @ self.roots.transpose(0, 2, 1, 3).reshape(m, k, -1)
-            leverage = np.square(spread).reshape(*residual.shape, k).sum(axis=3)
+            by_class = spread.reshape(*residual.shape, k)
+            leverage = np.einsum("mrck,mrck->mrc", by_class, by_class)
             result[:, block] = _log_student(self.shapes[:, None], self.rates[:, None], residual, leverage)
             if left_out is not None:
                 taken = left_out.take(block)
