@@ -123,7 +123,7 @@ def load(path: str | os.PathLike[str]) -> Model:
 
     Notes
     -----
-    Types and ranges of all fields are checked, so a damaged file raises an error. A file can still
+    Types, ranges and shapes of all fields are checked, so a damaged file raises an error. A file can still
     contain a different model than you expect.
 
     Examples
