@@ -49,6 +49,8 @@ class RowsWithNumbers:
 # Arrays are reduced over classes part by part, because NumPy's own reductions are slow along short axes that
 # are adjacent in memory, and the order in which they add up depends on the other axes.
 
+_FEW_CELLS = 2**16  # of an array that stays in the cache
+
 TOLERANCE = 1e-9
 """Two scores, log probabilities or weights that differ by no more than this are tied."""
 
@@ -103,7 +105,9 @@ def log_sum_exp(logs: Array, axis: int = -1) -> Array:
         return np.logaddexp(*parts)
     top = reduce(np.maximum, parts)
     top = np.where(top == -np.inf, 0.0, top)
-    return log(reduce(np.add, np.exp(parts - top))) + top
+    if parts.size < _FEW_CELLS:
+        return log(reduce(np.add, np.exp(parts - top))) + top
+    return log(reduce(np.add, (np.exp(part - top) for part in parts))) + top  # a third of the memory
 
 
 def share_out(logs: Array, axis: int) -> Array:
@@ -133,6 +137,14 @@ def first_best(scores: Array) -> NDArray[np.intp]:
     for position in reversed(range(len(parts) - 1)):
         np.copyto(first, position, where=parts[position] >= threshold)
     return first
+
+
+def second_best(scores: Array, best: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Position, other than the best one of each row, of the first score that ties with the largest other."""
+    others = np.arange(scores.shape[1] - 1)
+    others = others + (others >= best[:, None])
+    first = first_best(np.take_along_axis(scores, others, axis=1))
+    return np.take_along_axis(others, first[:, None], axis=1)[:, 0]
 
 
 class OneThread:

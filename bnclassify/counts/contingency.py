@@ -155,9 +155,10 @@ def narrow(counts: NDArray[Any]) -> NDArray[Any]:
 
 
 def count_pairs(data: Countable, owners: NDArray[np.intp] | None = None) -> NDArray[Any]:
-    """Count all levels in the rows with each owner (by default, all levels), (owners, classes, levels).
+    """For each owner, a level, count every level in the rows that have it: (owners, classes, levels).
 
-    The levels of all features are numbered consecutively; the class is the last column.
+    By default, all levels are owners. The levels of all features are numbered consecutively; the class is
+    the last column.
     """
     few = sum(data.cards[:-1]) <= _FEW_LEVELS * len(data.cards)
     counts = _multiply_pairs(data) if few and isinstance(data, Dataset) else _join_pairs(data)

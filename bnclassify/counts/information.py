@@ -210,7 +210,10 @@ def mutual_information(data: Countable, x: int, y: int, condition: Sequence[int]
 
 
 def _information_of_rows(data: Dataset, columns: Sequence[int]) -> tuple[float, float]:
-    """Return the same from the joint values that occur, which are at most as many as rows."""
+    """Return the information of the first two columns given the others, and the rows, from joint values.
+
+    The joint values that occur are at most as many as rows.
+    """
     codes, weights = _observed(data, columns)
     cards, condition = [data.cards[column] for column in columns], columns[2:]
     if prod(cards) > np.iinfo(np.int64).max:
@@ -228,7 +231,7 @@ def _information_of_rows(data: Dataset, columns: Sequence[int]) -> tuple[float, 
 
 
 def _table_informations(tables: NDArray[Any]) -> list[tuple[float, float]]:
-    """Return the same from (families, x, y, condition…) tables."""
+    """Return the information of x and y given the others, and the rows, from (families, x, y, …) tables."""
     margins = [tables, tables.sum(axis=1), tables.sum(axis=2), tables.sum(axis=(1, 2))]
     cells, x, y, both = [xlogx(margin).reshape(len(tables), -1).sum(axis=1) for margin in margins]
     n = margins[3].reshape(len(tables), -1).sum(axis=1, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Rows that are not encoded yet, a data frame or records, their encoding, and that of a frame of several."""
+"""Data frames and records before encoding, and how they, or the parts of partitioned data, are encoded."""
 
 from __future__ import annotations
 

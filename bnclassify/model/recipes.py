@@ -172,7 +172,7 @@ def check_interval(interval: object) -> float | None:
 
 
 def check_draws(draws: object, cells: int = 1) -> int:
-    """Return the number of draws of ``size`` probabilities, or raise."""
+    """Return the number of draws, each of ``cells`` probabilities, or raise."""
     return Whole(least=1, most=MOST_DRAWN // cells).check("draws", draws)
 
 

@@ -82,6 +82,8 @@ class Powered(Derived):
 
     called = "a model with a power"
 
+    _estimate = Derived._estimate_base
+
     no_joint = (
         "a model with a power provides P(class | features), but does not define a joint distribution. Use "
         f"predict, explain, cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
