@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Mask, Positions, code_type, first_best, log
 from ..base.messages import shown
-from ..counts.contingency import FamilyCounts, check_cells, flat_index
+from ..counts.contingency import check_cells, flat_index, number_states
 from ..frames.schema import Dataset, Schema
 from ..metrics import ACCURACY, Metric
 from ..metrics.folds import Rows
@@ -93,11 +93,12 @@ class CrossValidatedScore:
         self.data, self.prior, self.metric = data, prior, metric
         # Stands for log 0, so that contributions can be subtracted; lower than any possible log joint.
         self._floor = 8 * (len(data.cards) + 1) * data.lowest
-        self._counts = FamilyCounts(data.grouped)
-        self._full_counts = FamilyCounts(data.grouped, numbered=False)
         kept = max(2, _KEPT_BYTES // max(1, 8 * data.n_tested * data.n_classes))
         self._added = lru_cache(kept)(self._add)
         counts = np.bincount(data.group, data.grouped.weights, data.n_groups)
+        self._starts = [fold.start for fold in data.folds]
+        self._weights = np.ones(data.n_tested) if data.weights is None else data.weights
+        self._sizes = np.add.reduceat(self._weights, self._starts)
         self._of_class = self._finite(log(prior(data.trained(counts), axis=1)))[data.fold[: data.n_tested]]
 
     def __call__(self, structure: Structure, edits: Sequence[Edit]) -> Array:
@@ -114,8 +115,8 @@ class CrossValidatedScore:
         logs = total if self.prior.is_positive else np.where(total < self._floor / 2, -np.inf, total)
         data, weights = self.data, self.data.weights
         if self.metric == ACCURACY:  # needs no posteriors
-            right = first_best(logs) == data.truth
-            return float(np.mean([np.average(right[f], weights=_of(weights, f)) for f in data.folds]))
+            right = np.where(first_best(logs) == data.truth, self._weights, 0.0)
+            return float((np.add.reduceat(right, self._starts) / self._sizes).mean())
         values = [self.metric.of_rows(logs[f], data.truth[f], _of(weights, f)) for f in data.folds]
         return float(np.mean(values)) * (-1 if self.metric.is_loss else 1)
 
@@ -133,8 +134,7 @@ class CrossValidatedScore:
     def _logs(self, family: Parents) -> tuple[Array, Positions]:
         """Return the logs of a family's table, (levels, configurations, folds, classes), and rows' cells."""
         data, weights = self.data, self.data.grouped.weights
-        counter = self._counts if data.partial.isdisjoint(family) else self._full_counts
-        index, shape = counter.states(family)
+        index, shape = number_states(data.grouped, family, numbered=data.partial.isdisjoint(family))
         cells = flat_index([index, data.group], [prod(shape), data.n_groups])
         if (observed := data.observed(family)) is not None:
             check_cells(data.grouped, (*family, -1))
