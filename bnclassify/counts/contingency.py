@@ -7,7 +7,7 @@ Counts of different rows add up.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from math import prod
 from typing import Any, NamedTuple, cast
@@ -155,6 +155,22 @@ def narrow(counts: NDArray[Any]) -> NDArray[Any]:
     return whole if np.array_equal(whole, counts) else counts.astype(np.float64)
 
 
+def by_shape(tables: Sequence[Any], function: Callable[[NDArray[Any]], NDArray[Any]]) -> list[Any]:
+    """Apply a function to the stack of the tables of each shape, and return the tables, views of the results.
+
+    Elements that are not arrays are unchanged.
+    """
+    results, alike = list(tables), dict[tuple[int, ...], list[int]]()
+    for number, table in enumerate(tables):
+        if isinstance(table, np.ndarray):
+            alike.setdefault(table.shape, []).append(number)
+    for numbers in alike.values():
+        made = function(np.array([tables[number] for number in numbers]))
+        for number, table in zip(numbers, made, strict=True):
+            results[number] = table
+    return results
+
+
 def by_products(data: Countable, columns: Sequence[int]) -> bool:
     """Whether columns have so few levels that products of matrices count fastest."""
     cards = [data.cards[column] for column in columns]
@@ -271,7 +287,7 @@ def number_states(
             occurring, configurations = np.unique(configurations, return_inverse=True)
             n = len(occurring)
     card = data.cards[variable]
-    return flat_index([codes[0], configurations], [card, n]), (card, n)
+    return flat_index([codes[0], configurations], [card, n]).astype(np.intp), (card, n)
 
 
 class FamilyCounts:

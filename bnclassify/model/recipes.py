@@ -15,7 +15,7 @@ from scipy.special import betaincinv
 from ..base.arrays import Array
 from ..base.checks import Optional, Real, Whole
 from ..base.immutable import COUNT, Immutable, bounded, is_within, record
-from ..counts.contingency import narrow
+from ..counts.contingency import by_shape, narrow
 from ..frames.schema import Countable, Schema
 from ..numbers.preparation import Preparation
 
@@ -151,8 +151,7 @@ class Tally(Immutable):
 
     def narrowed(self) -> Tally:
         """Return the same with arrays of the smallest suitable type."""
-        counts = [narrow(table) if isinstance(table, np.ndarray) else table for table in self.counts]
-        return Tally(tuple(counts), self.prior)
+        return Tally(tuple(by_shape(self.counts, narrow)), self.prior)
 
 
 BOUNDS = ("lower", "estimate", "upper")
