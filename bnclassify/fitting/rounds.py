@@ -8,9 +8,9 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from ..base.arrays import Array, Codes
+from ..base.calls import Bar
 from ..base.checks import Flag, OneOf, Seed, Whole, check_columns, check_rng
 from ..base.messages import listed, shown, warn
 from ..frames.encoding import check_levels
@@ -111,7 +111,7 @@ class Plan:
         return self.rounds[-1].repeat + 1
 
     def refits(
-        self, models: Mapping[Any, Model], *, dag: bool, bar: tqdm[Any]
+        self, models: Mapping[Any, Model], *, dag: bool, bar: Bar
     ) -> Iterator[tuple[Round, Any, Any, list[Model]]]:
         """Yield each round, its training and test rows, and refitted models; none without training rows."""
         empty: list[int] = []

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
 from ..base.arrays import TOLERANCE, Array, Mask, Positions
-from ..base.calls import progress_bar
+from ..base.calls import Bar, progress_bar
 from ..base.checks import Instance, ListOf, OneOf, must_be
 from ..base.graphs import ChangingDag, find_cycle
 from ..base.messages import shown
@@ -380,7 +379,7 @@ class Climb:
         return best, changes
 
     def _climb(
-        self, climber: HillClimber, changes: list[Change], run: int, bar: tqdm[Any]
+        self, climber: HillClimber, changes: list[Change], run: int, bar: Bar
     ) -> tuple[list[list[int]], float]:
         """Make moves until `tabu` steps have not improved the best score; return the best network."""
         recent = deque([climber.arcs], maxlen=self.tabu)
@@ -401,7 +400,7 @@ class Climb:
 
 
 def _make(
-    climber: HillClimber, move: ArcMove, gain: float, changes: list[Change], run: int, bar: tqdm[Any]
+    climber: HillClimber, move: ArcMove, gain: float, changes: list[Change], run: int, bar: Bar
 ) -> None:
     climber.make(move)
     changes.append(Change(move, gain, climber.score, run))
