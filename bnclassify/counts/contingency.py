@@ -198,12 +198,11 @@ def pair_tables(
     return np.concatenate([table.reshape(len(table), -1, table.shape[-1]) for table in tables])[owners]
 
 
-def levels_of_rows(data: Dataset, columns: Sequence[int], rows: Positions | None = None) -> Mask:
-    """Return which rows (by default, all) have each level of columns, (levels, rows)."""
+def levels_of_rows(data: Dataset, columns: Sequence[int], rows: Positions) -> Mask:
+    """Return which rows have each level of columns, (levels, rows)."""
     cards = [data.cards[column] for column in columns]
     levels = np.concatenate([np.arange(card, dtype=data.codes.dtype) for card in cards])
-    codes = data.codes if rows is None else data.codes.take(rows, axis=1)
-    return np.asarray(codes[np.repeat(columns, cards)] == levels[:, None])
+    return np.asarray(data.codes.take(rows, axis=1)[np.repeat(columns, cards)] == levels[:, None])
 
 
 def _multiply_levels(
@@ -216,14 +215,13 @@ def _multiply_levels(
     smallest = exact if weights is not None else np.min_scalar_type(len(data))
     shape = len(np.arange(n_levels)[owners]), 1 if given is None else data.cards[given], n_levels
     counts = np.zeros(shape, smallest)
-    for c in range(counts.shape[1]):
-        rows = np.flatnonzero(of_given == c)
-        for block in blocks(len(rows), _BLOCK_ROWS):
-            ones = levels_of_rows(data, columns, rows[block]).astype(exact)
-            owned = ones[owners] if weights is None else ones[owners] * weights[rows[block]]
-            with one_thread:
-                product = owned @ ones.T
-            np.add(counts[:, c], product, out=counts[:, c], casting="unsafe")
+    with one_thread:
+        for c in range(counts.shape[1]):
+            rows = np.flatnonzero(of_given == c)
+            for block in blocks(len(rows), _BLOCK_ROWS):
+                ones = levels_of_rows(data, columns, rows[block]).astype(exact)
+                owned = ones[owners] if weights is None else ones[owners] * weights[rows[block]]
+                np.add(counts[:, c], owned @ ones.T, out=counts[:, c], casting="unsafe")
     return counts
 
 
@@ -304,11 +302,10 @@ class FamilyCounts:
 
     def prefetch(self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()) -> None:
         """Count families that will be extended, if most columns have the same parent or none."""
-        alike = Counter(tuple(parents) for _, *parents in families)
-        few = self.cards.sum() ** 2 <= _KEPT_CELLS and by_products(self.data, range(len(self.cards)))
-        wanted = [given for given, n in alike.items() if few and len(given) < 2 and 2 * n > len(self.cards)]
-        every = range(len(self.cards))
-        self._pairs = {given: pair_tables(self.data, every, *(given or (None,))) for given in wanted}
+        alike, every = Counter(tuple(parents) for _, *parents in families), range(len(self.cards))
+        wanted = [given for given, n in alike.items() if len(given) < 2 and 2 * n > len(every)]
+        few = wanted and self.cards.sum() ** 2 <= _KEPT_CELLS and by_products(self.data, every)
+        self._pairs = {g: pair_tables(self.data, every, *(g or (None,))) for g in (wanted if few else ())}
 
     def table(self, family: Sequence[int]) -> Counts:
         """Count a family: (levels of the variable, configurations) array."""
@@ -351,10 +348,13 @@ class FamilyCounts:
     @cached_property
     def _has_level(self) -> NDArray[np.uint8] | None:
         """Which level each row has, (rows, levels), or None if there are many levels."""
-        every = range(len(self.cards))
-        if len(self.data) * self.cards.sum() > _KEPT_CELLS or not by_products(self.data, every):
+        every, shape = range(len(self.cards)), (len(self.data), int(self.cards.sum()))
+        if prod(shape) > _KEPT_CELLS or not by_products(self.data, every):
             return None
-        return levels_of_rows(self.data, every).T.copy().view(np.uint8)
+        result = np.empty(shape, dtype=np.uint8)
+        for rows in blocks(len(result), _SHORT_ROWS):
+            result[rows] = levels_of_rows(self.data, every, np.arange(rows.start, rows.stop)).T
+        return result
 
     def _add_states(self, state: Index, cells: int, has_level: NDArray[np.uint8], known: Any) -> Counts:
         """Add up the levels of the known rows of each state, by sparse products of few rows."""
