@@ -98,10 +98,14 @@ _bar: ContextVar[Bar | None] = ContextVar("bar", default=None)
 
 def open_bar(*iterables: Any, **settings: Any) -> Bar:
     """Open a bar, over the elements of an iterable if one is given."""
-    with warnings.catch_warnings():  # in notebooks without widgets, bars are text
-        warnings.simplefilter("ignore")
-        from tqdm.auto import tqdm  # slow to import
-    return tqdm(*iterables, **settings)
+    if settings.get("disable", False) is not False:
+        from tqdm import tqdm
+    else:
+        with warnings.catch_warnings():  # in notebooks without widgets, bars are text
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm  # slow to import
+    bar: Bar = tqdm(*iterables, **settings)
+    return bar
 
 
 @contextmanager
