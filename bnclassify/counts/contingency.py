@@ -303,9 +303,14 @@ class FamilyCounts:
     def prefetch(self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()) -> None:
         """Count families that will be extended, if most columns have the same parent or none."""
         alike, every = Counter(tuple(parents) for _, *parents in families), range(len(self.cards))
-        wanted = [given for given, n in alike.items() if len(given) < 2 and 2 * n > len(every)]
-        few = wanted and self.cards.sum() ** 2 <= _KEPT_CELLS and by_products(self.data, every)
-        self._pairs = {g: pair_tables(self.data, every, *(g or (None,))) for g in (wanted if few else ())}
+        most = _KEPT_CELLS // int(self.cards.sum()) ** 2  # configurations of the parents
+        wanted = [
+            given
+            for given, n in alike.items()
+            if 2 * n > len(every) and len(given) < 2 and self.cards[list(given)].prod() <= most
+        ]
+        by_product = wanted if wanted and by_products(self.data, every) else ()
+        self._pairs = {given: pair_tables(self.data, every, *(given or (None,))) for given in by_product}
 
     def table(self, family: Sequence[int]) -> Counts:
         """Count a family: (levels of the variable, configurations) array."""

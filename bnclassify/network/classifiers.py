@@ -13,7 +13,7 @@ from ..base.arrays import Array, Codes, blocks, code_type, log
 from ..base.graphs import layers
 from ..base.immutable import EMPTY, PROBABILITY, bounded, cached_property, record
 from ..base.messages import shown
-from ..counts.contingency import count_families, flat_index
+from ..counts.contingency import by_shape, count_families, flat_index
 from ..frames.schema import Countable, Dataset, Levels
 from ..model.formulas import Formula, Sum, padded
 from ..model.model import Model, renewed
@@ -168,9 +168,9 @@ class Network(Graph):
     @cached_property
     def terms(self) -> tuple[Any, ...]:
         """The terms of the log joint: one per feature in order, then one of the class."""
-        class_number, terms = len(self.features), list[Any]()
-        for scope, table in zip(self.scopes, self.cpts or (), strict=True):
-            name, logs = self.variables[scope[0]], log(table)
+        class_number, names, terms = len(self.features), self.variables, list[Any]()
+        for scope, logs in zip(self.scopes, by_shape(self.cpts or (), log), strict=True):
+            name = names[scope[0]]
             if name in self.densities:
                 values = np.array(self.known_levels[scope[0]], dtype=np.float64)
                 terms.append(NumberTerm(scope[:-1], self.densities[name], values))
