@@ -299,7 +299,7 @@ def weighted_by_hand(data: bn.Dataset, columns: list[int]) -> np.ndarray:
 @pytest.mark.parametrize("in_parts", [False, True])
 @pytest.mark.parametrize("weights", ["", *WEIGHTS])
 @given(frames(min_rows=2, missing=0.2, max_levels=5))
-@examples(20)
+@examples(8)
 def test_counts_by_products_and_by_tables_are_those_of_loops(
     weights: str, in_parts: bool, few_levels: int, frame: pd.DataFrame
 ) -> None:
@@ -331,3 +331,14 @@ def test_counts_by_products_and_by_tables_are_those_of_loops(
         if j not in family:
             table = weighted_by_hand(rows, [*family, j]).reshape(rows.cards[family[0]], -1, rows.cards[j])
             np.testing.assert_allclose(further[family][..., ends[j] : ends[j + 1]], table, **tolerance)
+
+
+@pytest.mark.filterwarnings("ignore:no feature remains")
+@pytest.mark.parametrize(
+    "learner", [bn.tan_cl, bn.kdb_mi, bn.kdb_gain, bn.chow_liu, bn.chisq_dn, bn.hc, bn.spode]
+)
+def test_no_feature_has_no_pairs(learner: Callable) -> None:
+    data = bn.encode(pd.DataFrame({"k": ["p", "q", "q"]}))
+    assert bn.features(learner("k", data)) == ()
+    assert pair_statistics(data, [], 0).information.shape == (0, 0)
+    assert count_pairs(data).shape == (0, 2, 0)

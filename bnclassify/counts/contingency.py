@@ -200,9 +200,9 @@ def pair_tables(
 
 def levels_of_rows(data: Dataset, columns: Sequence[int], rows: Positions) -> Mask:
     """Return which rows have each level of columns, (levels, rows)."""
-    cards = [data.cards[column] for column in columns]
-    levels = np.concatenate([np.arange(card, dtype=data.codes.dtype) for card in cards])
-    return np.asarray(data.codes.take(rows, axis=1)[np.repeat(columns, cards)] == levels[:, None])
+    pairs = [(column, level) for column in columns for level in range(data.cards[column])]
+    of_column, level = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    return np.asarray(data.codes.take(rows, axis=1)[of_column] == level[:, None].astype(data.codes.dtype))
 
 
 def _multiply_levels(

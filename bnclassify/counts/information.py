@@ -313,7 +313,7 @@ def _product_statistics(data: Countable, features: Sequence[int], class_column: 
     n_log_n = xlogx if data.is_weighted else looking_up(data.size)
     given = [] if class_column is None else [class_column]
     complete = not data.incomplete[[*features, *given]].any()
-    cells = int(starts[-1] * np.diff(starts).max()) * prod([data.cards[column] for column in given])
+    cells = int(starts[-1] * np.diff(starts).max(initial=0)) * prod([data.cards[column] for column in given])
     sums, rows = np.zeros((2, n, n))
     for block in blocks(n, _PRODUCT_CELLS, cells):
         first, last = starts[[block.start, block.stop]]
