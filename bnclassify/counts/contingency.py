@@ -7,8 +7,9 @@ Counts of different rows add up.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple, cast
 
@@ -155,22 +156,6 @@ def narrow(counts: NDArray[Any]) -> NDArray[Any]:
     return whole if np.array_equal(whole, counts) else counts.astype(np.float64)
 
 
-def by_shape(tables: Sequence[Any], function: Callable[[NDArray[Any]], NDArray[Any]]) -> list[Any]:
-    """Apply a function to the stack of the tables of each shape, and return the tables, views of the results.
-
-    Elements that are not arrays are unchanged.
-    """
-    results, alike = list(tables), dict[tuple[int, ...], list[int]]()
-    for number, table in enumerate(tables):
-        if isinstance(table, np.ndarray):
-            alike.setdefault(table.shape, []).append(number)
-    for numbers in alike.values():
-        made = function(np.array([tables[number] for number in numbers]))
-        for number, table in zip(numbers, made, strict=True):
-            results[number] = table
-    return results
-
-
 def by_products(data: Countable, columns: Sequence[int]) -> bool:
     """Whether columns have so few levels that products of matrices count fastest."""
     cards = [data.cards[column] for column in columns]
@@ -294,11 +279,12 @@ class FamilyCounts:
     A row in which a member is missing is not counted.
     """
 
-    def __init__(self, data: Dataset) -> None:
+    def __init__(self, data: Any) -> None:
         self.data = data
         self.cards = np.array(data.cards, dtype=np.intp)
         self.is_complete = not data.incomplete.any()
-        self._pairs: dict[Family, Counts] = {}
+        self._tables: dict[Family, Counts] = {}
+        self._extended: dict[Family, Counts] = {}
 
     def prefetch(self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()) -> None:
         """Count families that will be extended, if most columns have the same parent or none."""
@@ -309,8 +295,11 @@ class FamilyCounts:
             for given, n in alike.items()
             if 2 * n > len(every) and len(given) < 2 and self.cards[list(given)].prod() <= most
         ]
-        by_product = wanted if wanted and by_products(self.data, every) else ()
-        self._pairs = {given: pair_tables(self.data, every, *(given or (None,))) for given in by_product}
+        self._extended, ends = {}, np.cumsum([0, *self.cards]).tolist()
+        for given in wanted if wanted and by_products(self.data, every) else ():
+            tables = pair_tables(self.data, every, *(given or (None,)))
+            own = {(v, *given): tables[slice(*at)] for v, at in enumerate(pairwise(ends))}
+            self._extended.update(own)
 
     def table(self, family: Sequence[int]) -> Counts:
         """Count a family: (levels of the variable, configurations) array."""
@@ -325,10 +314,7 @@ class FamilyCounts:
 
     def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
         """Yield slices of columns, and (levels, configurations, levels of these columns) counts."""
-        variable, *parents = family
-        if tuple(parents) in self._pairs:
-            start = int(self.cards[:variable].sum())
-            own = self._pairs[tuple(parents)][start : start + self.cards[variable]]
+        if (own := self._extended.get(tuple(family))) is not None:
             yield slice(0, len(self.cards)), own if own.dtype.kind == "f" else own.astype(np.intp)
             return
         state, shape = number_states(self.data, family)
@@ -378,15 +364,8 @@ class FamilyCounts:
         return total
 
 
-class FamilyCountsInParts:
+class FamilyCountsInParts(FamilyCounts):
     """Counts of families of partitioned data: one pass counts all requested families."""
-
-    def __init__(self, data: Partitions) -> None:
-        self.data = data
-        self.cards = np.array(data.cards, dtype=np.intp)
-        self.is_complete = not data.incomplete.any()
-        self._tables: dict[Family, Counts] = {}
-        self._extended: dict[Family, Counts] = {}
 
     def prefetch(self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()) -> None:
         """Count families to be extended, and others, in one pass."""
@@ -415,9 +394,9 @@ class FamilyCountsInParts:
     def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
         """Count a family together with each level of each column; see `FamilyCounts`."""
         self.prefetch([family])
-        yield slice(0, len(self.cards)), self._extended[tuple(family)]
+        yield from super().extended(family)
 
 
-def family_counts(data: Countable) -> FamilyCounts | FamilyCountsInParts:
+def family_counts(data: Countable) -> FamilyCounts:
     """Return the counter of families of data."""
-    return FamilyCountsInParts(data) if isinstance(data, Partitions) else FamilyCounts(cast("Dataset", data))
+    return (FamilyCountsInParts if isinstance(data, Partitions) else FamilyCounts)(data)

@@ -12,7 +12,7 @@ from scipy.special import chdtri
 
 from ..base.arrays import TOLERANCE, Array, Positions
 from ..base.checks import OneOf, Real
-from ..counts.contingency import FamilyCounts, FamilyCountsInParts, count_families, family_counts
+from ..counts.contingency import FamilyCounts, count_families, family_counts
 from ..counts.information import STATISTICS, log_tail, pair_statistics
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Learnable
@@ -244,7 +244,7 @@ def learn_blanket(
     return tuple([data.features[v] for v in sorted(blanket)])
 
 
-def _log_p_values(counts: FamilyCounts | FamilyCountsInParts, family: tuple[int, ...], test: str) -> Array:
+def _log_p_values(counts: FamilyCounts, family: tuple[int, ...], test: str) -> Array:
     """Return ln p of the independence of the first variable and each other, given the rest of the family."""
     cards = counts.cards
     logs = np.full(len(cards), np.inf)

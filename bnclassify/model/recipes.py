@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import betaincinv
 
-from ..base.arrays import Array
+from ..base.arrays import Array, by_shape
 from ..base.checks import Optional, Real, Whole
 from ..base.immutable import COUNT, Immutable, bounded, is_within, record
-from ..counts.contingency import by_shape, narrow
+from ..counts.contingency import narrow
 from ..frames.schema import Countable, Schema
 from ..numbers.preparation import Preparation
 

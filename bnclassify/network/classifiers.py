@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import xlogy
 
-from ..base.arrays import Array, Codes, blocks, code_type, log
+from ..base.arrays import Array, Codes, blocks, by_shape, code_type, log
 from ..base.graphs import layers
 from ..base.immutable import EMPTY, PROBABILITY, bounded, cached_property, record
 from ..base.messages import shown
-from ..counts.contingency import by_shape, count_families, flat_index
+from ..counts.contingency import count_families, flat_index
 from ..frames.schema import Countable, Dataset, Levels
 from ..model.formulas import Formula, Sum, padded
 from ..model.model import Model, renewed

@@ -11,12 +11,11 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Positions, normalize
+from ..base.arrays import Array, Positions, by_shape, normalize
 from ..base.checks import available
 from ..base.graphs import find_cycle
 from ..base.immutable import COUNT, Immutable, bounded, record
 from ..base.messages import cut, listed, repeated, shown, warn
-from ..counts.contingency import by_shape
 from ..frames.schema import Levels
 from ..model.model import Model, renewed
 
