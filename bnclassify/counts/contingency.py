@@ -295,10 +295,10 @@ class FamilyCounts:
             for given, n in alike.items()
             if 2 * n > len(every) and len(given) < 2 and self.cards[list(given)].prod() <= most
         ]
-        self._extended, ends = {}, np.cumsum([0, *self.cards]).tolist()
+        self._extended = {}
         for given in wanted if wanted and by_products(self.data, every) else ():
-            tables = pair_tables(self.data, every, *(given or (None,)))
-            own = {(v, *given): tables[slice(*at)] for v, at in enumerate(pairwise(ends))}
+            tables, ends = pair_tables(self.data, every, *(given or (None,))), np.cumsum([0, *self.cards])
+            own = {(v, *given): tables[slice(*at)] for v, at in enumerate(pairwise(ends.tolist()))}
             self._extended.update(own)
 
     def table(self, family: Sequence[int]) -> Counts:

@@ -247,10 +247,7 @@ class HillClimber:
         on_arcs, refused = self._gains_on_arcs(), list[int]()
         while (found := self._first(tolerance, *on_arcs)) is not None:
             operation, source, target = found[0]
-            after = self.arcs
-            after[source, target] = operation == "add"
-            after[target, source] |= operation == "reverse"
-            if not any(np.array_equal(after, network) for network in tabu):
+            if not tabu or not self._leads_to(found[0], tabu):
                 break
             if operation == "add":
                 self._open[target, source] = -np.inf
@@ -261,6 +258,13 @@ class HillClimber:
                 of_operation[(on_arcs[0] == source) & (on_arcs[1] == target)] = -np.inf
         self._reopen(refused)
         return found
+
+    def _leads_to(self, move: ArcMove, networks: Collection[Mask]) -> bool:
+        """Whether the network after a move is one of some networks."""
+        after = self.arcs
+        after[move.source, move.target] = move.operation == "add"
+        after[move.target, move.source] |= move.operation == "reverse"
+        return any(np.array_equal(after, network) for network in networks)
 
     def _first(
         self, tolerance: float, sources: Positions, targets: Positions, deletions: Array, reversals: Array
@@ -384,19 +388,22 @@ class Climb:
         """Make moves until `tabu` steps have not improved the best score; return the best network."""
         recent = deque([climber.arcs], maxlen=self.tabu)
         best, best_score = [list(ps) for ps in climber.parents], climber.score
-        above, losses = 0.0, 0
+        above, losses, changed = 0.0, 0, set[int]()
         while True:
             tolerance = _TABU_TOLERANCE if self.tabu else max(TOLERANCE, 1e-12 * abs(climber.score))
             found = climber.best(tolerance, recent)
             if found is None or (found[1] <= tolerance and losses == self.tabu):
                 return best, best_score
             _make(climber, *found, changes, run, bar)
-            recent.append(climber.arcs)
+            changed |= {found[0].source, found[0].target}
+            if self.tabu:
+                recent.append(climber.arcs)
             above += found[1]
             losses += found[1] <= tolerance
             if above >= tolerance:
-                best, best_score = [list(ps) for ps in climber.parents], climber.score
-                above, losses = 0.0, 0
+                for variable in changed:
+                    best[variable] = list(climber.parents[variable])
+                best_score, above, losses, changed = climber.score, 0.0, 0, set()
 
 
 def _make(
