@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from threading import Lock
@@ -84,6 +84,22 @@ def _plus(first: Any, second: Any) -> Any:
         wide = np.float64 if "f" in (first.dtype.kind, second.dtype.kind) else np.int64
         return np.add(first, second, dtype=wide)
     return first + second
+
+
+def by_shape(arrays: Sequence[Any], function: Callable[[NDArray[Any]], NDArray[Any]]) -> list[Any]:
+    """Apply a function to the stack of the arrays of each shape, and return the arrays, views of the results.
+
+    Elements that are not arrays are unchanged.
+    """
+    results, alike = list(arrays), dict[tuple[int, ...], list[int]]()
+    for number, array in enumerate(arrays):
+        if isinstance(array, np.ndarray):
+            alike.setdefault(array.shape, []).append(number)
+    for numbers in alike.values():
+        made = function(np.array([arrays[number] for number in numbers]))
+        for number, array in zip(numbers, made, strict=True):
+            results[number] = array
+    return results
 
 
 def normalize(mass: Array, axis: int = 0) -> Array:

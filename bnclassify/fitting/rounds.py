@@ -8,9 +8,9 @@ from hashlib import blake2b
 from typing import Any, TypeVar
 
 import numpy as np
-from tqdm import tqdm
 
 from ..base.arrays import Array, Codes
+from ..base.calls import Bar
 from ..base.checks import Flag, OneOf, Seed, Whole, check_columns, check_rng
 from ..base.messages import listed, shown, warn
 from ..base.parallel import run_tasks
@@ -119,7 +119,7 @@ class Plan:
         function: Callable[[Round, Any, Any, list[Model]], R],
         *,
         dag: bool,
-        bar: tqdm[Any],
+        bar: Bar,
     ) -> Iterator[R]:
         """Yield a function of each round, its training and test rows, and refitted models.
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 import pandas as pd
 
-from ..base.calls import tqdm
+from ..base.calls import open_bar
 from ..base.immutable import cached_property
 from ..base.messages import listed
 from .schema import Countable
@@ -183,7 +183,7 @@ class Chunks:
         """Iterate over the frames; see `Source`."""
         total: list[T] = []
         # A progress bar, in interactive sessions only.
-        for frame in tqdm(self._walk(), desc="chunks", unit=" chunks", disable=None):
+        for frame in open_bar(self._walk(), desc="chunks", unit=" chunks", disable=None):
             total = [merge([*total, make(frame if columns is None else frame[list(columns)])])]
         return total[0]
 

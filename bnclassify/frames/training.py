@@ -164,7 +164,7 @@ def some_features(data: Trained, features: Sequence[Hashable]) -> Trained:
     """Return prepared data with some of its features."""
     check_columns(features, data.columns, "features")
     names = (*features, *data.targets)
-    order = tuple([name for name in data.order if name in names])
+    order = tuple(filter(set(names).__contains__, data.order))
     return replace(data.select(names), order=order)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import xlogy
 
-from ..base.arrays import Array, Codes, blocks, code_type, log
+from ..base.arrays import Array, Codes, blocks, by_shape, code_type, log
 from ..base.graphs import layers
 from ..base.immutable import EMPTY, PROBABILITY, bounded, cached_property, record
 from ..base.messages import shown
@@ -170,9 +170,9 @@ class Network(Graph):
     @cached_property
     def terms(self) -> tuple[Any, ...]:
         """The terms of the log joint: one per feature in order, then one of the class."""
-        class_number, terms = len(self.features), list[Any]()
-        for scope, table in zip(self.scopes, self.cpts or (), strict=True):
-            name, logs = self.variables[scope[0]], log(table)
+        class_number, names, terms = len(self.features), self.variables, list[Any]()
+        for scope, logs in zip(self.scopes, by_shape(self.cpts or (), log), strict=True):
+            name = names[scope[0]]
             if name in self.densities:
                 values = np.array(self.known_levels[scope[0]], dtype=np.float64)
                 terms.append(NumberTerm(scope[:-1], self.densities[name], values))
