@@ -237,6 +237,7 @@ AODE ANDE Ensemble: aode ande members predict
 BNC DN: tan_cl chisq_dn lp families cpt
 MBC MAODE Chain: mbc maode chain predict
 Dataset Partitions: encode
+check_data: discretize merge_rare encode bnc
 Discretizer Merger Preparation: discretize merge_rare bnc
 accuracy confusion exact_match hamming: predict cv confusion accuracy exact_match hamming
 ande spode aode: ande aode tan_cl spode lp

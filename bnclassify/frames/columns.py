@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -10,23 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes
 from ..base.messages import listed, plain, shown, warn
-from .numeric import CATEGORICAL, FLOATS, ArrayLike, advice_on, as_floats, value_type
-from .schema import Schema
-
-_FEWEST_ROWS = 20
-"""With fewer rows, all values of a column can differ by chance."""
-
-_LONGEST = 300
-"""Number of characters of the longest list of columns in code."""
-
-_ROW_NAMES = ("rownames", "row.names", "rowname", "row", "rowid", "row_id", "index", "unnamed: 0", "level_0")
-"""Names that R and pandas give to numbers of rows in files."""
-
-_MOST_NUMBERS = 20
-"""Number of labels from which a numeric class is probably a measurement."""
-
+from .findings import Column, Finding, candidates, find, sentences
+from .numeric import CATEGORICAL, FLOATS, ArrayLike, advice_on, value_type
+from .schema import Dataset
 
 def column_arrays(frame: pd.DataFrame) -> list[ArrayLike]:
     """Return the arrays of columns, without a Series per column if pandas allows that."""
@@ -119,76 +106,23 @@ def _kind_of_floats(name: Hashable, column: pd.Series[Any]) -> str:
     return _WHOLE if (numbers == numbers.round()).all() else _FRACTIONS
 
 
-def warn_of_wide_columns(
-    schema: Schema, codes: Iterable[Codes], weights: Array | None, class_var: Hashable
-) -> None:
-    """Warn of columns with more levels than half of their rows, if there are enough rows."""
-    identifiers: list[Hashable] = []
-    wide: list[Hashable] = []
-    labels = schema.levels[schema.positions[class_var]] if class_var in schema.positions else ()
-    is_number = len(labels) > _MOST_NUMBERS and all(isinstance(label, int | float) for label in labels)
-    if is_number:
-        warn(
-            f"the class {shown(class_var)} has {len(labels):,} numbers as labels, each of which is a class. "
-            "If they are measurements, divide them into a few classes with pd.cut."
-        )
-    for name, column, card in zip(schema.columns, codes, schema.cards, strict=True):
-        rows, levels = _rows_and_levels(column, card, weights)
-        if rows < _FEWEST_ROWS or 2 * levels <= rows:
-            continue
-        if name != class_var:
-            (identifiers if levels == rows else wide).append(name)
-        elif not is_number:
-            warn(
-                f"the class {shown(class_var)} has {levels:,} labels in {rows:,g} rows. If it identifies "
-                "rows, use another column."
-            )
-    if identifiers:
-        warn(
-            f"all values of {listed(identifiers)} differ, as in a column of identifiers. Drop such columns, "
-            f"with {_without(identifiers)}."
-        )
-    if wide:
-        warn(
-            f"{listed(wide)}: more levels than half of the known values. Convert text that contains numbers "
-            "or dates, merge rare levels, with frame, merger = merge_rare(dataset, columns="
-            f"[{listed(wide)}]), or drop such columns, with {_without(wide)}."
-        )
-
-
-def warn_of_row_numbers(numbers: Mapping[Hashable, NDArray[Any]]) -> None:
-    """Warn of columns of distinct whole numbers that number the rows, or are called like those of files."""
-    found = []
-    for name, column in numbers.items():
-        values = as_floats(column)
-        n = len(values)
-        if n < _FEWEST_ROWS or np.isnan(values).any() or len(np.unique(values)) < n or (values % 1).any():
-            continue
-        if np.ptp(values) == n - 1 or str(name).casefold() in _ROW_NAMES:
-            found.append(name)
-    if found:
-        warn(
-            f"{listed(found)}: numbers of the rows. They tell the class only if the rows are sorted. Drop "
-            f"such columns, with {_without(found)}."
-        )
-
-
-def _rows_and_levels(codes: Codes, card: int, weights: Array | None) -> tuple[float, int]:
-    """Return the known rows of a column and the levels that occur in them; 0 for a narrow column."""
-    if card < _FEWEST_ROWS // 2:
-        return 0, 0
-    is_known = codes >= 0
-    known, known_weights = codes[is_known], None if weights is None else weights[is_known]
-    rows = len(known) if known_weights is None else float(known_weights.sum())
-    if 2 * card <= rows:
-        return 0, 0
-    return rows, int(np.count_nonzero(np.bincount(known, known_weights)))
-
-
-def _without(names: Sequence[Hashable]) -> str:
-    """Return code that drops columns, which names all of them unless it would be long."""
-    text = ", ".join(map(repr, names))
-    return f"dataset.drop(columns=[{text if len(text) <= _LONGEST else '...'}])"
+def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = None) -> None:
+    """Warn of serious findings about columns; the numbers of ``raw`` data are read before preparation."""
+    found: list[Finding] = []
+    numbers = {} if raw is None else {n: values for n, values in raw.numbers.items() if n != class_var}
+    target = data.positions.get(class_var)
+    classes = None if target is None else data.codes[target]
+    suspects = () if classes is None else candidates(data.codes, classes)
+    for i, (name, levels) in enumerate(zip(data.columns, data.levels, strict=True)):
+        tested = classes if i in suspects and i != target and name not in numbers else None
+        column = Column(name, levels, data.codes[i], None, data.weights, tested, i == target)
+        found += find(column, only_serious=True)
+    for name, values in numbers.items():
+        assert raw is not None
+        column = Column(name, (), raw.codes[0], values, None, raw.codes[raw.positions[class_var]])
+        found += find(column, only_serious=True)
+    for sentence in sentences([finding for finding in found if finding.serious]):
+        warn(sentence)
 
 
 def warn_of_no_features(class_var: Hashable) -> None:

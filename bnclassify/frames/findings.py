@@ -1,0 +1,266 @@
+"""What is odd about columns: text that stands for numbers, identifiers, and columns that predict the class alone."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import lgamma
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..base.arrays import Array, Codes
+from ..base.messages import listed, shown
+from .numeric import MOST_CODES, as_floats
+from .schema import MISSING
+from .texts import MARKERS, alike, dates_in, is_marker, numbers_in
+
+FEWEST_ROWS = 20
+"""With fewer rows, all values of a column can differ by chance."""
+
+_CHANCE = -14.0
+"""Log of the probability, one in a million, below which chance does not explain what is found."""
+
+_LONGEST = 300
+"""Number of characters of the longest list of columns in code."""
+
+_ROW_NAMES = ("rownames", "row.names", "rowname", "row", "rowid", "row_id", "index", "unnamed: 0", "level_0")
+"""Names that R and pandas give to numbers of rows in files."""
+
+_MOST_NUMBERS = 20
+"""Number of labels from which a numeric class is probably a measurement."""
+
+_MOST_LEVELS = 50
+"""Number of levels from which those of a few rows are reported."""
+
+_BEGINNING = 200
+"""Number of rows that are searched first for a value with two classes."""
+
+
+class Finding(NamedTuple):
+    """What is odd about a column, and what to do; an empty remedy is to drop the column."""
+
+    column: Hashable
+    finding: str
+    remedy: str = ""
+    serious: bool = False
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as codes of levels, as numbers, or both; ``classes`` are the codes of the class."""
+
+    name: Hashable
+    levels: tuple[Any, ...]
+    codes: Codes
+    numbers: NDArray[Any] | None = None
+    weights: Array | None = None
+    classes: Codes | None = None
+    is_class: bool = False
+
+
+def drop(names: Sequence[Hashable]) -> str:
+    """Return code that drops columns, which names all of them unless it would be long."""
+    text = ", ".join(map(repr, names))
+    return f"dataset.drop(columns=[{text if len(text) <= _LONGEST else '...'}])"
+
+
+def sentences(findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield a sentence for all columns with the same finding, and the remedy."""
+    for text, group in groupby(sorted(findings, key=lambda finding: finding.finding), lambda f: f.finding):
+        found = list(group)
+        names = [finding.column for finding in found]
+        remedy = found[0].remedy or f"Drop such columns, with {drop(names)}"
+        first = f"For {shown(names[0])}: " if len(names) > 1 and found[0].remedy else ""
+        yield f"{listed(names)}: {text}. {first}{remedy}."
+
+
+def find(column: Column, *, only_serious: bool = False) -> Iterator[Finding]:
+    """Yield what is odd about a column; with ``only_serious``, nothing slow is looked for in vain."""
+    yield from _in_text(column)
+    if column.numbers is not None and only_serious:
+        yield from _in_numbers(column.name, as_floats(column.numbers))
+    elif not only_serious or len(column.levels) >= FEWEST_ROWS // 2:
+        yield from _in_counts(column)
+    if column.classes is not None and predicts_class(column):
+        yield Finding(
+            column.name,
+            "alone predicts the class in all rows",
+            f"If it is known only when the class is known, drop it, with {drop([column.name])}",
+            serious=True,
+        )
+
+
+def _in_text(column: Column) -> Iterator[Finding]:
+    """Yield findings about labels that are text."""
+    texts = [label for label in column.levels if isinstance(label, str) and label != MISSING]
+    if not texts:
+        return
+    for kind, written in (("numbers", numbers_in(texts)), ("dates or times", dates_in(texts))):
+        if written is not None and len(written.found) > (0 if written.others else 1):
+            but = f", but for {listed(written.others)}" if written.others else ""
+            like = f", such as {shown(written.found[0])}" if not written.others else ""
+            serious = len(written.found) > MOST_CODES and not written.are_codes
+            yield Finding(
+                column.name,
+                f"{kind} written as text{but or like}",
+                f"Convert them, with {written.convert(column.name)}",
+                serious,
+            )
+            return
+    name = f"dataset[{column.name!r}]"
+    same, code = alike(texts)
+    if same:
+        yield Finding(
+            column.name,
+            f"labels that differ only in white space or case, such as {listed(same)}",
+            f"Make them equal, with {name} = {name}{code}",
+            serious=True,
+        )
+    elif any(text != text.strip() for text in texts):
+        yield Finding(
+            column.name, "labels with white space at an end", f"Remove it, with {name} = {name}.str.strip()"
+        )
+    if markers := [text for text in texts if is_marker(text)]:
+        serious = column.is_class and any(text.strip().casefold() in MARKERS for text in markers)
+        yield Finding(
+            column.name,
+            f"the label {shown(markers[0])}, which can stand for a missing value",
+            f"If so, make it missing, with {name} = {name}.mask({name}.isin({markers!r}))",
+            serious,
+        )
+
+
+def _in_counts(column: Column) -> Iterator[Finding]:
+    """Yield findings about the number of different values."""
+    rows, levels = _rows_and_levels(column)
+    name, labels = column.name, column.levels
+    few = rows < FEWEST_ROWS
+    if column.is_class:
+        is_number = len(labels) > _MOST_NUMBERS and all(isinstance(label, int | float) for label in labels)
+        if is_number:
+            yield Finding(
+                name,
+                f"the class has {len(labels):,} numbers as labels, each of which is a class",
+                "If they are measurements, divide them into a few classes, with "
+                f"dataset[{name!r}] = pd.cut(dataset[{name!r}], 3)",
+                serious=True,
+            )
+        elif not few and 2 * levels > rows:
+            yield Finding(
+                name,
+                f"the class has {levels:,} labels in {rows:,g} rows",
+                "If it identifies rows, use another column",
+                serious=True,
+            )
+    elif not levels:
+        yield Finding(name, "all values are missing")
+    elif levels == 1:
+        yield Finding(name, "all known values are equal")
+    elif column.numbers is not None:
+        yield from _in_numbers(name, as_floats(column.numbers))
+    elif not few and levels == rows:
+        yield Finding(name, "all values differ, as in a column of identifiers", serious=True)
+    elif not few and 2 * levels > rows:
+        yield Finding(name, "more levels than half of the known values", _merge(name), serious=True)
+    elif levels > _MOST_LEVELS and 10 * levels > rows:
+        yield Finding(name, f"{levels:,} levels in {rows:,g} rows", _merge(name))
+
+
+def _merge(name: Hashable) -> str:
+    return (
+        f"Merge rare levels, with dataset, merger = merge_rare(dataset, columns=[{name!r}]), or drop the "
+        f"column, with {drop([name])}"
+    )
+
+
+def _rows_and_levels(column: Column) -> tuple[float, int]:
+    """Return the number of known values, and of different values."""
+    if column.numbers is not None:
+        values = as_floats(column.numbers)
+        known = values[~np.isnan(values)]
+        return len(known), len(np.unique(known))
+    is_known = column.codes >= 0
+    counts = np.bincount(column.codes[is_known], None if column.weights is None else column.weights[is_known])
+    return float(counts.sum()), int(np.count_nonzero(counts))
+
+
+def _in_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
+    """Yield whether numbers are infinite, or identify rows.
+
+    Measurements in whole numbers repeat: of n numbers in a range of r, all differ with a probability of at
+    most (1 − 1/r)(1 − 2/r) … (1 − (n − 1)/r).
+    """
+    if np.isinf(values).any():
+        remedy = "Make them missing, with dataset = dataset.replace([np.inf, -np.inf], np.nan)"
+        yield Finding(name, "infinite numbers", remedy)
+        return
+    n = len(values)
+    if n < FEWEST_ROWS or np.isnan(values).any() or (values % 1).any() or len(np.unique(values)) < n:
+        return
+    span = float(np.ptp(values)) + 1
+    if span == n or str(name).casefold() in _ROW_NAMES:
+        yield Finding(name, "numbers of the rows, which predict the class only if rows are sorted", "", True)
+    elif float(np.log1p(-np.arange(1, n) / span).sum()) < _CHANCE:
+        yield Finding(name, "whole numbers that all differ, as in a column of identifiers", "", True)
+
+
+def candidates(codes: Codes, classes: Codes) -> NDArray[np.intp]:
+    """Return which columns, of (columns, rows) codes, can predict the class alone, after a look at some rows."""
+    rows = np.flatnonzero(classes >= 0)
+    some = rows[:: max(1, len(rows) // _BEGINNING)]
+    some = some[np.argsort(classes[some], kind="stable")]
+    first, last = some[: len(some) // 2], some[::-1][: len(some) // 2]
+    differ = classes[first] != classes[last]
+    is_same = codes[:, first[differ]] == codes[:, last[differ]]
+    return np.flatnonzero(~is_same.any(axis=1)) if differ.any() else np.empty(0, dtype=np.intp)
+
+
+def predicts_class(column: Column) -> bool:
+    """Whether each value, or each of as many intervals as classes, occurs with one class, and not by chance.
+
+    Missing values are one more value. By chance, a value that repeats has the class of its first row with a
+    probability of Σ p². Of N!/Π n! orders of the classes, C! are such that numbers separate C classes.
+    """
+    assert column.classes is not None
+    has_class = column.classes >= 0
+    classes = column.classes[has_class]
+    values = column.codes if column.numbers is None else np.nan_to_num(as_floats(column.numbers), nan=np.inf)
+    values = values[has_class]
+    for rows in (slice(_BEGINNING), slice(None)):
+        order = np.lexsort((classes[rows], values[rows]))
+        in_order, sorted_values = classes[rows][order], values[rows][order]
+        is_same, changes = sorted_values[1:] == sorted_values[:-1], in_order[1:] != in_order[:-1]
+        if (is_same & changes).any():
+            return False
+    counts = np.bincount(classes)
+    counts = counts[counts > 0]
+    by_value = np.count_nonzero(is_same) * np.log(np.square(counts / counts.sum()).sum())
+    if column.numbers is None or np.count_nonzero(changes) >= len(counts):
+        return bool(by_value < _CHANCE)
+    orders = lgamma(counts.sum() + 1) - sum(lgamma(n + 1) for n in counts.tolist())
+    return bool(min(by_value, lgamma(len(counts) + 1) - orders) < _CHANCE)
+
+
+def equal_rows(codes: Codes, numbers: Mapping[Hashable, NDArray[Any]]) -> int:
+    """Return how many rows equal an earlier one, if that is nearly impossible by chance, or 0.
+
+    If the different rows have m pairs of equal values in a column of numbers, of all p pairs, chance explains
+    at most the share (m + 1)/p of the pairs of rows that are equal.
+    """
+    rows = pd.DataFrame(codes.T).assign(**{f"n{i}": as_floats(x) for i, x in enumerate(numbers.values())})
+    repeated = rows.duplicated().to_numpy()
+    n, different = int(np.count_nonzero(repeated)), rows[~repeated]
+    if not n:
+        return 0
+    shares = [1.0]
+    for i in range(len(numbers)):
+        counts = different[f"n{i}"].value_counts().to_numpy().astype(float)
+        pairs = len(different) * (len(different) - 1) / 2
+        shares.append((float((counts * (counts - 1) / 2).sum()) + 1) / max(pairs, 1.0))
+    expected = min(shares) * len(rows) * (len(rows) - 1) / 2
+    # the bound of Chernoff on the probability of n or more
+    return n if n > expected and n - expected + n * np.log(expected / n) < _CHANCE else 0
