@@ -186,7 +186,7 @@ def bnc(
 
 def _grouped(data: Opened, groups: Any, class_var: Hashable, numeric: Numeric) -> Dataset:
     """Return encoded data with the groups as cases."""
-    rows, cases = group_labels(data, groups)
+    rows, cases = group_labels(data, groups, (class_var,))
     reading = Preparing("mdlp", 5, None) if not numeric else Preparing(None, 5, None, numeric=numeric)
     return replace(reading.read(rows, class_var, rows.columns), cases=cases)
 

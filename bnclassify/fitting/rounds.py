@@ -211,7 +211,7 @@ def plan_rounds(
     Flag().check("dag", dag)
     dataset = open_data(dataset)
     if groups is not None:
-        dataset, groups = group_labels(dataset, groups)
+        dataset, groups = group_labels(dataset, groups, next(iter(models.values())).targets)
     check_same_columns(models, dataset, columns, dag, folds)
     names, lenient = dataset.columns, unseen == "missing" and not dag
     counts: Mapping[Hashable, int] = {}
@@ -427,8 +427,8 @@ def split_cases(cases: Codes, classes: Codes, rows: Codes, parts: int) -> list[R
     _, first, case = np.unique(cases, return_index=True, return_inverse=True)
     if len(first) < parts:
         raise ValueError(
-            f"groups must contain at least {parts} groups, one for each fold; got {len(first)}. Use k="
-            f"{len(first)} or less."
+            f"groups must contain at least {parts} groups, one for each fold; got {len(first)}. "
+            + (f"Use k={len(first)} or less." if len(first) > 1 else "Each row needs the label of its group.")
         )
     order = np.lexsort((first, classes[first]))
     number = np.arange(len(order)) - np.searchsorted(classes[first][order], classes[first][order])

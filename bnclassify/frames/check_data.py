@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from ..base.arrays import Codes
 from ..base.calls import guided
 from ..base.checks import check_columns, check_name
+from .columns import column_arrays
 from .encoding import Frame
 from .findings import Column, Finding, drop, equal_rows, find
-from .numeric import CATEGORICAL, FLOATS, advice_on, value_type
+from .numeric import CATEGORICAL, FLOATS, advice_on
 from .opening import InFull, open_data
 from .schema import Dataset, InMemory
 
@@ -105,7 +106,8 @@ def _read(rows: InMemory, name: Hashable, found: list[Finding]) -> Dataset | Non
     part = Frame(rows.frame[[name]], rows.argument)
     kind = part.types[name]
     if kind not in _READABLE:
-        found.append(Finding(name, f"{kind} values", advice_on(kind, CATEGORICAL).rstrip(".")))
+        advice = advice_on(kind, CATEGORICAL, name, column_arrays(part.frame)[0])
+        found.append(Finding(name, f"{kind} values", advice.rstrip("."), serious=True))
         return None
     return part.read_raw(None, [name])
 

@@ -12,13 +12,16 @@ from numpy.typing import NDArray
 
 from ..base.messages import listed, plain, shown, warn
 from .findings import Column, Finding, candidates, find, sentences
-from .numeric import CATEGORICAL, FLOATS, ArrayLike, advice_on, value_type
+from .numeric import CATEGORICAL, FLOATS, ArrayLike, advice_on, is_dictionary, is_whole, value_type
 from .schema import Dataset
+from .sources import categories_of_arrow
+
 
 def column_arrays(frame: pd.DataFrame) -> list[ArrayLike]:
     """Return the arrays of columns, without a Series per column if pandas allows that."""
-    arrays = getattr(frame, "_iter_column_arrays", None)
-    return [column.array for _, column in frame.items()] if arrays is None else list(arrays())
+    iterate = getattr(frame, "_iter_column_arrays", None)
+    arrays = [column.array for _, column in frame.items()] if iterate is None else list(iterate())
+    return [categories_of_arrow(a.__arrow_array__()) if is_dictionary(a.dtype) else a for a in arrays]
 
 
 def encode_column(array: ArrayLike) -> tuple[tuple[Any, ...], NDArray[Any]]:
@@ -28,8 +31,13 @@ def encode_column(array: ArrayLike) -> tuple[tuple[Any, ...], NDArray[Any]]:
     codes, labels = pd.factorize(pd.Series(array, dtype=array.dtype), sort=True)
     levels = _as_levels(labels)
     if array.dtype.kind in "fO":  # whole numbers are written and compared as integers
-        levels = tuple(int(x) if isinstance(x, float) and x.is_integer() else x for x in levels)
+        levels = tuple(map(_as_integer, levels))
     return levels, codes
+
+
+def _as_integer(label: Any) -> Any:
+    whole = is_whole(label) if isinstance(label, Decimal) else isinstance(label, float) and label.is_integer()
+    return int(label) if whole else label
 
 
 def _as_levels(labels: pd.Index[Any]) -> tuple[Any, ...]:
@@ -45,12 +53,13 @@ def check_categorical(
     known: Mapping[Hashable, tuple[Any, ...]] | None,
     *,
     whole_floats: bool = False,
+    argument: str = "dataset",
 ) -> None:
     """Raise a TypeError that names the columns that are not categorical; in new data, floats can be."""
     rejected: dict[str, list[Hashable]] = {}
     for name, array in columns.items():
         if not isinstance(array, pd.Categorical):
-            kind = _kind_of_floats(name, pd.Series(array, dtype=array.dtype))
+            kind = _kind_of_floats(name, pd.Series(array, dtype=array.dtype), argument)
             accepted = kind == _WHOLE and (whole_floats or known)
             if known and not accepted:
                 accepted = any(isinstance(level, float | Decimal) for level in known[name])
@@ -87,7 +96,7 @@ _REMEDIES_OF_NEW = {
 }
 
 
-def _kind_of_floats(name: Hashable, column: pd.Series[Any]) -> str:
+def _kind_of_floats(name: Hashable, column: pd.Series[Any], argument: str) -> str:
     """Return the type of floats in a column, "" if it is categorical, or raise."""
     kind = value_type(column)
     if kind in ("string", "boolean", "integer") or column.isna().all():
@@ -95,7 +104,7 @@ def _kind_of_floats(name: Hashable, column: pd.Series[Any]) -> str:
     if kind not in FLOATS:
         raise TypeError(
             f"column {shown(name)} must be categorical: category, text, bool or integer; got {kind} values. "
-            f"{advice_on(kind, CATEGORICAL)}"
+            f"{advice_on(kind, CATEGORICAL, name, column.array, argument)}"
         )
     try:
         numbers = column.dropna().to_numpy(dtype=float)

@@ -1,4 +1,4 @@
-"""What is odd about columns: text that stands for numbers, identifiers, and columns that predict the class alone."""
+"""What is odd about columns: text that stands for numbers, identifiers, and copies of the class."""
 
 from __future__ import annotations
 
@@ -80,7 +80,10 @@ def sentences(findings: Sequence[Finding]) -> Iterator[str]:
 
 def find(column: Column, *, only_serious: bool = False) -> Iterator[Finding]:
     """Yield what is odd about a column; with ``only_serious``, nothing slow is looked for in vain."""
-    yield from _in_text(column)
+    if written := _written(column):
+        yield written
+        return
+    yield from _in_labels(column)
     if column.numbers is not None and only_serious:
         yield from _in_numbers(column.name, as_floats(column.numbers))
     elif not only_serious or len(column.levels) >= FEWEST_ROWS // 2:
@@ -94,23 +97,27 @@ def find(column: Column, *, only_serious: bool = False) -> Iterator[Finding]:
         )
 
 
-def _in_text(column: Column) -> Iterator[Finding]:
-    """Yield findings about labels that are text."""
-    texts = [label for label in column.levels if isinstance(label, str) and label != MISSING]
-    if not texts:
-        return
+def _texts(column: Column) -> list[str]:
+    return [label for label in column.levels if isinstance(label, str) and label != MISSING]
+
+
+def _written(column: Column) -> Finding | None:
+    """Return the finding that labels are numbers or dates."""
+    texts = _texts(column)
+    if len(texts) <= MOST_CODES:
+        return None
     for kind, written in (("numbers", numbers_in(texts)), ("dates or times", dates_in(texts))):
-        if written is not None and len(written.found) > (0 if written.others else 1):
-            but = f", but for {listed(written.others)}" if written.others else ""
-            like = f", such as {shown(written.found[0])}" if not written.others else ""
-            serious = len(written.found) > MOST_CODES and not written.are_codes
-            yield Finding(
-                column.name,
-                f"{kind} written as text{but or like}",
-                f"Convert them, with {written.convert(column.name)}",
-                serious,
-            )
-            return
+        if written is not None and len(written.found) > MOST_CODES:
+            detail = f", but for {listed(written.others)}" if written.others else ""
+            detail = detail or f", such as {shown(written.found[0])}"
+            remedy = f"Convert them, with {written.convert(column.name)}"
+            return Finding(column.name, f"{kind} written as text{detail}", remedy, not written.are_codes)
+    return None
+
+
+def _in_labels(column: Column) -> Iterator[Finding]:
+    """Yield findings about labels that are text."""
+    texts = _texts(column)
     name = f"dataset[{column.name!r}]"
     same, code = alike(texts)
     if same:
@@ -209,7 +216,7 @@ def _in_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
 
 
 def candidates(codes: Codes, classes: Codes) -> NDArray[np.intp]:
-    """Return which columns, of (columns, rows) codes, can predict the class alone, after a look at some rows."""
+    """Return which columns of (columns, rows) codes can predict the class alone, by some of the rows."""
     rows = np.flatnonzero(classes >= 0)
     some = rows[:: max(1, len(rows) // _BEGINNING)]
     some = some[np.argsort(classes[some], kind="stable")]

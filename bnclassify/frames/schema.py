@@ -112,8 +112,9 @@ def recode(
     new_to_us = matched == _UNSEEN
     if new_to_us.any():
         strange = [old[code] for code in np.unique(codes[new_to_us])]
-        # A column of another type is an error, even if unseen labels are treated as missing.
-        if unseen is None or _same_text(strange, new) or _numbers_for_text(strange, new):
+        if unseen is None or (
+            not ((matched >= 0) & (codes >= 0)).any() and _is_of_other_type(strange, new, all_of=unseen < 0)
+        ):
             raise ValueError(f"column {shown(name)}: {_unknown(strange, new, advice)}")
         matched[new_to_us] = unseen
     return matched
@@ -122,15 +123,26 @@ def recode(
 def united(name: Hashable, known: tuple[Any, ...], more: Iterable[Any]) -> tuple[Any, ...]:
     """Return the levels of a column, then the further ones of other data; "(missing)" stays last."""
     strange = [label for label in more if label not in known]
-    if _same_text(strange, known) or (strange and _numbers_for_text(strange, known)):
-        raise ValueError(f"column {shown(name)}: {_unknown(strange, known, _FIXED)}")
+    in_other_type = [label for label in strange if _same_text([label], known)]
+    if in_other_type or (strange and _numbers_for_text(strange, known)):
+        raise ValueError(f"column {shown(name)}: {_unknown(in_other_type or strange, known, _FIXED)}")
     return tuple(sorted((*known, *strange), key=lambda label: label == MISSING))
 
 
+def _is_of_other_type(strange: Sequence[Any], known: Sequence[Any], *, all_of: bool) -> bool:
+    """Whether a column without known labels is of another type, which is an error with any option.
+
+    Labels that are treated as missing must all differ from known ones only in type, because each can be a
+    mistake by itself. Of labels that are merged with rare ones, most are unknown in any case.
+    """
+    found = [_same_text([label], known) for label in strange]
+    return (all(found) if all_of else any(found)) or _numbers_for_text(strange, known)
+
+
 def _same_text(strange: Iterable[Any], known: Iterable[Any]) -> bool:
-    """Whether labels differ only in type, or by the .0 of whole floats."""
+    """Whether all labels differ from known ones only in type, or by the .0 of whole floats."""
     texts, known_texts = ({str(label).removesuffix(".0") for label in labels} for labels in (strange, known))
-    return not texts.isdisjoint(known_texts)
+    return texts <= known_texts
 
 
 def _numbers_for_text(strange: Iterable[Any], known: Sequence[Any]) -> bool:

@@ -95,23 +95,27 @@ def _column(series: Any) -> Any:
     dtype, implementation = series.dtype, series.implementation
     if implementation.is_pandas_like():
         return series.to_pandas().array
-    categories = getattr(dtype, "categories", None)
     if implementation.is_pyarrow() and str(dtype) == "Categorical":
-        categories = series.to_native().unify_dictionaries().combine_chunks().dictionary.to_pylist()
+        return categories_of_arrow(series.to_native())
+    categories = getattr(dtype, "categories", None)
     if categories is not None:
-        known = dict.fromkeys(label for label in categories if label is not None)  # Arrow may repeat them
-        return pd.Categorical(series.to_list(), categories=list(known))
-    if dtype.is_float() or dtype.is_decimal():
-        import narwhals.stable.v2 as nw
-
-        return series.cast(nw.Float64).to_numpy()
-    if not (dtype.is_integer() or str(dtype) == "Boolean"):
+        return pd.Categorical(series.to_list(), categories=list(categories))
+    if dtype.is_float():
+        return series.to_numpy()
+    if not (dtype.is_integer() or str(dtype) == "Boolean") or str(dtype) in _WIDE:
         return pd.Series(series.to_list(), dtype=object).array
     filled, missing = series.fill_null(0 if dtype.is_integer() else False), series.is_null().to_numpy()
     if not missing.any():
         return filled.to_numpy()
     nullable = pd.arrays.IntegerArray if dtype.is_integer() else pd.arrays.BooleanArray
     return nullable(filled.to_numpy().copy(), missing.astype(bool))
+
+
+def categories_of_arrow(chunked: Any) -> pd.Categorical:
+    """Return categories of Arrow, whose dictionary may repeat a label, as those of pandas."""
+    labels = chunked.unify_dictionaries().combine_chunks().dictionary.to_pylist()
+    known = dict.fromkeys(label for label in labels if label is not None)
+    return pd.Categorical(chunked.to_pylist(), categories=list(known), ordered=chunked.type.ordered)
 
 
 def _values(column: pd.Series[Any]) -> tuple[Any, Any]:
@@ -127,6 +131,9 @@ def _values(column: pd.Series[Any]) -> tuple[Any, Any]:
         return labels.tolist(), types[kind]
     return [None if label is None else str(label) for label in labels], nw.String()
 
+
+_WIDE = ("Int128", "UInt128")
+"""Types of integers that NumPy does not know."""
 
 T = TypeVar("T")
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import NamedTuple
 
+from ..base.messages import listed
+
 MARKERS = frozenset(("", "?", "na", "n/a", "#n/a", "nan", "null"))
 """Labels, in lower case, that stand for missing values in files, also as labels of a class."""
 
@@ -33,6 +35,8 @@ _PLAIN, _GROUPS, _COMMA = (
 
 _REMOVED = {_PLAIN: _SIGNS + _SPACES, _GROUPS: f"{_SIGNS}{_SPACES},", _COMMA: f"{_SIGNS}{_SPACES}."}
 """The characters that are not part of a number, if it is written in one of these ways."""
+
+_A_NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*")
 
 _TIME = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?: ?[AaPp][Mm])?"
 _YEAR_FIRST = re.compile(rf"[0-9]{{4}}[-/.][0-9]{{1,2}}[-/.][0-9]{{1,2}}(?:[ T]{_TIME}.*)?")
@@ -82,6 +86,16 @@ def numbers_in(labels: Iterable[str]) -> Written | None:
     return None
 
 
+def how_to_read(labels: Iterable[str], name: Hashable, argument: str) -> str:
+    """Return a sentence on how to convert text that must be numbers, and what is lost."""
+    texts = list(dict.fromkeys(labels))
+    if written := numbers_in(texts):
+        return f"Convert it, with {written.convert(name, argument)}."
+    column, lost = f"{argument}[{name!r}]", [text for text in texts if not _A_NUMBER.fullmatch(text)]
+    loss = f", which makes {listed(lost)} missing" if lost else ""
+    return f"Convert it, with {column} = pd.to_numeric({column}, errors='coerce'){loss}."
+
+
 def dates_in(labels: Iterable[str]) -> Written | None:
     """Return how dates, or times of day, are written as text, if nearly all labels are dates or times."""
     texts = list(labels)
@@ -91,7 +105,9 @@ def dates_in(labels: Iterable[str]) -> Written | None:
             continue
         order = ""
         if pattern is _YEAR_LAST:
-            days = [max(int(m[k]) for text in found if (m := pattern.fullmatch(text.strip()))) for k in (1, 2)]
+            days = [
+                max(int(m[k]) for text in found if (m := pattern.fullmatch(text.strip()))) for k in (1, 2)
+            ]
             order = f", dayfirst={days[0] > 12 or ('.' in found[0] and days[1] <= 12)}"
         part = "hour" if pattern is _HOUR else "month"
         code = f"pd.to_datetime({{0}}, format='mixed'{order}).dt.{part}"
@@ -100,7 +116,7 @@ def dates_in(labels: Iterable[str]) -> Written | None:
 
 
 def _matching(texts: Sequence[str], fits: Callable[[str], object]) -> tuple[list[str], list[str]]:
-    """Return the texts that fit, without white space at their ends, and the others; a few show if any do."""
+    """Return the texts that fit, and the others; none fit if most of the first do not."""
     beginning = texts[:_BEGINNING]
     if 2 * sum(fits(text.strip()) is not None for text in beginning) < len(beginning):
         return [], list(texts)
@@ -123,8 +139,8 @@ def is_marker(text: str) -> bool:
 def alike(labels: Iterable[str]) -> tuple[tuple[str, ...], str]:
     """Return the first labels that differ only in white space or case, and code that makes them equal.
 
-    >>> alike(["ckd", "notckd", "ckd\\t"])
-    (('ckd', 'ckd\\t'), '.str.strip()')
+    >>> alike(["ckd", "notckd", "ckd "])
+    (('ckd', 'ckd '), '.str.strip()')
     """
     steps: tuple[tuple[str, Callable[[str], str]], ...] = (
         (".str.strip()", str.strip),
