@@ -273,7 +273,7 @@ class Facts(NamedTuple):
     Of these, ``size`` is the weight, ``gaps`` has the number of missing values by column, ``positive`` have
     a weight above 0, and ``fractional`` a weight that is not whole. ``hidden`` has the number of values by
     column that are treated as missing, because they are not among the levels, and ``labels`` the weight of
-    each label of the targets.
+    each label of the targets. ``checks`` are the sums of the codes by column.
     """
 
     rows: int
@@ -284,6 +284,7 @@ class Facts(NamedTuple):
     fractional: int = 0
     hidden: Any = 0
     labels: Any = ()
+    checks: Any = 0
 
 
 def with_class(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
@@ -296,7 +297,8 @@ def with_class(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
     gaps[data.incomplete] = np.count_nonzero(data.codes[data.incomplete] < 0, axis=1)
     weights = np.empty(0) if data.weights is None else data.weights
     fractional = int(np.count_nonzero(weights != np.round(weights)))
-    return data, Facts(rows, len(data), data.size, gaps, int(np.count_nonzero(weights)), fractional)
+    facts = Facts(rows, len(data), data.size, gaps, int(np.count_nonzero(weights)), fractional)
+    return data, facts._replace(checks=data.codes.sum(axis=1, dtype=np.int64))
 
 
 @dataclass(frozen=True)

@@ -218,9 +218,7 @@ _CODE = {
     **dict.fromkeys(_DATES[:3], _TO_MONTH),
     "period": ("{0}.dt.year", "{0}.dt.month.astype('Int64')"),
     "time": ("{0}.map(lambda t: t.hour, na_action='ignore').astype('Int64')",) * 2,
-    **dict.fromkeys(
-        ["timedelta64", "timedelta"], (_SECONDS, f"pd.cut({_SECONDS}, 5).astype('string')")
-    ),
+    **dict.fromkeys(["timedelta64", "timedelta"], (_SECONDS, f"pd.cut({_SECONDS}, 5).astype('string')")),
     "bytes": ("pd.to_numeric({0}.str.decode('utf-8'))", "{0}.str.decode('utf-8')"),
     "boolean": ("{0}.map(float, na_action='ignore')", ""),
 }

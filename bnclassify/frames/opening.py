@@ -175,7 +175,7 @@ def group_labels(
         raise TypeError(f"groups must be the name of a column or one label per row; got {shown(groups)}.")
     if len(labels) != len(rows):
         raise ValueError(f"groups must have one label for each of the {len(rows)} rows; got {len(labels)}.")
-    numbers, _ = pd.factorize(pd.Series(labels).array)
+    numbers, _ = pd.factorize(pd.Series(labels))
     if (numbers < 0).any():
         raise ValueError(
             f"groups must have a label for each row; got {int((numbers < 0).sum())} missing values. Give "

@@ -154,16 +154,30 @@ def _numbers_for_text(strange: Iterable[Any], known: Sequence[Any]) -> bool:
 def _unknown(strange: list[Any], known: tuple[Any, ...], remedy: str) -> str:
     """Return the message about labels that are not among the known ones."""
     if _same_text(strange, known):
-        types = type(strange[0]).__name__, type(known[0]).__name__
-        remedy = "They differ only by .0, as in a column with missing values. Convert the column"
-        if len(set(types)) > 1:
-            remedy = f"They are of type {types[0]} here and {types[1]} in the model. Convert the column"
-        if types[1] == "str" and str(strange[0]).removesuffix(".0").isdecimal():
-            remedy += ", with pd.to_numeric(column).astype('Int64').astype('string')"
-        remedy += "."
+        remedy = f"{_difference(strange, known)} Convert the column, with {_conversion(strange, known)}."
     elif _numbers_for_text(strange, known):
         remedy = "Apply the discretizer that discretize returned in training, or convert the column."
     return f"{listed(strange)} not among the levels of the model, {listed(known)}. {remedy}"
+
+
+def _difference(strange: Sequence[Any], known: Sequence[Any]) -> str:
+    here, there = type(strange[0]).__name__, type(known[0]).__name__
+    if here != there:
+        return f"They are of type {here} here and {there} in the model."
+    return "They differ only by .0, as in a column with missing values."
+
+
+def _conversion(strange: Sequence[Any], known: Sequence[Any]) -> str:
+    """Return code that converts a column of labels that differ from known ones only in type, or by .0."""
+    if isinstance(known[0], bool):
+        return "column.map({'True': True, 'False': False})"
+    if not isinstance(known[0], str):
+        return "pd.to_numeric(column)"
+    if all(str(label).removesuffix(".0").isdecimal() for label in strange):
+        code = "pd.to_numeric(column).astype('Int64').astype('string')"
+        written = {str(label).removesuffix(".0") for label in strange} <= set(known)
+        return code if written else f"{code} + '.0'"
+    return "column.map(str, na_action='ignore')"
 
 
 _PART_ROWS = 2**20

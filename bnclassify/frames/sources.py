@@ -190,9 +190,19 @@ class Chunks:
         """Iterate over the frames; see `Source`."""
         total: list[T] = []
         # A progress bar, in interactive sessions only.
-        for frame in tqdm(self._walk(), desc="chunks", unit=" chunks", disable=None):
-            total = [merge([*total, make(frame if columns is None else frame[list(columns)])])]
+        for number, frame in enumerate(tqdm(self._walk(), desc="chunks", unit=" chunks", disable=None), 1):
+            part = frame if columns is None else self._columns(frame, columns, number)
+            total = [merge([*total, make(part)])]
         return total[0]
+
+    def _columns(self, frame: pd.DataFrame, columns: Sequence[Hashable], number: int) -> pd.DataFrame:
+        """Return columns of a part, or raise a KeyError for those that it lacks."""
+        if absent := [name for name in columns if name not in frame.columns]:
+            raise KeyError(
+                f"{self.argument}: part {number} has no column {listed(absent)}. Give each part the columns "
+                "of the first, with part.reindex(columns=first.columns)."
+            )
+        return frame[list(columns)]
 
     def _peek(self) -> pd.DataFrame:
         """Return the first frame, which is kept for the next pass."""

@@ -243,7 +243,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         check_consistent_length(frame, labels, groups)
         if isinstance(groups, pd.Series):
             check_index(groups, X.index if isinstance(X, pd.DataFrame) else groups.index, "groups")
-            groups = groups.array
+            groups = groups.reset_index(drop=True)
         cases = None if groups is None else group_labels(frame, groups)[1]
         weights = None
         if sample_weight is not None:
