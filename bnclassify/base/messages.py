@@ -139,13 +139,17 @@ def did_you_mean(name: object, candidates: Collection[Hashable]) -> str:
     )
 
 
+WIDE = 10
+"""Number of levels above which some can be rare."""
+
+
 def how_to_merge(columns: Iterable[tuple[Hashable, int]]) -> str:
     """Return advice on merging rare levels of the columns with the most levels."""
     widest = sorted(columns, key=lambda column: -column[1])[:3]
-    wide = [column for column in widest if column[1] > 10] or widest[:1]
+    wide = [column for column in widest if column[1] > WIDE] or widest[:1]
     told = ", ".join(f"{shown(name)} ({levels:,} levels)" for name, levels in wide)
     names = listed([name for name, _ in wide])
-    return f"merge rare levels of {told}, with merge_rare(dataset, columns=[{names}])"
+    return f"merge rare levels of {told}, with dataset, merger = merge_rare(dataset, columns=[{names}])"
 
 
 _SAMPLE = (
