@@ -170,7 +170,7 @@ class DatabaseTable:
             self._seen.setdefault((None, required, None), np.array([rows], dtype=np.float64))
         everything = None, np.zeros(len(joint.totals), dtype=np.int32)
         for name, codes in (everything, *zip(joint.columns, joint.codes, strict=True)):
-            counts = np.bincount(codes, joint.totals)
+            counts: Array = np.bincount(codes, joint.totals).astype(np.float64)
             before = self._seen.setdefault((name, required, weights), counts)
             size = max(len(before), len(counts))
             first, second = (np.pad(found, (0, size - len(found))) for found in (before, counts))
