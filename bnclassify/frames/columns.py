@@ -122,8 +122,9 @@ def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = No
     target = data.positions.get(class_var)
     classes = None if target is None else data.codes[target]
     suspects = () if classes is None else candidates(data.codes, classes)
+    known = {class_var, *numbers, *data.schema.ordered}  # tested as numbers, or intervals chosen by the class
     for i, (name, levels) in enumerate(zip(data.columns, data.levels, strict=True)):
-        tested = classes if i in suspects and i != target and name not in numbers else None
+        tested = classes if i in suspects and name not in known else None
         column = Column(name, levels, data.codes[i], None, data.weights, tested, i == target)
         found += find(column, only_serious=True)
     for name, values in numbers.items():

@@ -88,13 +88,7 @@ def find(column: Column, *, only_serious: bool = False) -> Iterator[Finding]:
         yield from _in_numbers(column.name, as_floats(column.numbers))
     elif not only_serious or len(column.levels) >= FEWEST_ROWS // 2:
         yield from _in_counts(column)
-    if column.classes is not None and predicts_class(column):
-        yield Finding(
-            column.name,
-            "alone predicts the class in all rows",
-            f"If it is known only when the class is known, drop it, with {drop([column.name])}",
-            serious=True,
-        )
+    yield from _copies_class(column)
 
 
 def _texts(column: Column) -> list[str]:
@@ -226,13 +220,14 @@ def candidates(codes: Codes, classes: Codes) -> NDArray[np.intp]:
     return np.flatnonzero(~is_same.any(axis=1)) if differ.any() else np.empty(0, dtype=np.intp)
 
 
-def predicts_class(column: Column) -> bool:
-    """Whether each value, or each of as many intervals as classes, occurs with one class, and not by chance.
+def _copies_class(column: Column) -> Iterator[Finding]:
+    """Yield whether each value, or each of as many intervals as classes, occurs with one class only.
 
     Missing values are one more value. By chance, a value that repeats has the class of its first row with a
     probability of Σ p². Of N!/Π n! orders of the classes, C! are such that numbers separate C classes.
     """
-    assert column.classes is not None
+    if column.classes is None:
+        return
     has_class = column.classes >= 0
     classes = column.classes[has_class]
     values = column.codes if column.numbers is None else np.nan_to_num(as_floats(column.numbers), nan=np.inf)
@@ -242,14 +237,16 @@ def predicts_class(column: Column) -> bool:
         in_order, sorted_values = classes[rows][order], values[rows][order]
         is_same, changes = sorted_values[1:] == sorted_values[:-1], in_order[1:] != in_order[:-1]
         if (is_same & changes).any():
-            return False
+            return
     counts = np.bincount(classes)
     counts = counts[counts > 0]
-    by_value = np.count_nonzero(is_same) * np.log(np.square(counts / counts.sum()).sum())
-    if column.numbers is None or np.count_nonzero(changes) >= len(counts):
-        return bool(by_value < _CHANCE)
+    repeats = bool(np.count_nonzero(is_same) * np.log(np.square(counts / counts.sum()).sum()) < _CHANCE)
     orders = lgamma(counts.sum() + 1) - sum(lgamma(n + 1) for n in counts.tolist())
-    return bool(min(by_value, lgamma(len(counts) + 1) - orders) < _CHANCE)
+    separates = column.numbers is not None and np.count_nonzero(changes) < len(counts)
+    if repeats or (separates and lgamma(len(counts) + 1) - orders < _CHANCE):
+        remedy = f"If it is known only when the class is known, drop it, with {drop([column.name])}"
+        # Measurements that separate classes are not rare in small tables.
+        yield Finding(column.name, "alone predicts the class in all rows", remedy, serious=repeats)
 
 
 def equal_rows(codes: Codes, numbers: Mapping[Hashable, NDArray[Any]]) -> int:

@@ -231,7 +231,8 @@ def advice_on(kind: str, expected: int, name: Hashable, array: ArrayLike, argume
         return "Pass the numbers, not their intervals."
     labels = [value for value in array if isinstance(value, str | Real)]
     texts = list(dict.fromkeys(map(str, labels)))
-    if any(isinstance(label, str) for label in labels) and (expected == NUMERIC or numbers_in(texts)):
+    are_numbers = expected == NUMERIC or (len(texts) > MOST_CODES and numbers_in(texts) is not None)
+    if are_numbers and any(isinstance(label, str) for label in labels):
         return how_to_read(texts, name, argument)
     column = f"{argument}[{name!r}]"
     code = _CODE.get(kind, ("", "{0}.map(str, na_action='ignore')"))[expected].format(column)
