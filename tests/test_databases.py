@@ -183,7 +183,7 @@ def odd_frame() -> pd.DataFrame:
     return frame
 
 
-@pytest.mark.filterwarnings("ignore:the network has")
+@pytest.mark.filterwarnings("ignore:the network has", "ignore:.*white space or case")
 def test_odd_names_labels_and_types(store: Callable[[pd.DataFrame], Any]) -> None:
     frame = odd_frame()
     table = store(frame)

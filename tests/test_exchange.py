@@ -451,7 +451,7 @@ probability ( test | ill ) {
 """
 
 MALFORMED = {
-    "no network": ("network clinic", "net clinic", 1, "must be network NAME {.*got 'net clinic {'"),
+    "no network": ("network clinic", "nets clinic", 1, "must be network NAME {.*got 'nets clinic {'"),
     "unknown block": ("variable test", "varable test", 6, "must be variable or probability; got 'varable"),
     "not discrete": ("type discrete", "type continuous", 4, "must be type discrete"),
     "unclosed": (
@@ -461,8 +461,8 @@ MALFORMED = {
         "must be type discrete .*got 'probability",
     ),
     "number of labels": ("{ neg, pos }", "{ neg, pos, none }", 6, "must be 2 labels; got 'neg, pos, none'"),
-    "equal labels": ("neg, pos", "neg, neg", 6, "must be different labels"),
-    "no labels": ("[ 2 ] { neg, pos }", "[ 0 ] { }", 6, "different labels, at least one"),
+    "equal labels": ("neg, pos", "neg, neg", 6, "'test' must have labels that differ; got 'neg' twice"),
+    "no labels": ("[ 2 ] { neg, pos }", "[ 0 ] { }", 6, "'test' must have at least one label; got none"),
     "twice declared": ("variable test", "variable ill", 6, "'ill' is declared twice"),
     "no such variable": ("test | ill", "test | il", 12, "must be declared .*got 'il'. Did you mean 'ill'?"),
     "parent twice": ("test | ill", "test | ill, ill", 12, "must be different variables"),

@@ -430,7 +430,10 @@ WARNED: Mapping[str, tuple[Any, str]] = {
     "numbers of rows": (np.arange(400), "numbers of the rows"),
     "identifiers": (1000 + 3 * RNG.permutation(400), "whole numbers that all differ"),
     "text identifiers": ([f"id{i}" for i in range(400)], "all values differ, as in a column of identifiers"),
-    "many labels": ([f"s{i}" if i < 300 else "top" for i in range(400)], "more levels than half of the known values"),
+    "many labels": (
+        [f"s{i}" if i < 300 else "top" for i in range(400)],
+        "more levels than half of the known values",
+    ),
 }
 
 

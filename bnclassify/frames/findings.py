@@ -40,6 +40,10 @@ _BEGINNING = 200
 """Number of rows that are searched first for a value with two classes."""
 
 
+_FEW = 20
+"""Of so many rows, one can have a value that does not repeat, if values predict the class."""
+
+
 class Finding(NamedTuple):
     """What is odd about a column, and what to do; an empty remedy is to drop the column."""
 
@@ -223,8 +227,9 @@ def candidates(codes: Codes, classes: Codes) -> NDArray[np.intp]:
 def _copies_class(column: Column) -> Iterator[Finding]:
     """Yield whether each value, or each of as many intervals as classes, occurs with one class only.
 
-    Missing values are one more value. By chance, a value that repeats has the class of its first row with a
-    probability of Σ p². Of N!/Π n! orders of the classes, C! are such that numbers separate C classes.
+    Missing values are one more value, and nearly all rows have a value that repeats. By chance, a value that
+    repeats has the class of its first row with a probability of Σ p². Of N!/Π n! orders of the classes, C!
+    are such that numbers separate C classes.
     """
     if column.classes is None:
         return
@@ -241,9 +246,10 @@ def _copies_class(column: Column) -> Iterator[Finding]:
     counts = np.bincount(classes)
     counts = counts[counts > 0]
     repeats = bool(np.count_nonzero(is_same) * np.log(np.square(counts / counts.sum()).sum()) < _CHANCE)
+    once = np.count_nonzero(~np.append(is_same, False) & ~np.append(False, is_same))
     orders = lgamma(counts.sum() + 1) - sum(lgamma(n + 1) for n in counts.tolist())
     separates = column.numbers is not None and np.count_nonzero(changes) < len(counts)
-    if repeats or (separates and lgamma(len(counts) + 1) - orders < _CHANCE):
+    if (repeats and _FEW * once <= len(values)) or (separates and lgamma(len(counts) + 1) - orders < _CHANCE):
         remedy = f"If it is known only when the class is known, drop it, with {drop([column.name])}"
         # Measurements that separate classes are not rare in small tables.
         yield Finding(column.name, "alone predicts the class in all rows", remedy, serious=repeats)

@@ -16,7 +16,7 @@ from ..base.arrays import added
 from ..base.calls import guided
 from ..base.checks import Names, OneOf, check_columns
 from ..base.immutable import cached_property
-from ..base.messages import listed, shown, warn
+from ..base.messages import cut, listed, shown, warn
 from .columns import check_categorical, column_arrays
 from .encoding import Facts, Frame, Reading, Records, check_unique, encode_frame, with_class
 from .numeric import (
@@ -271,6 +271,8 @@ def frame_of(data: Any, argument: str, *, or_row: bool = False) -> pd.DataFrame:
     return rows.frame
 
 
+_LONGEST_PATH = 200
+
 _READERS = {"parquet": "read_parquet", "feather": "read_feather", "json": "read_json", "xlsx": "read_excel"}
 """The functions of pandas that read files, by the ending of the name; others are text in columns."""
 
@@ -283,7 +285,7 @@ def _remedy(data: object) -> str:
     if isinstance(data, str | PathLike):
         ending = str(data).rpartition(".")[2].lower()
         reader = _READERS.get(ending, "read_csv")
-        return f" Read the file first, with pd.{reader}({str(data)!r})."
+        return f" Read the file first, with pd.{reader}({cut(str(data), _LONGEST_PATH)!r})."
     if isinstance(data, Hashable) and not isinstance(data, tuple):
         return ""
     return " Make one with pd.DataFrame(data, columns=names)."
