@@ -251,8 +251,10 @@ def _copies_class(column: Column) -> Iterator[Finding]:
     separates = column.numbers is not None and np.count_nonzero(changes) < len(counts)
     if (repeats and _FEW * once <= len(values)) or (separates and lgamma(len(counts) + 1) - orders < _CHANCE):
         remedy = f"If it is known only when the class is known, drop it, with {drop([column.name])}"
-        # Measurements that separate classes are not rare in small tables.
-        yield Finding(column.name, "alone predicts the class in all rows", remedy, serious=repeats)
+        # Measurements can separate classes, unless all but one class have a single value.
+        spread = np.bincount(in_order[np.append(True, ~is_same)]) > 1
+        serious = repeats and not (separates and np.count_nonzero(spread) > 1)
+        yield Finding(column.name, "alone predicts the class in all rows", remedy, serious)
 
 
 def equal_rows(codes: Codes, numbers: Mapping[Hashable, NDArray[Any]]) -> int:

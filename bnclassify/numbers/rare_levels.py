@@ -166,8 +166,8 @@ def merge_rare(
 
 def _is_nominal(column: pd.Series[Any]) -> bool:
     if is_categorical(column.dtype):
-        arrow = getattr(column.dtype, "pyarrow_dtype", column.dtype)
-        return not arrow.ordered
+        dtype: Any = column.dtype
+        return not getattr(dtype, "pyarrow_dtype", dtype).ordered
     return value_type(column) in ("string", "boolean", "integer")
 
 
