@@ -65,15 +65,31 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
 
     Examples
     --------
+    A file in which one age is "?", one sex has a blank at its end, and "treated" repeats the class:
+
     >>> import pandas as pd
     >>> from bnclassify import check_data
     >>> patients = pd.DataFrame({
-    ...     "id": range(101, 125), "age": [*range(40, 63), "?"], "sex": ["f", "m", "m "] * 8,
-    ...     "ill": ["yes", "no"] * 12, "treated": [1, 0] * 12})
-    >>> found = check_data(patients, "ill")
-    >>> found[["column", "finding"]]
-        column                                            finding
-    0       id  numbers of the rows, which predict the class o...
+    ...     "number": range(101, 131), "age": [*map(str, range(40, 69)), "?"],
+    ...     "sex": ["f", "m"] * 14 + ["m ", "f"],
+    ...     "treated": ["early", "late", "never"] * 10, "ill": ["yes", "yes", "no"] * 10})
+    >>> found = check_data(patients, "ill").set_index("column")
+    >>> for column, finding in found["finding"].items():
+    ...     print(f"{column}: {finding}")
+    number: numbers of the rows, which predict the class only if rows are sorted
+    age: numbers written as text, but for '?'
+    sex: labels that differ only in white space or case, such as 'm', 'm '
+    treated: alone predicts the class in all rows
+    >>> found.loc["sex", "remedy"]
+    "Make them equal, with dataset['sex'] = dataset['sex'].str.strip()"
+
+    Apply the remedies, and check again:
+
+    >>> patients = patients.drop(columns=["number", "treated"])
+    >>> patients["age"] = pd.to_numeric(patients["age"].mask(patients["age"] == "?"))
+    >>> patients["sex"] = patients["sex"].str.strip()
+    >>> len(check_data(patients, "ill"))
+    0
     """
     rows = open_data(dataset).in_memory("dataset")
     if class_var is not None:

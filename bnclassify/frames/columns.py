@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..base.messages import listed, plain, shown, warn
 from .findings import Column, Finding, candidates, find, sentences
 from .numeric import CATEGORICAL, FLOATS, ArrayLike, advice_on, is_dictionary, is_whole, value_type
-from .schema import Dataset
+from .schema import Dataset, Schema
 from .sources import categories_of_arrow
 
 
@@ -131,7 +131,16 @@ def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = No
         assert raw is not None
         column = Column(name, (), raw.codes[0], values, None, raw.codes[raw.positions[class_var]])
         found += find(column, only_serious=True)
-    for sentence in sentences([finding for finding in found if finding.serious]):
+    for sentence in sentences(finding for finding in found if finding.serious):
+        warn(sentence)
+
+
+def warn_of_labels(schema: Schema) -> None:
+    """Warn of serious findings about the labels of partitioned data, whose rows are not looked at."""
+    none = np.empty(0, dtype=np.int8)
+    columns = [Column(name, labels, none) for name, labels in zip(schema.columns, schema.levels, strict=True)]
+    found = [finding for column in columns for finding in find(column, only_serious=True)]
+    for sentence in sentences(finding for finding in found if finding.serious):
         warn(sentence)
 
 

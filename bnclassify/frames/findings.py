@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from math import lgamma
 from typing import Any, NamedTuple
 
@@ -72,50 +71,57 @@ def drop(names: Sequence[Hashable]) -> str:
     return f"dataset.drop(columns=[{text if len(text) <= _LONGEST else '...'}])"
 
 
-def sentences(findings: Sequence[Finding]) -> Iterator[str]:
+def sentences(findings: Iterable[Finding]) -> Iterator[str]:
     """Yield a sentence for all columns with the same finding, and the remedy."""
-    for text, group in groupby(sorted(findings, key=lambda finding: finding.finding), lambda f: f.finding):
-        found = list(group)
-        names = [finding.column for finding in found]
-        remedy = found[0].remedy or f"Drop such columns, with {drop(names)}"
-        first = f"For {shown(names[0])}: " if len(names) > 1 and found[0].remedy else ""
+    groups: dict[str, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(finding.finding, []).append(finding)
+    for text, group in groups.items():
+        names = [finding.column for finding in group]
+        remedy = group[0].remedy or f"Drop such columns, with {drop(names)}"
+        first = f"For {shown(names[0])}: " if len(names) > 1 and group[0].remedy else ""
         yield f"{listed(names)}: {text}. {first}{remedy}."
 
 
 def find(column: Column, *, only_serious: bool = False) -> Iterator[Finding]:
-    """Yield what is odd about a column; with ``only_serious``, nothing slow is looked for in vain."""
-    if written := _written(column):
+    """Yield what is odd about a column; with ``only_serious``, other findings may be omitted."""
+    texts = _texts(column)
+    if written := _written(column.name, texts):
         yield written
         return
-    yield from _in_labels(column)
-    if column.numbers is not None and only_serious:
+    yield from _in_labels(column, texts, only_serious)
+    if not only_serious:
+        yield from _in_counts(column)
+    elif column.numbers is not None:
         yield from _in_numbers(column.name, as_floats(column.numbers))
-    elif not only_serious or len(column.levels) >= FEWEST_ROWS // 2:
+    elif len(column.levels) >= FEWEST_ROWS // 2 and (column.is_class or _can_be_wide(column)):
         yield from _in_counts(column)
     yield from _copies_class(column)
+
+
+def _can_be_wide(column: Column) -> bool:
+    return column.weights is not None or bool(2 * len(column.levels) > np.count_nonzero(column.codes >= 0))
 
 
 def _texts(column: Column) -> list[str]:
     return [label for label in column.levels if isinstance(label, str) and label != MISSING]
 
 
-def _written(column: Column) -> Finding | None:
+def _written(name: Hashable, texts: list[str]) -> Finding | None:
     """Return the finding that labels are numbers or dates."""
-    texts = _texts(column)
     if len(texts) <= MOST_CODES:
         return None
     for kind, written in (("numbers", numbers_in(texts)), ("dates or times", dates_in(texts))):
         if written is not None and len(written.found) > MOST_CODES:
             detail = f", but for {listed(written.others)}" if written.others else ""
             detail = detail or f", such as {shown(written.found[0])}"
-            remedy = f"Convert them, with {written.convert(column.name)}"
-            return Finding(column.name, f"{kind} written as text{detail}", remedy, not written.are_codes)
+            remedy = f"Convert them, with {written.convert(name)}"
+            return Finding(name, f"{kind} written as text{detail}", remedy, not written.are_codes)
     return None
 
 
-def _in_labels(column: Column) -> Iterator[Finding]:
+def _in_labels(column: Column, texts: list[str], only_serious: bool) -> Iterator[Finding]:
     """Yield findings about labels that are text."""
-    texts = _texts(column)
     name = f"dataset[{column.name!r}]"
     same, code = alike(texts)
     if same:
@@ -125,7 +131,9 @@ def _in_labels(column: Column) -> Iterator[Finding]:
             f"Make them equal, with {name} = {name}{code}",
             serious=True,
         )
-    elif any(text != text.strip() for text in texts):
+    if only_serious and not column.is_class:
+        return
+    if not same and any(text != text.strip() for text in texts):
         yield Finding(
             column.name, "labels with white space at an end", f"Remove it, with {name} = {name}.str.strip()"
         )
@@ -204,7 +212,10 @@ def _in_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
         yield Finding(name, "infinite numbers", remedy)
         return
     n = len(values)
-    if n < FEWEST_ROWS or np.isnan(values).any() or (values % 1).any() or len(np.unique(values)) < n:
+    some = values[:_BEGINNING]
+    if n < FEWEST_ROWS or (some % 1).any() or len(np.unique(some)) < len(some):
+        return
+    if np.isnan(values).any() or (values % 1).any() or len(np.unique(values)) < n:
         return
     span = float(np.ptp(values)) + 1
     if span == n or str(name).casefold() in _ROW_NAMES:
@@ -233,22 +244,24 @@ def _copies_class(column: Column) -> Iterator[Finding]:
     """
     if column.classes is None:
         return
-    has_class = column.classes >= 0
-    classes = column.classes[has_class]
-    values = column.codes if column.numbers is None else np.nan_to_num(as_floats(column.numbers), nan=np.inf)
-    values = values[has_class]
     for rows in (slice(_BEGINNING), slice(None)):
-        order = np.lexsort((classes[rows], values[rows]))
-        in_order, sorted_values = classes[rows][order], values[rows][order]
+        classes, values = column.classes[rows], column.codes[rows]
+        if column.numbers is not None:
+            values = np.nan_to_num(as_floats(column.numbers[rows]), nan=np.inf)
+        classes, values = classes[classes >= 0], values[classes >= 0]
+        order = np.lexsort((classes, values))
+        in_order, sorted_values = classes[order], values[order]
         is_same, changes = sorted_values[1:] == sorted_values[:-1], in_order[1:] != in_order[:-1]
         if (is_same & changes).any():
             return
+        separates = column.numbers is not None and np.count_nonzero(changes) < len(set(classes.tolist()))
+        if not (separates or is_same.any()):
+            return
+    once = np.count_nonzero(~np.append(is_same, False) & ~np.append(False, is_same))
     counts = np.bincount(classes)
     counts = counts[counts > 0]
     repeats = bool(np.count_nonzero(is_same) * np.log(np.square(counts / counts.sum()).sum()) < _CHANCE)
-    once = np.count_nonzero(~np.append(is_same, False) & ~np.append(False, is_same))
     orders = lgamma(counts.sum() + 1) - sum(lgamma(n + 1) for n in counts.tolist())
-    separates = column.numbers is not None and np.count_nonzero(changes) < len(counts)
     if (repeats and _FEW * once <= len(values)) or (separates and lgamma(len(counts) + 1) - orders < _CHANCE):
         remedy = f"If it is known only when the class is known, drop it, with {drop([column.name])}"
         # Measurements can separate classes, unless all but one class have a single value.
@@ -261,18 +274,22 @@ def equal_rows(codes: Codes, numbers: Mapping[Hashable, NDArray[Any]]) -> int:
     """Return how many rows equal an earlier one, if that is nearly impossible by chance, or 0.
 
     If the different rows have m pairs of equal values in a column of numbers, of all p pairs, chance explains
-    at most the share (m + 1)/p of the pairs of rows that are equal.
+    at most the share (m + 1)/p of the pairs of rows that are equal. Missing values, and a value of more than
+    one row in 20, such as 0 in a column of amounts, are natural.
     """
-    rows = pd.DataFrame(codes.T).assign(**{f"n{i}": as_floats(x) for i, x in enumerate(numbers.values())})
-    repeated = rows.duplicated().to_numpy()
-    n, different = int(np.count_nonzero(repeated)), rows[~repeated]
-    if not n:
-        return 0
-    shares = [1.0]
-    for i in range(len(numbers)):
-        counts = different[f"n{i}"].value_counts().to_numpy().astype(float)
+    columns = [as_floats(values) for values in numbers.values()]
+    rows, found = pd.DataFrame([*codes, *columns]).T, [0]
+    for values in columns:
+        counts = pd.Series(values).map(pd.Series(values).value_counts())
+        some = rows[(counts * _FEW <= len(values)).to_numpy()]  # False for missing values
+        repeated = some.duplicated().to_numpy()
+        n, different = int(np.count_nonzero(repeated)), some[~repeated].index
         pairs = len(different) * (len(different) - 1) / 2
-        shares.append((float((counts * (counts - 1) / 2).sum()) + 1) / max(pairs, 1.0))
-    expected = min(shares) * len(rows) * (len(rows) - 1) / 2
-    # the bound of Chernoff on the probability of n or more
-    return n if n > expected and n - expected + n * np.log(expected / n) < _CHANCE else 0
+        if n and pairs:
+            alike = np.unique(values[different], return_counts=True)[1].astype(float)
+            share = (float((alike * (alike - 1) / 2).sum()) + 1) / pairs
+            expected = share * len(some) * (len(some) - 1) / 2
+            # the bound of Chernoff on the probability of n or more
+            is_chance = n <= expected or n - expected + n * np.log(expected / n) > _CHANCE
+            found.append(0 if is_chance else n)
+    return max(found)

@@ -11,7 +11,7 @@ from ..base.messages import listed
 MARKERS = frozenset(("", "?", "na", "n/a", "#n/a", "nan", "null"))
 """Labels, in lower case, that stand for missing values in files, also as labels of a class."""
 
-_OTHER_MARKERS = frozenset(("-", "--", ".", "*", "none", "unknown", "missing", "not available"))
+_ALL_MARKERS = MARKERS | {"-", "--", ".", "*", "none", "unknown", "missing", "not available"}
 """Labels that stand for missing values among numbers, but can be labels elsewhere."""
 
 _MOST_STRANGE = 2
@@ -69,21 +69,17 @@ class Written(NamedTuple):
 def numbers_in(labels: Iterable[str]) -> Written | None:
     """Return how numbers are written as text, if nearly all labels are numbers, but not codes like 007."""
     texts = list(labels)
-    for pattern in (_PLAIN, _GROUPS, _COMMA):
-        found, others = _matching(texts, pattern.fullmatch)
-        if not _is_nearly_all(found, others):
-            continue
-        if pattern is _PLAIN and any(re.fullmatch(r"0[0-9]+", text.strip()) for text in found):
-            return None
-        removed = "".join(sorted({*"".join(map(str.strip, found))} & {*_REMOVED[pattern]}))
-        code = "{0}"
-        if removed:
-            code += f".str.replace({f'[{removed}]'!r}, '', regex=True)"
-        if pattern is _COMMA:
-            code += ".str.replace(',', '.')"
-        are_codes = pattern is _PLAIN and not others and all(text.strip().isdecimal() for text in found)
-        return Written(f"pd.to_numeric({code})", tuple(found), tuple(others), are_codes)
-    return None
+    ways = [(pattern, *_matching(texts, pattern.fullmatch)) for pattern in (_PLAIN, _GROUPS, _COMMA)]
+    pattern, found, others = max(ways, key=lambda way: len(way[1]))  # the first of equals
+    if not _is_nearly_all(found, others):
+        return None
+    if pattern is _PLAIN and any(re.fullmatch(r"0[0-9]+", text.strip()) for text in found):
+        return None
+    removed = "".join(sorted({*"".join(map(str.strip, found))} & {*_REMOVED[pattern]}))
+    code = f"{{0}}.str.replace({f'[{removed}]'!r}, '', regex=True)" if removed else "{0}"
+    code += ".str.replace(',', '.')" if pattern is _COMMA else ""
+    are_codes = pattern is _PLAIN and not others and all(text.strip().isdecimal() for text in found)
+    return Written(f"pd.to_numeric({code})", tuple(found), tuple(others), are_codes)
 
 
 def how_to_read(labels: Iterable[str], name: Hashable, argument: str) -> str:
@@ -133,7 +129,7 @@ def _is_nearly_all(found: Sequence[str], others: Sequence[str]) -> bool:
 
 def is_marker(text: str) -> bool:
     """Whether a label among numbers stands for a missing value."""
-    return text.strip().casefold() in MARKERS | _OTHER_MARKERS
+    return text.strip().casefold() in _ALL_MARKERS
 
 
 def alike(labels: Iterable[str]) -> tuple[tuple[str, ...], str]:
@@ -142,15 +138,15 @@ def alike(labels: Iterable[str]) -> tuple[tuple[str, ...], str]:
     >>> alike(["ckd", "notckd", "ckd "])
     (('ckd', 'ckd '), '.str.strip()')
     """
+    texts = list(labels)
+    fewest = len({" ".join(text.split()).casefold() for text in texts})
+    if fewest == len(texts):
+        return (), ""
     steps: tuple[tuple[str, Callable[[str], str]], ...] = (
         (".str.strip()", str.strip),
         (".str.split().str.join(' ')", lambda text: " ".join(text.split())),
         (".str.split().str.join(' ').str.casefold()", lambda text: " ".join(text.split()).casefold()),
     )
-    texts = list(labels)
-    fewest = len(set(map(steps[-1][1], texts)))
-    if fewest == len(texts):
-        return (), ""
     code, clean = next(step for step in steps if len(set(map(step[1], texts))) == fewest)
     groups: dict[str, list[str]] = {}
     for text in texts:

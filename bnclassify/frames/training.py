@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..base.checks import check_columns, check_name, check_names
 from . import databases as databases  # which registers its source
-from .columns import warn_of_columns, warn_of_no_features
+from .columns import warn_of_columns, warn_of_labels, warn_of_no_features
 from .encoding import check_levels
 from .numeric import FLOATS
 from .opening import InFull, InParts, open_data
@@ -112,6 +112,8 @@ def prepare(
         check_levels(data, [name for name in data.columns if name not in given])
     if isinstance(data, Partitions):
         data = replace(data, targets=targets, order=order, warns=warns)
+        if features is None and warns:
+            warn_of_labels(data.schema)
         data.tell()
         return data
     assert isinstance(data, Dataset)
