@@ -680,3 +680,19 @@ def _use_wide_codes(monkeypatch: pytest.MonkeyPatch) -> None:
 def assert_equal(found: Any, expected: Any) -> None:
     check = pd.testing.assert_series_equal if isinstance(found, pd.Series) else pd.testing.assert_frame_equal
     check(found, expected, check_categorical=False)
+
+
+def test_one_odd_label_among_known_ones_is_treated_as_missing() -> None:
+    frame = pd.DataFrame({"c": ["1", "2", "3"] * 10, "y": ["u", "v", "u", "v", "v"] * 6})
+    x = bn.lp(bn.nb("y", frame), frame, smooth=1)
+    for labels in (["1", "1.0", "junk"], ["2", "1.0"], ["1.0", "junk"]):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="column 'c': none of its values")
+            found = bn.predict(x, pd.DataFrame({"c": labels}), prob=True, unseen="missing").to_numpy()
+        known = [label if label in ("1", "2") else None for label in labels]
+        expected = [bn.predict(x, {"c": label}, prob=True).to_numpy() for label in known]
+        np.testing.assert_array_equal(found, np.concatenate(expected))
+    with pytest.raises(ValueError, match=r"column 'c': '1\.0', '3\.0' not among .* They differ only by \.0"):
+        bn.predict(x, pd.DataFrame({"c": ["1.0", "3.0"]}), unseen="missing")
+    with pytest.raises(ValueError, match=r"column 'c': '1\.0' not among .* They differ only by \.0"):
+        bn.update(x, pd.DataFrame({"c": ["1.0", "new"], "y": ["u", "v"]}), levels="grow")

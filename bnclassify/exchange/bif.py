@@ -38,7 +38,7 @@ _FUNCTION = re.compile(r"function\s*=?\s*(?!table)\w+.*", re.DOTALL)
 """A property of a table that is not complete, such as a noisy maximum."""
 
 _OTHER_FORMATS = {
-    "xdsl": r"<[^<]*<smile\b|<smile\b",
+    "xdsl": r"<(?:[\s\S]{0,1000}?<)?smile\b",
     "bifxml": "<",
     "dsl": r"net\s+\w+\s*\{",
     "net": r"(net|class)\b",
