@@ -254,7 +254,7 @@ CASES: Mapping[str, Case] = {
     ),
     "a column as new data": (
         lambda: bn.predict(BY_COLOURS, COLOURS["x"]),
-        r"got 0, 1, 2, .* A Series is one row\. Make a column a data frame, with its to_frame\(\)",
+        r"got 0, 1, 2, .* A Series is one row\. Convert a column, with its to_frame\(\)",
         lambda m: bn.predict(BY_COLOURS, COLOURS["x"].to_frame()),
     ),
     "several rows as a dict": (

@@ -81,7 +81,7 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     sex: labels that differ only in white space or case, such as 'm', 'm '
     treated: alone predicts the class in all rows
     >>> found.loc["sex", "remedy"]
-    "Make them equal, with dataset['sex'] = dataset['sex'].str.strip()"
+    "Make them equal, with dataset['sex'] = dataset['sex'].astype('string').str.strip()"
 
     Apply the remedies, and check again:
 

@@ -186,7 +186,7 @@ def encode_records(
     return Dataset(Schema(tuple(names), tuple(levels)), codes, _index(rows), numbers=numbers)
 
 
-_IS_COLUMN = "A Series is one row. Make a column a data frame, with its to_frame()."
+_IS_COLUMN = "A Series is one row. Convert a column, with its to_frame()."
 
 
 def _check_record(

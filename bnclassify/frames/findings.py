@@ -123,26 +123,27 @@ def _written(name: Hashable, texts: list[str]) -> Finding | None:
 def _in_labels(column: Column, texts: list[str], only_serious: bool) -> Iterator[Finding]:
     """Yield findings about labels that are text."""
     name = f"dataset[{column.name!r}]"
+    as_text = f"{name} = {name}.astype('string')"
     same, code = alike(texts)
     if same:
         yield Finding(
             column.name,
             f"labels that differ only in white space or case, such as {listed(same)}",
-            f"Make them equal, with {name} = {name}{code}",
+            f"Make them equal, with {as_text}{code}",
             serious=True,
         )
     if only_serious and not column.is_class:
         return
     if not same and any(text != text.strip() for text in texts):
         yield Finding(
-            column.name, "labels with white space at an end", f"Remove it, with {name} = {name}.str.strip()"
+            column.name, "labels with white space at an end", f"Remove it, with {as_text}.str.strip()"
         )
     if markers := [text for text in texts if is_marker(text)]:
         serious = column.is_class and any(text.strip().casefold() in MARKERS for text in markers)
         yield Finding(
             column.name,
             f"the label {shown(markers[0])}, which can stand for a missing value",
-            f"If so, make it missing, with {name} = {name}.mask({name}.isin({markers!r}))",
+            f"If so, make it missing, with {as_text}.mask({name}.isin({markers!r}))",
             serious,
         )
 

@@ -76,8 +76,9 @@ def numbers_in(labels: Iterable[str]) -> Written | None:
     if pattern is _PLAIN and any(re.fullmatch(r"0[0-9]+", text.strip()) for text in found):
         return None
     removed = "".join(sorted({*"".join(map(str.strip, found))} & {*_REMOVED[pattern]}))
-    code = f"{{0}}.str.replace({f'[{removed}]'!r}, '', regex=True)" if removed else "{0}"
+    code = f".str.replace({f'[{removed}]'!r}, '', regex=True)" if removed else ""
     code += ".str.replace(',', '.')" if pattern is _COMMA else ""
+    code = "{0}.astype('string')" + code if code else "{0}"
     are_codes = pattern is _PLAIN and not others and all(text.strip().isdecimal() for text in found)
     return Written(f"pd.to_numeric({code})", tuple(found), tuple(others), are_codes)
 
@@ -142,10 +143,11 @@ def alike(labels: Iterable[str]) -> tuple[tuple[str, ...], str]:
     fewest = len({" ".join(text.split()).casefold() for text in texts})
     if fewest == len(texts):
         return (), ""
+    one_space = r".str.replace(r'\s+', ' ', regex=True).str.strip()"
     steps: tuple[tuple[str, Callable[[str], str]], ...] = (
         (".str.strip()", str.strip),
-        (".str.split().str.join(' ')", lambda text: " ".join(text.split())),
-        (".str.split().str.join(' ').str.casefold()", lambda text: " ".join(text.split()).casefold()),
+        (one_space, lambda text: " ".join(text.split())),
+        (one_space + ".str.casefold()", lambda text: " ".join(text.split()).casefold()),
     )
     code, clean = next(step for step in steps if len(set(map(step[1], texts))) == fewest)
     groups: dict[str, list[str]] = {}
