@@ -255,8 +255,9 @@ def test_numbers_of_any_size_are_accepted_or_refused_in_a_sentence() -> None:
         with pytest.raises(ValueError, match="column 'x' must have numbers up to 1e\\+150"):
             bn.bnc("nb", "c", frame, smooth=1, numbers=family)
     broken = pd.DataFrame({"x": [Decimal("sNaN"), Decimal(1), Decimal(2)] * 10, "c": ["a", "b", "a"] * 10})
-    with pytest.raises(ValueError, match="column 'x' must have numbers up to"):
-        bn.bnc("nb", "c", broken, smooth=1, discretize="mdlp")
+    for options in ({"smooth": 1, "discretize": "mdlp"}, {}):
+        with pytest.raises(ValueError, match="column 'x' must have numbers up to"):
+            bn.bnc("nb", "c", broken, **options)  # type: ignore[arg-type]
 
 
 def test_categories_of_arrow_may_repeat_or_be_null() -> None:

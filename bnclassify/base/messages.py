@@ -247,7 +247,7 @@ accuracy confusion exact_match hamming: predict cv confusion accuracy exact_matc
 ande spode aode: ande aode tan_cl spode lp
 anb nb from_modelstring: lp tan_cl kdb_mi modelstring
 averaged_network plot_strength: arc_strength averaged_network plot_strength
-bnc: lp tan_cl kdb_mi predict cv
+bnc: check_data lp tan_cl kdb_mi predict cv
 fssj bsej tan_hc tan_hcsp kdb: search_steps plot_scores fssj bsej tan_hc tan_hcsp kdb
 chisq_dn kdb_mi kdb_gain chow_liu tan_cl: lp tan_cl tan_hc kdb_mi kdb_gain chow_liu hc
 hc ban: hc ban tan_cl kdb network_score search_steps
@@ -262,7 +262,7 @@ concentrations feature_weights loo_summary: lp concentrations feature_weights lo
 counterfactual: predict explain value_of_information
 cpt params: params cpt lp plot_cpt
 cv cv_predict: compare cv cv_predict stratified_folds plot_cv
-discretize merge_rare encode: bnc discretize merge_rare encode
+discretize merge_rare encode: bnc discretize merge_rare encode check_data
 em_objectives greedy_scores search_steps: lp search_steps greedy_scores em_objectives plot_scores
 explain: predict query plot_explanation plot
 families feature_families modelstring narcs nparams: families modelstring markov_blanket narcs nparams plot

@@ -58,7 +58,10 @@ class Frame(InMemory):
     @property
     def has_gaps(self) -> bool:
         """Whether there are missing values."""
-        return bool(self.frame.isna().to_numpy().any())
+        try:
+            return bool(self.frame.isna().to_numpy().any())
+        except ArithmeticError:  # a decimal that cannot be compared, which `read_numbers` reports
+            return True
 
     def encode(self, wanted: Columns = ALL) -> Dataset:
         """Encode columns in the order of the frame; see `InMemory`."""
