@@ -55,7 +55,7 @@ def test_all_findings_of_a_table_are_in_the_order_of_its_columns() -> None:
         "end": ["labels with white space at an end"],
         "gap": ["the label '?', which can stand for a missing value"],
         "name": ["more levels than half of the known values"],
-        "whole": ["numbers written as text, such as '0'"],
+        "whole": ["numbers written as text, such as '0'", "all values differ, as in a column of identifiers"],
     }
     assert list(findings(frame)) == list(findings(frame, "y"))  # none of them needs the class
 
@@ -202,3 +202,15 @@ def test_one_warning_names_all_columns_with_the_same_finding() -> None:
         "'y'",
     ]
     assert "but for '?'. For 'v0': Convert them, with dataset['v0'] = " in str(told[0].message)
+
+
+def test_identifiers_of_digits_are_told_although_they_are_text() -> None:
+    frame = pd.DataFrame({"id": [str(500 + i) for i in range(40)], "y": ["a", "b", "b", "b"] * 10})
+    assert [text[:23] for text in findings(frame, "y")["id"]] == [
+        "numbers written as text",
+        "all values differ, as in"[:23],
+    ]
+    with pytest.warns(
+        UserWarning, match=r"'id': all values differ.* Drop .*dataset\.drop\(columns=\['id'\]\)"
+    ):
+        bn.nb("y", frame)

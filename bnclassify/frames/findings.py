@@ -38,7 +38,6 @@ _MOST_LEVELS = 50
 _BEGINNING = 200
 """Number of rows that are searched first for a value with two classes."""
 
-
 _FEW = 20
 """Of so many rows, one can have a value that does not repeat, if values predict the class."""
 
@@ -86,9 +85,10 @@ def sentences(findings: Iterable[Finding]) -> Iterator[str]:
 def find(column: Column, *, only_serious: bool = False) -> Iterator[Finding]:
     """Yield what is odd about a column; with ``only_serious``, other findings may be omitted."""
     texts = _texts(column)
-    if written := _written(column.name, texts):
+    if not column.is_class and (written := _written(column.name, texts)):
         yield written
-        return
+        if written.serious:
+            return
     yield from _in_labels(column, texts, only_serious)
     if not only_serious:
         yield from _in_counts(column)

@@ -51,7 +51,7 @@ class Written(NamedTuple):
     """Numbers or dates that are written as text, as `numbers_in` and `dates_in` find them.
 
     ``code`` is an expression that converts a column, in which ``{0}`` stands for the column. The ``others``
-    are not numbers or dates. The labels ``look`` like codes if they are whole numbers without other signs.
+    are not numbers or dates. Whole numbers without other signs can be codes.
     """
 
     code: str
