@@ -442,6 +442,7 @@ def test_rows_are_sorted_by_strength_and_have_odds_ratios(car: pd.DataFrame) -> 
     assert many.index.get_level_values(0).tolist() == [5] * 7 + [1727] * 7
 
 
+@pytest.mark.filterwarnings("ignore:'time'. whole numbers that all differ")
 @pytest.mark.parametrize("options", [{"numbers": "gaussian"}, {"numbers": "kernel"}, {"discretize": "mdlp"}])
 def test_numbers_are_shown_as_they_were_given(options: dict[str, str]) -> None:
     frame = pd.DataFrame({"time": np.arange(100, 400, 3), "size": np.linspace(0, 1, 100) ** 2})
@@ -457,6 +458,7 @@ def test_numbers_are_shown_as_they_were_given(options: dict[str, str]) -> None:
     }
 
 
+@pytest.mark.filterwarnings("ignore:'records'. alone predicts the class")
 def test_reasons_in_words() -> None:
     frame = pd.DataFrame({"records": ["no"] * 60 + ["yes"] * 40, "noise": ["a", "b"] * 50})
     frame["status"] = ["good"] * 48 + ["bad"] * 12 + ["good"] * 20 + ["bad"] * 20

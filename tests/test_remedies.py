@@ -147,7 +147,9 @@ def test_text_that_is_not_a_number_is_named_before_it_is_lost() -> None:
     with pytest.raises(TypeError, match="which makes 'low', 'high', 'medium' missing") as raised:
         bn.predict(BY_NUMBERS, newdata)
     assert run(str(raised.value), newdata, "newdata")["x"].notna().tolist() == [True] + [False] * 4
-    with pytest.raises(TypeError, match=r"must be a number for 'x'; got '2,5'\. Write it without"):
+    with pytest.raises(
+        TypeError, match=r"'x' must be numeric; got text such as '2,5'\. Write numbers without"
+    ):
         bn.predict(BY_NUMBERS, {"x": "2,5"})
     assert bn.predict(BY_NUMBERS, {"x": 2.5}).tolist() == ["a"]
 

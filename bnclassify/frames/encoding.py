@@ -175,8 +175,10 @@ def encode_records(
         values = [record.get(name) for record in records]
         read, text = None, next((value for value in values if isinstance(value, str)), None)
         if text is not None and numeric.get(name):
-            remedy = "Write it without quotes, with a decimal point."
-            raise TypeError(must_be(argument, f"a number for {shown(name)}", text, remedy))
+            raise TypeError(
+                f"{argument}: column {shown(name)} must be numeric; got text such as {shown(text)}. Write "
+                "numbers without quotes, with a decimal point."
+            )
         if name in numeric:
             array = _alone(values[0]) if len(values) == 1 else pd.Series(values).array
             read = read_numbers(array, name, argument, must=numeric[name])
