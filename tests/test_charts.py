@@ -707,7 +707,6 @@ def test_the_largest_negative_weight_is_drawn(voting: pd.DataFrame) -> None:
     assert lowest in [label.get_text().replace("\n", "") for label in ax.get_yticklabels()]
 
 
-@pytest.mark.filterwarnings("ignore:'doors'. alone predicts the class")
 def test_equal_lines_of_an_effect_are_one(car: pd.DataFrame) -> None:
     """In a cross of all values, counted once, maint says the same of the class at each level of buying."""
     frame = car.drop_duplicates(["buying", "maint", "doors"]).assign(**{"class": lambda t: t["doors"]})

@@ -72,7 +72,9 @@ def test_leaks_are_found_with_and_without_missing_values() -> None:
     assert len(told) == 1
     frame.loc[frame.index[frame["code"].eq("2")][0], "y"] = "a"  # one exception
     assert not findings(frame, "y")
-    bn.tan_cl("y", frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bn.tan_cl("y", frame)
 
 
 def test_a_number_known_for_one_class_only_does_not_predict_it() -> None:
@@ -87,7 +89,9 @@ def test_a_number_known_for_one_class_only_does_not_predict_it() -> None:
         bn.bnc(class_var="y", dataset=frame)
     frame["fee"] = y + rng.random(300)  # separates the classes, as a measurement can
     assert findings(frame, "y") == {"fee": ["alone predicts the class in all rows"]}
-    bn.bnc("nb", "y", frame, smooth=1, discretize="quantile")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bn.bnc("nb", "y", frame, smooth=1, discretize="quantile")
 
 
 def test_equal_rows_are_found_if_numbers_would_differ() -> None:

@@ -458,7 +458,6 @@ def test_numbers_are_shown_as_they_were_given(options: dict[str, str]) -> None:
     }
 
 
-@pytest.mark.filterwarnings("ignore:'records'. alone predicts the class")
 def test_reasons_in_words() -> None:
     frame = pd.DataFrame({"records": ["no"] * 60 + ["yes"] * 40, "noise": ["a", "b"] * 50})
     frame["status"] = ["good"] * 48 + ["bad"] * 12 + ["good"] * 20 + ["bad"] * 20

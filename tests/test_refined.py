@@ -489,7 +489,6 @@ def learned_parts(frame: pd.DataFrame) -> Any:
     return bn.loo_summary(bn.bnc(class_var="class", dataset=frame))
 
 
-@pytest.mark.filterwarnings("ignore:'x0'. alone predicts the class")
 def test_large_data_with_signal_need_no_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither small data, nor labels that the features do not explain, are spared the parts."""
     rng = np.random.default_rng(0)

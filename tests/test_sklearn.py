@@ -89,7 +89,6 @@ def y(car: pd.DataFrame) -> pd.Series[Any]:
     ],
     ids=lambda value: value.learner if isinstance(value, BNCClassifier) else "",
 )
-@pytest.mark.filterwarnings("ignore:.* alone predicts the class")
 def test_scikit_learn_checks(estimator: BNCClassifier, expected: dict[str, str]) -> None:
     results = check_estimator(estimator, on_fail=None, on_skip=None)
     failed = {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
@@ -299,7 +298,6 @@ def test_columns_without_a_cut_are_left_out(car: pd.DataFrame, X: pd.DataFrame, 
     assert set(alone.predict(noise[["noise", "empty"]])) == {"unacc"}
 
 
-@pytest.mark.filterwarnings("ignore:'class'. alone predicts the class")
 def test_a_class_among_the_features_is_told(car: pd.DataFrame) -> None:
     with pytest.warns(UserWarning, match="X has the class as its column 'class'"):
         plain("nb").fit(car, car["class"])
@@ -657,7 +655,6 @@ def test_parameters_by_kind(
 # Several class variables.
 
 
-@pytest.mark.filterwarnings("ignore:.* alone predicts the class")
 @pytest.mark.parametrize("learner", ["chain", "maode", "mbc"])
 def test_scikit_learn_checks_of_several_outputs(learner: str) -> None:
     results = check_estimator(BNCMultiClassifier(learner), on_fail=None, on_skip=None)

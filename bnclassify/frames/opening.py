@@ -167,7 +167,7 @@ def group_labels(
             codes = rows.codes[rows.positions[groups]]
             labels = rows.numbers.get(groups, np.where(codes < 0, np.nan, codes))
             rows = rows.select(others)
-    elif isinstance(labels, list | tuple):
+    elif isinstance(labels, list | tuple) and all(isinstance(label, Hashable) for label in labels):
         labels = pd.Series(labels, dtype=object)  # as an array, 1 and "1" would be the same, and NaN a label
     else:
         check_index(labels, rows.frame.index if isinstance(rows, Frame) else rows.index, "groups")
