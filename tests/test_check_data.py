@@ -218,3 +218,11 @@ def test_identifiers_of_digits_are_told_although_they_are_text() -> None:
         UserWarning, match=r"'id': all values differ.* Drop .*dataset\.drop\(columns=\['id'\]\)"
     ):
         bn.nb("y", frame)
+
+
+def test_a_marker_of_the_class_is_told_also_if_a_feature_has_the_same_labels() -> None:
+    rng = np.random.default_rng(7)
+    frame = pd.DataFrame({name: rng.choice(["?", "a", "b"], 60) for name in ("v", "w", "y")})
+    with pytest.warns(UserWarning, match=r"'y': the label '\?', which can stand for a missing value") as told:
+        bn.nb("y", frame)
+    assert len(told) == 1

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..base.messages import listed, plain, shown, warn
-from .findings import Column, Finding, candidates, find, sentences
+from .findings import FEWEST_ROWS, Column, Finding, candidates, find, sentences
 from .numeric import CATEGORICAL, FLOATS, ArrayLike, advice_on, is_dictionary, is_whole, value_type
 from .schema import Dataset, Schema
 from .sources import categories_of_arrow
@@ -121,12 +121,18 @@ def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = No
     numbers = {} if raw is None else {n: values for n, values in raw.numbers.items() if n != class_var}
     target = data.positions.get(class_var)
     classes = None if target is None else data.codes[target]
-    suspects = () if classes is None else candidates(data.codes, classes)
+    suspects = set() if classes is None else set(candidates(data.codes, classes).tolist())
     known = {class_var, *numbers, *data.schema.ordered}  # tested as numbers, or intervals chosen by the class
+    clean = set[tuple[Any, ...]]()  # labels of several columns, such as yes and no
     for i, (name, levels) in enumerate(zip(data.columns, data.levels, strict=True)):
         tested = classes if i in suspects and name not in known else None
+        if tested is None and levels in clean and i != target:
+            continue
         column = Column(name, levels, data.codes[i], None, data.weights, tested, i == target)
-        found += find(column, only_serious=True)
+        new = list(find(column, only_serious=True))
+        if not new and len(levels) < FEWEST_ROWS // 2 and i != target:
+            clean.add(levels)
+        found += new
     for name, values in numbers.items():
         assert raw is not None
         column = Column(name, (), raw.codes[0], values, None, raw.codes[raw.positions[class_var]])
