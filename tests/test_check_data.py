@@ -173,6 +173,16 @@ def test_identifiers_that_repeat_or_have_a_wide_range_are_measurements() -> None
         )
 
 
+@pytest.mark.parametrize("name", ["id", "ID", "enrollee_id", "CustomerId", "Patient ID", "id.1"])
+def test_names_of_identifiers_are_recognized(name: str) -> None:
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame({name: rng.permutation(10**6)[:100], "y": rng.choice(["a", "b"], 100)})
+    assert findings(frame, "y") == {name: ["whole numbers that all differ, as in a column of identifiers"]}
+    for other in ("humid", "width", "idle", "paid", "Madrid", 3):
+        assert not findings(frame.set_axis([other, "y"], axis="columns"), "y")
+    assert not findings(frame.assign(**{name: frame[name] // 10**4}), "y")  # numbers of groups
+
+
 def test_frames_of_any_kind_are_checked() -> None:
     pl = pytest.importorskip("polars", reason="polars is not installed; the extra test has it")
     frame = pd.DataFrame({"v": [f"{i},5" for i in range(30)], "y": ["a", "b", "b"] * 10})

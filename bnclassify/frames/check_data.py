@@ -57,8 +57,8 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     alone predict the class in all rows, as a copy of the class does; identifiers; columns with one value;
     columns with many levels for their rows; infinite numbers; values that are not categories or numbers;
     and equal rows. "Alone" means that no value occurs with two classes, or that numbers are divided into as
-    many intervals as classes. Whole numbers are identifiers if all differ although their range is so small
-    that measurements would repeat.
+    many intervals as classes. Whole numbers are identifiers if all differ, and their column is called like
+    one (``id``, ``CustomerId``) or has a range so small that measurements would repeat.
 
     A coincidence is reported if its probability by chance is below one in a million. `bnc` and the learners
     warn of the findings that change a model most; a table without findings can still have errors.

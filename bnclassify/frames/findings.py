@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import lgamma
@@ -28,6 +29,9 @@ _LONGEST = 300
 
 _ROW_NAMES = ("rownames", "row.names", "rowname", "row", "rowid", "row_id", "index", "unnamed: 0", "level_0")
 """Names that R and pandas give to numbers of rows in files."""
+
+_IS_ID = re.compile(r"(?:^|[\W_])(?:[iI][dD]|uuid|key|nr)(?:$|[\W_])|[a-z]I[dD]$")
+"""Names of identifiers, such as id, enrollee_id and CustomerId."""
 
 _MOST_NUMBERS = 20
 """Number of labels from which a numeric class is probably a measurement."""
@@ -221,7 +225,7 @@ def _in_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
     span = float(np.ptp(values)) + 1
     if span == n or str(name).casefold() in _ROW_NAMES:
         yield Finding(name, "numbers of the rows, which predict the class only if rows are sorted", "", True)
-    elif float(np.log1p(-np.arange(1, n) / span).sum()) < _CHANCE:
+    elif _IS_ID.search(str(name)) or float(np.log1p(-np.arange(1, n) / span).sum()) < _CHANCE:
         yield Finding(name, "whole numbers that all differ, as in a column of identifiers", "", True)
 
 
