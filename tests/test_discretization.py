@@ -634,6 +634,11 @@ def test_data_that_do_not_fit(data: Any, error: type[Exception], message: str) -
         (
             lambda d: bn.discretize(d, class_var="y")[0],
             TypeError,
+            r"newdata: column 'x' .*Convert them, with newdata\['x'\] = newdata\['x'\]\.astype\(float\)",
+        ),
+        (
+            lambda d: d.assign(x=pd.Categorical(["(-inf, 2.0]", "(2.0, inf)"])),
+            TypeError,
             "newdata: column 'x' .*Pass the numbers, not their intervals",
         ),
         (lambda d: bn.encode(d[["y"]]), TypeError, "newdata must be .*; got Dataset"),

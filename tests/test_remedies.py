@@ -102,6 +102,18 @@ def test_columns_of_other_types_become_categories(case: str) -> None:
     assert bn.values(plain_nb(run(remedy, dataset)))["x"] == found
 
 
+@pytest.mark.parametrize("case", [*list(OTHER_TYPES)[:10], "bytes", "category"])
+def test_columns_of_other_types_become_numbers(case: str) -> None:
+    values = {"bytes": [b"5", b"7"] * 20, "category": pd.Categorical(["5.5", "7"] * 20)}.get(case)
+    dataset = pd.DataFrame({"x": OTHER_TYPES[case][0] if values is None else values})
+    with pytest.raises(TypeError, match="dataset: column 'x' must be numeric") as raised:
+        bn.discretize(dataset, method="width", bins=3, columns=["x"])
+    converted = run(str(raised.value), dataset)
+    assert pd.api.types.is_numeric_dtype(converted["x"])
+    assert converted["x"].isna().equals(dataset["x"].isna())
+    assert len(bn.discretize(converted, method="width", bins=3, columns=["x"])[1].cuts["x"]) in (0, 2)
+
+
 @pytest.mark.parametrize("kind", ["date32[pyarrow]", "time64[us][pyarrow]", "timestamp[ns][pyarrow]"])
 def test_dates_and_times_of_arrow_become_categories(kind: str) -> None:
     pytest.importorskip("pyarrow", reason="pyarrow is not installed; the extra test has it")

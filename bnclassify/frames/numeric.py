@@ -220,6 +220,7 @@ _CODE = {
     "time": ("{0}.map(lambda t: t.hour, na_action='ignore').astype('Int64')",) * 2,
     **dict.fromkeys(["timedelta64", "timedelta"], (_SECONDS, f"pd.cut({_SECONDS}, 5).astype('string')")),
     "bytes": ("pd.to_numeric({0}.str.decode('utf-8'))", "{0}.str.decode('utf-8')"),
+    "categorical": ("{0}.astype(float)", ""),
     "boolean": ("{0}.map(float, na_action='ignore')", ""),
 }
 """Code that converts a column, {0}, of another type to numbers, and to categories."""
@@ -227,12 +228,14 @@ _CODE = {
 
 def advice_on(kind: str, expected: int, name: Hashable, array: ArrayLike, argument: str = "dataset") -> str:
     """Return a sentence on how to convert a column of another type to numbers, or to categories."""
-    if expected == NUMERIC and kind in ("categorical", "interval"):
-        return "Pass the numbers, not their intervals."
     labels = [value for value in array if isinstance(value, str | Real)]
     texts = list(dict.fromkeys(map(str, labels)))
-    are_numbers = expected == NUMERIC or (len(texts) > MOST_CODES and numbers_in(texts) is not None)
-    if are_numbers and any(isinstance(label, str) for label in labels):
+    are_numbers = numbers_in(texts) is not None
+    if expected == NUMERIC and kind in ("categorical", "interval") and not are_numbers:
+        return "Pass the numbers, not their intervals."
+    if any(isinstance(label, str) for label in labels) and (
+        expected == NUMERIC or (are_numbers and len(texts) > MOST_CODES)
+    ):
         return how_to_read(texts, name, argument)
     column = f"{argument}[{name!r}]"
     code = _CODE.get(kind, ("", "{0}.map(str, na_action='ignore')"))[expected].format(column)
