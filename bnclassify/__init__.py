@@ -3,7 +3,7 @@
 Data flow downwards through this list. Each package imports only from those above it::
 
     base             immutable values, checks and messages, arrays, graphs, randomness
-    frames           DataFrames, chunks and Dask become encoded data               encode Dataset ...
+    frames           DataFrames, chunks and Dask become encoded data               encode check_data ...
     counts           contingency tables, tables of pairs, information
     numbers          intervals of numeric columns, rare levels                     discretize merge_rare
     model            the base class of models, and accessors                       families cpt is_nb ...
@@ -76,6 +76,7 @@ from .fitting.bnc import bnc as bnc
 from .fitting.lp import lp as lp
 from .fitting.update import pool as pool, update as update
 from .fitting.with_table import from_tables as from_tables, with_table as with_table
+from .frames.check_data import check_data as check_data
 from .frames.opening import encode as encode
 from .frames.partitions import Partitions as Partitions
 from .frames.schema import Dataset as Dataset

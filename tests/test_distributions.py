@@ -460,7 +460,7 @@ def test_models_that_discretize_take_and_give_numbers() -> None:
     pd.testing.assert_series_equal(by_number, bn.query(x, "y", {"length": labels[3], "colour": "red"}))
     posterior = bn.predict(x, {"length": 12.5, "colour": "red"}, prob=True).iloc[0]
     np.testing.assert_allclose(by_number, posterior)
-    with pytest.raises(TypeError, match="evidence: column 'length' must be numeric; got string"):
+    with pytest.raises(TypeError, match="evidence: column 'length' must be numeric; got text such as 'far'"):
         bn.query(x, "y", {"length": "far"})
 
     drawn = bn.sample(x, 5_000, rng=0)

@@ -447,6 +447,7 @@ def test_rows_are_sorted_by_strength_and_have_odds_ratios(car: pd.DataFrame) -> 
     assert many.index.get_level_values(0).tolist() == [5] * 7 + [1727] * 7
 
 
+@pytest.mark.filterwarnings("ignore:'time'. whole numbers that all differ")
 @pytest.mark.parametrize("options", [{"numbers": "gaussian"}, {"numbers": "kernel"}, {"discretize": "mdlp"}])
 def test_numbers_are_shown_as_they_were_given(options: dict[str, str]) -> None:
     frame = pd.DataFrame({"time": np.arange(100, 400, 3), "size": np.linspace(0, 1, 100) ** 2})

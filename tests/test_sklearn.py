@@ -966,13 +966,13 @@ def test_warnings_are_given_once_and_not_per_fold() -> None:
         cross_val_score(clf, frame, labels, cv=5)
         line = sys._getframe().f_lineno - 1
     subjects = [str(warning.message).partition(",")[0] for warning in caught]
-    assert subjects.count("all values of 'id' differ") == 1
+    assert subjects.count("'id': all values differ") == 1
     assert subjects.count("column 'id': none of its values") == 1
     assert {(warning.filename, warning.lineno) for warning in caught} == {(__file__, line)}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         cross_val_score(clf, frame, labels, cv=5)
-    assert sum("all values of 'id' differ" in str(warning.message) for warning in caught) == 5
+    assert sum("'id': all values differ" in str(warning.message) for warning in caught) == 5
 
 
 def test_labels_that_scikit_learn_does_not_accept_are_named() -> None:

@@ -228,7 +228,7 @@ def plan_rounds(
     Flag().check("dag", dag)
     dataset = open_data(dataset)
     if groups is not None:
-        dataset, groups = group_labels(dataset, groups)
+        dataset, groups = group_labels(dataset, groups, next(iter(models.values())).targets)
     check_same_columns(models, dataset, columns, dag, folds)
     names, lenient = dataset.columns, unseen == "missing" and not dag
     counts: Mapping[Hashable, int] = {}

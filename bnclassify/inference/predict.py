@@ -97,7 +97,8 @@ def predict(
     prob : bool, default False
         If True, return posteriors instead of labels.
     unseen : {"error", "missing"}, default "error"
-        Whether a value that is not among the levels of the model raises an error or is treated as missing.
+        Whether a value that is not among the levels of the model raises an error or is treated as missing. If
+        no value of a column is known, and all differ from levels only in type or by ".0", it is an error.
     prior : dict or pandas.Series, optional
         The probability of each class in the population of `newdata`, if it differs from the training data.
     costs : pandas.DataFrame, optional

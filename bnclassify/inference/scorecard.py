@@ -63,8 +63,6 @@ class Scorecard(EffectTable):
 
     bounds = bounded(unit=POSITIVE, tables=ANY_NUMBER, constant=ANY_NUMBER)
 
-    _estimate = Derived._estimate_base
-
     missing_rule = "given the points of (missing)"
     no_joint = (
         "a scorecard provides P(class | features), but does not define a joint distribution. Use predict, "

@@ -43,7 +43,9 @@ class ArcRules:
         rules = cls(_as_arcs("required", required), _as_arcs("forbidden", forbidden), directed)
         for argument, arcs in (("required", rules.required), ("forbidden", rules.forbidden)):
             for name in (name for arc in arcs for name in arc):
-                OneOf(columns, "pairs of columns of `dataset`").check(argument, name)
+                OneOf(columns, "pairs of columns that are not numbers without a cut point").check(
+                    argument, name
+                )
             lost = [arc for arc in arcs if apart is not None and apart in arc]
             if lost:
                 raise ValueError(

@@ -14,7 +14,7 @@ from ..base.arrays import TOLERANCE, Array, Mask
 from ..base.checks import OneOf, Real
 from ..base.parallel import check_jobs, run_tasks, using_jobs
 from ..counts.contingency import FamilyCounts, count_families, family_counts
-from ..counts.information import STATISTICS, log_tail, pair_statistics
+from ..counts.information import STATISTICS, log_tail
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Dataset, Learnable
 from ..frames.training import prepare

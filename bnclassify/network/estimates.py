@@ -15,7 +15,7 @@ from ..base.arrays import Array, Positions, by_shape, normalize
 from ..base.checks import available
 from ..base.graphs import find_cycle
 from ..base.immutable import COUNT, Immutable, bounded, record
-from ..base.messages import cut, listed, repeated, shown, warn
+from ..base.messages import WIDE, cut, how_to_merge, listed, repeated, shown, warn
 from ..frames.schema import Levels
 from ..model.model import Model, renewed
 
@@ -325,10 +325,11 @@ def warn_of_wide_tables(x: Any, rows: int, total: int) -> None:
     widest = max(sizes, key=sizes.__getitem__)
     if rows < _FEWEST_ROWS or sizes[widest] <= rows / 2:
         return
-    longest = sorted(zip(x.variables, x.cards, strict=True), key=lambda column: -column[1])[:3]
-    columns = ", ".join(f"{shown(name)} ({card:,} levels)" for name, card in longest)
+    cut = {} if x.discretizer is None else x.discretizer.numeric
+    wide = [(name, card) for name, card in zip(x.features, x.cards, strict=False) if name not in cut]
+    merging = f"{how_to_merge(wide)}, or " if max((card for _, card in wide), default=0) > WIDE else ""
+    remedy = f"{merging}use a structure with fewer arcs, such as that of nb"
     warn(
         f"the network has {total:,} free parameters, more than the {rows:,} rows; {sizes[widest]:,} are in "
-        f"the table of {shown(widest)}. Merge rare levels of {columns}, with merge_rare(dataset, "
-        "columns=[...]), drop such columns, or use a structure with fewer arcs."
+        f"the table of {shown(widest)}. {remedy[0].upper()}{remedy[1:]}."
     )

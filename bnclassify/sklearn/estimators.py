@@ -21,7 +21,7 @@ from ..base.parallel import using_jobs
 from ..evaluation.summary import measure_strengths
 from ..fitting.bnc import bnc, relearn_raw
 from ..fitting.lp import lp
-from ..frames.numeric import check_weights
+from ..frames.numeric import check_index, check_weights
 from ..frames.opening import group_labels
 from ..frames.schema import Dataset
 from ..frames.sources import in_pandas
@@ -101,7 +101,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         As in `bnc`. With "auto", numeric columns are also discretized if a prior is given.
     handle_unknown : {"error", "missing"}, default "missing"
         Whether an unseen value raises an error at prediction or is treated as missing. All categories of a
-        categorical column are seen.
+        categorical column are seen. If no value of a column is known, and all differ from levels only in type
+        or by ".0", it is an error.
     prior, costs : optional
         As in `bnclassify.predict`. Costs do not change probabilities.
     random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
@@ -283,6 +284,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         check_classification_targets(labels)
         frame = self._frame(X, reset=True)
         check_consistent_length(frame, labels, groups)
+        if isinstance(groups, pd.Series):
+            check_index(groups, X.index if isinstance(X, pd.DataFrame) else groups.index, "groups")
+            groups = groups.reset_index(drop=True)
         cases = None if groups is None else group_labels(frame, groups)[1]
         weights = None
         if sample_weight is not None:
