@@ -11,9 +11,19 @@ import numpy as np
 import pandas as pd
 
 from ..base.calls import check_arguments, guided, parameters_of, showing_progress
-from ..base.checks import AnyCutting, Instance, Learner, check_columns, check_name, check_names
+from ..base.checks import (
+    AnyCutting,
+    Flag,
+    Instance,
+    Learner,
+    Whole,
+    check_columns,
+    check_name,
+    check_names,
+)
 from ..base.immutable import record
 from ..base.messages import listed, shown, warn
+from ..base.parallel import check_jobs, using_jobs
 from ..frames.columns import warn_of_columns, warn_of_no_features
 from ..frames.encoding import Frame
 from ..frames.opening import InFull, InParts, group_labels, open_data
@@ -36,6 +46,7 @@ from ..recipe.prior import PRIORS, find_prior
 from ..recipe.stacked import FineData
 from ..recipe.weighted import Weighted
 from .lp import lp, warn_of_rows
+from .refits import with_refits
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()
 """The default of required arguments."""
@@ -62,6 +73,10 @@ def bnc(
     missing_level: bool | Iterable[Hashable] | Literal["auto"] | None = "auto",
     numbers: Numbers = None,
     groups: Any = None,
+    additive: bool = False,
+    interval: bool = False,
+    draws: int = 20,
+    n_jobs: int | None = None,
     progress: bool | None = None,
     **lp_args: Any,
 ) -> Model:
@@ -91,19 +106,30 @@ def bnc(
         Minimum number of rows of a level; rarer levels are merged, as by `merge_rare`, including in new data.
     missing_level : bool, list or "auto", default "auto"
         If True, missing values are a separate level, "(missing)", of each feature with missing values in
-        the training data; a list names the features. "auto" is True if that predicts held-out rows better by
-        more than a standard error, and False with a prior or if rows are not in memory.
+        the training data; a list names the features. "auto" is False. In the default recipe, missing values
+        then have a shift of their own, which is 0 if they say nothing.
     numbers : {"gaussian", "kernel"} or dict, optional
         Numeric columns to keep as numbers, and their densities, as in `lp`, for the learners nb, anb, tan_cl
         and kdb_mi. Not with ``discretize``.
     groups : str or array-like, optional
         Name of a column, which is then not a feature, or one label per row. The rows of a group, such as the
         visits of a patient, are held out together by leave-one-out, parts and folds.
+    additive : bool, default False
+        If True, the default recipe fits a sum of one effect per feature: no arcs, and no term of several
+        features. `effects` returns it as a table, and `scorecard` as points.
+    interval : bool, default False
+        If True, the model is fitted ``draws`` times more, each time without a part of the rows, and contains
+        these refits, so that ``predict(..., prob=True, interval=0.9)`` can tell how sure it is.
+    draws : int, default 20
+        Number of refits for `interval`, at least 2.
+    n_jobs : int, optional
+        Number of held-out parts and refits that are fitted at the same time, as in `cv`.
     progress : bool, optional
         Whether to show a progress bar; by default after 3 seconds, in an interactive session.
     **lp_args
         Arguments of `lp`: ``smooth`` or another prior, and options such as ``manb_prior``. Without a prior,
-        they replace arguments of the default recipe.
+        they replace arguments of the default recipe. ``rng`` draws its held-out parts, which by default
+        depend on the contents of the rows alone.
 
     Returns
     -------
@@ -113,12 +139,14 @@ def bnc(
 
     Notes
     -----
-    Without a prior, the default recipe is used: ``backoff`` and ``loo_weights`` with four ``loo_terms``, and
-    five ``parts``. These, or for large data leave-one-out alone, choose the number of feature parents of
-    `kdb_gain` and `kdb_mi`: 0, 2 or 4, and 0 with fewer than 10 rows per feature. AODE,
-    ensembles and `ande` use ``loo_power``, and other models ``smooth=1``. Equal rows and weighted rows are
-    held out together if they look like copies. The page :doc:`Formulas </methods>` has the details, also of
-    averages over discretizations [1]_.
+    Without a prior, the default recipe is used: ``backoff`` and ``loo_weights`` with ``loo_terms``, and five
+    ``parts``. A model without feature parents, one with at most four, and a logistic regression are added
+    up, each with a power that is best for held-out rows. Numbers are read at the cut points of several
+    discretizations, and whole numbers that repeat also by their own values. A missing value shifts the
+    log odds if training rows say so. AODE, ensembles and `ande` use ``loo_power``, and other models
+    ``smooth=1``. Every row is a case, and weights are numbers of rows, unless ``groups`` or
+    ``encode(weights_are="cases")`` say otherwise. The page :doc:`Formulas </methods>` has the details, also
+    of averages over discretizations [1]_.
 
     References
     ----------
@@ -135,10 +163,20 @@ def bnc(
     diabetes    no   yes
     0         0.13  0.87
     """
-    learner = _find_single_learner("kdb_gain" if dag_learner is None else dag_learner, class_var, dataset)
+    additive, interval = Flag().check("additive", additive), Flag().check("interval", interval)
+    usual: Learner = "nb" if additive else "kdb_gain"
+    learner = _find_single_learner(usual if dag_learner is None else dag_learner, class_var, dataset)
     check_name(class_var)
+    Whole(least=2).check("draws", draws)
+    check_jobs(n_jobs)
     data = open_data(dataset)
     in_memory = isinstance(data, InMemory)
+    if additive and (learner is not nb or not in_memory):
+        raise ValueError(
+            f"additive must be False with {'data that are not in memory' if not in_memory else 'a learner'}; "
+            "got True. The sum of effects is a model of the default recipe: call "
+            "bnc(class_var=..., dataset=..., additive=True)."
+        )
     if dag_learner is None and not in_memory:
         learner, dag_args = kdb_mi, {"kdbk": 1, **(dag_args or {})}
     if not isinstance(missing_level, bool | None) and missing_level != "auto":
@@ -151,6 +189,8 @@ def bnc(
     options = _learner_options(learner, class_var, dag_args, lp_args)
     chosen = any(lp_args.get(name) is not None and lp_args[name] is not False for name in PRIORS)
     ranked = learner in (kdb_mi, kdb_gain) and "kdbk" not in options
+    if chosen and additive:
+        raise ValueError("additive must be False if a prior is given; got True. Omit the prior.")
     if chosen:
         find_prior(**{name: lp_args.get(name) for name in PRIORS})
     elif ranked:
@@ -165,14 +205,14 @@ def bnc(
         lp_args |= {"numbers": numbers}
         options |= {"numbers": numbers} if "numbers" in parameters_of(learner) else {}
     preparing = Preparing(discretize, bins, min_count, missing_level, numeric, not chosen and in_memory)
-    with showing_progress(progress):
+    with showing_progress(progress), using_jobs(n_jobs):
         structure, learned_from = learn_structure(learner, class_var, data, options, preparing)
-        given = {"ranked": ranked, "in_memory": in_memory, "grouped": groups is not None}
+        given = {"ranked": ranked, "in_memory": in_memory, "grouped": groups is not None, "additive": additive}
         settings = lp_args if chosen else default.steps(structure, lp_args, **given) | lp_args
         _check_settings(settings, len(learned_from.features), grouped=groups is not None)
         fitted = lp(structure, learned_from, **settings)
-    warn_of_rows(fitted, len(learned_from))
-    return fitted
+        warn_of_rows(fitted, len(learned_from))
+        return with_refits(fitted, data, draws=draws) if interval else fitted
 
 
 def _grouped(data: Opened, groups: Any, class_var: Hashable, numeric: Numeric) -> Dataset:

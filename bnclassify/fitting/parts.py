@@ -113,7 +113,7 @@ def fit_by_parts(
         n = min(n, len(np.unique(rows.cases)))
     folds = _Folds(x, dataset, rows, learn, parts, weighs, rng)
     if weighs and isinstance(method, LeaveOneOut) and method.weights:
-        return _weighed(x, rows, method, learn, folds, has_folds=n >= 2 * parts and not one_class, one_class=one_class)
+        return _weighed(x, rows, method, learn, folds, n >= 2 * parts and not one_class)
     [fitted] = learn(x, rows)
     enough = min(n / 2, len(rows)) >= parts and not one_class
     found = folds.predict([None]) if enough else None
@@ -143,7 +143,7 @@ def _with_power(method: Any, x: Any, found: HeldOut | None) -> Model:
 
 
 def _weighed(
-    x: Any, rows: Dataset, method: LeaveOneOut, learn: Members, folds: _Folds, *, has_folds: bool, one_class: bool
+    x: Any, rows: Dataset, method: LeaveOneOut, learn: Members, folds: _Folds, has_folds: bool
 ) -> Model:
     """Return the sum of logistic regression and of the models without and with feature parents.
 
@@ -153,9 +153,9 @@ def _weighed(
     most = x.graph.depth
     depths = [0, most] if method.parents and has_folds and most else [0 if method.parents else most]
     method = replace(method, parents=False)
-    mean = _MEANS if method.regresses and not one_class else (sum(_MEANS),)
-    powers, size = np.array(mean), 0
     members = learn(with_at_most(x, depths[0]), rows, depths[:1])
+    mean = _MEANS if len(members) > 1 else (sum(_MEANS),)
+    powers, size = np.array(mean), 0
     ridges = members[-1].learned["leave_one_out"].ridges
     if has_folds:
         held = folds.predict(depths, mean, ridges)
@@ -261,7 +261,7 @@ def _without_parents(recipe: Recipe) -> Recipe:
     settings = dict(recipe.structure.settings)
     if "kdbk" in settings:
         settings["kdbk"] = 0
-    elif "dag_args" in settings:
+    elif "kdbk" in settings.get("dag_args", {}):
         settings["dag_args"] = {**settings["dag_args"], "kdbk": 0}
     return replace(recipe, structure=replace(recipe.structure, settings=settings))
 

@@ -23,5 +23,6 @@ def with_refits(
     options: dict[str, Any] = {"repeats": 1, "folds": None, "dag": True, "unseen": "missing", "rng": rng}
     plan = plan_rounds(models, dataset, k=draws, groups=groups, columns="same", **options)
     with progress_bar(progress, total=draws, desc="refits", unit="model") as bar:
-        refits = [fitted[0] for *_, fitted in plan.refits(models, dag=True, bar=bar) if fitted]
+        found = plan.evaluate(models, lambda rnd, train, test, fitted: fitted, dag=True, bar=bar)
+        refits = [fitted[0] for fitted in found if fitted]
     return renewed(x, learned={**x.learned, "refits": tuple(refits)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, Literal, NamedTuple, TypeAlias, overload
+from typing import Any, Literal, NamedTuple, TypeAlias, overload, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -53,6 +53,7 @@ InParts: TypeAlias = Learnable | Callable[[], Iterable[Any]] | Sequence[pd.DataF
 """Partitioned data, including a Dask DataFrame, which has no type annotation."""
 
 Meaning: TypeAlias = Literal["frequencies", "cases"]
+Rows = TypeVar("Rows", bound=Dataset)
 
 
 @overload
@@ -129,7 +130,7 @@ def encode(
         opened = opened.weighed(weights)
     data: Any = opened if isinstance(opened, Countable) else opened.read()
     if isinstance(data, Dataset) and weights is not None:
-        data = as_cases(data) if weights_are == "cases" else data
+        data = each_a_case(data) if weights_are == "cases" else data
         if weights_are is None:
             _warn_of_weights(data)
     elif weights_are == "cases":
@@ -137,7 +138,7 @@ def encode(
     return data if missing_level is False else add_missing_level(data, missing_level)
 
 
-def as_cases(data: Dataset) -> Dataset:
+def each_a_case(data: Rows) -> Rows:
     """Return data in which each row is a case, with weights that sum to the effective number of rows."""
     assert data.weights is not None
     size = data.weights.max(initial=0.0) or 1.0

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..base.arrays import Array
 from ..base.messages import listed, warn
 from ..frames.numeric import as_floats
+from ..frames.opening import each_a_case
 from ..frames.schema import Dataset
 
 _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a float
@@ -127,14 +128,11 @@ def in_order(data: Data) -> Data:
 def as_cases(data: Data) -> Data:
     """Return rows whose weights have fractions as one case each; other rows without groups are unchanged.
 
-    Whole weights are numbers of equal rows, each a case. Weights with fractions are scaled to sum to the
-    effective number of rows, (Σw)²/Σw².
+    Whole weights are numbers of equal rows, each a case.
     """
-    weights = data.weights
-    if data.cases is not None or weights is None or not (weights % 1).any():
+    if data.cases is not None or data.weights is None or not (data.weights % 1).any():
         return data
-    scaled = weights * weights.sum() / np.square(weights).sum()
-    return replace(data, weights=scaled, cases=np.arange(len(data)), given=len(data))
+    return replace(each_a_case(data), given=len(data))
 
 
 def warn_of_copies(data: Dataset, columns: Sequence[object]) -> None:

@@ -25,6 +25,9 @@ from ..model.model import Model
 TERMS = ("zscores", "slopes", "shifts", "depths", "codings", "gaps")
 """The additional terms of features."""
 
+ADDITIVE = ("densities", "slopes", "shifts", "codings", "gaps")
+"""The terms that depend on one feature each, of a sum of one effect per feature."""
+
 STEPS: dict[str, dict[str, Any]] = {
     "weights": {"backoff": True, "loo_weights": True, "loo_terms": TERMS, "parts": 5},
     "power": {"backoff": True, "loo_power": True},
@@ -45,7 +48,13 @@ def cuts(learner: Callable[..., Model]) -> Literal["averaged_mdlp", "mdlp"]:
 
 
 def steps(
-    x: Model, given: Mapping[str, Any], *, ranked: bool, in_memory: bool, grouped: bool = False
+    x: Model,
+    given: Mapping[str, Any],
+    *,
+    ranked: bool,
+    in_memory: bool,
+    grouped: bool = False,
+    additive: bool = False,
 ) -> dict[str, Any]:
     """Return the arguments of `lp` for a structure, of which ``given`` ones replace some.
 
@@ -54,6 +63,8 @@ def steps(
     if any(given.get(name) not in (None, False, "available") for name in _OTHER_METHODS):
         return STEPS["plain"]
     found = dict(STEPS[x._recipe])
+    if additive:
+        found["loo_terms"] = ADDITIVE
     if "parts" in found and ranked:
         found["loo_parents"] = True
     if given.get("loo_power") or not in_memory:

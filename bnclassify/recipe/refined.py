@@ -24,7 +24,7 @@ from .tables import PrefixTable
 from .terms import NumberTerms
 from .weighted import LogLinear
 
-TERMS = ("gaussians", "zscores", "slopes", "shifts", "depths", "codings", "gaps")
+TERMS = ("gaussians", "zscores", "densities", "slopes", "shifts", "depths", "codings", "gaps")
 """The terms that can be added, in the order of `feature_weights`."""
 
 

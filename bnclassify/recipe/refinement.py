@@ -36,6 +36,7 @@ _RIDGES = {
     "codings": 10.0,
     "gaussians": 30.0,
     "zscores": 30.0,
+    "densities": 30.0,
     "slopes": 10.0,
     "shifts": 10.0,
     "gaps": 10.0,
@@ -244,7 +245,7 @@ class Refinement:
         numbers = numeric if names or "slopes" in asked else []
         parents: list[list[int]] = []
         values = np.array([as_floats(data.numbers[data.columns[f]]) for f in numbers]).reshape(-1, len(data))
-        if len(values) and names:
+        if len(values) and names and names != ["densities"]:
             order, parents = _gaussian_parents(values, data, numbers)
             numbers, values = [numbers[i] for i in order], values[order]
         weights = np.ones(len(data)) if data.weights is None else data.weights
@@ -255,7 +256,8 @@ class Refinement:
             if name in names:
                 scores = of_scale.scores(values)
                 rows = LeftOut(data.codes[-1], weights)
-                gaussians = fit_terms(scores, np.isnan(values), parents, rows, data.cards[-1])
+                given = parents if name != "densities" else [[] for _ in numbers]
+                gaussians = fit_terms(scores, np.isnan(values), given, rows, data.cards[-1])
                 of_scale = replace(of_scale, gaussians=tuple(gaussians), powers=np.ones(len(numbers)))
             terms.append(of_scale)
         return cls(asked, stacked, data, frozenset(numeric), tuple(numbers), values, tuple(terms))

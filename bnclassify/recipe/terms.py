@@ -218,7 +218,11 @@ def z_scores(numbers: Array, weights: Array) -> Scale:
     return Scale(np.clip(ends, -most, most) * size, np.array([-_WIDEST, _WIDEST]))
 
 
-SCALES: dict[str, Callable[[Array, Array], Scale]] = {"gaussians": normal_scores, "zscores": z_scores}
+SCALES: dict[str, Callable[[Array, Array], Scale]] = {
+    "gaussians": normal_scores,
+    "zscores": z_scores,
+    "densities": z_scores,
+}
 """A function that learns the scale of a Gaussian term from numbers and the weights of rows."""
 
 

@@ -87,7 +87,7 @@ class LogLinear(BuiltOn):
 
     def facts(self) -> dict[str, Any]:
         """Return the facts of the model, including that it is a sum if no feature has a feature parent."""
-        is_sum = self.fitted and not self.depth and not self.parents[self.class_var]
+        is_sum = self.fitted and all(len(scope) < 2 for scope in self._term_scopes())
         return super().facts() | ({"form": "sum of one effect per feature"} if is_sum else {})
 
     @property

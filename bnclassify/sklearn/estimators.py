@@ -15,14 +15,14 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from ..base.arrays import Array, log_normalize
 from ..base.calls import parameters_of, showing_progress
-from ..base.checks import AnyCutting, Learner, Seed, Unseen
+from ..base.checks import AnyCutting, Learner, OneOf, Seed, Unseen
 from ..base.messages import listed, shown, warn
 from ..base.parallel import using_jobs
 from ..evaluation.summary import measure_strengths
 from ..fitting.bnc import bnc, relearn_raw
 from ..fitting.lp import lp
 from ..frames.numeric import check_index, check_weights
-from ..frames.opening import group_labels
+from ..frames.opening import Meaning, each_a_case, group_labels
 from ..frames.schema import Dataset
 from ..frames.sources import in_pandas
 from ..inference.predict import check_costs, check_prior, log_prior_ratio, predict, weigh_classes
@@ -42,8 +42,6 @@ _MOST_ROWS = 200
 _MOST_LOG_ODDS = 1e6  # in place of infinity
 
 _NO_ROWS = "feature_importances_ must be asked of an estimator with training rows. Call fit first."
-
-_LITTLE = 0.5  # sum of weights per row below which a prior for rows of weight 1 is probably not meant
 
 
 def _arguments_of(x: Model) -> dict[str, Any]:
@@ -105,8 +103,15 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         or by ".0", it is an error.
     prior, costs : optional
         As in `bnclassify.predict`. Costs do not change probabilities.
+    additive : bool, default False
+        If True, the default recipe fits a sum of one effect per feature, as in `bnc`.
+    interval, draws : bool and int, default False and 20
+        Whether to keep refits for intervals of posteriors, and their number, as in `bnc`.
+    weights_are : {"frequencies", "cases"}, optional
+        Whether whole weights in `fit` are numbers of equal rows, or each row is one case; see `fit`.
     random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
-        Seed of the learner and of `lp`: their ``rng``.
+        Seed of the learner and of `lp`: their ``rng``. It also draws the held-out parts of the default
+        recipe, which by default depend on the contents of the rows alone.
     n_jobs : int, optional
         Number of tasks of a fit that run at the same time, as in `cv`: held-out parts of the default recipe,
         and features of `chisq_dn`.
@@ -169,6 +174,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         handle_unknown: Unseen = "missing",
         prior: Mapping[Any, float] | pd.Series[Any] | None = None,
         costs: pd.DataFrame | None = None,
+        additive: bool = False,
+        interval: bool = False,
+        draws: int = 20,
+        weights_are: Meaning | None = None,
         random_state: Seed | np.random.RandomState = None,
         n_jobs: int | None = None,
         verbose: bool | None = None,
@@ -184,6 +193,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         self.handle_unknown = handle_unknown
         self.prior = prior
         self.costs = costs
+        self.additive = additive
+        self.interval = interval
+        self.draws = draws
+        self.weights_are = weights_are
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -262,9 +275,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         y : (n,) array-like
             Class of each row, without missing values.
         sample_weight : (n,) array-like of numbers, optional
-            Weight of each row, at least 0, such as survey weights. Rows of weight 0 are ignored. By default,
-            only ratios of weights matter, unless they are numbers of equal rows: see ``parts`` in `lp`. The
-            pseudo-counts of ``smooth``, ``ess`` or ``m`` count like rows of weight 1.
+            Weight of each row, at least 0, such as survey weights. Rows of weight 0 are ignored, and constant
+            weights are no weights. Each row is one case if a weight has a fraction or a feature is a number;
+            if not, whole weights are numbers of equal rows. `weights_are` overrides this.
         groups : (n,) array-like, optional
             Label of the group of each row, such as a patient with several rows. The rows of a group are one
             case, as in `bnc`.
@@ -277,7 +290,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         Warns
         -----
         UserWarning
-            If `X` contains the class, or the weights sum to little and a prior is given.
+            If `X` contains the class.
         """
         learner, X, y = self._find_learner(), in_pandas(X), in_pandas(y)
         labels = validate_data(self, y=as_labels(y))
@@ -296,7 +309,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
                 raise ValueError("sample_weight must have a weight greater than 0; got zeros.")
             rows = np.flatnonzero(weights)
             frame, labels, weights = frame.iloc[rows].copy(), labels[rows], weights[rows]
-            self._check_mass(weights)
+            weights = weights if np.ptp(weights) > 0 or self.weights_are is not None else None
             cases = None if cases is None else cases[rows]
         classes, codes = np.unique(labels, return_inverse=True)
         if self.prior is not None:
@@ -319,7 +332,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             reading = preparing._replace(discretize="mdlp") if preparing.discretize == "auto" else preparing
             read = reading.read(frame, target, frame.columns)
             preparing = preparing if read.numbers else preparing._replace(discretize=None)
-            model = self._learn_model(learner, target, replace(read, weights=weights, cases=cases), preparing)
+            data = replace(read, weights=weights, cases=cases)
+            if weights is not None and cases is None and self._are_cases(weights, bool(read.numbers)):
+                data = each_a_case(data)
+            model = self._learn_model(learner, target, data, preparing)
         some = np.linspace(0, len(frame) - 1, min(len(frame), _MOST_ROWS)).astype(np.intp)
         sample = frame.drop(columns=target).iloc[some].astype(object)
         self._sample = sample.where(sample.notna(), None).to_numpy()  # in which all libraries can save it
@@ -398,19 +414,11 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             method = None if numeric else cuts(learner)
         return Preparing(method, self.bins, self.min_count, self.missing_level, numeric)
 
-    def _check_mass(self, weights: Array) -> None:
-        """Warn if the pseudo-counts of a prior outweigh weights that sum to little."""
-        given = {"smooth": self.smooth, **(self.lp_args or {})}
-        mean = weights.mean()
-        for name in ("smooth", "ess", "m"):
-            amount = given.get(name)
-            if not amount or mean > _LITTLE or amount * _LITTLE <= mean or np.ptp(weights) == 0:
-                continue
-            warn(
-                f"sample_weight sums to {weights.sum():.3g} in {len(weights):,} rows, so {name}={amount:g}, "
-                "which counts like rows of weight 1, outweighs the data. Multiply the weights so that their "
-                f"mean is 1, or use {name}={amount * mean:.2g}."
-            )
+    def _are_cases(self, weights: Array, has_numbers: bool) -> bool:
+        """Whether each row is one case, and not as many as its weight."""
+        if self.weights_are is not None:
+            return OneOf(("frequencies", "cases")).check("weights_are", self.weights_are) == "cases"
+        return has_numbers or bool((weights % 1).any())
 
     def _learn_model(
         self, learner: Callable[..., Model], target: str, data: pd.DataFrame | Dataset, preparing: Preparing
@@ -423,5 +431,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         steps = preparing._asdict()
         for name in ("numeric", "is_default"):  # determined by bnc
             steps.pop(name)
+        options: dict[str, Any] = {"additive": self.additive, "interval": self.interval, "draws": self.draws}
+        given = None if self.additive and learner is kdb_gain else learner
         with showing_progress(self.verbose, "verbose"), using_jobs(self.n_jobs):
-            return bnc(learner, target, data, dag_args=dag_args, **steps, **{**rng, **lp_args})
+            return bnc(given, target, data, dag_args=dag_args, **options, **steps, **{**rng, **lp_args})
