@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.base.graphs import maximum_forest
 
 from .strategies import frames, networks
 
@@ -176,3 +177,24 @@ def test_tan_cl_finds_the_best_forest(frame: pd.DataFrame, score: str) -> None:
     assert found == pytest.approx(best, abs=1e-8)
     assert bn.is_ode(x)
     assert score != "loglik" or bn.narcs(x) == 2 * len(features) - 1
+
+
+@given(st.integers(1, 9), st.integers(0, 3), st.floats(0, 1), st.integers(0, 2**32 - 1))
+def test_a_forest_has_the_edges_that_kruskal_adds_one_by_one(
+    n: int, digits: int, share: float, seed: int
+) -> None:
+    """With few digits, many edges are tied; some differ by a rounding error."""
+    rng = np.random.default_rng(seed)
+    weights = np.triu(rng.normal(size=(n, n)).round(digits) + rng.normal(scale=1e-13, size=(n, n)), 1)
+    keep = np.triu(rng.random((n, n)) < share, 1)
+    weights, keep = weights + weights.T, keep | keep.T
+    joined = [{v} for v in range(n)]
+    expected = set()
+    for _, i, j in sorted((-weights[i, j].round(9), i, j) for i, j in np.argwhere(np.triu(keep)).tolist()):
+        if j not in joined[i]:
+            expected.add((i, j))
+            union = joined[i] | joined[j]
+            for v in union:
+                joined[v] = union
+    parents = maximum_forest(weights, keep, range(n))
+    assert {(min(v, p), max(v, p)) for v, p in enumerate(parents) if p >= 0} == expected
