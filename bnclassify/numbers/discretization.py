@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -407,6 +408,9 @@ def learn_cuts(
         return Discretizer(method, tuple(numbers), aligned(points), labels, ranges, means)
     several = {name: averaged_cuts(values, CUTTINGS[method], weights) for name, values in to_cut.items()}
     moves = method not in BY_CLASS  # if not, the result does not depend on the order of columns
+    by_value = {} if moves else {n: p for n, v in to_cut.items() if (p := between_values(v, weights))}
+    for name, between in by_value.items():  # so that a number that does not occur is read as the nearest one
+        several[name] = [tuple(sorted({between[bisect_left(between, p)] for p in cuts})) for cuts in several[name]]
     times = [
         aligned({n: cuts[(time + moves * j) % len(cuts)] for j, (n, cuts) in enumerate(several.items())})
         for time in range(len(CUTTINGS[method]))
@@ -416,7 +420,6 @@ def learn_cuts(
             name: cut_points(values, classes, "mdlp", bins, weights) for name, values in to_cut.items()
         }
         times.append(aligned(by_class))
-        by_value = {name: points for name, v in to_cut.items() if (points := between_values(v, weights))}
         times += [aligned(by_value)] if by_value else []
     union = [tuple(sorted(set().union(*points))) for points in zip(*times, strict=True)]
     return MovedCuts(method, tuple(numbers), tuple(union), labels, cuttings=tuple(times))

@@ -21,12 +21,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from ..model.model import Model
+from .refined import ADDITIVE
 
 TERMS = ("zscores", "slopes", "shifts", "depths", "codings", "gaps")
 """The additional terms of features."""
-
-ADDITIVE = ("densities", "slopes", "shifts", "codings", "gaps")
-"""The terms that depend on one feature each, of a sum of one effect per feature."""
 
 STEPS: dict[str, dict[str, Any]] = {
     "weights": {"backoff": True, "loo_weights": True, "loo_terms": TERMS, "parts": 5},

@@ -27,7 +27,7 @@ from .cases import in_order, row_keys
 from .incomplete import Fading, marginalize, missing_shares
 from .powers import COMMON_PRECISION, Powers, best_powers, common_power, log_likelihood, odds
 from .prior import check_prefix_prior
-from .refined import TERMS
+from .refined import ADDITIVE, TERMS
 from .refinement import Fit, HeldOutTerms, Refinement
 from .tables import LeftOut
 from .weighted import LogLinear, Stacked, Weighted
@@ -223,7 +223,7 @@ class LeaveOneOut(Method):
         rows, counts, left_out, n = _judged(data, cells, distinct=not terms.numbers)
         by_depth, of_codings = left_out_odds(stacked, rows, left_out, depths)
         of_numbers = terms.held_out(rows, left_out)
-        fading = _fading(data, by_depth[0], left_out.classes, counts)
+        fading = _fading(data, by_depth[0], left_out.classes, counts, asked)
         return HeldOutTerms(
             data, stacked, terms, depths, rows, counts, left_out, n, by_depth, of_codings, of_numbers, fading
         ).faded()
@@ -261,8 +261,13 @@ class LeaveOneOut(Method):
         return renewed(fit.model, learned={**fit.model.learned, "leave_one_out": summary})
 
 
-def _fading(data: Dataset, terms: Array, classes: Codes, counts: Array) -> Fading:
-    """Return the rule for incomplete rows, given the odds of the tables without feature parents."""
+def _fading(data: Dataset, terms: Array, classes: Codes, counts: Array, asked: Sequence[str]) -> Fading:
+    """Return the rule for incomplete rows, given the odds of the tables without feature parents.
+
+    If all terms depend on one feature, missing values only have their shifts, so that the sum remains one.
+    """
+    if asked and set(asked) <= {*ADDITIVE}:
+        return Fading(np.zeros(len(data.codes) - 1), 1.0)
     weights = np.ones(len(data)) if data.weights is None else data.weights
     usual = (data.codes[:-1] >= 0) @ weights / max(weights.sum(), 1e-300)
     power = common_power(terms.sum(axis=0), classes, counts) if data.cards[-1] > 1 else 1.0
@@ -302,7 +307,7 @@ def _hold_out_groups(
     left_out = JudgedRows(data.codes[-1], np.zeros(len(data)))
     by_depth, *others = found
     n = len(families)
-    fading = _fading(data, by_depth[0], left_out.classes, weights)
+    fading = _fading(data, by_depth[0], left_out.classes, weights, terms.asked)
     codings = list(zip(families, others[:n], strict=True))
     return HeldOutTerms(
         data, stacked, terms, depths, rows, weights, left_out, len(data), by_depth, codings, others[n:], fading

@@ -27,6 +27,9 @@ from .weighted import LogLinear
 TERMS = ("gaussians", "zscores", "densities", "slopes", "shifts", "depths", "codings", "gaps")
 """The terms that can be added, in the order of `feature_weights`."""
 
+ADDITIVE = ("densities", "slopes", "shifts", "codings", "gaps")
+"""The terms that depend on one feature each: together, the model is a sum of one effect per feature."""
+
 
 @record
 @dataclass(frozen=True, eq=False, repr=False)

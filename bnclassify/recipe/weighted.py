@@ -248,6 +248,9 @@ class LogLinear(BuiltOn):
             ]
         )
         prior, fading = log(self._class_prior()), self.fading
+        if not fading.usual.any():  # a sum, also of incomplete rows
+            terms, marginalizes, scales = self._described()
+            return Sum((*terms, *gaps), marginalizes, scales)
         trees = self._described_trees() if self.depth else (Sum(*self._alone._described()),)
         return Blend(formula, prior, trees, fading.usual, fading.power, gaps)
 
