@@ -3,7 +3,7 @@
 Data flow downwards through this list. Each package imports only from those above it::
 
     base             immutable values, checks and messages, arrays, graphs, randomness
-    frames           DataFrames, chunks and Dask become encoded data               encode Dataset ...
+    frames           DataFrames, chunks and Dask become encoded data               encode check_data ...
     counts           contingency tables, tables of pairs, information
     numbers          intervals of numeric columns, rare levels                     discretize merge_rare
     model            the base class of models, and accessors                       families cpt is_nb ...
@@ -41,6 +41,7 @@ keywords. ``help`` of a function shows its formula, errors, source and an exampl
 # The public names are those that are imported "as" themselves, so that type checkers know them.
 
 from importlib.metadata import version
+from sys import _getframe
 from typing import Any
 
 from .base import messages
@@ -75,6 +76,7 @@ from .fitting.bnc import bnc as bnc
 from .fitting.lp import lp as lp
 from .fitting.update import pool as pool, update as update
 from .fitting.with_table import from_tables as from_tables, with_table as with_table
+from .frames.check_data import check_data as check_data
 from .frames.opening import encode as encode
 from .frames.partitions import Partitions as Partitions
 from .frames.schema import Dataset as Dataset
@@ -179,6 +181,9 @@ _IN_R = {
     "as_grain": "to_pgmpy(x) or to_pyagrum(x); predict and explain need neither",
     "as_mlr": "BNCClassifier, imported from bnclassify.sklearn",
     "data": "load_car() or load_voting()",
+    "car": "load_car()",
+    "voting": "load_voting()",
+    "is_tan": "is_ode(x), which is also True for naive Bayes",
     "saveRDS": "save(x, path)",
     "readRDS": "load(path)",
 }
@@ -187,12 +192,14 @@ _IN_R = {
 def __getattr__(name: str) -> Any:
     """Raise an error that names the equivalent of a name of the R package."""
     if name in _IN_R:
-        raise AttributeError(
-            f"bnclassify has no {name!r}. The equivalent of this R function is {_IN_R[name]}."
-        )
-    if name == "BNCClassifier":
-        raise AttributeError("BNCClassifier is imported from bnclassify.sklearn, as scikit-learn is optional")
-    raise AttributeError(f"module 'bnclassify' has no attribute {name!r}")
+        advice = f"bnclassify has no {name!r}. The equivalent of this R function is {_IN_R[name]}."
+    elif name == "BNCClassifier":
+        advice = "BNCClassifier is imported from bnclassify.sklearn, because scikit-learn is optional."
+    else:
+        raise AttributeError(f"module 'bnclassify' has no attribute {name!r}")
+    # `from bnclassify import name` would replace an AttributeError by one without advice.
+    imported = _getframe(1).f_code.co_name == "_handle_fromlist"
+    raise ImportError(advice) if imported else AttributeError(advice)
 
 
 def __dir__() -> list[str]:

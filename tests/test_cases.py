@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.fitting.parts import HeldOut
+from bnclassify.frames.opening import group_labels
 from bnclassify.recipe.cases import find_cases, row_order
 from bnclassify.sklearn import BNCClassifier
 
@@ -284,3 +285,30 @@ def test_groups_of_encoded_data_are_a_column() -> None:
     assert bn.features(one) == bn.features(other)
     folds = {"k": 5, "rng": 0, "groups": "person"}
     assert bn.cv(one, bn.encode(frame), **folds) == bn.cv(other, frame, **folds)
+
+
+def test_labels_of_groups_keep_their_types_and_follow_the_index() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"c": rng.choice(list("abc"), 60), "y": rng.choice(["u", "v"], 60)})
+    ten = [1, "1", "2", 2, 3, "3", "4", 4, 5, "5"] * 6
+    _, cases = group_labels(frame, ten)
+    assert cases.max() == 9
+    assert cases.tolist() == [i % 10 for i in range(60)]
+    missing = [f"p{i % 10}" if i % 3 else float("nan") for i in range(60)]
+    for labels in (missing, pd.Series(missing), np.array(missing, dtype=object)):
+        with pytest.raises(ValueError, match="groups must have a label for each row; got 20 missing values"):
+            bn.bnc(class_var="y", dataset=frame, groups=labels)
+    shuffled = frame.sample(frac=1, random_state=1)
+    groups = pd.Series(np.arange(60) // 6, index=frame.index)
+    model = bn.bnc("nb", "y", shuffled, smooth=1)
+    for call in (
+        lambda g: bn.cv(model, shuffled, k=5, rng=0, groups=g),
+        lambda g: bn.bnc(class_var="y", dataset=shuffled, groups=g),
+        lambda g: BNCClassifier().fit(shuffled[["c"]], shuffled["y"], groups=g),
+    ):
+        with pytest.raises(ValueError, match="groups must have the index of the data"):
+            call(groups)
+        call(groups.loc[shuffled.index])
+    aligned = bn.cv(model, shuffled, k=5, rng=0, groups=groups.loc[shuffled.index])
+    assert aligned == bn.cv(model, shuffled.assign(g=groups), k=5, rng=0, groups="g", columns="any")
+    BNCClassifier().fit(shuffled[["c"]].to_numpy(), shuffled["y"].to_numpy(), groups=groups)  # by position

@@ -114,7 +114,7 @@ def test_bounds_leave_out_what_cannot_succeed(monkeypatch: pytest.MonkeyPatch, c
     assert {table["changes"].max() for table in found if len(table)} >= {1, 2, 3}
     monkeypatch.setattr(counterfactual_module, "_BLOCK_CELLS", 60)
     small = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
-    monkeypatch.setattr(counterfactual_module, "_bounds", lambda *given: np.ones(len(given[2])))
+    monkeypatch.setattr(counterfactual_module.Search, "_bounds", lambda *given: np.ones(len(given[1])))
     unbounded = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
     monkeypatch.setattr(type(x), "_term_scopes", lambda x: None)
     enumerated = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
@@ -176,8 +176,75 @@ def test_bad_arguments(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> No
         bn.counterfactual(x, row, most=0)
     with pytest.raises(ValueError, match="row must be one row; got 2"):
         bn.counterfactual(x, car.head(2))
-    monkeypatch.setattr(counterfactual_module, "_MOST_SETS", 20)
-    with pytest.raises(
-        ValueError, match=r"most must be less than 3 for this row, because there are [0-9]+ sets"
-    ):
-        bn.counterfactual(x, row, "vgood")
+    limits = {"tan_cl": 100, "aode": 100, "ande": 1000}
+    for learner, limit in limits.items():
+        monkeypatch.setattr(counterfactual_module, "_MOST_TERMS", limit)
+        y = bn.bnc(learner, "class", car, smooth=1)
+        refused = r"most must be less than [23] for this row, because [0-9]+ sets .* in [0-9]+ terms\. Name"
+        with pytest.raises(ValueError, match=refused):
+            bn.counterfactual(y, row, "vgood")
+        fixed = ["doors", "lug_boot", "maint", "persons"]
+        assert bn.counterfactual(y, row, "vgood", fixed=fixed).empty
+
+
+def test_bounds_of_averages_leave_out_what_cannot_succeed(
+    monkeypatch: pytest.MonkeyPatch, car: pd.DataFrame
+) -> None:
+    x = bn.lp(bn.aode("class", car), car, smooth=1)
+    rows = car.iloc[::40].drop(columns="class").to_dict("records")
+    rows = [row | dict.fromkeys(list(row)[: i % 3]) for i, row in enumerate(rows)]
+    tried, compute = [0], counterfactual_module.Changes.logs
+
+    def count(changes: Any, sets: Any) -> Any:
+        tried[0] += len(sets) * (changes.x is x)
+        return compute(changes, sets)
+
+    monkeypatch.setattr(counterfactual_module.Changes, "logs", count)
+    found = [bn.counterfactual(x, row, "vgood", alternatives=2) for row in rows]
+    few = tried[0]
+    assert {table["changes"].max() for table in found if len(table)} == {1, 2, 3}
+    assert any(table.empty for table in found)
+    monkeypatch.setattr(counterfactual_module, "_BLOCK_CELLS", 60)
+    small = [bn.counterfactual(x, row, "vgood", alternatives=2) for row in rows]
+    monkeypatch.setattr(counterfactual_module.Search, "_bounds", lambda *given: np.ones(len(given[1])))
+    tried[0] = 0
+    unbounded = [bn.counterfactual(x, row, "vgood", alternatives=2) for row in rows]
+    assert tried[0] > 3 * few
+    for tables in zip(found, small, unbounded, strict=True):
+        for other in tables[1:]:
+            pd.testing.assert_frame_equal(tables[0], other)
+
+
+@pytest.mark.parametrize("learner", ["nb", "tan_cl", "aode"])
+def test_what_cannot_succeed_takes_no_time(monkeypatch: pytest.MonkeyPatch, learner: str) -> None:
+    """If one feature decides and stays, each change is computed alone or with another one, and no more."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 3, (300, 40)), columns=[f"f{i}" for i in range(40)])
+    frame["y"] = frame["f0"]
+    x = bn.bnc(learner, "y", frame, smooth=0.001)
+    row = frame.iloc[0].drop("y").astype(object)
+    row.iloc[1::3] = None
+    moves, tried, compute = 2 * int(row.notna().sum() - 1), [0], counterfactual_module.Changes.logs
+
+    def count(changes: Any, sets: Any) -> Any:
+        tried[0] += len(sets) * (changes.x is x)
+        return compute(changes, sets)
+
+    monkeypatch.setattr(counterfactual_module.Changes, "logs", count)
+    assert bn.counterfactual(x, row, fixed=["f0"], most=4 if learner == "nb" else 3).empty
+    assert tried[0] <= {"nb": 2 * moves, "tan_cl": 20 * moves, "aode": 2 * moves}[learner]
+
+
+@pytest.mark.parametrize("learner", ["nb", "aode"])
+def test_the_default_target_is_possible_or_the_first_other_class(learner: str) -> None:
+    """If all other classes have probability 0, the target is the first of them, as in `explain`."""
+    frame = pd.DataFrame({"a": [*"pqr"] * 10, "b": "s", "y": ["k1", "k2", "k3"] * 10})
+    x = bn.bnc(learner, "y", frame, smooth=0)
+    for value, target, other in [("p", "k2", "q"), ("q", "k1", "p"), ("r", "k1", "p")]:
+        row = {"a": value, "b": "s"}
+        found = bn.counterfactual(x, row)
+        assert found[["variable", "from", "to", "probability"]].to_numpy().tolist() == [
+            ["a", value, other, 1]
+        ]
+        pd.testing.assert_frame_equal(found, bn.counterfactual(x, row, target))
+        assert bn.explain(x, row).columns.name == f"k{1 + 'pqr'.index(value)} against {target}"

@@ -117,6 +117,34 @@ def test_estimators_decide_on_classes_only(car: pd.DataFrame) -> None:
     assert set(clf.predict(car.drop(columns="class"))) == {"acc", "good"}
 
 
+@given(frames(max_features=3), st.data())
+def test_one_large_cost_does_not_make_others_equal(frame: pd.DataFrame, data: st.DataObject) -> None:
+    x = bn.lp(bn.nb("class", frame), frame, smooth=1)
+    names = list(bn.classes(x))
+    cells = data.draw(st.lists(st.integers(0, 9), min_size=2 * len(names), max_size=2 * len(names)))
+    costs = pd.DataFrame(np.reshape(cells, (-1, 2)), names, ["go", "wait"])
+    large = data.draw(st.sampled_from([1e3, 1e9, 1e12, 1e100, 1.7e308]))
+    decided = bn.predict(x, frame, costs=costs)
+    for place in (0, 2):
+        wider = costs.astype(float)
+        wider.insert(place, "stop", large)
+        assert bn.predict(x, frame, costs=wider).tolist() == decided.tolist()
+
+
+def test_costs_of_all_sizes_are_compared_by_what_each_row_expects() -> None:
+    frame = pd.DataFrame({"a": [*"xxyyx"] * 8, "y": [*"uvvvu"] * 8})
+    x = bn.bnc("nb", "y", frame, smooth=1)
+    largest = pd.DataFrame([[-1.7e308, 1.7e308], [1.7e308, -1.7e308]], ["u", "v"], ["u", "v"])
+    assert bn.predict(x, frame, costs=largest).tolist() == bn.predict(x, frame).tolist()
+    fine = 1e6 * (1 - np.eye(2)) + [[0, 0], [1e-3, 0]]  # far below 1e-9 of no cost that competes
+    posteriors = bn.predict(x, frame, prob=True).to_numpy()
+    expected = (posteriors @ fine).argmin(axis=1)
+    found = bn.predict(x, frame, costs=pd.DataFrame(fine, ["u", "v"], ["u", "v"]))
+    assert (found.cat.codes == expected).all()
+    tied = pd.DataFrame([[1.0, 1.0 + 1e-12], [1.0, 1.0 - 2e-12]], ["u", "v"], ["first", "second"])
+    assert set(bn.predict(x, frame, costs=tied)) == {"first"}
+
+
 def test_costs_and_prior_together(car: pd.DataFrame) -> None:
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     names = list(bn.classes(x))

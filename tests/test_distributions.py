@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from itertools import product
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from bnclassify.network import elimination
 
 from .oracles import joint_by_hand
 from .strategies import examples, frames, graphs, networks
+from .zoo import some_car
 
 KINDS = ["general", "augmented", "aode", "ensemble"]
 
@@ -97,6 +99,63 @@ def test_queries_of_wide_networks() -> None:
     expected = np.einsum("bdc,c->d", pair, tables["class"])
     np.testing.assert_allclose(bn.query(x, "x89"), expected, rtol=1e-9)
     assert bn.impute(x, frame.head(2).assign(**dict.fromkeys(names, pd.NA))).notna().all(axis=None)
+
+
+def many_levels(cards: list[int], arcs: list[tuple[int, int]]) -> bn.BNC:
+    """A network with random tables, whose last variable is the class."""
+    rng, names = np.random.default_rng(0), [f"v{i}" for i in range(len(cards))]
+    parents = [[a for a, b in arcs if b == i] for i in range(len(cards))]
+    families = tuple([(names[i], *[names[p] for p in ps]) for i, ps in enumerate(parents)])
+    tables = [
+        rng.dirichlet(np.ones(card), [cards[p] for p in ps]) for card, ps in zip(cards, parents, strict=True)
+    ]
+    cpts = tuple([np.moveaxis(table, -1, 0) for table in tables])
+    return bn.BNC(names[-1], families, tuple([tuple(map(str, range(card))) for card in cards]), cpts)
+
+
+def test_queries_need_only_what_they_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the variables and the evidence do not descend from sums to 1, the class included."""
+    x = many_levels([9, 8, 7, 6, 5], [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)])
+    first, second = x.cpts[0], x.cpts[1]
+    monkeypatch.setattr(elimination, "MAX_CELLS", 9 * 8)
+    np.testing.assert_allclose(bn.query(x, "v1"), second @ first, rtol=1e-12)
+    given_first = bn.query(x, ["v1", "v2"], {"v0": "3"}).to_numpy().reshape(8, 7)
+    np.testing.assert_allclose(given_first, np.outer(second[:, 3], x.cpts[2][:, 3]), rtol=1e-12)
+    with pytest.raises(ValueError, match="cells, more than 72"):
+        bn.query(x, "v4")
+
+
+def test_a_variable_takes_the_place_of_the_class() -> None:
+    """The joint distribution stays, with the class as a feature, and the way back gives the same model."""
+    x = many_levels([2, 3, 4, 5], [(0, 1), (0, 3), (1, 3), (3, 2)])
+    for v in range(3):
+        other = x._with_class(v)
+        assert (other.class_var, other.features[v]) == (f"v{v}", "v3")
+        back = other._with_class(v)
+        assert (back.families, back.levels) == (x.families, x.levels)
+        assert all(map(np.array_equal, back.cpts, x.cpts))
+    assert bn.lp(bn.aode("class", some_car()), some_car(), smooth=1)._with_class(0) is None
+
+
+def test_the_better_of_two_orders_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The order with the smallest tables first is not always the best; compared with all orders."""
+    arcs = [(3, 0), (4, 0), (4, 1), (5, 1), (5, 2), (5, 3)]
+    card = dict(enumerate([7, 7, 7, 11, 5, 9]))
+
+    def largest(order: tuple[int, ...]) -> int:
+        near = {u: {v for arc in arcs if u in arc for v in arc} for u in card}
+        cells = 1
+        for u in order:
+            joined = near.pop(u)
+            cells = max(cells, math.prod(card[v] for v in joined))
+            near |= {v: (near[v] | joined) - {u} for v in joined - {u}}
+        return cells
+
+    order, cells = elimination.plan_scopes(card, arcs, card)
+    assert cells == largest(tuple(order)) == 7 * 11 * 9
+    monkeypatch.setattr(elimination, "_LARGE_CELLS", 500)
+    order, cells = elimination.plan_scopes(card, arcs, card)
+    assert cells == largest(tuple(order)) == min(map(largest, permutations(card))) == 495
 
 
 @pytest.mark.parametrize(
@@ -219,6 +278,18 @@ def test_evidence_on_numbers_and_odd_evidence(car: pd.DataFrame) -> None:
         bn.sample(y, 5, evidence=["low"])
 
 
+def test_completions_have_a_limit_and_a_name(car: pd.DataFrame) -> None:
+    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    rows = car.assign(doors=None)
+    with pytest.raises(ValueError, match=r"draws must be a whole number from 1 to 22,192; got 1000000"):
+        bn.impute(x, rows, draws=1_000_000)
+    named = rows.head(2).rename_axis("draw")
+    with pytest.raises(ValueError, match=r"an index without the name 'draw'.* \.rename_axis"):
+        bn.impute(x, named, draws=2, rng=0)
+    assert bn.impute(x, named.rename_axis("row"), draws=2, rng=0).index.names == ["draw", "row"]
+    assert bn.impute(x, named).index.name == "draw"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_completions_are_drawn_from_the_posterior_of_each_row(kind: str) -> None:
@@ -267,7 +338,7 @@ def test_draws_of_numbers_categories_and_bad_draws(voting: pd.DataFrame) -> None
     assert (drawn.dtypes == voting.dtypes).all()
     assert bn.impute(y, voting.iloc[:0], draws=2).empty
     for draws, error in ((0, ValueError), (1.5, TypeError)):
-        with pytest.raises(error, match="draws must be a whole number from 1 to 1,000,000"):
+        with pytest.raises(error, match="draws must be a whole number from 1 to 36,299"):
             bn.impute(y, voting, draws=draws)
 
 
@@ -331,6 +402,19 @@ def test_both_ways_to_fill_in_agree(voting: pd.DataFrame, monkeypatch: pytest.Mo
         bn.impute(alone, few)
 
 
+def test_ties_of_completed_rows_are_not_broken_by_rounding_errors() -> None:
+    """The products .1 · .3 · .15 in two orders differ by a rounding error; the first value is chosen."""
+    tables = [[0.5, 0.5], [[0.1, 0.15], [0.9, 0.85]], [[0.3, 0.3], [0.7, 0.7]], [[0.15, 0.1], [0.85, 0.9]]]
+    levels = (("p", "q"), ("yes", "no"), ("yes", "no"), ("yes", "no"), ("only",))
+    families = (("a",), ("b", "a"), ("c", "a"), ("d", "a"), ("class",))
+    x = bn.BNC("class", families, levels, (*map(np.array, tables), np.ones(1)))
+    first, second = (np.log(0.5) + np.log(b) + np.log(0.3) + np.log(d) for b, d in [(0.1, 0.15), (0.15, 0.1)])
+    assert 0 < second - first < 1e-14
+    row = pd.DataFrame({"a": [None], "b": ["yes"], "c": ["yes"], "d": ["yes"], "class": ["only"]})
+    for model in (x, bn.Ensemble((x, x))):
+        assert bn.impute(model, row)["a"].tolist() == ["p"]
+
+
 def test_columns_keep_their_type_and_others_stay() -> None:
     frame = pd.DataFrame(
         {
@@ -376,7 +460,7 @@ def test_models_that_discretize_take_and_give_numbers() -> None:
     pd.testing.assert_series_equal(by_number, bn.query(x, "y", {"length": labels[3], "colour": "red"}))
     posterior = bn.predict(x, {"length": 12.5, "colour": "red"}, prob=True).iloc[0]
     np.testing.assert_allclose(by_number, posterior)
-    with pytest.raises(TypeError, match="evidence: column 'length' must be numeric; got string"):
+    with pytest.raises(TypeError, match="evidence: column 'length' must be numeric; got text such as 'far'"):
         bn.query(x, "y", {"length": "far"})
 
     drawn = bn.sample(x, 5_000, rng=0)

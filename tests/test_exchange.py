@@ -451,7 +451,7 @@ probability ( test | ill ) {
 """
 
 MALFORMED = {
-    "no network": ("network clinic", "net clinic", 1, "must be network NAME {.*got 'net clinic {'"),
+    "no network": ("network clinic", "nets clinic", 1, "must be network NAME {.*got 'nets clinic {'"),
     "unknown block": ("variable test", "varable test", 6, "must be variable or probability; got 'varable"),
     "not discrete": ("type discrete", "type continuous", 4, "must be type discrete"),
     "unclosed": (
@@ -461,8 +461,8 @@ MALFORMED = {
         "must be type discrete .*got 'probability",
     ),
     "number of labels": ("{ neg, pos }", "{ neg, pos, none }", 6, "must be 2 labels; got 'neg, pos, none'"),
-    "equal labels": ("neg, pos", "neg, neg", 6, "must be different labels"),
-    "no labels": ("[ 2 ] { neg, pos }", "[ 0 ] { }", 6, "different labels, at least one"),
+    "equal labels": ("neg, pos", "neg, neg", 6, "'test' must have labels that differ; got 'neg' twice"),
+    "no labels": ("[ 2 ] { neg, pos }", "[ 0 ] { }", 6, "'test' must have at least one label; got none"),
     "twice declared": ("variable test", "variable ill", 6, "'ill' is declared twice"),
     "no such variable": ("test | ill", "test | il", 12, "must be declared .*got 'il'. Did you mean 'ill'?"),
     "parent twice": ("test | ill", "test | ill, ill", 12, "must be different variables"),
@@ -752,3 +752,40 @@ def test_messages_repeat_little_of_what_they_complain_of(old: str, new: str, tmp
     with pytest.raises((ValueError, KeyError), match=r"x\.bif") as caught:
         bn.read_bif(path, "ill" if old != "test" else LONG + "y")
     assert len(str(caught.value)) < 200 + len(str(path))
+
+
+@pytest.mark.parametrize("ending", ["bifxml", "dsl", "net", "xdsl"])
+def test_files_of_other_formats_are_converted_as_advised(
+    ending: str, tmp_path: Path, monkeypatch: Any
+) -> None:
+    pyagrum = load_pyagrum()
+    monkeypatch.chdir(tmp_path)
+    network = pyagrum.fastBN("a{x|y}->b{u|v|w}<-c{p|q}")
+    pyagrum.saveBN(network, f"network.{ending}")
+    text = Path(f"network.{ending}").read_text()
+    Path("other.bif").write_text(text)
+    with pytest.raises(
+        ValueError, match=rf"got a file in the format {ending.upper()}\. Convert it"
+    ) as raised:
+        bn.read_bif("other.bif", "b")
+    eval(str(raised.value).partition("with ")[2].removesuffix("."), {"pyagrum": pyagrum})
+    model = bn.read_bif("network.bif", "b")
+    assert {name: tuple(labels) for name, labels in bn.values(model).items()} == {
+        "a": ("x", "y"),
+        "b": ("u", "v", "w"),
+        "c": ("p", "q"),
+    }
+    np.testing.assert_allclose(bn.params(model)["a"], network.cpt("a").toarray(), atol=1e-5)
+
+
+def test_files_for_which_another_program_is_needed_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.bif"
+    path.write_text('belief network "clinic"\nnode ill {\n}\n')
+    with pytest.raises(ValueError, match=r"in the format DSC\. .* read\.dsc\('network\.dsc'\)\) of"):
+        bn.read_bif(path, "ill")
+    for function in ("function max", '"function = noisyMax"'):
+        path.write_text(CLINIC.replace("  (no) 0.95", f"  property {function};\n  (no) 0.95"))
+        with pytest.raises(ValueError, match=r"line 13: .* got a function of the parents .*Write the whole"):
+            bn.read_bif(path, "ill")
+    path.write_text(CLINIC.replace("  (no) 0.95", "  property function table;\n  (no) 0.95"))
+    assert bn.classes(bn.read_bif(path, "ill")) == ("no", "yes")

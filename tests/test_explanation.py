@@ -447,6 +447,7 @@ def test_rows_are_sorted_by_strength_and_have_odds_ratios(car: pd.DataFrame) -> 
     assert many.index.get_level_values(0).tolist() == [5] * 7 + [1727] * 7
 
 
+@pytest.mark.filterwarnings("ignore:'time'. whole numbers that all differ")
 @pytest.mark.parametrize("options", [{"numbers": "gaussian"}, {"numbers": "kernel"}, {"discretize": "mdlp"}])
 def test_numbers_are_shown_as_they_were_given(options: dict[str, str]) -> None:
     frame = pd.DataFrame({"time": np.arange(100, 400, 3), "size": np.linspace(0, 1, 100) ** 2})
@@ -470,18 +471,45 @@ def test_reasons_in_words() -> None:
     [reason] = bn.explain(x, {"records": "no", "noise": "a"}, target="good", sentences=True)
     assert reason == "records = no: the odds of 'good' are 1.9 times as high"
     [reason] = bn.explain(x, {"records": "no"}, target="bad", sentences=True)
-    assert reason == "records = no: the odds of 'bad' are 0.53 times as high"
+    assert reason == "records = no: the odds of 'bad' are 1.9 times lower"
     assert bn.explain(x, {"records": None, "noise": None}, sentences=True) == []
     several = bn.explain(x, frame.iloc[[0, 99]], target="good", sentences=True)
     assert several.index.tolist() == [0, 99]
-    # P(yes | good) / P(yes | bad) = (20 / 68) / (20 / 32) = 0.47
-    assert several[99] == ["records = yes: the odds of 'good' are 0.47 times as high"]
+    # P(yes | bad) / P(yes | good) = (20 / 32) / (20 / 68) = 2.125
+    assert several[99] == ["records = yes: the odds of 'good' are 2.1 times lower"]
     certain = frame.assign(status=np.where(frame["records"] == "no", "good", "bad"))
     x = bn.lp(bn.nb("status", certain), certain, smooth=0)
     [reason] = bn.explain(x, {"records": "no"}, target="bad", sentences=True)
     assert reason == "records = no: the odds of 'bad' are 0"
     with pytest.raises(TypeError, match="sentences must be True or False"):
         bn.explain(x, {"records": "no"}, sentences=3)
+
+
+@pytest.mark.parametrize(
+    ("labels", "explained"),
+    [
+        ([0, 1], "1"),
+        ([1, 0], "1"),
+        ([False, True], "True"),
+        (["no", "yes"], "'yes'"),
+        (["Yes", "No"], "'Yes'"),
+        (["n", "y"], "'y'"),
+        (["bad", "good"], None),
+    ],
+)
+def test_reasons_explain_the_label_that_means_yes(labels: list[Any], explained: str | None) -> None:
+    """By default, whether it is so is explained, and not the predicted class; a table is as before."""
+    frame = pd.DataFrame({"old": ["no"] * 50 + ["yes"] * 50, "stroke": [labels[0]] * 45 + [labels[1]] * 55})
+    frame["stroke"] = pd.Categorical(frame["stroke"], categories=labels)
+    x = bn.lp(bn.nb("stroke", frame), frame, smooth=1)
+    for old, predicted in zip(("no", "yes"), labels, strict=True):
+        [reason] = bn.explain(x, {"old": old}, sentences=True)
+        own = repr(predicted) if isinstance(predicted, str) else str(predicted)
+        assert f"old = {old}: the odds of {explained or own} are" in reason
+        assert reason.endswith("lower" if explained not in (None, own) else "times as high")
+        assert bn.explain(x, {"old": old}).columns.name.startswith(f"{predicted} against")
+        [reason] = bn.explain(x, {"old": old}, target=labels[0], sentences=True)
+        assert "the odds of " + (repr(labels[0]) if isinstance(labels[0], str) else str(labels[0])) in reason
 
 
 def test_reasons_for_one_of_several_classes(car: pd.DataFrame) -> None:
@@ -632,3 +660,14 @@ def test_interactions_of_the_default_recipe(car: pd.DataFrame, voting: pd.DataFr
         found = bn.explain(x, rows, interactions=True)["log_odds"].groupby(level=0).sum()
         expected = bn.explain(x, rows)["log_odds"].groupby(level=0).sum()
         np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+@given(frames(max_features=5), st.data())
+def test_marginal_tables_of_networks_are_those_of_single_features(
+    frame: pd.DataFrame, data: st.DataObject
+) -> None:
+    """P(feature | class) by one pass over a network is what its log joint gives, feature by feature."""
+    structure = data.draw(st.one_of(graphs(frame), networks(frame)))
+    x = bn.lp(structure, frame, smooth=data.draw(smooths))
+    for found, expected in zip(x._marginals, Model._marginal_tables(x), strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-12)

@@ -11,6 +11,7 @@ import stat
 import time
 import tracemalloc
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -416,7 +417,7 @@ def test_what_cannot_be_saved_is_refused(car: pd.DataFrame, model: bn.BNC, tmp_p
     class Own(bn.BNC):
         pass
 
-    with pytest.raises(ValueError, match="of type Own"):
+    with pytest.raises(TypeError, match=r"a value of the class Own. Decorate this class with @record"):
         bn.save(Own("class", (("class",),)), path)
     assert path.read_text() == "as it was"
     assert len(list(tmp_path.iterdir())) == 1
@@ -559,6 +560,9 @@ DAMAGES: dict[str, tuple[str, Callable[[dict[str, Any]], None]]] = {
     "discretizer": ("raw", put({}, "recipe", "preparation", "discretizer")),
     "cut points": ("raw", put([["a"]], "recipe", "preparation", "discretizer", "points")),
     "objectives": ("em", put("low", "learned", "em", "objectives")),
+    "other cut points": ("raw", put([[99.5]], "recipe", "preparation", "discretizer", "points")),
+    "ranges of cut points": ("raw", put([[1.0]], "recipe", "preparation", "discretizer", "ranges")),
+    "means of cut points": ("raw", put([[1.0]], "recipe", "preparation", "discretizer", "means")),
     "order of cut points": ("raw", put([[99.5, -1e300]], "recipe", "preparation", "discretizer", "points")),
     "negative variance": ("gaussian", put(-1e300, "densities", "mass", "variance", "values", 0)),
     "infinite mean": ("gaussian", put(array(["inf", 0.5]), "densities", "mass", "mean")),
@@ -605,6 +609,49 @@ def test_damage_in_any_field_is_found(damage: str, damageable: dict[str, Model],
     with pytest.raises(ValueError, match=r"x\.json: the file is damaged") as caught:
         bn.load(path)
     assert len(str(caught.value)) < 400 + len(str(path))
+
+
+def misshapen(values: Any) -> Iterator[dict[str, Any]]:
+    """Arrays with the numbers of another one, or none, in another shape."""
+    yield {"kind": "array", "shape": [0, 5], "values": []}
+    yield {"kind": "array", "shape": [2, 7, 0], "values": []}
+    for other in (values[:-1], values + values[:1], [values, values]):
+        yield {"kind": "array", "values": other}
+
+
+@pytest.mark.parametrize("kind", ["default", "raw", "powered", "ande"])
+def test_arrays_of_another_shape_change_nothing(
+    kind: str, damageable: dict[str, Model], tmp_path: Path
+) -> None:
+    """A file with such an array is refused, unless nothing is computed from it."""
+    path, rng = tmp_path / "x.json", np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc")).assign(
+        d=rng.choice(list("pqr"), 200)
+    )
+    frame["y"] = np.where(frame["a"] * frame["b"] + frame["c"] + rng.normal(size=200) > 0, "u", "v")
+    x = bn.bnc(class_var="y", dataset=frame) if kind == "default" else damageable[kind]
+    bn.save(x, path)
+    text = path.read_text()
+    rows = (
+        frame.head(9)
+        if kind == "default"
+        else pd.DataFrame({v: [labels[0]] for v, labels in bn.values(x).items()})
+    )
+    rows = pd.DataFrame({"mass": [0.5, -3.0]}) if kind == "raw" else rows
+    expected, refused = bn.predict(x, rows, prob=True), 0
+    places = [place for place in leaves(json.loads(text)["model"]) if place[-2:-1] == ("values",)]
+    for place in sorted({place[: place.index("values")] for place in places}, key=str):
+        for other in misshapen(reduce(lambda at, key: at[key], place, json.loads(text)["model"])["values"]):
+            saved = json.loads(text)
+            put(other, *place)(saved["model"])
+            path.write_text(json.dumps(saved))
+            try:
+                loaded = bn.load(path)
+            except ValueError as error:
+                refused += "the file is damaged" in str(error)
+                continue
+            pd.testing.assert_frame_equal(bn.predict(loaded, rows, prob=True), expected)
+    assert refused > len(places) // 4
 
 
 def test_negative_powers_are_kept(tmp_path: Path) -> None:

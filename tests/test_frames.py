@@ -302,3 +302,86 @@ def test_narwhals_is_imported_only_for_other_frames() -> None:
     code = "import sys, bnclassify as bn; bn.nb('class', bn.load_car()); print('narwhals' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def pieces(people: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The frame with categories of Arrow: in one piece, and in pieces with own dictionaries."""
+    halves = [pa.Table.from_pandas(part, preserve_index=False) for part in (people[:70], people[70:])]
+    one = pa.Table.from_pandas(people, preserve_index=False)
+    tables = {"one": one, "two": pa.concat_tables(halves)}
+    return {name: table.to_pandas(types_mapper=pd.ArrowDtype) for name, table in tables.items()}
+
+
+@pytest.mark.parametrize("options", [{}, {"min_count": 60}, {"missing_level": True}, {"smooth": 1}], ids=str)
+def test_categories_of_arrow_in_pandas_are_categories(people: pd.DataFrame, options: dict[str, Any]) -> None:
+    plain = people.assign(buys=people["buys"].astype("category"))
+    if "smooth" in options:
+        plain = plain.drop(columns="size")
+    expected = bn.predict(bn.bnc("nb", "buys", plain, **options), plain, prob=True)
+    for frame in pieces(plain).values():
+        assert str(frame["grade"].dtype).startswith("dictionary")
+        model = bn.bnc("nb", "buys", frame, **options)
+        assert bn.values(model)["grade"][:3] == bn.values(bn.bnc("nb", "buys", plain, **options))["grade"][:3]
+        for new in (frame, plain):
+            pd.testing.assert_frame_equal(bn.predict(model, new, prob=True), expected, check_dtype=False)
+
+
+def test_categories_of_arrow_are_accepted_everywhere(people: pd.DataFrame) -> None:
+    plain = people.drop(columns="size").astype({"rooms": "category", "buys": "category"})
+    for frame in pieces(plain).values():
+        assert bn.encode(frame).schema == bn.encode(plain).schema
+        assert bn.merge_rare(frame, min_count=40)[1].kept == bn.merge_rare(plain, min_count=40)[1].kept
+        parts = bn.bnc("nb", "buys", [frame[:50], frame[50:]], smooth=1)
+        assert bn.values(parts) == bn.values(bn.bnc("nb", "buys", [plain[:50], plain[50:]], smooth=1))
+        X, y = plain.drop(columns="buys"), plain["buys"]
+        own, usual = BNCClassifier().fit(frame.drop(columns="buys"), frame["buys"]), BNCClassifier().fit(X, y)
+        np.testing.assert_array_equal(own.predict_proba(frame.drop(columns="buys")), usual.predict_proba(X))
+        pd.testing.assert_frame_equal(bn.check_data(frame, "buys"), bn.check_data(plain, "buys"))
+
+
+ODD = {
+    "struct": lambda n: pl.Series("odd", [{"q": i} for i in range(n)]),
+    "list": lambda n: pl.Series("odd", [[i] for i in range(n)]),
+    "object": lambda n: pl.Series("odd", [object() for _ in range(n)], dtype=pl.Object),
+    "integers of 128 bits": lambda n: pl.Series("odd", range(n), dtype=pl.Int128),
+    "span": lambda n: pl.Series("odd", [None] * n, dtype=pl.Duration),
+    "binary": lambda n: pl.Series("odd", [b"x"] * n),
+}
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_columns_that_are_not_used_can_have_any_type(people: pd.DataFrame, case: str) -> None:
+    frame = as_polars(people.drop(columns="size"))
+    odd = frame.with_columns(ODD[case](len(people)))
+    names = ["grade", "town"]
+    expected = bn.lp(bn.nb("buys", frame, features=names), frame, smooth=1)
+    model = bn.lp(bn.nb("buys", odd, features=names), odd, smooth=1)
+    assert bn.predict(model, odd, prob=True).equals(bn.predict(expected, frame, prob=True))
+    assert bn.bnc(class_var="buys", dataset=odd, dag_args={"features": names}).features == tuple(names)
+    assert len(bn.check_data(odd, "buys")) == 1
+
+
+def test_integers_of_128_bits_and_decimals_without_fractions_are_whole_numbers(people: pd.DataFrame) -> None:
+    from decimal import Decimal
+
+    plain = people[["rooms", "buys"]]
+    expected = bn.bnc("nb", "buys", plain, smooth=1)
+    wide = as_polars(plain).with_columns(pl.col("rooms").cast(pl.Int128))
+    decimals = as_polars(plain).with_columns(pl.col("rooms").cast(pl.Decimal(10, 0)))
+    objects = plain.assign(rooms=[None if pd.isna(x) else Decimal(int(x)) for x in plain["rooms"]])
+    for frame in (
+        wide,
+        decimals,
+        decimals.to_arrow(),
+        objects,
+        objects.convert_dtypes(dtype_backend="pyarrow"),
+    ):
+        model = bn.bnc("nb", "buys", frame, smooth=1)
+        assert bn.values(model) == bn.values(expected)
+        assert [type(label) for label in bn.values(model)["rooms"]] == [int] * 3
+        np.testing.assert_array_equal(
+            bn.predict(model, objects, prob=True), bn.predict(expected, plain, prob=True)
+        )
+    halves = plain.assign(rooms=[None if pd.isna(x) else Decimal(int(x)) / 2 for x in plain["rooms"]])
+    with pytest.raises(TypeError, match="column 'rooms' must be categorical; got numbers with fractions"):
+        bn.bnc("nb", "buys", halves, smooth=1)

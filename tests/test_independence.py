@@ -104,3 +104,10 @@ def test_bad_arguments(car: pd.DataFrame) -> None:
     half = bn.encode(car.assign(w=1.5), weights="w")
     with pytest.raises(ValueError, match="permutations must be 0 if rows have fractional weights"):
         bn.ci_test("safety", "class", half, permutations=10)
+
+
+def test_the_p_of_permutations_is_never_0() -> None:
+    """The observed table is one of the permutations, so the smallest p of n is 1 / (1 + n)."""
+    data = pd.DataFrame({"x": [*"ab"] * 40, "y": [*"cd"] * 40})
+    assert bn.ci_test("x", "y", data, permutations=9, rng=0)["p"] == 1 / 10
+    assert bn.ci_test("x", "y", data.assign(y="c"), permutations=9, rng=0)["p"] == 1

@@ -305,6 +305,43 @@ def test_concentrations_are_the_likeliest(data: st.DataObject) -> None:
     assert evidence(found) >= max(evidence(m) for m in others) - 1e-6
 
 
+@pytest.mark.parametrize(
+    ("counts", "base"),
+    [
+        (
+            [[45, 33, 2, 2, 0, 0, 0, 2, 0], [115, 104, 0, 0, 0, 3, 0, 0, 0], [783, 843, 0, 0, 2, 0, 1, 0, 2]],
+            [0.0447, 0.1082, 0.8471],
+        ),
+        (
+            [
+                [22, 94, 3, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+                [59, 243, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 3, 1, 0, 2, 0, 1, 1],
+                [15, 55, 0, 0, 0, 0, 0, 0, 1, 0, 3, 1, 0, 0, 2, 0, 0, 0, 0],
+                [158, 687, 0, 3, 2, 0, 0, 1, 0, 3, 0, 0, 0, 0, 0, 0, 1, 0, 0],
+            ],
+            [0.0887, 0.2505, 0.0625, 0.5983],
+        ),
+    ],
+)
+def test_the_largest_of_several_maxima_is_chosen(counts: list[list[int]], base: list[float]) -> None:
+    """A few large configurations close to the base, and many small ones far from it: two local maxima."""
+    n, p = np.array(counts, dtype=float), np.array(base)[:, None]
+
+    def value(m: float) -> float:
+        cells = gammaln(m * p + n) - gammaln(m * p)
+        return float(cells.sum() + (gammaln(m) - gammaln(m + n.sum(axis=0))).sum())
+
+    grid = np.geomspace(LEAST, MOST, 400)
+    values = np.array([value(m) for m in grid])
+    slopes = np.sign(np.diff(values))
+    assert np.count_nonzero((slopes[:-1] > 0) & (slopes[1:] < 0)) + (slopes[-1] > 0) == 2
+    occurs = n > 0
+    bases = np.broadcast_to(p, n.shape)[occurs]
+    sizes = np.array([occurs.sum()]), np.array([n.shape[1]])
+    [found] = best_concentrations(n[occurs], bases, sizes[0], n.sum(axis=0), sizes[1])
+    assert value(found) >= values.max() - 1e-9
+
+
 def test_without_evidence_tables_stay_as_they_are() -> None:
     one_row_each, one_level, no_rows = np.full(5, 1.0), np.full(5, 9.0), np.zeros(5)
     counts, bases = np.concatenate([one_row_each, one_level]), np.repeat([0.5, 1.0], 5)

@@ -777,3 +777,31 @@ def test_folds_of_parts_without_rows_to_learn_from_are_nan(car: pd.DataFrame, di
         with pytest.warns(UserWarning, match=message):
             lazy = bn.cv_predict(x, parts, folds="fold")
         assert (lazy.compute().isna().all(axis=1) == (folds == 1)).all()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d.assign(a=d["a"].map({"x": "y", "y": "x"})),
+        lambda d: d.assign(y=d["y"].map({"u": "v", "v": "u"})),
+        lambda d: d.assign(b=None),
+    ],
+    ids=["labels of a feature", "labels of the class", "missing values"],
+)
+def test_values_that_change_between_passes_are_refused(change: Any) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.choice(["x", "y", "y"], 300), "b": rng.choice(["p", "q"], 300)})
+    frame["y"] = rng.choice(["u", "v", "v"], 300)
+
+    def changing(first: int) -> Callable[[], Iterator[pd.DataFrame]]:
+        passes: list[None] = []
+
+        def read() -> Iterator[pd.DataFrame]:
+            passes.append(None)
+            return chunks(frame if len(passes) < first else change(frame))()
+
+        return read
+
+    with pytest.raises(ValueError, match="must not change between passes over its parts; got different val"):
+        bn.bnc("tan_cl", "y", changing(3), smooth=1)
+    same_model(bn.bnc("tan_cl", "y", changing(9), smooth=1), bn.bnc("tan_cl", "y", chunks(frame), smooth=1))

@@ -11,6 +11,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.base.calls import advance, progress_bar, showing_progress
+from bnclassify.inference.counterfactual import Changes
 from bnclassify.sklearn import BNCClassifier, BNCMultiClassifier
 
 Draw = Callable[[], str]
@@ -60,6 +61,7 @@ def slow(car: pd.DataFrame, clock: Clock) -> bn.BNC:
     [
         (lambda x, car, **more: bn.cv(x, car, k=3, rng=0, **more), "cv: "),
         (lambda x, car, **more: bn.cv_predict(x, car, k=3, rng=0, **more), "cv_predict: "),
+        (lambda x, car, **more: bn.summary(x, car, k=3, rng=0, **more), "cv: "),
         (lambda x, car, **more: bn.arc_strength(x, car, replicates=3, rng=0, **more), "arc_strength: "),
     ],
 )
@@ -73,6 +75,23 @@ def test_a_bar_appears_after_three_seconds(
     assert "lp" not in shown
     run(slow, car, progress=False)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.usefixtures("_watched")
+def test_a_long_search_for_changes_shows_a_bar(
+    car: pd.DataFrame, clock: Clock, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, compute = bn.bnc("ande", "class", car, smooth=1), Changes.logs
+
+    def logs(changes: Any, sets: Any) -> Any:
+        clock.now += 1.6
+        return compute(changes, sets)
+
+    bn.counterfactual(x, car.iloc[0], "vgood")
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(Changes, "logs", logs)
+    bn.counterfactual(x, car.iloc[0], "vgood")
+    assert "counterfactual: " in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("_watched")

@@ -103,12 +103,24 @@ def test_functions_have_names() -> None:
         ("saveRDS", r"save\(x"),
         ("readRDS", r"load\(path"),
         ("data", "load_car"),
+        ("voting", "load_voting"),
+        ("is_tan", "is_ode"),
+        ("BNCClassifier", "bnclassify.sklearn"),
     ],
 )
 def test_names_of_r_are_answered(there: str, here: str) -> None:
     with pytest.raises(AttributeError, match=here):
         getattr(bn, there)
+    assert not hasattr(bn, there)
+    for names in (there, f"lp, {there}", f"{there} as other"):
+        with pytest.raises(ImportError, match=here):
+            exec(f"from bnclassify import {names}")
+
+
+def test_names_that_nobody_has_are_unknown() -> None:
     assert not hasattr(bn, "load_cars")
+    with pytest.raises(ImportError, match="cannot import name 'load_cars'"):
+        exec("from bnclassify import load_cars")
 
 
 def test_version_is_that_of_the_project() -> None:

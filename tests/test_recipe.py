@@ -18,7 +18,7 @@ import bnclassify as bn
 from bnclassify.fitting.lp import rows_to_learn_from
 from bnclassify.fitting.parts import split
 from bnclassify.model.arguments import encode_for
-from bnclassify.recipe import default
+from bnclassify.recipe import default, incomplete
 from bnclassify.recipe.leave_one_out import LeaveOneOut
 from bnclassify.recipe.prior import BackOff
 from bnclassify.recipe.weighted import with_at_most
@@ -357,6 +357,26 @@ def test_incomplete_rows_are_blended_with_a_tree() -> None:
     score = kept * terms + (1 - kept) * (prior + (fading.base + fading.slope * share) * evidence)
     expected = softmax(score)
     np.testing.assert_allclose(bn.predict(model, row, prob=True).iloc[0], expected, atol=1e-9)
+
+
+def test_the_exponent_of_the_rule_for_incomplete_rows_is_searched(
+    car: pd.DataFrame, voting: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Data differ in how fast the terms give way to trees, and the order of the search is irrelevant."""
+
+    def rules() -> list[Any]:
+        weights = {"backoff": True, "loo_weights": True}
+        models: list[Any] = [
+            bn.lp(learner(name, frame), frame, **weights)
+            for name, frame in [("class", car), ("Class", voting)]
+            for learner in (bn.nb, bn.tan_cl)
+        ]
+        return [model.fading for model in models]
+
+    found = rules()
+    assert len({rule.exponent for rule in found}) > 1
+    monkeypatch.setattr(incomplete, "_EXPONENTS", incomplete._EXPONENTS[::-1])
+    assert rules() == found
 
 
 def _codes(model: Any, row: dict[str, str]) -> Any:

@@ -6,6 +6,7 @@ import sqlite3
 import warnings
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from bnclassify.frames.sources import register_source
 from bnclassify.frames.training import prepare
 from bnclassify.learners.fixed import network
 from bnclassify.metrics import METRICS, Metric
-from bnclassify.model.model import BuiltOn, Model
+from bnclassify.model.model import BuiltOn, Derived, Model
 from bnclassify.model.recipes import Recipe, Step
 from bnclassify.network.estimates import Dirichlet, Method, Prior
 
@@ -161,6 +162,63 @@ def test_a_prior(car: pd.DataFrame, learner: str) -> None:
         for name, table in bn.params(member).items():
             np.testing.assert_allclose(bn.params(mine)[name], (table + 1 / len(table)) / 2, atol=1e-15)
     assert 0.6 < bn.cv(x, car, k=3, rng=0) < 1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reweighed(Derived):
+    """A family derived from a fitted model: a factor per class."""
+
+    base: Model
+    factors: tuple[float, ...]
+    recipe: Recipe | None = None
+    learned: Mapping[str, Any] = field(default_factory=dict)
+
+    no_joint = "a model with factors has no joint distribution"
+
+    def _log_joint(self, codes: Codes) -> Array:
+        return self.base._log_joint(codes) + np.log(self.factors)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Refitted(Reweighed):
+    """The same, which is refitted by a method of lp."""
+
+    _estimate = Derived._estimate_base
+
+
+@dataclass(frozen=True)
+class Reweigh(Method):
+    """A method of lp that derives a model from the fitted one."""
+
+    def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Any:
+        fitted = super().__call__(x, data, prior, rng)
+        return Refitted(fitted, (1.0, 2.0, 3.0, 4.0), fitted.recipe)
+
+
+def test_a_family_derived_from_a_fitted_model(car: pd.DataFrame, tmp_path: Path) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1)
+    assert 0.5 < bn.accuracy(bn.predict(Reweighed(x, (1.0, 2.0, 3.0, 4.0)), car), car["class"]) < 0.9
+    with pytest.raises(ValueError, match="x must record its recipe to be refitted"):
+        bn.cv(Reweighed(x, (1.0, 2.0, 3.0, 4.0)), car, k=3, rng=0)
+    y = Reweighed(x, (1.0, 2.0, 3.0, 4.0), x.recipe)
+    for dag in (True, False):  # the recipe is that of the base, so it would be evaluated instead
+        with pytest.raises(TypeError, match=r"can be refitted; got a Reweighed, a Derived without _estimate"):
+            bn.cv(y, car, k=3, rng=0, dag=dag)
+    with pytest.raises(TypeError, match=r"a value of the class Reweighed. Decorate this class with @record"):
+        bn.save(y, tmp_path / "x.json")
+    z = fit(bn.nb("class", car), car, Dirichlet(1), Reweigh())
+    folds = np.arange(len(car)) % 3
+    for dag in (True, False):
+        by_hand = [
+            bn.accuracy(
+                bn.predict(
+                    fit(bn.nb("class", car), car[folds != i], Dirichlet(1), Reweigh()), car[folds == i]
+                ),
+                car["class"][folds == i],
+            )
+            for i in range(3)
+        ]
+        assert bn.cv(z, car, folds=folds, dag=dag) == pytest.approx(np.mean(by_hand))
 
 
 @dataclass(frozen=True)

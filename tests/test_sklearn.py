@@ -6,6 +6,8 @@ import pickle
 import subprocess
 import sys
 import warnings
+from copy import copy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import logsumexp
 
 import bnclassify as bn
 
@@ -753,6 +756,67 @@ def test_survey_weights_and_balanced_weights_are_accepted() -> None:
             assert model.score(X, y) > 0.95
 
 
+def test_weights_that_sum_to_little_are_told(car: pd.DataFrame) -> None:
+    X, y = car.drop(columns="class"), car["class"].astype(str)
+    weights = np.random.default_rng(0).uniform(0.5, 1, len(car)) / len(car)
+    with pytest.warns(
+        UserWarning, match=r"sums to 0.7.* in 1,728 rows, so smooth=1, .*or use smooth=0.00044"
+    ):
+        plain("nb").fit(X, y, sample_weight=weights)
+    expected = plain("nb").fit(X, y, sample_weight=weights / weights.mean()).predict_proba(X)
+    found = BNCClassifier("nb", smooth=weights.mean(), discretize=None).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(found.predict_proba(X), expected, rtol=1e-9)
+    BNCClassifier("nb").fit(X, y, sample_weight=weights)
+
+
+def test_joint_log_probabilities(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+    clf = plain("tan_cl").fit(X, y)
+    joint = clf.predict_joint_log_proba(X.assign(safety=None))
+    total = logsumexp(joint, axis=1, keepdims=True)
+    np.testing.assert_allclose(joint - total, clf.predict_log_proba(X.assign(safety=None)), atol=1e-12)
+    rows = X.assign(**{clf.model_.class_var: y})
+    at = np.searchsorted(clf.classes_, y)
+    found = clf.predict_joint_log_proba(X)[np.arange(len(X)), at]
+    np.testing.assert_allclose(found, bn.loglik(clf.model_, rows, by_row=True), rtol=1e-12)
+    prior = dict(zip(clf.classes_, [0.4, 0.3, 0.2, 0.1], strict=True))
+    other = plain("nb", prior=prior).fit(X, y)
+    codes = OrdinalEncoder().fit_transform(X)
+    theirs = CategoricalNB(alpha=1, class_prior=[0.4, 0.3, 0.2, 0.1]).fit(codes, y)
+    np.testing.assert_allclose(
+        other.predict_joint_log_proba(X), theirs.predict_joint_log_proba(codes), rtol=1e-12
+    )
+    with pytest.raises(TypeError, match=r"predict_joint_log_proba: .* does not define a joint"):
+        BNCClassifier().fit(X, y).predict_joint_log_proba(X)
+
+
+def test_libraries_change_names_and_try_out_a_row_of_zeros(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+    """A copy without names accepts arrays; numbers in columns of text are missing values."""
+    wine, cultivar = load_wine(return_X_y=True, as_frame=True)
+    clf = BNCClassifier("nb").fit(wine, cultivar)
+    unnamed = copy(clf)
+    unnamed.feature_names_in_ = None
+    np.testing.assert_array_equal(unnamed.predict_proba(wine.to_numpy()), clf.predict_proba(wine))
+    text = plain("nb", handle_unknown="missing").fit(X.astype(str), y)
+    zeros = np.zeros((1, X.shape[1]))
+    proportions = bn.predict(text.model_, dict.fromkeys(X), prob=True)
+    unnamed = copy(text)
+    unnamed.feature_names_in_ = None
+    np.testing.assert_array_equal(unnamed.predict_proba(zeros), proportions)
+    with pytest.warns(UserWarning, match="X has numbers in 'safety', and text in training, .* missing"):
+        text.predict(X.astype(str).head(2).assign(safety=[1, 2]))
+    with pytest.raises(ValueError, match="column 'safety': 1, 2 not among the levels"):
+        text.set_params(handle_unknown="error").predict(X.astype(str).head(2).assign(safety=[1, 2]))
+
+
+def test_attributes_can_be_saved_by_other_libraries(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+    """Formats that trust arrays and plain values have none of pandas."""
+    odd = X.assign(n=pd.array([1, None] * (len(X) // 2) + [1] * (len(X) % 2), dtype="Int64"), x=0.5)
+    clf = BNCClassifier("nb", smooth=1).fit(odd, y)
+    kinds = {type(value).__module__.partition(".")[0] for value in vars(clf).values()}
+    assert "pandas" not in kinds
+    assert clf.feature_importances_[-1] == 0
+
+
 TEXT = "compares outputs as numbers, and these are text"
 MESSAGE = {"check_dtype_object": "expects another wording of the error for a dict in a column of numbers"}
 OF_TEXT = dict.fromkeys(
@@ -902,13 +966,13 @@ def test_warnings_are_given_once_and_not_per_fold() -> None:
         cross_val_score(clf, frame, labels, cv=5)
         line = sys._getframe().f_lineno - 1
     subjects = [str(warning.message).partition(",")[0] for warning in caught]
-    assert subjects.count("all values of 'id' differ") == 1
+    assert subjects.count("'id': all values differ") == 1
     assert subjects.count("column 'id': none of its values") == 1
     assert {(warning.filename, warning.lineno) for warning in caught} == {(__file__, line)}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         cross_val_score(clf, frame, labels, cv=5)
-    assert sum("all values of 'id' differ" in str(warning.message) for warning in caught) == 5
+    assert sum("'id': all values differ" in str(warning.message) for warning in caught) == 5
 
 
 def test_labels_that_scikit_learn_does_not_accept_are_named() -> None:
@@ -966,7 +1030,7 @@ def alone(class_var: str, dataset: pd.DataFrame) -> Any:
 def test_an_estimator_repeats_the_recipe_of_a_model(car: pd.DataFrame, name: str) -> None:
     x = RECIPES[name](car)
     clf = BNCClassifier.from_model(x)
-    assert not hasattr(clf, "model_")
+    assert hasattr(clf, "model_") == x.fitted
     labels = car["class"].astype(str)
     fitted = clone(clf).fit(car.drop(columns="class"), labels)
     if not x.fitted:
@@ -990,6 +1054,32 @@ def test_an_estimator_repeats_the_preparation_of_a_model() -> None:
         fitted = BNCClassifier.from_model(x).fit(pima.drop(columns="diabetes"), pima["diabetes"])
         found = fitted.predict_proba(pima.drop(columns="diabetes"))
         np.testing.assert_allclose(found, bn.predict(x, pima, prob=True), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["the default", "numbers", "text", "subset"])
+def test_an_estimator_predicts_by_a_loaded_model(car: pd.DataFrame, tmp_path: Path, name: str) -> None:
+    frame, target = (car, "class") if name in ("text", "subset") else (bn.load_pima(), "diabetes")
+    settings: dict[str, Any] = {
+        "the default": {},
+        "numbers": {"dag_learner": "nb", "smooth": 1, "numbers": "gaussian"},
+        "text": {"dag_learner": "tan_cl", "smooth": 1},
+        "subset": {"dag_learner": "nb", "smooth": 1, "dag_args": {"features": ["safety", "persons"]}},
+    }[name]
+    bn.save(bn.bnc(class_var=target, dataset=frame, **settings), tmp_path / "x.json")
+    x = bn.load(tmp_path / "x.json")
+    clf = BNCClassifier.from_model(x)
+    X = frame[clf.feature_names_in_]
+    assert set(X) == ({"safety", "persons"} if name == "subset" else {*frame} - {target})
+    assert clf.classes_.tolist() == sorted(bn.classes(x))
+    expected = bn.predict(x, frame, prob=True)[clf.classes_.tolist()]
+    np.testing.assert_array_equal(clf.predict_proba(X), expected)
+    np.testing.assert_allclose(clf.predict_log_proba(X), np.log(expected), rtol=1e-9)
+    assert clf.predict(X).tolist() == bn.predict(x, frame).tolist()
+    assert clf.score(X, frame[target].astype(str)) == bn.accuracy(bn.predict(x, frame), frame[target])
+    assert not hasattr(clf, "feature_importances_")
+    with pytest.raises(ValueError, match="feature names should match"):
+        clf.predict(frame)
+    assert len(clf.fit(X, frame[target].astype(str)).feature_importances_) == X.shape[1]
 
 
 def test_models_without_a_recipe_that_an_estimator_can_repeat(car: pd.DataFrame) -> None:

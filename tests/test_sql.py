@@ -233,6 +233,7 @@ def test_nan_is_missing() -> None:
     assert found == in_duckdb(statement, rows.assign(glucose=None), "t")
 
 
+@pytest.mark.filterwarnings("ignore:'a'. labels that differ only in white space or case")
 def test_levels_that_differ_in_case_only() -> None:
     frame = pd.DataFrame({"a": list("xXyY") * 10, "class": list("pqpqpppq") * 5})
     model = bn.lp(bn.nb("class", frame), frame, smooth=1)

@@ -15,7 +15,7 @@ import bnclassify as bn
 from .conftest import informative_gaps
 from .oracles import posterior_by_enumeration
 from .strategies import frames, graphs, networks, smooths
-from .zoo import some_women
+from .zoo import case, some_women
 
 
 def entropy(p: np.ndarray) -> float:
@@ -139,3 +139,12 @@ def test_bad_rows_and_models(car: pd.DataFrame) -> None:
     y = bn.lp(bn.nb("class", car), few, smooth=0)
     with pytest.raises(ValueError, match="row must have a positive probability"):
         bn.value_of_information(y, {"safety": "high"})
+
+
+@pytest.mark.parametrize("name", ["kdb", "women averaged", "women recipe", "women gaussian"])
+def test_features_are_computed_in_groups(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    x, frame = case(name)
+    row = frame[list(bn.features(x))].iloc[0].to_dict() | dict.fromkeys(bn.features(x)[1:])
+    found = bn.value_of_information(x, row)
+    monkeypatch.setattr("bnclassify.inference.value_of_information._BLOCK_CELLS", 1)
+    pd.testing.assert_frame_equal(bn.value_of_information(x, row), found, atol=1e-12)

@@ -58,13 +58,13 @@ cpt(t, "maint").xs("vgood", axis="columns", level="class").round(3)
 # | `as_igraph`, `as_graphNEL` | `to_networkx` |
 # | `as_grain` | `to_pgmpy`, `to_pyagrum`; `predict` needs neither |
 # | `as_mlr` and its learners | `BNCClassifier`, from `bnclassify.sklearn`: see [For users of scikit-learn](coming_from_sklearn.py) |
-# | `data(car)`, `data(voting)` | `load_car()`, `load_voting()` |
+# | `data(car)`, `data(voting)`; `car`, `voting` | `load_car()`, `load_voting()` |
 # | `saveRDS`, `readRDS` | `save`, `load` |
 # | `set.seed` before `cv` | `rng=`; `r_folds(y, k, seed=0)` draws the folds of R |
 # | `compute_joint` | `loglik(x, df, by_row=True)`, for the actual class of each row |
-# | `bnclassify:::is_tan` | not available; see `is_ode`, `is_anb` |
+# | `is_tan`, which R does not export | `is_ode`, which is also True for naive Bayes; `is_anb` |
 #
-# If you use a name of R, the error message names the equivalent function:
+# If you use or import a name of R, the error message names the equivalent function:
 
 # %%
 import bnclassify

@@ -237,7 +237,8 @@ print("largest difference of a probability:", abs(difference).max().round(6))
 # | log-loss is negated: `neg_log_loss` | `cv(metric="log_loss")` is positive, and lower is better |
 # | `random_state` | `random_state` in the estimator, `rng` in the functions |
 # | `fit` changes the estimator | the same; models of the package are immutable, and functions return new ones |
-# | pickle, joblib | the same; `save(classifier.model_, path)` writes a readable JSON file without executable code |
+# | pickle, joblib, skops | the same; `save(classifier.model_, path)` writes a readable JSON file without executable code, and `BNCClassifier.from_model(load(path))` predicts by it |
+# | `predict_joint_log_proba` | the same, if the model has a joint distribution, as with `smooth=1` |
 #
 # ## Pitfalls
 #

@@ -53,8 +53,9 @@ again = load("diabetes.json")
 print(predict(again, women, prob=True).equals(predict(model, women, prob=True)))
 
 # %% [markdown]
-# `load` checks the type and range of every field, and raises an error that names the position of the first mistake. A
-# pickle file, in contrast, can run any code when it is loaded. Load pickle files only if you wrote them yourself.
+# `load` checks the type, range and shape of every field, and raises an error that names the position of the first
+# mistake. A pickle file, in contrast, can run any code when it is loaded. Load pickle files only if you wrote them
+# yourself. If your service expects an estimator of scikit-learn, `BNCClassifier.from_model(again)` is a fitted one.
 #
 # ## Predict one record
 #

@@ -120,7 +120,8 @@ with warnings.catch_warnings(record=True) as caught:
 print(caught[0].message)
 
 # %% [markdown]
-# **Right.** Drop identifiers before you fit a model. If an identifier groups rows (several rows per patient), name it:
+# **Right.** Drop identifiers before you fit a model. `check_data(df, "y")` lists them, as well as numbers written as text
+# and copies of the class, and shows the code to type. If an identifier groups rows (several rows per patient), name it:
 # `cv(model, df, groups="patient")` keeps all rows of a patient in the same fold, and `bnc(..., groups="patient")` holds
 # them out together when it chooses weights.
 #

@@ -36,12 +36,13 @@ except ImportError as missing:
 # all classes whose posterior exceeds the threshold. If new rows and the rows of the conformalization set come from the
 # same population, sets contain the actual class in at least 90 % of the rows, on average over such samples.
 #
-# MAPIE first calls every classifier with a row of zeros, so we pass the categories as an array of codes, which begin at
-# 0. Half of the cars are for training, a quarter for conformalization and a quarter for testing.
+# MAPIE first calls every classifier with a row of zeros. In columns of text, `BNCClassifier` treats numbers as missing
+# values, so text can be passed as it is. Half of the cars are for training, a quarter for conformalization and a quarter
+# for testing.
 
 # %%
 car = load_car()
-X = car.drop(columns="class").apply(lambda column: column.cat.codes).to_numpy()
+X = car.drop(columns="class").astype(str).to_numpy()
 y = car["class"].astype(str).to_numpy()
 classes = sorted(set(y))
 

@@ -311,7 +311,9 @@ except TypeError as error:
 # from all rows. A model that discretizes accepts partitioned data with raw numeric columns:
 
 # %%
-numbers = sample(model, 2_000, rng=0).assign(price=lambda rows: range(len(rows)))
+numbers = sample(model, 2_000, rng=0).assign(
+    price=lambda rows: [x / 2 for x in range(len(rows))]
+)
 cutting = bnc(
     "nb",
     "class",

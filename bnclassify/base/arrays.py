@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from threading import Lock
@@ -49,6 +49,8 @@ class RowsWithNumbers:
 # Arrays are reduced over classes part by part, because NumPy's own reductions are slow along short axes that
 # are adjacent in memory, and the order in which they add up depends on the other axes.
 
+_FEW_CELLS = 2**16  # of an array that stays in the cache
+
 TOLERANCE = 1e-9
 """Two scores, log probabilities or weights that differ by no more than this are tied."""
 
@@ -84,6 +86,22 @@ def _plus(first: Any, second: Any) -> Any:
     return first + second
 
 
+def by_shape(arrays: Sequence[Any], function: Callable[[NDArray[Any]], NDArray[Any]]) -> list[Any]:
+    """Apply a function to the stack of the arrays of each shape, and return the arrays, views of the results.
+
+    Elements that are not arrays are unchanged.
+    """
+    results, alike = list(arrays), dict[tuple[int, ...], list[int]]()
+    for number, array in enumerate(arrays):
+        if isinstance(array, np.ndarray):
+            alike.setdefault(array.shape, []).append(number)
+    for numbers in alike.values():
+        made = function(np.array([arrays[number] for number in numbers]))
+        for number, array in zip(numbers, made, strict=True):
+            results[number] = array
+    return results
+
+
 def normalize(mass: Array, axis: int = 0) -> Array:
     """Divide by the sum over an axis; a sum of 0 gives the uniform distribution."""
     total = mass.sum(axis=axis, keepdims=True)
@@ -103,7 +121,9 @@ def log_sum_exp(logs: Array, axis: int = -1) -> Array:
         return np.logaddexp(*parts)
     top = reduce(np.maximum, parts)
     top = np.where(top == -np.inf, 0.0, top)
-    return log(reduce(np.add, np.exp(parts - top))) + top
+    if parts.size < _FEW_CELLS:
+        return log(reduce(np.add, np.exp(parts - top))) + top
+    return log(reduce(np.add, (np.exp(part - top) for part in parts))) + top  # a third of the memory
 
 
 def share_out(logs: Array, axis: int) -> Array:
@@ -133,6 +153,14 @@ def first_best(scores: Array) -> NDArray[np.intp]:
     for position in reversed(range(len(parts) - 1)):
         np.copyto(first, position, where=parts[position] >= threshold)
     return first
+
+
+def second_best(scores: Array, best: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Position, other than the best one of each row, of the first score that ties with the largest other."""
+    others = np.arange(scores.shape[1] - 1)
+    others = others + (others >= best[:, None])
+    first = first_best(np.take_along_axis(scores, others, axis=1))
+    return np.take_along_axis(others, first[:, None], axis=1)[:, 0]
 
 
 class OneThread:

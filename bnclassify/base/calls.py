@@ -9,12 +9,16 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from inspect import Parameter, signature
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from .checks import Flag, Optional, available, must_be
 from .messages import listed, shown
 
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
 F = TypeVar("F", bound=Callable[..., Any])
+Bar: TypeAlias = "tqdm[Any]"
 
 _NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 """Parameters that can be passed by name."""
@@ -86,14 +90,22 @@ def parameters_of(function: Callable[..., Any]) -> Mapping[str, Parameter]:
         return signature(lambda *arguments, **named: None).parameters
 
 
-with warnings.catch_warnings():  # in notebooks without widgets, bars are text
-    warnings.simplefilter("ignore")
-    from tqdm.auto import tqdm as tqdm
-
 _SECONDS = 3  # a bar appears after this time by default
 
 _choice: ContextVar[bool | None] = ContextVar("progress", default=None)
-_bar: ContextVar[tqdm[Any] | None] = ContextVar("bar", default=None)
+_bar: ContextVar[Bar | None] = ContextVar("bar", default=None)
+
+
+def open_bar(*iterables: Any, **settings: Any) -> Bar:
+    """Open a bar, over the elements of an iterable if one is given."""
+    if settings.get("disable", False) is not False:
+        from tqdm import tqdm
+    else:
+        with warnings.catch_warnings():  # in notebooks without widgets, bars are text
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm  # slow to import
+    bar: Bar = tqdm(*iterables, **settings)
+    return bar
 
 
 @contextmanager
@@ -108,7 +120,7 @@ def showing_progress(progress: bool | None, argument: str = "progress") -> Itera
 
 
 @contextmanager
-def progress_bar(progress: bool | None, *, by_steps: bool = False, **settings: Any) -> Iterator[tqdm[Any]]:
+def progress_bar(progress: bool | None, *, by_steps: bool = False, **settings: Any) -> Iterator[Bar]:
     """Yield a bar, and hide bars of nested calls; ``by_steps``, calls of `advance` within advance it.
 
     If no choice was made, the bar is shown after 3 seconds in an interactive session.
@@ -118,7 +130,7 @@ def progress_bar(progress: bool | None, *, by_steps: bool = False, **settings: A
     at_terminal = sys.stderr is not None and sys.stderr.isatty()
     hidden = not (hasattr(sys, "ps1") or at_terminal if chosen is None else chosen)
     options = {"disable": True} if hidden else {"delay": 0 if chosen else _SECONDS, "leave": bool(chosen)}
-    with showing_progress(False), tqdm(**settings, **options) as bar:
+    with showing_progress(False), open_bar(**settings, **options) as bar:
         token = _bar.set(bar if by_steps else None)
         try:
             yield bar

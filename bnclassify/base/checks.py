@@ -163,8 +163,7 @@ class Names:
         names = tuple(ListOf("names", self.filled).check(argument, value))
         if not all(isinstance(name, Hashable) and name == name for name in names):
             raise TypeError(must_be(argument, "a list of names", value))
-        twice = [name for i, name in enumerate(names) if name in names[:i]]
-        if twice:
+        if len(set(names)) < len(names):
             raise ValueError(must_be(argument, "a list of names that all differ", value))
         if self.options is not None:
             for name in names:

@@ -67,7 +67,7 @@ def _join(n: int, edges: Iterable[tuple[int, int]]) -> tuple[list[tuple[int, int
 def maximum_forest(weights: Array, keep: NDArray[np.bool_], roots: Iterable[int]) -> list[int]:
     """Return the parents in the forest of maximum weight, -1 for roots; the first of tied edges wins."""
     n = len(weights)
-    i, j = np.nonzero(np.triu(keep, 1))
+    i, j = np.nonzero(np.triu(keep & _contenders(np.where(keep, weights, _ABSENT)), 1))
     order = descending(weights[i, j])
     neighbours: list[list[int]] = [[] for _ in range(n)]
     for first, second in _join(n, zip(i[order].tolist(), j[order].tolist(), strict=True))[0]:
@@ -83,6 +83,28 @@ def maximum_forest(weights: Array, keep: NDArray[np.bool_], roots: Iterable[int]
                 parent[other] = vertex
             pending += found
     return parent
+
+
+_ABSENT = -1e300  # the weight of an edge that does not exist
+
+
+def _contenders(weights: Array) -> NDArray[np.bool_]:
+    """Return the edges, (n, n), that can be part of a forest of maximum weight, including tied ones.
+
+    An edge cannot if it is less than all edges of the path between its ends in one such tree, which Prim's
+    algorithm grows. ``least`` has the smallest weight on each path.
+    """
+    n = len(weights)
+    least, outside = np.full((n, n), np.inf), weights.copy()
+    best, nearest = np.full(n, _ABSENT), np.zeros(n, dtype=np.intp)
+    for _ in range(n):
+        vertex = best.argmax()
+        least[vertex] = least[:, vertex] = np.minimum(least[nearest[vertex]], best[vertex])
+        least[vertex, vertex] = np.inf
+        best[vertex] = outside[:, vertex] = -np.inf
+        nearest[outside[vertex] > best] = vertex
+        np.maximum(best, outside[vertex], out=best)
+    return weights >= least - TOLERANCE * np.maximum(1.0, np.abs(weights))
 
 
 def spanning_tree_posterior(scores: Array) -> tuple[Array, float]:
@@ -211,7 +233,7 @@ class ChangingDag:
     def add(self, source: int, target: int) -> None:
         """Add an arc that closes no cycle."""
         self.arcs[source, target] = True
-        self.reach |= self.reach[:, source, None] & self.reach[target]
+        self.reach[self.reach[:, source]] |= self.reach[target]
 
     def remove(self, source: int, target: int) -> None:
         """Remove an arc. Only its source and the ancestors of the source can lose paths."""
@@ -228,9 +250,8 @@ class ChangingDag:
         """Return the sources and targets of the arcs, in order."""
         return np.divmod(np.flatnonzero(self.arcs), len(self.arcs))  # faster than np.nonzero of a matrix
 
-    def reversible(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return sources and targets of the arcs that are the only path between their ends."""
-        sources, targets = self.present()
-        path_counts = np.count_nonzero(self.arcs[sources] & self.reach.T[targets], axis=1)
-        is_only_path = path_counts == 1  # the target itself
-        return sources[is_only_path], targets[is_only_path]
+    def reversible(self, sources: NDArray[np.intp], targets: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return which arcs are the only path between their ends."""
+        path_counts = np.count_nonzero(self.arcs[sources] & self.reach[:, targets].T, axis=1)
+        is_only_path: NDArray[np.bool_] = path_counts == 1  # the target itself
+        return is_only_path

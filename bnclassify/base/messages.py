@@ -139,13 +139,17 @@ def did_you_mean(name: object, candidates: Collection[Hashable]) -> str:
     )
 
 
+WIDE = 10
+"""Number of levels above which some can be rare."""
+
+
 def how_to_merge(columns: Iterable[tuple[Hashable, int]]) -> str:
     """Return advice on merging rare levels of the columns with the most levels."""
     widest = sorted(columns, key=lambda column: -column[1])[:3]
-    wide = [column for column in widest if column[1] > 10] or widest[:1]
+    wide = [column for column in widest if column[1] > WIDE] or widest[:1]
     told = ", ".join(f"{shown(name)} ({levels:,} levels)" for name, levels in wide)
     names = listed([name for name, _ in wide])
-    return f"merge rare levels of {told}, with merge_rare(dataset, columns=[{names}])"
+    return f"merge rare levels of {told}, with dataset, merger = merge_rare(dataset, columns=[{names}])"
 
 
 _SAMPLE = (
@@ -255,12 +259,13 @@ AODE ANDE Ensemble: aode ande members predict
 BNC DN: tan_cl chisq_dn lp families cpt
 MBC MAODE Chain ChainEnsemble: mbc maode chain predict
 Dataset Partitions: encode
+check_data: discretize merge_rare encode bnc
 Discretizer Merger Preparation: discretize merge_rare bnc
 accuracy confusion exact_match hamming: predict cv confusion accuracy exact_match hamming
 ande spode aode: ande aode tan_cl spode lp
 anb nb from_modelstring: lp tan_cl kdb_mi modelstring
 averaged_network plot_strength: arc_strength averaged_network plot_strength
-bnc: lp tan_cl kdb_mi predict cv
+bnc: check_data lp tan_cl kdb_mi predict cv
 fssj bsej tan_hc tan_hcsp kdb: search_steps plot_scores fssj bsej tan_hc tan_hcsp kdb
 chisq_dn kdb_mi kdb_gain chow_liu tan_cl: lp tan_cl tan_hc kdb_mi kdb_gain chow_liu hc
 hc ban: hc ban tan_cl kdb network_score search_steps
@@ -275,7 +280,7 @@ concentrations feature_weights loo_summary: lp concentrations feature_weights lo
 counterfactual: predict explain value_of_information
 cpt params: params cpt lp plot_cpt
 cv cv_predict: compare cv cv_predict stratified_folds plot_cv
-discretize merge_rare encode: bnc discretize merge_rare encode
+discretize merge_rare encode: bnc discretize merge_rare encode check_data
 em_objectives greedy_scores search_steps: lp search_steps greedy_scores em_objectives plot_scores
 explain: predict query plot_explanation plot
 families feature_families modelstring narcs nparams: families modelstring markov_blanket narcs nparams plot

@@ -6,16 +6,18 @@ Counts of different rows add up.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import accumulate, combinations, pairwise
+from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, blocks, code_type, one_thread
+from ..base.arrays import Array, Codes, Mask, Positions, blocks, code_type, one_thread
+from ..base.immutable import cached_property
 from ..base.messages import how_to_merge, listed
 from ..frames.partitions import Partitions
 from ..frames.schema import Countable, Dataset
@@ -24,7 +26,7 @@ MAX_CELLS = 2**27
 """Maximum number of cells of a table (1 GiB)."""
 
 _BLOCK_ITEMS = 2**18  # number of codes that are counted at once
-_BLOCK_ROWS = 2**12  # number of rows that are multiplied at once
+_BLOCK_ROWS = 2**11  # number of rows that are multiplied at once
 _FEW_LEVELS = 8  # average number of levels up to which products are faster
 
 
@@ -154,51 +156,81 @@ def narrow(counts: NDArray[Any]) -> NDArray[Any]:
     return whole if np.array_equal(whole, counts) else counts.astype(np.float64)
 
 
-def count_pairs(data: Countable, owners: NDArray[np.intp] | None = None) -> NDArray[Any]:
-    """Count all levels in the rows with each owner (by default, all levels), (owners, classes, levels).
+def by_products(data: Countable, columns: Sequence[int]) -> bool:
+    """Whether columns have so few levels that products of matrices count fastest."""
+    cards = [data.cards[column] for column in columns]
+    return all(cards) and sum(cards) <= _FEW_LEVELS * len(cards) and data.counts_of_source([]) is None
 
-    The levels of all features are numbered consecutively; the class is the last column.
+
+def count_pairs(data: Countable, owners: Positions | slice = slice(None)) -> NDArray[Any]:
+    """Count the pairs of levels of features in each class, the last column, (owners, classes, levels)."""
+    features = range(len(data.cards) - 1)
+    return narrow(pair_tables(data, features, len(features), owners))
+
+
+def pair_tables(
+    data: Countable, columns: Sequence[int], given: int | None, owners: Positions | slice = slice(None)
+) -> NDArray[Any]:
+    """Count the pairs of levels of columns, (owners, levels of the given column, levels).
+
+    The levels of all columns are numbered consecutively. An owner, the first of a pair, is by default any
+    level.
     """
-    few = sum(data.cards[:-1]) <= _FEW_LEVELS * len(data.cards)
-    counts = _multiply_pairs(data) if few and isinstance(data, Dataset) else _join_pairs(data)
-    return narrow(counts if owners is None else counts[owners])
+    if by_products(data, columns):
+        return data.add_up(partial(_multiply_levels, columns, given, owners))
+    families = [(column,) if given is None else (column, given) for column in columns]
+    tables = _count_beside(data, families, columns)[1]
+    return np.concatenate([table.reshape(len(table), -1, table.shape[-1]) for table in tables])[owners]
 
 
-def _multiply_pairs(data: Dataset) -> Array:
-    """Count pairs of features with few levels by products of the levels of rows as zeros and ones."""
-    *cards, n_classes = data.cards
-    starts, weights = np.cumsum([0, *cards[:-1]])[:, None], data.weights
-    exact = np.float32 if weights is None and len(data) < 2**24 else np.float64
-    counts = np.zeros((sum(cards), n_classes, sum(cards)), exact)
+def levels_of_rows(data: Dataset, columns: Sequence[int], rows: Positions) -> Mask:
+    """Return which rows have each level of columns, (levels, rows)."""
+    pairs = [(column, level) for column in columns for level in range(data.cards[column])]
+    of_column, level = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    return np.asarray(data.codes.take(rows, axis=1)[of_column] == level[:, None].astype(data.codes.dtype))
+
+
+def _multiply_levels(
+    columns: Sequence[int], given: int | None, owners: Positions | slice, data: Dataset
+) -> NDArray[Any]:
+    """Count pairs of levels by products of the rows that have them, as zeros and ones, with each other."""
+    of_given = np.zeros(len(data), dtype=np.intp) if given is None else data.codes[given]
+    weights, n_levels = data.weights, sum(data.cards[column] for column in columns)
+    exact = np.dtype("f8" if weights is not None else "f4")  # a block has so few rows that these are exact
+    smallest = exact if weights is not None else np.min_scalar_type(len(data))
+    shape = len(np.arange(n_levels)[owners]), 1 if given is None else data.cards[given], n_levels
+    counts = np.zeros(shape, smallest)
     with one_thread:
-        for c in range(n_classes):
-            of_class = np.flatnonzero(data.codes[-1] == c)
-            for start in range(0, len(of_class), _BLOCK_ROWS):
-                rows = of_class[start : start + _BLOCK_ROWS]
-                codes = data.codes[:-1, rows]
-                features, known = (codes >= 0).nonzero()
-                hot = np.zeros((len(rows), sum(cards)), exact)
-                hot[known, (codes + starts)[features, known]] = 1
-                counts[:, c] += (hot if weights is None else hot * weights[rows, None]).T @ hot
+        for c in range(counts.shape[1]):
+            rows = np.flatnonzero(of_given == c)
+            for block in blocks(len(rows), _BLOCK_ROWS):
+                ones = levels_of_rows(data, columns, rows[block]).astype(exact)
+                owned = ones[owners] if weights is None else ones[owners] * weights[rows[block]]
+                np.add(counts[:, c], owned @ ones.T, out=counts[:, c], casting="unsafe")
     return counts
 
 
-def _join_pairs(data: Countable) -> NDArray[Any]:
-    """Count pairs by the tables of pairs of features."""
-    *cards, n_classes = data.cards
-    of_class, pairs = len(cards), list(combinations(range(len(cards)), 2))
-    families = [*((i, of_class) for i in range(len(cards))), *((i, j, of_class) for i, j in pairs)]
-    tables = count_families(data, families)
-    spans = [slice(start, end) for start, end in pairwise(accumulate((0, *cards)))]
-    smallest = np.float64 if data.is_weighted else np.min_scalar_type(int(data.size))
-    counts = np.zeros((sum(cards), n_classes, sum(cards)), dtype=smallest)
-    for span, table in zip(spans, tables, strict=False):
-        levels = np.arange(span.start, span.stop)
-        counts[levels, :, levels] = table
-    for (i, j), table in zip(pairs, tables[len(cards) :], strict=True):
-        counts[spans[i], :, spans[j]] = table.transpose(0, 2, 1)
-        counts[spans[j], :, spans[i]] = table.transpose(1, 2, 0)
-    return counts
+def _count_beside(
+    data: Countable, families: Sequence[Family], columns: Sequence[int], others: Sequence[Family] = ()
+) -> tuple[list[Array], list[Array]]:
+    """Count others, and families with each level of columns, (levels…, levels of columns), in one pass."""
+    further = [tuple(dict.fromkeys((*family, column))) for family in families for column in columns]
+    members = {frozenset(family): family for family in (*others, *further)}  # each set is counted once
+    tables = dict(zip(members, count_families(data, list(members.values())), strict=True))
+
+    def table(*family: int) -> Array:
+        order = members[frozenset(family)]
+        return tables[frozenset(family)].transpose([order.index(column) for column in family])
+
+    def beside(family: Family, column: int) -> Array:
+        if column not in family:
+            return table(*family, column)
+        card = data.cards[column]
+        own = np.eye(card, dtype=bool).reshape(*[card if v == column else 1 for v in family], card)
+        return np.asarray(table(*family)[..., None] * own)
+
+    extended = [np.concatenate([beside(f, column) for column in columns], axis=-1) for f in families]
+    return [table(*family) for family in others], extended
 
 
 def check_all_pairs(data: Countable, features: Sequence[int], class_column: int) -> None:
@@ -210,30 +242,68 @@ def check_all_pairs(data: Countable, features: Sequence[int], class_column: int)
 
 _BLOCK_CELLS = 2**18  # of rows and columns, or of tables, that are counted at once
 _FEW_CONFIGURATIONS = 2**12  # up to this number, all configurations are numbered
+_KEPT_CELLS = 2**24  # number of levels of rows, or of pairs, that are kept in memory, in 16 or 32 MiB
+_FEW_TOTALS = 2**22  # number of counts up to which products are faster
+_SHORT_ROWS = 2**14  # number of rows whose counts 16 bits can hold
 
 Counts = NDArray[Any]
 Index = NDArray[np.intp]
+Family = tuple[int, ...]
+
+
+def number_states(
+    data: Dataset, family: Sequence[int], *, numbered: bool = True
+) -> tuple[Index, tuple[int, int]]:
+    """Number the joint values of a family in each row, and return the numbers of both parts.
+
+    A family is a variable and its parents. A missing value is replaced by the first level. If `numbered` is
+    True and there are more configurations of the parents than rows, only observed ones are numbered.
+    """
+    most = max(len(data), _FEW_CONFIGURATIONS) if numbered else np.inf
+    variable, *parents = family
+    codes = [np.maximum(data.codes[v], 0) if data.incomplete[v] else data.codes[v] for v in family]
+    n, configurations = 1, cast("Codes", np.zeros(len(data), dtype=np.int8))
+    for parent, own in zip(parents, codes[1:], strict=True):
+        configurations = flat_index([configurations, own], [n, data.cards[parent]])
+        n *= data.cards[parent]
+        if n > most:
+            occurring, configurations = np.unique(configurations, return_inverse=True)
+            n = len(occurring)
+    card = data.cards[variable]
+    return flat_index([codes[0], configurations], [card, n]).astype(np.intp), (card, n)
 
 
 class FamilyCounts:
     """Counts of families, each the numbers of a variable and its parents, over rows in memory.
 
-    A row in which a member is missing is not counted. If `numbered` is True and there are more configurations
-    of the parents than rows, only observed configurations are numbered.
+    A row in which a member is missing is not counted.
     """
 
-    def __init__(self, data: Dataset, *, numbered: bool = True) -> None:
+    def __init__(self, data: Any) -> None:
         self.data = data
         self.cards = np.array(data.cards, dtype=np.intp)
         self.is_complete = not data.incomplete.any()
-        self._most = max(len(data), _FEW_CONFIGURATIONS) if numbered else np.inf
+        self._tables: dict[Family, Counts] = {}
+        self._extended: dict[Family, Counts] = {}
 
     def prefetch(self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()) -> None:
-        """Count families in advance; rows in memory are counted on request."""
+        """Count families that will be extended, if most columns have the same parent or none."""
+        alike, every = Counter(tuple(parents) for _, *parents in families), range(len(self.cards))
+        most = _KEPT_CELLS // int(self.cards.sum()) ** 2  # configurations of the parents
+        wanted = [
+            given
+            for given, n in alike.items()
+            if 2 * n > len(every) and len(given) < 2 and self.cards[list(given)].prod() <= most
+        ]
+        self._extended = {}
+        for given in wanted if wanted and by_products(self.data, every) else ():
+            tables, ends = pair_tables(self.data, every, *(given or (None,))), np.cumsum([0, *self.cards])
+            own = {(v, *given): tables[slice(*at)] for v, at in enumerate(pairwise(ends.tolist()))}
+            self._extended.update(own)
 
     def table(self, family: Sequence[int]) -> Counts:
         """Count a family: (levels of the variable, configurations) array."""
-        state, shape = self.states(family)
+        state, shape = number_states(self.data, family)
         observed = self._observed(family)
         weights = None if self.data.weights is None else self.data.weights[observed]
         return np.bincount(state[observed], weights, minlength=prod(shape)).reshape(shape)
@@ -244,51 +314,58 @@ class FamilyCounts:
 
     def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
         """Yield slices of columns, and (levels, configurations, levels of these columns) counts."""
-        state, shape = self.states(family)
+        if (own := self._extended.get(tuple(family))) is not None:
+            yield slice(0, len(self.cards)), own if own.dtype.kind == "f" else own.astype(np.intp)
+            return
+        state, shape = number_states(self.data, family)
         cells, widest = prod(shape), int(self.cards.argmax())
         check_number(self.data, (*family, widest), cells * int(self.cards[widest]), "set max_parents")
+        has_level = self._has_level
+        if has_level is not None and cells * has_level.shape[1] <= _FEW_TOTALS:
+            counts = self._add_states(state, cells, has_level, self._observed(family))
+            yield slice(0, len(self.cards)), counts.reshape(*shape, -1)
+            return
         largest = max(len(self.data), cells * int(self.cards[widest]))
         for columns in blocks(len(self.cards), _BLOCK_CELLS, largest):
             cards, codes = self.cards[columns], self.data.codes[columns]
-            index = state * cards.sum() + (np.cumsum(cards) - cards)[:, None] + codes
-            index, weights = (
-                index.ravel(),
-                None if self.data.weights is None else np.tile(self.data.weights, len(cards)),
-            )
+            index = (state * cards.sum() + (np.cumsum(cards) - cards)[:, None] + codes).ravel()
+            weights = None if self.data.weights is None else np.tile(self.data.weights, len(cards))
             if not self.is_complete:
                 known = ((codes >= 0) & self._observed(family)).ravel()
                 index, weights = index[known], None if weights is None else weights[known]
             counts = np.bincount(index, weights, cells * int(cards.sum()))
             yield columns, counts.reshape(*shape, -1)
 
-    def states(self, family: Sequence[int]) -> tuple[Index, tuple[int, int]]:
-        """Number the joint values of a family in each row, and return the numbers of both parts."""
-        variable, *parents = family
-        configuration, n = np.zeros(len(self.data), dtype=np.intp), 1
-        for parent in parents:
-            n *= int(self.cards[parent])
-            configuration *= self.cards[parent]
-            configuration += self._codes(parent)
-            if n > self._most:
-                occurring, configuration = np.unique(configuration, return_inverse=True)
-                n = len(occurring)
-        configuration += self._codes(variable).astype(np.intp) * n
-        return configuration, (int(self.cards[variable]), n)
+    @cached_property
+    def _has_level(self) -> NDArray[np.uint8] | None:
+        """Which level each row has, (rows, levels), or None if there are many levels."""
+        every, shape = range(len(self.cards)), (len(self.data), int(self.cards.sum()))
+        if prod(shape) > _KEPT_CELLS or not by_products(self.data, every):
+            return None
+        result = np.empty(shape, dtype=np.uint8)
+        for rows in blocks(len(result), _SHORT_ROWS):
+            result[rows] = levels_of_rows(self.data, every, np.arange(rows.start, rows.stop)).T
+        return result
 
-    def _codes(self, column: int) -> Counts:
-        codes = self.data.codes[column]
-        return np.maximum(codes, 0) if self.data.incomplete[column] else codes
+    def _add_states(self, state: Index, cells: int, has_level: NDArray[np.uint8], known: Any) -> Counts:
+        """Add up the levels of the known rows of each state, by sparse products of few rows."""
+        from scipy.sparse import csc_array  # slow to import
+
+        weights = np.ones(len(state), np.uint16) if self.data.weights is None else self.data.weights
+        weights = weights if self.is_complete else weights * known
+        states, rows_at = state.astype(np.int32), np.arange(_SHORT_ROWS + 1, dtype=np.int32)
+        total: Counts = np.zeros(
+            (cells, has_level.shape[1]), np.intp if self.data.weights is None else np.float64
+        )
+        for rows in blocks(len(state), _SHORT_ROWS):
+            n = rows.stop - rows.start
+            of_state: Any = csc_array((weights[rows], states[rows], rows_at[: n + 1]), shape=(cells, n))
+            total += of_state @ has_level[rows]
+        return total
 
 
-class FamilyCountsInParts:
+class FamilyCountsInParts(FamilyCounts):
     """Counts of families of partitioned data: one pass counts all requested families."""
-
-    def __init__(self, data: Partitions) -> None:
-        self.data = data
-        self.cards = np.array(data.cards, dtype=np.intp)
-        self.is_complete = not data.incomplete.any()
-        self._tables: dict[tuple[int, ...], Counts] = {}
-        self._extended: dict[tuple[int, ...], Counts] = {}
 
     def prefetch(self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()) -> None:
         """Count families to be extended, and others, in one pass."""
@@ -302,19 +379,12 @@ class FamilyCountsInParts:
             check_number(self.data, range(len(self.cards)), cells, "set max_parents")
         for family in alone:
             check_cells(self.data, family)
-        cards, plain = self.cards.tolist(), [*alone, *wanted]
-        further = [(*family, *({column} - {*family})) for family in wanted for column in range(len(cards))]
-        counted = iter(count_families(self.data, [*plain, *further]))
-        self._tables = {family: next(counted).reshape(cards[family[0]], -1) for family in plain}
-        self._extended = {}
-        for family in wanted:
-            shape = self._tables[family].shape
-            blocks = [next(counted).reshape(*shape, -1) for _ in cards]
-            # A member of the family itself has the rows at its first level.
-            full = [
-                b * np.eye(1, card) if b.shape[2] == 1 else b for b, card in zip(blocks, cards, strict=True)
-            ]
-            self._extended[family] = np.concatenate(full, axis=-1)
+        counted, extended = _count_beside(self.data, wanted, range(len(self.cards)), alone)
+        self._tables = {f: table.reshape(len(table), -1) for f, table in zip(alone, counted, strict=True)}
+        self._extended = {
+            f: table.reshape(len(table), -1, table.shape[-1])
+            for f, table in zip(wanted, extended, strict=True)
+        }
 
     def table(self, family: Sequence[int]) -> Counts:
         """Count a family; see `FamilyCounts`."""
@@ -324,9 +394,9 @@ class FamilyCountsInParts:
     def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
         """Count a family together with each level of each column; see `FamilyCounts`."""
         self.prefetch([family])
-        yield slice(0, len(self.cards)), self._extended[tuple(family)]
+        yield from super().extended(family)
 
 
-def family_counts(data: Countable) -> FamilyCounts | FamilyCountsInParts:
+def family_counts(data: Countable) -> FamilyCounts:
     """Return the counter of families of data."""
-    return FamilyCountsInParts(data) if isinstance(data, Partitions) else FamilyCounts(cast("Dataset", data))
+    return (FamilyCountsInParts if isinstance(data, Partitions) else FamilyCounts)(data)

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, xlogy
 
-from ..base.arrays import Array, xlogx
+from ..base.arrays import Array, Positions, blocks, xlogx
 from ..base.immutable import ANY_NUMBER, COUNT, Immutable, bounded, record
 from ..base.messages import shown
 from ..frames.numeric import as_floats, check_finite
 from ..frames.schema import Countable, Dataset
-from .contingency import Recoding, count_alike, flat_index, recoded
+from .contingency import Recoding, by_products, count_alike, flat_index, pair_tables, recoded
 
 _LARGEST = 1e150
 
@@ -180,6 +180,8 @@ NLogN = Callable[[NDArray[Any]], Array]
 
 _LONGEST_LOOKED_UP = 2**20  # largest number whose n·ln n is looked up, in 8 MiB
 _PASS_CELLS = 2**22  # number of cells of tables that are counted in one pass over the data
+_PRODUCT_CELLS = 2**24  # number of cells of tables of pairs of levels that are counted at once
+_CACHED_CELLS = 2**17  # number of them whose logs are added up at once
 _FEW_CELLS, _CELLS_PER_ROW = 2**15, 16  # number of cells above which counting rows one by one is faster
 
 
@@ -210,7 +212,10 @@ def mutual_information(data: Countable, x: int, y: int, condition: Sequence[int]
 
 
 def _information_of_rows(data: Dataset, columns: Sequence[int]) -> tuple[float, float]:
-    """Return the same from the joint values that occur, which are at most as many as rows."""
+    """Return the information of the first two columns given the others, and the rows, from joint values.
+
+    The joint values that occur are at most as many as rows.
+    """
     codes, weights = _observed(data, columns)
     cards, condition = [data.cards[column] for column in columns], columns[2:]
     if prod(cards) > np.iinfo(np.int64).max:
@@ -228,7 +233,7 @@ def _information_of_rows(data: Dataset, columns: Sequence[int]) -> tuple[float, 
 
 
 def _table_informations(tables: NDArray[Any]) -> list[tuple[float, float]]:
-    """Return the same from (families, x, y, condition…) tables."""
+    """Return the information of x and y given the others, and the rows, from (families, x, y, …) tables."""
     margins = [tables, tables.sum(axis=1), tables.sum(axis=2), tables.sum(axis=(1, 2))]
     cells, x, y, both = [xlogx(margin).reshape(len(tables), -1).sum(axis=1) for margin in margins]
     n = margins[3].reshape(len(tables), -1).sum(axis=1, dtype=np.float64)
@@ -292,6 +297,8 @@ def pair_statistics(data: Countable, features: Sequence[int], class_column: int 
     Without a column of classes, this is mutual information. Pairs of two numbers, neither of which can be
     a parent, are omitted. The diagonal is 0.
     """
+    if by_products(data, features):
+        return _product_statistics(data, features, class_column)
     n = len(features)
     information, rows = np.zeros((n, n)), np.zeros((n, n))
     condition = () if class_column is None else (class_column,)
@@ -303,12 +310,58 @@ def pair_statistics(data: Countable, features: Sequence[int], class_column: int 
     return PairStatistics(information, rows)
 
 
+def _product_statistics(data: Countable, features: Sequence[int], class_column: int | None) -> PairStatistics:
+    """Compute the same from the tables of all pairs of levels, of each feature with itself and later ones."""
+    n, starts = len(features), np.cumsum([0, *[data.cards[feature] for feature in features]])
+    n_log_n = xlogx if data.is_weighted else looking_up(data.size)
+    given = [] if class_column is None else [class_column]
+    complete = not data.incomplete[[*features, *given]].any()
+    cells = int(starts[-1] * np.diff(starts).max(initial=0)) * prod([data.cards[column] for column in given])
+    sums, rows = np.zeros((2, n, n))
+    for block in blocks(n, _PRODUCT_CELLS, cells):
+        first, last = starts[[block.start, block.stop]]
+        tables = pair_tables(data, features, class_column, slice(first, last))
+        for part in blocks(block.stop - block.start, _CACHED_CELLS, cells):
+            at = slice(block.start + part.start, block.start + part.stop)
+            own = starts[at.start : at.stop + 1]
+            later = tables[own[0] - first : own[-1] - first, :, own[0] :]
+            found = _sum_tables(later, own - own[0], starts[at.start :] - own[0], n_log_n, complete)
+            sums[at, at.start :], rows[at, at.start :] = found
+    sums, rows = np.triu(sums, 1), np.triu(rows, 1)
+    sums, rows = sums + sums.T, rows + rows.T
+    return PairStatistics(np.maximum(sums, 0.0) / np.where(rows > 0, rows, 1.0), rows)
+
+
+def _sum_tables(
+    tables: NDArray[Any], own: Positions, others: Positions, n_log_n: NLogN, complete: bool
+) -> tuple[Array, Array]:
+    """Return N·I and N of pairs from (owners, classes, levels) tables, in which features start at positions.
+
+    If all values are observed, the margins of a feature are the same in all its tables.
+    """
+    if complete:
+        of_others, of_owners = (
+            tables[: own[1]].sum(axis=0, keepdims=True),
+            tables[..., : others[1]].sum(axis=2)[..., None],
+        )
+    else:
+        of_others, of_owners = (
+            np.add.reduceat(tables, own[:-1], axis=0),
+            np.add.reduceat(tables, others[:-1], axis=2),
+        )
+    n = np.add.reduceat(of_others, others[:-1], axis=2)
+    both = np.add.reduceat(np.add.reduceat(n_log_n(tables), others[:-1], axis=2), own[:-1], axis=0)
+    both -= np.add.reduceat(n_log_n(of_others), others[:-1], axis=2)
+    both -= np.add.reduceat(n_log_n(of_owners), own[:-1], axis=0)
+    return (both + n_log_n(n)).sum(axis=1), n.sum(axis=1)
+
+
 def looking_up(most: float) -> NLogN:
     """Return a function that looks up n·ln n of whole numbers in a table."""
     if most > _LONGEST_LOOKED_UP:
         return xlogx
     logs = xlogx(np.arange(int(most) + 1))
-    return lambda counts: logs.take(counts.astype(np.intp, copy=False))
+    return lambda counts: logs[counts.astype(np.intp, copy=False)]
 
 
 _SMALL = 1e-280

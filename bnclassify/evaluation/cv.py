@@ -139,7 +139,7 @@ def cv(
         different columns. If "any", learn from the columns present, which gives a different model.
     unseen : {"missing", "error"}, default "missing"
         Whether values that are not among the levels of a model with ``dag=False`` are treated as missing or
-        raise an error. With ``dag=True``, the levels of all rows are known in every fold.
+        raise an error, as in `predict`. With ``dag=True``, the levels of all rows are known in every fold.
     rng : int or numpy.random.Generator, optional
         Seed of the folds, and of random draws of learners.
     n_jobs : int, optional

@@ -8,10 +8,9 @@ from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from ..base.arrays import Array, first_best, log, log_normalize
-from ..base.calls import guided, progress_bar
+from ..base.calls import Bar, guided, progress_bar
 from ..base.checks import Flag, Optional, Seed, Unseen
 from ..base.messages import listed
 from ..base.parallel import check_jobs, using_jobs
@@ -106,7 +105,7 @@ def cv_predict(
         return in_kind_of(dataset, _predict_rows(x, plan, prob=prob, dag=dag, bar=bar))
 
 
-def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: tqdm[Any]) -> Any:
+def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: Bar) -> Any:
     """Predict rows in memory, each in the round in which it is tested."""
     data: Any = plan.data
     labels = data.levels[-1]
@@ -144,7 +143,7 @@ def _name_predictions(labelling: Labelling, posteriors: Array, *, prob: bool) ->
     return labelling.labels(np.where(unknown[:, 0], -1, first_best(logs)))
 
 
-def _predict_parts(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: tqdm[Any]) -> Any:
+def _predict_parts(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: Bar) -> Any:
     """Predict the rows of a Dask DataFrame, each when its partition is computed."""
     frame = dask_frame_of(plan.data)
     if frame is None:

@@ -26,7 +26,12 @@ _MOST_ROWS = 1000
 
 @guided("Pass data second: summary(x, dataset).")
 def summary(
-    x: Model, dataset: InFull | InParts | None = None, *, k: int = 10, rng: Seed = None
+    x: Model,
+    dataset: InFull | InParts | None = None,
+    *,
+    k: int = 10,
+    rng: Seed = None,
+    progress: bool | None = None,
 ) -> pd.DataFrame:
     """Summarize a model in one table, which also shows its performance if data are given.
 
@@ -40,6 +45,9 @@ def summary(
         Number of folds.
     rng : int or numpy.random.Generator, optional
         Seed of the folds.
+    progress : bool, optional
+        Whether to show a progress bar of the models that `cv` refits; by default after 3 seconds,
+        in an interactive session.
 
     Returns
     -------
@@ -67,7 +75,7 @@ def summary(
     facts, metrics = facts_of(check_model(x)), dict[str, tuple[float, float | None]]()
     if dataset is not None:
         if check_fitted(x).observed == x.variables:
-            means = cv([x], dataset, metric=_METRICS, k=k, rng=rng).droplevel(0)
+            means = cv([x], dataset, metric=_METRICS, k=k, rng=rng, progress=progress).droplevel(0)
             scheme = scheme_of(means)
             baselines = {} if scheme is None else scheme.baselines
             metrics = {str(name): (value, baselines.get(str(name))) for name, value in means.items()}

@@ -15,7 +15,7 @@ import numpy as np
 from ..base.arrays import TOLERANCE, Array
 from ..base.checks import OneOf, available, check_name
 from ..base.immutable import record
-from ..base.messages import cut, listed, shown
+from ..base.messages import cut, listed, repeated, shown
 from ..counts.contingency import MAX_CELLS
 from ..fitting.lp import lp
 from ..frames.schema import Dataset
@@ -33,6 +33,18 @@ _ROUNDING = 0.011
 
 _BODY = r'(?:"[^"]*"|[^"}])*\}?'
 """The probabilities of a variable, up to the brace, whose absence is reported later."""
+
+_FUNCTION = re.compile(r"function\s*=?\s*(?!table)\w+.*", re.DOTALL)
+"""A property of a table that is not complete, such as a noisy maximum."""
+
+_OTHER_FORMATS = {
+    "xdsl": r"<(?:[\s\S]{0,1000}?<)?smile\b",
+    "bifxml": "<",
+    "dsl": r"net\s+\w+\s*\{",
+    "net": r"(net|class)\b",
+    "dsc": r"belief\s+network\b",
+}
+"""How files of other formats begin, by the endings of their names."""
 
 _NUMBER = re.compile(r"\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 """A probability; the function float also accepts 0.2_0 and digits of other scripts."""
@@ -59,6 +71,7 @@ class BIFReader:
     def read(self) -> Families:
         """Return the family of each variable and its table, with axes in this order."""
         self._take("", "")
+        self._check_format()
         self._take(r"network\b[^{]*\{", "network NAME {, with which a file begins")
         self._skip_properties()
         self._take(r"\}", "} or property")
@@ -79,6 +92,18 @@ class BIFReader:
             families[family[0]] = family, self._read_table(family, start)
         return families
 
+    def _check_format(self) -> None:
+        """Raise if the file begins as those of other programs."""
+        for ending, beginning in _OTHER_FORMATS.items():
+            if self._next_is(beginning):
+                code = f"pyagrum.saveBN(pyagrum.loadBN('network.{ending}'), 'network.bif')"
+                if ending == "dsc":
+                    code = "write.bif('network.bif', read.dsc('network.dsc')) of the R package bnlearn"
+                self._fail(
+                    f"must be in the Interchange Format; got a file in the format {ending.upper()}. Convert "
+                    f"it, with {code}."
+                )
+
     def _fail(self, message: str, at: int | None = None) -> NoReturn:
         """Raise a ValueError with the line of a position, by default that up to which the text is read."""
         line = 1 + self.text.count("\n", 0, self.position if at is None else at)
@@ -98,7 +123,13 @@ class BIFReader:
 
     def _skip_properties(self) -> None:
         while self._next_is(r"property\b"):
-            self._take(r'property\b(?:"[^"]*"|[^;"])*;', "property ... ;")
+            taken = self._take(r'property\b((?:"[^"]*"|[^;"])*);', "property ... ;")
+            if _FUNCTION.fullmatch(text := _unquoted(taken[1])):
+                self._fail(
+                    f"must be a table of probabilities; got a function of the parents (property {text}), of "
+                    "which a file contains some rows only. Write the whole table.",
+                    taken.start(),
+                )
 
     def _read_variable(self, at: int) -> None:
         """Read a variable, after this word, and its labels."""
@@ -116,8 +147,14 @@ class BIFReader:
             self._fail(f"must be {number} labels; got {shown(match[2].strip())}.", at)
         self._skip_properties()
         self._take(r"\}", "property or }")
-        if not labels or len(set(labels)) < len(labels):
-            self._fail("must be different labels, at least one.", at)
+        if twice := repeated(labels):
+            self._fail(
+                f"{shown(name)} must have labels that differ; got {shown(twice[0])} twice. "
+                "Write another label in one of the places.",
+                at,
+            )
+        if not labels:
+            self._fail(f"{shown(name)} must have at least one label; got none.", at)
         self.variables[name] = tuple(labels)
 
     def _family(self, header: str, at: int) -> tuple[str, ...]:

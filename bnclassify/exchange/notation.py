@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+import json
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from math import isfinite
@@ -28,12 +29,20 @@ _MOST_VALUES = 2**24
 """Maximum number of values in a file, with each shared value counted as often as it is referred to."""
 
 
+_MOST_EMPTY = 2**20
+"""Maximum length of an axis of an empty array, from which other arrays may be made."""
+
+
 class UnknownValueError(ValueError):
     """A value that cannot be written or read; the message names its place."""
 
     def __init__(self, where: str, problem: str) -> None:
         place = where if len(where) <= 80 else f"{where[:30]}…{where[-48:]}"
         super().__init__(f"{place}: {problem if len(problem) <= 200 else problem[:199] + '…'}")
+
+
+class UnregisteredError(UnknownValueError):
+    """A value of a class that files do not know."""
 
 
 class Codec(NamedTuple):
@@ -85,6 +94,8 @@ class Writer:
                 return {_KIND: name, **codec.write(self, value, where)}
         if is_record(cls):
             return {_KIND: cls.__name__, **self.write_fields(value, where)}
+        if is_dataclass(cls) or hasattr(cls, "_fields"):
+            raise UnregisteredError(where, f"a value of the class {cls.__name__}")
         raise UnknownValueError(where, f"{shown(value)} is of type {cls.__name__}")
 
     def write_fields(self, value: Any, where: str) -> dict[str, Any]:
@@ -181,8 +192,34 @@ def _write_array(writer: Writer, array: Any, where: str) -> dict[str, Any]:
     written: dict[str, Any] = {} if array.dtype == float else {"dtype": str(array.dtype)}
     if not array.size:
         written["shape"] = list(array.shape)
-    values = array.tolist()
-    return written | {"values": values if np.isfinite(array).all() else _as_text(values)}
+    return written | {"values": array}  # which `lines_of` writes
+
+
+def lines_of(value: Any, indent: int = 0) -> Iterator[str]:
+    """Yield the text of a value as JSON; a list without lists or objects takes one line.
+
+    Arrays of more than two axes are written part by part, because lists of their numbers need much memory.
+    """
+    start, end = "\n" + " " * (indent + 1), "\n" + " " * indent
+    if isinstance(value, np.ndarray) and value.ndim < 3:
+        text = json.dumps(value.tolist() if np.isfinite(value).all() else _as_text(value.tolist()))
+        if value.ndim == 2 and value.size:
+            text = f"[{start}{text[1:-1].replace('], [', f'],{start}[')}{end}]"
+        yield text
+        return
+    value = list(value) if isinstance(value, np.ndarray) else value
+    if isinstance(value, list) and all(type(item) in _PLAIN for item in value):
+        yield json.dumps(value, ensure_ascii=False, allow_nan=False)
+    elif isinstance(value, list | dict) and value:
+        items = value.items() if isinstance(value, dict) else (("", item) for item in value)
+        opened, closed = "{}" if isinstance(value, dict) else "[]"
+        for i, (key, item) in enumerate(items):
+            name = f"{json.dumps(key, ensure_ascii=False)}: " if opened == "{" else ""
+            yield f"{',' if i else opened}{start}{name}"
+            yield from lines_of(item, indent + 1)
+        yield end + closed
+    else:
+        yield json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _as_text(values: Any) -> Any:
@@ -197,7 +234,7 @@ def _read_array(reader: Reader, written: dict[str, Any], where: str) -> Any:
     if dtype.kind not in "fiub":
         raise UnknownValueError(where, f"an array of {dtype}")
     array = np.array(written["values"], dtype=dtype)
-    if max(written.get("shape", [0])) > _MOST_VALUES:
+    if max(written.get("shape", [0])) > _MOST_EMPTY:
         raise UnknownValueError(where, "an empty array must not be so long")
     return array.reshape(written["shape"]) if "shape" in written else array
 

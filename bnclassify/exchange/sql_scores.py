@@ -301,7 +301,7 @@ def _aligned(factor: Factor, scope: tuple[int, ...]) -> Cells:
 
 
 def _combined(query: Query, factors: Sequence[Cells]) -> Cells:
-    """Return the names of the columns of the sums of factors; what is in several sums has a column, too."""
+    """Return the names of the columns that hold the sums. A term of several sums gets its own column."""
     result = np.empty(np.broadcast_shapes(*[cells.shape for cells in factors]), dtype=object)
     once = [
         cells if cells.size == result.size else np.frompyfunc(query.add, 1, 1)(cells) for cells in factors

@@ -21,7 +21,7 @@ from ..model.arguments import check_model
 from ..model.model import Model
 from ..model.questions import members
 from ..model.recipes import Tally
-from .notation import Reader, Writer, can_write
+from .notation import Reader, UnregisteredError, Writer, can_write, lines_of
 
 _FORMAT = "bnclassify model"
 _VERSION = 3
@@ -82,7 +82,12 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
     try:
         notation = writer.write(model, "x")
         content = {"format": _FORMAT, "version": _VERSION, "shared": writer.shared, "model": notation}
-        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+        text = "".join(lines_of(content))
+    except UnregisteredError as error:
+        raise TypeError(
+            f"x must consist of classes that files know; got {error}. Decorate this class with @record of "
+            "bnclassify.base.immutable."
+        ) from error
     except (ValueError, RecursionError) as error:  # also of integers of 4,300 digits, and of nesting
         raise ValueError(
             f"x must contain only text, numbers, bools, None, tuples and intervals; got {error}. Rename such "
@@ -95,8 +100,6 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
             f"{listed(lost)} calls a function that is not of this package, and a file contains no code. The "
             "loaded model predicts the same, but cv cannot run its recipe."
         )
-    # a list without nested lists on one line; text in JSON has no line breaks
-    text = re.sub(r"\[\n\s+([^][{}]*?)\n\s*\]", lambda m: "[" + re.sub(r",\n\s+", ", ", m[1]) + "]", text)
     replace_file(file, (text + "\n").encode("utf-8", "surrogatepass"))
 
 
@@ -120,7 +123,7 @@ def load(path: str | os.PathLike[str]) -> Model:
 
     Notes
     -----
-    Types and ranges of all fields are checked, so a damaged file raises an error. A file can still
+    Types, ranges and shapes of all fields are checked, so a damaged file raises an error. A file can still
     contain a different model than you expect.
 
     Examples
@@ -167,6 +170,7 @@ def load(path: str | os.PathLike[str]) -> Model:
 def _try_out(x: Model) -> None:
     """Raise an error unless the parts of a model are consistent."""
     repr(x)
+    _try_intervals(x)
     for member in members(x) if "members" in x.__dataclass_fields__ else ():
         _try_out(member)
     for name, table in x._distributions():
@@ -184,12 +188,23 @@ def _try_out(x: Model) -> None:
         predict(x, pd.DataFrame([[None] * len(names)], columns=names))
 
 
+def _try_intervals(x: Model) -> None:
+    """Raise an error unless the levels of discretized features are the intervals of the discretizer."""
+    if x.discretizer is None or x.preparation is None or x.levels is None:
+        return
+    merged = () if x.preparation.merger is None else x.preparation.merger.columns
+    for name, labels in x.discretizer.intervals.items():
+        if name in x.features and name not in merged and x.levels_by_name[name][: len(labels)] != labels:
+            raise ValueError(f"the cut points of {shown(name)} do not fit its levels")
+
+
 def _try_tables(x: Model) -> None:
-    """Raise an error unless tables fit the levels, in a row with the first level of each feature."""
+    """Raise an error unless tables fit the levels, in a row with the first level or 0 for each feature."""
     if x.one_class:
         row = np.zeros((len(x.features), 1), dtype=np.int8)
         row[[name in x.densities for name in x.features]] = -1
-        if x._log_joint(row).shape != (1, len((x.levels or ((),))[-1])):
+        complete = x._with_numbers(row, {name: np.zeros(1) for name in x.features})
+        if x._log_joint(complete).shape != (1, len((x.levels or ((),))[-1])):
             raise ValueError("tables do not fit the classes")
 
 

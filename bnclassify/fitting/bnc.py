@@ -14,7 +14,7 @@ from ..base.calls import check_arguments, guided, parameters_of, showing_progres
 from ..base.checks import AnyCutting, Instance, Learner, check_columns, check_name, check_names
 from ..base.immutable import record
 from ..base.messages import listed, shown, warn
-from ..frames.columns import warn_of_no_features, warn_of_row_numbers, warn_of_wide_columns
+from ..frames.columns import warn_of_columns, warn_of_no_features
 from ..frames.encoding import Frame
 from ..frames.opening import InFull, InParts, group_labels, open_data
 from ..frames.partitions import Partitions
@@ -177,7 +177,7 @@ def bnc(
 
 def _grouped(data: Opened, groups: Any, class_var: Hashable, numeric: Numeric) -> Dataset:
     """Return encoded data with the groups as cases."""
-    rows, cases = group_labels(data, groups)
+    rows, cases = group_labels(data, groups, (class_var,))
     reading = Preparing("mdlp", 5, None) if not numeric else Preparing(None, 5, None, numeric=numeric)
     return replace(reading.read(rows, class_var, rows.columns), cases=cases)
 
@@ -397,8 +397,7 @@ def _prepare(
     if warns:
         fine = cuts.cuts if isinstance(cuts, MovedCuts) else ()  # with intentionally narrow intervals
         others = prepared.select([name for name in prepared.columns if name not in fine])
-        warn_of_wide_columns(others.schema, others.codes, others.weights, class_var)
-        warn_of_row_numbers({name: values for name, values in raw.numbers.items() if name != class_var})
+        warn_of_columns(others, class_var, raw)
         if not features:
             warn_of_no_features(class_var)
     return prepared

@@ -210,7 +210,7 @@ def _grouped(x: Model, dataset: Any, groups: Any, method: Method | None) -> Data
             "groups must be None unless loo_weights, loo_parents or honest_power is given. Tables do not "
             "depend on groups."
         )
-    rows, cases = group_labels(dataset, groups)
+    rows, cases = group_labels(dataset, groups, x.targets)
     known = {} if x.levels is None else x.levels_by_name
     if x.preparation is not None:
         return replace(x.preparation.read(rows, known), cases=cases)

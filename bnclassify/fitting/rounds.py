@@ -8,9 +8,9 @@ from hashlib import blake2b
 from typing import Any, TypeVar
 
 import numpy as np
-from tqdm import tqdm
 
 from ..base.arrays import Array, Codes
+from ..base.calls import Bar
 from ..base.checks import Flag, OneOf, Seed, Whole, check_columns, check_rng
 from ..base.messages import listed, shown, warn
 from ..base.parallel import run_tasks
@@ -119,7 +119,7 @@ class Plan:
         function: Callable[[Round, Any, Any, list[Model]], R],
         *,
         dag: bool,
-        bar: tqdm[Any],
+        bar: Bar,
     ) -> Iterator[R]:
         """Yield a function of each round, its training and test rows, and refitted models.
 
@@ -155,7 +155,9 @@ def _refit(name: Any, model: Model, rnd: Round, train: Any, dag: bool) -> Model:
     """Return a model, refitted to the training rows of a round, or raise."""
     recipe, rng = check_recipe(model), None if rnd.seed is None else check_rng(rnd.seed)
     try:
-        return recipe.fit(train, rng) if dag else recipe.refit(model, train, rng)
+        fitted = recipe.fit(train, rng) if dag else recipe.refit(model, train, rng)
+        model._check_refitted(fitted)
+        return fitted
     except NoRowsError:
         raise
     except ValueError as error:
@@ -190,7 +192,7 @@ def name_models(x: object) -> dict[Any, Model]:
 
 
 def check_recipe(x: Model, *, fitted: bool = True) -> Recipe:
-    """Return the recipe of a model, or raise without a recipe or, unless the structure suffices, tables."""
+    """Return the recipe of a model. Raise if it has none, or if ``fitted`` and the model has no tables."""
     if fitted:
         check_fitted(x)
     if x.recipe is None or (fitted and x.recipe.parameters is None):
@@ -226,7 +228,7 @@ def plan_rounds(
     Flag().check("dag", dag)
     dataset = open_data(dataset)
     if groups is not None:
-        dataset, groups = group_labels(dataset, groups)
+        dataset, groups = group_labels(dataset, groups, next(iter(models.values())).targets)
     check_same_columns(models, dataset, columns, dag, folds)
     names, lenient = dataset.columns, unseen == "missing" and not dag
     counts: Mapping[Hashable, int] = {}
@@ -441,9 +443,9 @@ def split_cases(cases: Codes, classes: Codes, rows: Codes, parts: int) -> list[R
     """Return the rows of each part: whole cases, those of each class (of the first row) in turns."""
     _, first, case = np.unique(cases, return_index=True, return_inverse=True)
     if len(first) < parts:
+        remedy = f"Use k={len(first)} or less" if len(first) > 1 else "Use other groups, or none"
         raise ValueError(
-            f"groups must contain at least {parts} groups, one for each fold; got {len(first)}. Use k="
-            f"{len(first)} or less."
+            f"groups must contain at least {parts} groups, one for each fold; got {len(first)}. {remedy}."
         )
     order = np.lexsort((first, classes[first]))
     number = np.arange(len(order)) - np.searchsorted(classes[first][order], classes[first][order])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -10,28 +10,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes
 from ..base.messages import listed, plain, shown, warn
-from .numeric import CATEGORICAL, FLOATS, ArrayLike, advice_on, as_floats, value_type
-from .schema import Schema
-
-_FEWEST_ROWS = 20
-"""With fewer rows, all values of a column can differ by chance."""
-
-_LONGEST = 300
-"""Number of characters of the longest list of columns in code."""
-
-_ROW_NAMES = ("rownames", "row.names", "rowname", "row", "rowid", "row_id", "index", "unnamed: 0", "level_0")
-"""Names that R and pandas give to numbers of rows in files."""
-
-_MOST_NUMBERS = 20
-"""Number of labels from which a numeric class is probably a measurement."""
+from .findings import FEWEST_ROWS, Column, Finding, candidates, find, sentences
+from .numeric import CATEGORICAL, FLOATS, ArrayLike, advice_on, is_dictionary, is_whole, value_type
+from .schema import Dataset, Schema
+from .sources import categories_of_arrow
 
 
 def column_arrays(frame: pd.DataFrame) -> list[ArrayLike]:
     """Return the arrays of columns, without a Series per column if pandas allows that."""
-    arrays = getattr(frame, "_iter_column_arrays", None)
-    return [column.array for _, column in frame.items()] if arrays is None else list(arrays())
+    iterate = getattr(frame, "_iter_column_arrays", None)
+    arrays = [column.array for _, column in frame.items()] if iterate is None else list(iterate())
+    return [categories_of_arrow(a.__arrow_array__()) if is_dictionary(a.dtype) else a for a in arrays]
 
 
 def encode_column(array: ArrayLike) -> tuple[tuple[Any, ...], NDArray[Any]]:
@@ -41,8 +31,13 @@ def encode_column(array: ArrayLike) -> tuple[tuple[Any, ...], NDArray[Any]]:
     codes, labels = pd.factorize(pd.Series(array, dtype=array.dtype), sort=True)
     levels = _as_levels(labels)
     if array.dtype.kind in "fO":  # whole numbers are written and compared as integers
-        levels = tuple(int(x) if isinstance(x, float) and x.is_integer() else x for x in levels)
+        levels = tuple(map(_as_integer, levels))
     return levels, codes
+
+
+def _as_integer(label: Any) -> Any:
+    whole = is_whole(label) if isinstance(label, Decimal) else isinstance(label, float) and label.is_integer()
+    return int(label) if whole else label
 
 
 def _as_levels(labels: pd.Index[Any]) -> tuple[Any, ...]:
@@ -58,12 +53,13 @@ def check_categorical(
     known: Mapping[Hashable, tuple[Any, ...]] | None,
     *,
     whole_floats: bool = False,
+    argument: str = "dataset",
 ) -> None:
     """Raise a TypeError that names the columns that are not categorical; in new data, floats can be."""
     rejected: dict[str, list[Hashable]] = {}
     for name, array in columns.items():
         if not isinstance(array, pd.Categorical):
-            kind = _kind_of_floats(name, pd.Series(array, dtype=array.dtype))
+            kind = _kind_of_floats(name, pd.Series(array, dtype=array.dtype), argument)
             accepted = kind == _WHOLE and (whole_floats or known)
             if known and not accepted:
                 accepted = any(isinstance(level, float | Decimal) for level in known[name])
@@ -100,7 +96,7 @@ _REMEDIES_OF_NEW = {
 }
 
 
-def _kind_of_floats(name: Hashable, column: pd.Series[Any]) -> str:
+def _kind_of_floats(name: Hashable, column: pd.Series[Any], argument: str) -> str:
     """Return the type of floats in a column, "" if it is categorical, or raise."""
     kind = value_type(column)
     if kind in ("string", "boolean", "integer") or column.isna().all():
@@ -108,7 +104,7 @@ def _kind_of_floats(name: Hashable, column: pd.Series[Any]) -> str:
     if kind not in FLOATS:
         raise TypeError(
             f"column {shown(name)} must be categorical: category, text, bool or integer; got {kind} values. "
-            f"{advice_on(kind, CATEGORICAL)}"
+            f"{advice_on(kind, CATEGORICAL, name, column.array, argument)}"
         )
     try:
         numbers = column.dropna().to_numpy(dtype=float)
@@ -119,76 +115,39 @@ def _kind_of_floats(name: Hashable, column: pd.Series[Any]) -> str:
     return _WHOLE if (numbers == numbers.round()).all() else _FRACTIONS
 
 
-def warn_of_wide_columns(
-    schema: Schema, codes: Iterable[Codes], weights: Array | None, class_var: Hashable
-) -> None:
-    """Warn of columns with more levels than half of their rows, if there are enough rows."""
-    identifiers: list[Hashable] = []
-    wide: list[Hashable] = []
-    labels = schema.levels[schema.positions[class_var]] if class_var in schema.positions else ()
-    is_number = len(labels) > _MOST_NUMBERS and all(isinstance(label, int | float) for label in labels)
-    if is_number:
-        warn(
-            f"the class {shown(class_var)} has {len(labels):,} numbers as labels, each of which is a class. "
-            "If they are measurements, divide them into a few classes with pd.cut."
-        )
-    for name, column, card in zip(schema.columns, codes, schema.cards, strict=True):
-        rows, levels = _rows_and_levels(column, card, weights)
-        if rows < _FEWEST_ROWS or 2 * levels <= rows:
+def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = None) -> None:
+    """Warn of serious findings about columns; the numbers of ``raw`` data are read before preparation."""
+    found: list[Finding] = []
+    numbers = {} if raw is None else {n: values for n, values in raw.numbers.items() if n != class_var}
+    target = data.positions.get(class_var)
+    classes = None if target is None else data.codes[target]
+    suspects = set() if classes is None else set(candidates(data.codes, classes).tolist())
+    known = {class_var, *numbers, *data.schema.ordered}  # tested as numbers, or intervals chosen by the class
+    clean = set[tuple[Any, ...]]()  # labels of several columns, such as yes and no
+    for i, (name, levels) in enumerate(zip(data.columns, data.levels, strict=True)):
+        tested = classes if i in suspects and name not in known else None
+        if tested is None and levels in clean and i != target:
             continue
-        if name != class_var:
-            (identifiers if levels == rows else wide).append(name)
-        elif not is_number:
-            warn(
-                f"the class {shown(class_var)} has {levels:,} labels in {rows:,g} rows. If it identifies "
-                "rows, use another column."
-            )
-    if identifiers:
-        warn(
-            f"all values of {listed(identifiers)} differ, as in a column of identifiers. Drop such columns, "
-            f"with {_without(identifiers)}."
-        )
-    if wide:
-        warn(
-            f"{listed(wide)}: more levels than half of the known values. Convert text that contains numbers "
-            "or dates, merge rare levels, with frame, merger = merge_rare(dataset, columns="
-            f"[{listed(wide)}]), or drop such columns, with {_without(wide)}."
-        )
+        column = Column(name, levels, data.codes[i], None, data.weights, tested, i == target)
+        new = list(find(column, only_serious=True))
+        if not new and len(levels) < FEWEST_ROWS // 2 and i != target:
+            clean.add(levels)
+        found += new
+    for name, values in numbers.items():
+        assert raw is not None
+        column = Column(name, (), raw.codes[0], values, None, raw.codes[raw.positions[class_var]])
+        found += find(column, only_serious=True)
+    for sentence in sentences(finding for finding in found if finding.serious):
+        warn(sentence)
 
 
-def warn_of_row_numbers(numbers: Mapping[Hashable, NDArray[Any]]) -> None:
-    """Warn of columns of distinct whole numbers that number the rows, or are called like those of files."""
-    found = []
-    for name, column in numbers.items():
-        values = as_floats(column)
-        n = len(values)
-        if n < _FEWEST_ROWS or np.isnan(values).any() or len(np.unique(values)) < n or (values % 1).any():
-            continue
-        if np.ptp(values) == n - 1 or str(name).casefold() in _ROW_NAMES:
-            found.append(name)
-    if found:
-        warn(
-            f"{listed(found)}: numbers of the rows. They tell the class only if the rows are sorted. Drop "
-            f"such columns, with {_without(found)}."
-        )
-
-
-def _rows_and_levels(codes: Codes, card: int, weights: Array | None) -> tuple[float, int]:
-    """Return the known rows of a column and the levels that occur in them; 0 for a narrow column."""
-    if card < _FEWEST_ROWS // 2:
-        return 0, 0
-    is_known = codes >= 0
-    known, known_weights = codes[is_known], None if weights is None else weights[is_known]
-    rows = len(known) if known_weights is None else float(known_weights.sum())
-    if 2 * card <= rows:
-        return 0, 0
-    return rows, int(np.count_nonzero(np.bincount(known, known_weights)))
-
-
-def _without(names: Sequence[Hashable]) -> str:
-    """Return code that drops columns, which names all of them unless it would be long."""
-    text = ", ".join(map(repr, names))
-    return f"dataset.drop(columns=[{text if len(text) <= _LONGEST else '...'}])"
+def warn_of_labels(schema: Schema) -> None:
+    """Warn of serious findings about the labels of partitioned data, whose rows are not looked at."""
+    none = np.empty(0, dtype=np.int8)
+    columns = [Column(name, labels, none) for name, labels in zip(schema.columns, schema.levels, strict=True)]
+    found = [finding for column in columns for finding in find(column, only_serious=True)]
+    for sentence in sentences(finding for finding in found if finding.serious):
+        warn(sentence)
 
 
 def warn_of_no_features(class_var: Hashable) -> None:

@@ -79,6 +79,7 @@ class DatabaseTable:
         self.names = list(self.types)
         self._labels: dict[Hashable, Labels] = {}
         self._joints: dict[tuple[Hashable, Hashable], list[_Joint]] = {}
+        self._seen: dict[tuple[Hashable, Hashable, Hashable], Array] = {}
 
     def __repr__(self) -> str:
         return f"Table of a database: {len(self.names)} columns"
@@ -153,7 +154,32 @@ class DatabaseTable:
                 totals = np.nan_to_num(part["total"].to_numpy().astype(np.float64))
                 table = np.array(codes, dtype=np.int32).reshape(len(columns), len(totals))
                 joint = _Joint(columns, table, totals)
+                self._check_same_rows(joint, required, weights)
                 self._joints.setdefault((required, weights), []).append(joint)
+
+    def _check_same_rows(self, joint: _Joint, required: Hashable, weights: Hashable) -> None:
+        """Raise a ValueError if rows or the labels of a column differ from those of a former query.
+
+        A table can change between queries, which then read different states of it.
+        """
+        known = self._seen.get((required, None, None)) if weights is None else None
+        if known is not None and required is not None:
+            rows = known.sum() - sum(
+                known[code] for x, code in self._labels[required].items() if x is None and code < len(known)
+            )
+            self._seen.setdefault((None, required, None), np.array([rows], dtype=np.float64))
+        everything = None, np.zeros(len(joint.totals), dtype=np.int32)
+        for name, codes in (everything, *zip(joint.columns, joint.codes, strict=True)):
+            counts: Array = np.bincount(codes, joint.totals).astype(np.float64)
+            before = self._seen.setdefault((name, required, weights), counts)
+            size = max(len(before), len(counts))
+            first, second = (np.pad(found, (0, size - len(found))) for found in (before, counts))
+            if not np.allclose(first, second, rtol=1e-9, atol=1e-9 * first.sum()):
+                what = "rows" if name is None else f"values of {shown(name)}"
+                raise ValueError(
+                    f"{self.argument} must not change between queries; got different numbers of {what}. "
+                    "Use a copy, such as con.create_table('copy', table)."
+                )
 
     def _code(self, name: Hashable, labels: Iterable[Any]) -> list[int]:
         """Number the labels of a column, in the order in which they are met."""
@@ -169,6 +195,8 @@ class DatabaseTable:
     def _kind(self, name: Hashable) -> str:
         """Return the type in which labels of a column are requested, or raise if it is not categorical."""
         dtype = self.types[name]
+        if dtype.is_decimal() and dtype.scale == 0:
+            return "int64"
         kind = next((kind for kind, test in _KINDS.items() if getattr(dtype, test)()), None)
         if name in self._enums:
             return "string"
@@ -286,7 +314,9 @@ class DatabaseTable:
             name: _interval(_number(self.table[name]), points[name], levels[name], "string")
             for name in points
         }
-        return DatabaseTable(self.table.mutate(cut), self.argument, {**self.given, **levels})
+        mutated = DatabaseTable(self.table.mutate(cut), self.argument, {**self.given, **levels})
+        mutated._seen.update({key: found for key, found in self._seen.items() if key[0] is None})
+        return mutated
 
 
 def _interval(number: Any, points: Sequence[float], labels: Sequence[Any], kind: str) -> Any:

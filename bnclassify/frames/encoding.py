@@ -1,4 +1,4 @@
-"""Rows that are not encoded yet, a data frame or records, their encoding, and that of a frame of several."""
+"""Data frames and records before encoding, and how they, or the parts of partitioned data, are encoded."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ class Frame(InMemory):
     @property
     def has_gaps(self) -> bool:
         """Whether there are missing values."""
-        return bool(self.frame.isna().to_numpy().any())
+        try:
+            return bool(self.frame.isna().to_numpy().any())
+        except ArithmeticError:  # a decimal that cannot be compared, which `read_numbers` reports
+            return True
 
     def encode(self, wanted: Columns = ALL) -> Dataset:
         """Encode columns in the order of the frame; see `InMemory`."""
@@ -119,7 +122,7 @@ def encode_frame(
     }
     numbers = {name: values for name, values in read.items() if values is not None}
     coded = {name: array for name, array in arrays.items() if name not in numbers}
-    check_categorical(coded, known, whole_floats=whole_floats)
+    check_categorical(coded, known, whole_floats=whole_floats, argument=argument)
     encoded = {name: encode_column(array) for name, array in coded.items()}
     ordered = [name for name, array in coded.items() if getattr(array.dtype, "ordered", False)]
     levels = tuple([encoded[name][0] if name in encoded else () for name in columns])
@@ -163,13 +166,19 @@ def encode_records(
 ) -> Dataset:
     """Encode records; values that a record omits are missing, and the levels are the values themselves."""
     records = [_values_by_name(row, argument) for row in rows]
-    for record in records:
-        _check_record(record, names, argument)
+    for row, record in zip(rows, records, strict=True):
+        is_column = isinstance(row, pd.Series) and row.name in names
+        _check_record(record, names, argument, _IS_COLUMN if is_column else "")
     numbers, levels = {}, []
     codes = np.full((len(names), len(rows)), -1, dtype=code_type(len(rows)))
     for column, name in zip(codes, names, strict=True):
         values = [record.get(name) for record in records]
-        read = None
+        read, text = None, next((value for value in values if isinstance(value, str)), None)
+        if text is not None and numeric.get(name):
+            raise TypeError(
+                f"{argument}: column {shown(name)} must be numeric; got text such as {shown(text)}. Write "
+                "numbers without quotes, with a decimal point."
+            )
         if name in numeric:
             array = _alone(values[0]) if len(values) == 1 else pd.Series(values).array
             read = read_numbers(array, name, argument, must=numeric[name])
@@ -182,16 +191,19 @@ def encode_records(
     return Dataset(Schema(tuple(names), tuple(levels)), codes, _index(rows), numbers=numbers)
 
 
-def _check_record(record: Mapping[Hashable, Any], names: Sequence[Hashable], argument: str) -> None:
+_IS_COLUMN = "A Series is one row. Convert a column, with its to_frame()."
+
+
+def _check_record(
+    record: Mapping[Hashable, Any], names: Sequence[Hashable], argument: str, advice: str = ""
+) -> None:
     """Raise unless a record has some of the names, with one value each; warn of misspelled ones."""
     absent = [name for name in names if name not in record]
     if absent and len(absent) == len(names):
-        hint = next(
-            filter(None, [did_you_mean(key, names) for key in record]), f"The model has {listed(names)}."
-        )
+        hints = [advice, *(did_you_mean(key, names) for key in record), f"The model has {listed(names)}."]
         raise KeyError(
             f"{argument} must have a value of at least one variable of the model in every record; "
-            f"got {listed(record)}. {hint}"
+            f"got {listed(record)}. {next(filter(None, hints))}"
         )
     _check_single(record, [name for name in names if name in record], argument)
     for key in record if absent else ():
@@ -266,7 +278,7 @@ class Facts(NamedTuple):
     Of these, ``size`` is the weight, ``gaps`` has the number of missing values by column, ``positive`` have
     a weight above 0, and ``fractional`` a weight that is not whole. ``hidden`` has the number of values by
     column that are treated as missing, because they are not among the levels, and ``labels`` the weight of
-    each label of the targets.
+    each label of the targets. ``checks`` are the sums of the codes by column.
     """
 
     rows: int
@@ -277,6 +289,7 @@ class Facts(NamedTuple):
     fractional: int = 0
     hidden: Any = 0
     labels: Any = ()
+    checks: Any = 0
 
 
 def with_class(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
@@ -289,7 +302,8 @@ def with_class(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
     gaps[data.incomplete] = np.count_nonzero(data.codes[data.incomplete] < 0, axis=1)
     weights = np.empty(0) if data.weights is None else data.weights
     fractional = int(np.count_nonzero(weights != np.round(weights)))
-    return data, Facts(rows, len(data), data.size, gaps, int(np.count_nonzero(weights)), fractional)
+    facts = Facts(rows, len(data), data.size, gaps, int(np.count_nonzero(weights)), fractional)
+    return data, facts._replace(checks=data.codes.sum(axis=1, dtype=np.int64))
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
@@ -14,6 +15,7 @@ from pandas.api.extensions import ExtensionArray
 from ..base.arrays import Array
 from ..base.checks import must_be
 from ..base.messages import listed, shown
+from .texts import how_to_read, numbers_in
 
 ArrayLike = ExtensionArray | NDArray[Any]
 
@@ -33,12 +35,33 @@ _MOST_EXACT = 2.0**53
 _TYPES = {"f": "floating", "i": "integer", "u": "integer", "b": "boolean"}
 
 
+def is_categorical(dtype: Any) -> bool:
+    """Whether values are categories of pandas or of Arrow."""
+    return isinstance(dtype, pd.CategoricalDtype) or is_dictionary(dtype)
+
+
+def is_dictionary(dtype: Any) -> bool:
+    """Whether values are categories of Arrow, as pandas reads them with ``dtype_backend="pyarrow"``."""
+    return isinstance(dtype, pd.ArrowDtype) and str(dtype.pyarrow_dtype).startswith("dictionary")
+
+
 def value_type(column: pd.Series[Any] | ArrayLike) -> str:
-    """Return the inferred type of pandas of a column."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
+    """Return the inferred type of pandas of a column; decimals without fractions are integers."""
+    dtype: Any = column.dtype
+    if is_categorical(dtype):
         return "categorical"
-    kind = _TYPES.get(column.dtype.kind)
-    return kind or pd.api.types.infer_dtype(pd.Series(column, dtype=column.dtype), skipna=True)
+    if kind := _TYPES.get(dtype.kind):
+        return kind
+    kind = pd.api.types.infer_dtype(pd.Series(column, dtype=dtype), skipna=True)
+    if kind == "decimal":
+        known = [number for number in column if isinstance(number, Decimal) and not number.is_nan()]
+        return "integer" if all(map(is_whole, known)) else kind
+    return str(dtype) if kind == "unknown-array" else kind
+
+
+def is_whole(number: Any) -> bool:
+    """Whether a decimal is a whole number."""
+    return bool(number.is_finite() and number == number.to_integral_value())
 
 
 def read_numbers(array: ArrayLike, name: Hashable, argument: str, *, must: bool) -> NDArray[Any] | None:
@@ -64,9 +87,10 @@ def read_numbers(array: ArrayLike, name: Hashable, argument: str, *, must: bool)
         return None
     if pd.isna(array).all():
         return np.full(len(array), np.nan)
-    raise TypeError(
-        f"{argument}: column {shown(name)} must be numeric; got {kind} values. {advice_on(kind, NUMERIC)}"
-    )
+    text = next((value for value in array if isinstance(value, str)), None)
+    got = f"{kind} values" if text is None or kind == "categorical" else f"text such as {shown(text)}"
+    advice = advice_on(kind, NUMERIC, name, array, argument)
+    raise TypeError(f"{argument}: column {shown(name)} must be numeric; got {got}. {advice}")
 
 
 def names_column(weights: Any) -> bool:
@@ -74,13 +98,18 @@ def names_column(weights: Any) -> bool:
     return isinstance(weights, str | tuple) or np.ndim(weights) == 0
 
 
+def check_index(values: Any, index: pd.Index[Any], argument: str) -> None:
+    """Raise a ValueError for a Series with another index than the data."""
+    if isinstance(values, pd.Series) and not values.index.equals(index):
+        raise ValueError(
+            f"{argument} must have the index of the data; got a Series with another one. Align it, with "
+            f"{argument}.loc[dataset.index], or pass .to_numpy() if its values are in the order of the rows."
+        )
+
+
 def check_weights(weights: Any, index: pd.Index[Any], argument: str = "weights") -> Array:
     """Return a weight of 0 or more for each row, or raise."""
-    if isinstance(weights, pd.Series) and not weights.index.equals(index):
-        raise ValueError(
-            f"{argument} must have the index of the data; got a Series with another one. Align it, or pass "
-            ".to_numpy() if its numbers are in the order of the rows."
-        )
+    check_index(weights, index, argument)
     numbers = np.asarray(weights)
     if numbers.dtype.kind not in "biuf":
         try:  # nullable types of pandas, decimals
@@ -185,25 +214,40 @@ def check_exact(numbers: Mapping[Hashable, NDArray[Any]]) -> None:
 NUMERIC, CATEGORICAL = 0, 1
 """The expected type of a column, for `advice_on`."""
 
-_ADVICE = {
-    "string": ("convert text with pd.to_numeric(..., errors='coerce')", ""),
-    "timedelta64": ("use pd.to_timedelta(...).dt.total_seconds()", "discretize them with pd.cut"),
-    **dict.fromkeys(["categorical", "interval"], ("the column is discretized already", "")),
-    **dict.fromkeys(
-        ["datetime64", "datetime", "date", "time", "period"],
-        (
-            "convert dates to numbers, for example with .dt.year",
-            "extract a part that repeats, for example .dt.month, or drop the column",
-        ),
-    ),
+_TO_MONTH = ("pd.to_datetime({0}).dt.year", "pd.to_datetime({0}).dt.month.astype('Int64')")
+_SECONDS = "pd.to_timedelta({0}).dt.total_seconds()"
+
+_DATES = ("datetime64", "datetime", "date", "period", "time")
+
+_CODE = {
+    **dict.fromkeys(_DATES[:3], _TO_MONTH),
+    "period": ("{0}.dt.year", "{0}.dt.month.astype('Int64')"),
+    "time": ("{0}.map(lambda t: t.hour, na_action='ignore').astype('Int64')",) * 2,
+    **dict.fromkeys(["timedelta64", "timedelta"], (_SECONDS, f"pd.cut({_SECONDS}, 5).astype('string')")),
+    "bytes": ("pd.to_numeric({0}.str.decode('utf-8'))", "{0}.str.decode('utf-8')"),
+    "categorical": ("{0}.astype(float)", ""),
+    "boolean": ("{0}.map(float, na_action='ignore')", ""),
 }
+"""Code that converts a column, {0}, of another type to numbers, and to categories."""
 
 
-def advice_on(kind: str, expected: int) -> str:
+def advice_on(kind: str, expected: int, name: Hashable, array: ArrayLike, argument: str = "dataset") -> str:
     """Return a sentence on how to convert a column of another type to numbers, or to categories."""
-    default = ("convert them to numbers, or drop the column", "convert them, for example with .astype(str)")
-    advice = _ADVICE.get(kind, default)[expected] or default[expected]
-    return f"{advice[0].upper()}{advice[1:]}."
+    labels = [value for value in array if isinstance(value, str | Real)]
+    texts = list(dict.fromkeys(map(str, labels)))
+    are_numbers = numbers_in(texts) is not None
+    if expected == NUMERIC and kind in ("categorical", "interval") and not are_numbers:
+        return "Pass the numbers, not their intervals."
+    if any(isinstance(label, str) for label in labels) and (
+        expected == NUMERIC or (are_numbers and len(texts) > MOST_CODES)
+    ):
+        return how_to_read(texts, name, argument)
+    column = f"{argument}[{name!r}]"
+    code = _CODE.get(kind, ("", "{0}.map(str, na_action='ignore')"))[expected].format(column)
+    if not code:
+        return "Convert them to numbers."
+    part = "Extract a part that repeats, for example" if kind in _DATES else "Convert them,"
+    return f"{part} with {column} = {code}."
 
 
 def check_class(column: pd.Series[Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
@@ -15,10 +16,18 @@ from ..base.arrays import added
 from ..base.calls import guided
 from ..base.checks import Names, OneOf, check_columns
 from ..base.immutable import cached_property
-from ..base.messages import listed, shown, warn
+from ..base.messages import cut, listed, shown, warn
 from .columns import check_categorical, column_arrays
 from .encoding import Facts, Frame, Reading, Records, check_unique, encode_frame, with_class
-from .numeric import are_categories, check_weights, labels_to_keep, names_column, read_numbers
+from .numeric import (
+    are_categories,
+    check_index,
+    check_weights,
+    is_categorical,
+    labels_to_keep,
+    names_column,
+    read_numbers,
+)
 from .partitions import Memo, Partitions, ask_source, facts_of_source
 from .schema import (
     ALL,
@@ -137,27 +146,36 @@ def as_cases(data: Dataset) -> Dataset:
     return replace(data, weights=weights * scale, cases=np.arange(len(data)))
 
 
-def group_labels(dataset: Any, groups: Any) -> tuple[InMemory, NDArray[np.intp]]:
+def group_labels(
+    dataset: Any, groups: Any, targets: Collection[Hashable] = ()
+) -> tuple[InMemory, NDArray[np.intp]]:
     """Return data without the column of groups, and the number of the group of each row, or raise.
 
-    ``groups`` is the name of a column or one label per row.
+    ``groups`` is the name of a column, but not of a target, or one label per row.
     """
-    rows, labels = open_data(dataset), groups
+    rows, labels = open_data(dataset), converted(groups)
     if not isinstance(rows, Frame | Dataset):
         raise TypeError("groups must be None if data are partitioned; got groups. Use rows in memory.")
-    if isinstance(rows, Frame) and names_column(groups):
+    if names_column(groups):
         check_columns([groups], rows.columns, "groups")
-        labels, rows = rows.frame[groups], Frame(rows.frame.drop(columns=[groups]), rows.argument)
-    elif isinstance(rows, Dataset) and names_column(groups):
-        check_columns([groups], rows.columns, "groups")
-        codes = rows.codes[rows.positions[groups]]
-        labels = rows.numbers.get(groups, np.where(codes < 0, np.nan, codes))
-        rows = rows.select([name for name in rows.columns if name != groups])
+        if groups in targets:
+            raise ValueError(f"groups must not be the class; got {shown(groups)}.")
+        others = [name for name in rows.columns if name != groups]
+        if isinstance(rows, Frame):
+            labels, rows = rows.frame[groups].array, Frame(rows.frame[others], rows.argument)
+        else:
+            codes = rows.codes[rows.positions[groups]]
+            labels = rows.numbers.get(groups, np.where(codes < 0, np.nan, codes))
+            rows = rows.select(others)
+    elif isinstance(labels, list | tuple) and all(isinstance(label, Hashable) for label in labels):
+        labels = pd.Series(labels, dtype=object)  # as an array, 1 and "1" would be the same, and NaN a label
+    else:
+        check_index(labels, rows.frame.index if isinstance(rows, Frame) else rows.index, "groups")
     if np.ndim(labels) != 1:
         raise TypeError(f"groups must be the name of a column or one label per row; got {shown(groups)}.")
     if len(labels) != len(rows):
         raise ValueError(f"groups must have one label for each of the {len(rows)} rows; got {len(labels)}.")
-    numbers, _ = pd.factorize(pd.Series(np.asarray(labels)))
+    numbers, _ = pd.factorize(pd.Series(labels))
     if (numbers < 0).any():
         raise ValueError(
             f"groups must have a label for each row; got {int((numbers < 0).sum())} missing values. Give "
@@ -253,12 +271,22 @@ def frame_of(data: Any, argument: str, *, or_row: bool = False) -> pd.DataFrame:
     return rows.frame
 
 
+_LONGEST_PATH = 200
+
+_READERS = {"parquet": "read_parquet", "feather": "read_feather", "json": "read_json", "xlsx": "read_excel"}
+"""The functions of pandas that read files, by the ending of the name; others are text in columns."""
+
+
 def _remedy(data: object) -> str:
     """Return how to convert other data to a data frame."""
     for method in ("compute", "to_pandas", "to_frame"):
         if hasattr(data, method):
             return f" Call its {method}()."
-    if isinstance(data, str | Hashable) and not isinstance(data, tuple):
+    if isinstance(data, str | PathLike):
+        ending = str(data).rpartition(".")[2].lower()
+        reader = _READERS.get(ending, "read_csv")
+        return f" Read the file first, with pd.{reader}({cut(str(data), _LONGEST_PATH)!r})."
+    if isinstance(data, Hashable) and not isinstance(data, tuple):
         return ""
     return " Make one with pd.DataFrame(data, columns=names)."
 
@@ -363,7 +391,7 @@ class Survey:
         data = replace(encode_frame(frame, self.columns, whole_floats=True), weights=weights)
         dtypes = [frame[name].dtype for name in self.columns]
         column_levels = tuple(
-            ColumnLevels(labels, isinstance(dtype, pd.CategoricalDtype), is_float_dtype(dtype))
+            ColumnLevels(labels, is_categorical(dtype), is_float_dtype(dtype))
             for dtype, labels in zip(dtypes, data.levels, strict=True)
         )
         return column_levels, with_class(data, self.class_var)[1]

@@ -40,6 +40,17 @@ class Memo:
         self.gaps: dict[Hashable, int] = {}
         self.hidden: dict[Hashable, int] = {}
         self.labels: dict[tuple[Hashable, tuple[Any, ...]], Array] = {}
+        self.checks: dict[tuple[Hashable, tuple[Any, ...]], tuple[int, int, int]] = {}
+
+    def compare(self, facts: Facts, schema: Schema) -> None:
+        """Raise a ValueError if rows or the values of a column differ from those of a former pass."""
+        found = zip(facts.checks.tolist(), facts.gaps.tolist(), strict=True)
+        for key, (check, gaps) in zip(zip(schema.columns, schema.levels, strict=True), found, strict=True):
+            if self.checks.setdefault(key, (facts.kept, check, gaps)) != (facts.kept, check, gaps):
+                raise ValueError(
+                    "dataset must not change between passes over its parts; got different values of "
+                    f"{shown(key[0])}. Copy the data, and use the copy."
+                )
 
     def keep(self, facts: Facts, columns: Sequence[Hashable]) -> bool:
         """Keep facts about some columns; return whether they are the first."""
@@ -213,6 +224,8 @@ class Partitions(Learnable):
         counting = _Counting(self.reading, count, targets)
         total, facts = self.source.reduce(counting, added, self.reading.columns)
         self.memo.labels.update(zip([self._key(name) for name in targets], facts.labels, strict=True))
+        if self.reading.draw is None:
+            self.memo.compare(facts, self.schema)
         if self.memo.keep(facts, self.columns):
             self.tell()
         return total

@@ -112,8 +112,9 @@ def recode(
     new_to_us = matched == _UNSEEN
     if new_to_us.any():
         strange = [old[code] for code in np.unique(codes[new_to_us])]
-        # A column of another type is an error, even if unseen labels are treated as missing.
-        if unseen is None or _same_text(strange, new) or _numbers_for_text(strange, new):
+        if unseen is None or (
+            not ((matched >= 0) & (codes >= 0)).any() and _is_of_other_type(strange, new, all_of=unseen < 0)
+        ):
             raise ValueError(f"column {shown(name)}: {_unknown(strange, new, advice)}")
         matched[new_to_us] = unseen
     return matched
@@ -122,15 +123,26 @@ def recode(
 def united(name: Hashable, known: tuple[Any, ...], more: Iterable[Any]) -> tuple[Any, ...]:
     """Return the levels of a column, then the further ones of other data; "(missing)" stays last."""
     strange = [label for label in more if label not in known]
-    if _same_text(strange, known) or (strange and _numbers_for_text(strange, known)):
-        raise ValueError(f"column {shown(name)}: {_unknown(strange, known, _FIXED)}")
+    in_other_type = [label for label in strange if _same_text([label], known)]
+    if in_other_type or (strange and _numbers_for_text(strange, known)):
+        raise ValueError(f"column {shown(name)}: {_unknown(in_other_type or strange, known, _FIXED)}")
     return tuple(sorted((*known, *strange), key=lambda label: label == MISSING))
 
 
+def _is_of_other_type(strange: Sequence[Any], known: Sequence[Any], *, all_of: bool) -> bool:
+    """Whether a column without known labels is of another type, which is an error with any option.
+
+    Labels that are treated as missing must all differ from known ones only in type, because each can be a
+    mistake by itself. Of labels that are merged with rare ones, most are unknown in any case.
+    """
+    found = [_same_text([label], known) for label in strange]
+    return (all(found) if all_of else any(found)) or _numbers_for_text(strange, known)
+
+
 def _same_text(strange: Iterable[Any], known: Iterable[Any]) -> bool:
-    """Whether labels differ only in type, or by the .0 of whole floats."""
+    """Whether all labels differ from known ones only in type, or by the .0 of whole floats."""
     texts, known_texts = ({str(label).removesuffix(".0") for label in labels} for labels in (strange, known))
-    return not texts.isdisjoint(known_texts)
+    return texts <= known_texts
 
 
 def _numbers_for_text(strange: Iterable[Any], known: Sequence[Any]) -> bool:
@@ -142,16 +154,30 @@ def _numbers_for_text(strange: Iterable[Any], known: Sequence[Any]) -> bool:
 def _unknown(strange: list[Any], known: tuple[Any, ...], remedy: str) -> str:
     """Return the message about labels that are not among the known ones."""
     if _same_text(strange, known):
-        types = type(strange[0]).__name__, type(known[0]).__name__
-        remedy = "They differ only by .0, as in a column with missing values. Convert the column"
-        if len(set(types)) > 1:
-            remedy = f"They are of type {types[0]} here and {types[1]} in the model. Convert the column"
-        if types[1] == "str" and str(strange[0]).removesuffix(".0").isdecimal():
-            remedy += ", with pd.to_numeric(column).astype('Int64').astype('string')"
-        remedy += "."
+        remedy = f"{_difference(strange, known)} Convert the column, with {_conversion(strange, known)}."
     elif _numbers_for_text(strange, known):
         remedy = "Apply the discretizer that discretize returned in training, or convert the column."
     return f"{listed(strange)} not among the levels of the model, {listed(known)}. {remedy}"
+
+
+def _difference(strange: Sequence[Any], known: Sequence[Any]) -> str:
+    here, there = type(strange[0]).__name__, type(known[0]).__name__
+    if here != there:
+        return f"They are of type {here} here and {there} in the model."
+    return "They differ only by .0, as in a column with missing values."
+
+
+def _conversion(strange: Sequence[Any], known: Sequence[Any]) -> str:
+    """Return code that converts a column of labels that differ from known ones only in type, or by .0."""
+    if isinstance(known[0], bool):
+        return "column.map({'True': True, 'False': False})"
+    if not isinstance(known[0], str):
+        return "pd.to_numeric(column)"
+    if all(str(label).removesuffix(".0").isdecimal() for label in strange):
+        code = "pd.to_numeric(column).astype('Int64').astype('string')"
+        written = {str(label).removesuffix(".0") for label in strange} <= set(known)
+        return code if written else f"{code} + '.0'"
+    return "column.map(str, na_action='ignore')"
 
 
 _PART_ROWS = 2**20

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 import pandas as pd
 
-from ..base.calls import tqdm
+from ..base.calls import open_bar
 from ..base.immutable import cached_property
 from ..base.messages import listed
 from .schema import Countable
@@ -95,23 +95,27 @@ def _column(series: Any) -> Any:
     dtype, implementation = series.dtype, series.implementation
     if implementation.is_pandas_like():
         return series.to_pandas().array
-    categories = getattr(dtype, "categories", None)
     if implementation.is_pyarrow() and str(dtype) == "Categorical":
-        categories = series.to_native().unify_dictionaries().combine_chunks().dictionary.to_pylist()
+        return categories_of_arrow(series.to_native())
+    categories = getattr(dtype, "categories", None)
     if categories is not None:
-        known = dict.fromkeys(label for label in categories if label is not None)  # Arrow may repeat them
-        return pd.Categorical(series.to_list(), categories=list(known))
-    if dtype.is_float() or dtype.is_decimal():
-        import narwhals.stable.v2 as nw
-
-        return series.cast(nw.Float64).to_numpy()
-    if not (dtype.is_integer() or str(dtype) == "Boolean"):
+        return pd.Categorical(series.to_list(), categories=list(categories))
+    if dtype.is_float():
+        return series.to_numpy()
+    if not (dtype.is_integer() or str(dtype) == "Boolean") or str(dtype) in _WIDE:
         return pd.Series(series.to_list(), dtype=object).array
     filled, missing = series.fill_null(0 if dtype.is_integer() else False), series.is_null().to_numpy()
     if not missing.any():
         return filled.to_numpy()
     nullable = pd.arrays.IntegerArray if dtype.is_integer() else pd.arrays.BooleanArray
     return nullable(filled.to_numpy().copy(), missing.astype(bool))
+
+
+def categories_of_arrow(chunked: Any) -> pd.Categorical:
+    """Return categories of Arrow, whose dictionary may repeat a label, as those of pandas."""
+    labels = chunked.unify_dictionaries().combine_chunks().dictionary.to_pylist()
+    known = dict.fromkeys(label for label in labels if label is not None)
+    return pd.Categorical(chunked.to_pylist(), categories=list(known), ordered=chunked.type.ordered)
 
 
 def _values(column: pd.Series[Any]) -> tuple[Any, Any]:
@@ -127,6 +131,9 @@ def _values(column: pd.Series[Any]) -> tuple[Any, Any]:
         return labels.tolist(), types[kind]
     return [None if label is None else str(label) for label in labels], nw.String()
 
+
+_WIDE = ("Int128", "UInt128")
+"""Types of integers that NumPy does not know."""
 
 T = TypeVar("T")
 
@@ -183,9 +190,19 @@ class Chunks:
         """Iterate over the frames; see `Source`."""
         total: list[T] = []
         # A progress bar, in interactive sessions only.
-        for frame in tqdm(self._walk(), desc="chunks", unit=" chunks", disable=None):
-            total = [merge([*total, make(frame if columns is None else frame[list(columns)])])]
+        for number, frame in enumerate(open_bar(self._walk(), desc="chunks", unit=" chunks", disable=None), 1):
+            part = frame if columns is None else self._columns(frame, columns, number)
+            total = [merge([*total, make(part)])]
         return total[0]
+
+    def _columns(self, frame: pd.DataFrame, columns: Sequence[Hashable], number: int) -> pd.DataFrame:
+        """Return columns of a part, or raise a KeyError for those that it lacks."""
+        if absent := [name for name in columns if name not in frame.columns]:
+            raise KeyError(
+                f"{self.argument}: part {number} has no column {listed(absent)}. Give each part the columns "
+                "of the first, with part.reindex(columns=first.columns)."
+            )
+        return frame[list(columns)]
 
     def _peek(self) -> pd.DataFrame:
         """Return the first frame, which is kept for the next pass."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..base.checks import check_columns, check_name, check_names
 from . import databases as databases  # which registers its source
-from .columns import warn_of_no_features, warn_of_wide_columns
+from .columns import warn_of_columns, warn_of_labels, warn_of_no_features
 from .encoding import check_levels
 from .numeric import FLOATS
 from .opening import InFull, InParts, open_data
@@ -112,11 +112,13 @@ def prepare(
         check_levels(data, [name for name in data.columns if name not in given])
     if isinstance(data, Partitions):
         data = replace(data, targets=targets, order=order, warns=warns)
+        if features is None and warns:
+            warn_of_labels(data.schema)
         data.tell()
         return data
     assert isinstance(data, Dataset)
     if features is None and warns:
-        warn_of_wide_columns(data.schema, data.codes, data.weights, targets[0])
+        warn_of_columns(data, targets[0] if len(targets) == 1 else None)
     return _rows_with_targets(data, targets, order, warns)
 
 
@@ -164,7 +166,7 @@ def some_features(data: Trained, features: Sequence[Hashable]) -> Trained:
     """Return prepared data with some of its features."""
     check_columns(features, data.columns, "features")
     names = (*features, *data.targets)
-    order = tuple([name for name in data.order if name in names])
+    order = tuple(filter(set(names).__contains__, data.order))
     return replace(data.select(names), order=order)
 
 
@@ -213,5 +215,5 @@ def describe(
     check_levels(found, [name for name in columns if name not in filled])
     _check_no_missing_level(found.schema, (class_var,), "class_var")
     if features is None:
-        warn_of_wide_columns(found.schema, found.codes, found.weights, class_var)
+        warn_of_columns(found, class_var)
     return found.schema, tuple(chosen)

@@ -7,17 +7,28 @@ exclusion, so that every model whose score is a sum of terms is searched alike.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
+from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import TOLERANCE, Array, Codes, Positions, blocks, first_best, log_normalize
-from ..base.calls import guided
+from ..base.arrays import (
+    TOLERANCE,
+    Array,
+    Codes,
+    Positions,
+    blocks,
+    first_best,
+    log_normalize,
+    one_thread,
+    second_best,
+)
+from ..base.calls import advance, guided, progress_bar
 from ..base.checks import Names, OneOf, Unseen, Whole
 from ..base.graphs import descending
 from ..base.immutable import cached_property
@@ -31,7 +42,7 @@ from .explain import own_values, read_one
 
 _BLOCK_ROWS = 2**14
 _BLOCK_CELLS = 2**20
-_MOST_SETS = 2**25
+_MOST_TERMS = 2**34  # that are looked up to find sets of a size
 
 Corrections: TypeAlias = Mapping[tuple[int, ...], Array]
 
@@ -114,12 +125,12 @@ def counterfactual(
     wanted = None if target is None else labels.index(OneOf(labels).check("target", target))
     raw, data = read_one(model, row)
     placed, codes = model._place(data, unseen)
-    logs = placed._log_joint(codes)[0]
-    predicted = int(first_best(logs))
+    logs = placed._log_joint(codes)
+    predicted = first_best(logs)
     if wanted is None:
-        wanted = int(first_best(np.where(np.arange(len(logs)) == predicted, -np.inf, logs)))
+        wanted = int(second_best(logs, predicted)[0]) if len(labels) > 1 else 0
     found = []
-    if wanted != predicted:
+    if wanted != predicted[0]:
         codes = codes[: len(model.features)]
         moves = _moves(placed, codes[:, 0].tolist(), raw, {*fixed})
         numbers = {name: as_floats(values) for name, values in data.numbers.items()}
@@ -232,80 +243,240 @@ class Changes:
             scopes = {scope for scope in scopes if u not in scope} | {joined}
         return [scope & self.moves_of.keys() for scope in scopes]
 
+    def corrected(self, most: int) -> list[tuple[int, ...]]:
+        """Return the sets of 2 to ``most`` features that are together in a term, small ones first."""
+        sizes, scopes = range(2, most + 1), {tuple(sorted(scope)) for scope in self.scopes or ()}
+        sets = {part for scope in scopes for size in sizes for part in combinations(scope, size)}
+        return sorted(sets, key=lambda part: (len(part), part))
+
     def corrections(self, most: int) -> Corrections:
         """Return what sets of 2 to ``most`` features of a term add, (moves of each…, classes)."""
-        found: dict[tuple[int, ...], Array] = {}
-        sizes, scopes = range(2, most + 1), list(map(sorted, self.scopes or ()))
-        sets = {part for scope in scopes for size in sizes for part in combinations(scope, size)}
-        for scope in sorted(sets, key=lambda part: (len(part), part)):
-            own = [self.moves_of[f] for f in scope]
-            grid = np.stack([moves.ravel() for moves in np.meshgrid(*own, indexing="ij")], axis=1)
-            effect = (self.logs(grid) - self.before).reshape(*map(len, own), -1)
-            for part in (part for n in range(1, len(scope)) for part in combinations(range(len(scope)), n)):
-                names = tuple([scope[i] for i in part])
-                known = self.alone[own[part[0]]] if len(part) == 1 else found[names]
-                effect = effect - known.reshape(
-                    *[len(own[i]) if i in part else 1 for i in range(len(own))], -1
-                )
-            found[scope] = effect
-        return found
+        found, wanted = self._found, self.corrected(most)
+        sizes = {scope: [len(self.moves_of[f]) for f in scope] for scope in wanted if scope not in found}
+        for some in _grouped(sizes):  # many at once, because a call takes as long as many rows
+            grids = [np.indices(sizes[scope]).reshape(len(scope), -1).T for scope in some]
+            starts = [[self.moves_of[f][0] for f in scope] for scope in some]
+            logs = self.logs(np.concatenate([grid + at for grid, at in zip(grids, starts, strict=True)]))
+            ends = np.cumsum([len(grid) for grid in grids])[:-1]
+            for scope, effect in zip(some, np.split(logs - self.before, ends), strict=True):
+                found[scope] = self._added(scope, effect.reshape(*sizes[scope], -1), found)
+        return {scope: found[scope] for scope in wanted}
+
+    @cached_property
+    def _found(self) -> dict[tuple[int, ...], Array]:
+        """The corrections that are known."""
+        return {}
+
+    def _added(self, scope: tuple[int, ...], effect: Array, found: Corrections) -> Array:
+        """Return the effect of the moves of some features minus what fewer of them add."""
+        n = len(scope)
+        for part in (part for size in range(1, n) for part in combinations(range(n), size)):
+            names = tuple([scope[i] for i in part])
+            known = self.alone[self.moves_of[names[0]]] if len(part) == 1 else found[names]
+            effect = effect - known.reshape(*[effect.shape[i] if i in part else 1 for i in range(n)], -1)
+        return effect
+
+    @cached_property
+    def parts(self) -> list[Changes] | None:
+        """The same changes in each member of an average, if the scores of all are sums of terms."""
+        parts = [replace(self, x=member) for member in self.x._averaged()]
+        return None if not parts or any(part.scopes is None for part in parts) else parts
+
+
+def _grouped(sizes: Mapping[tuple[int, ...], Sequence[int]]) -> Iterator[list[tuple[int, ...]]]:
+    """Yield scopes of equally many features, in groups of a bounded number of rows."""
+    group, rows = list[tuple[int, ...]](), 0
+    for scope, cards in sizes.items():
+        if group and (rows > _BLOCK_ROWS or len(scope) > len(group[0])):
+            yield group
+            group, rows = [], 0
+        group.append(scope)
+        rows += prod(cards)
+    if group:
+        yield group
+
+
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """What changes add to the log odds of the target against each class, at most, in a sum of terms.
+
+    ``alone``, (moves, classes), has the exact effect of each move, and ``joint[n]`` the n largest corrections
+    of a move, each with another later feature, added up.
+    """
+
+    before: Array
+    alone: Array
+    joint: Sequence[Array]
+    features: Positions
+
+    @classmethod
+    def of(cls, changes: Changes, corrections: Corrections, size: int) -> Gains:
+        """Compute the gains of the moves of a row, up to a number of changes."""
+
+        def odds(logs: Array) -> Array:
+            return np.asarray(logs[..., [changes.target]] - logs)
+
+        pairs: dict[int, dict[int, Array]] = {}
+        for scope, effect in corrections.items():  # what the first feature adds to the change of the last one
+            gain = np.maximum(odds(effect).max(axis=tuple(range(1, len(scope)))), 0.0)
+            of_first = pairs.setdefault(scope[0], {})
+            of_first[scope[-1]] = of_first.get(scope[-1], 0.0) + gain
+        alone = odds(changes.alone)
+        joint = np.zeros((size, *alone.shape))
+        for first, by_last in pairs.items():
+            largest = -np.sort(-np.stack(list(by_last.values())), axis=0)[: size - 1].cumsum(axis=0)
+            joint[1 : 1 + len(largest), changes.moves_of[first]] = largest
+            joint[1 + len(largest) :, changes.moves_of[first]] = largest[-1:]
+        return cls(odds(changes.before), alone, list(joint), changes.features)
+
+    def bounds(self, sets: Positions, more: int, odds: Array | None = None) -> Array:
+        """Return bounds of log odds after ``more`` moves, (sets, classes); ``odds`` are those of the sets.
+
+        A move is corrected with as many later moves as there are more. If the odds are unknown, it may also
+        have been corrected with the other moves of its set.
+        """
+        if odds is None:
+            own = self.alone + self.joint[sets.shape[1] + more - 1]
+            odds = self.before + own[sets].sum(axis=1)
+        elif sets.shape[1]:
+            odds = odds + self.joint[more][sets].sum(axis=1)
+        if not more:
+            return np.asarray(odds)
+        later = self.features[sets[:, -1]] + 1 if sets.shape[1] else np.zeros(len(sets), dtype=np.intp)
+        return np.asarray(odds + self._best_later(more)[later])
+
+    def _best_later(self, more: int) -> Array:
+        """Return the largest sum of gains of ``more`` features from each on, (features + 1, classes).
+
+        It is -inf if there are fewer.
+        """
+        n = int(self.features.max(initial=-1)) + 1
+        gains = np.full((n, self.alone.shape[1]), -np.inf)
+        np.maximum.at(gains, self.features, self.alone + self.joint[more - 1])
+        top = np.full((more, gains.shape[1]), -np.inf)
+        sums = np.full((n + 1, gains.shape[1]), -np.inf)
+        for f in reversed(range(n)):
+            top[0] = np.maximum(top[0], gains[f])  # the smallest
+            top.sort(axis=0)
+            sums[f] = top.sum(axis=0)
+        return sums
 
 
 def smallest_changes(changes: Changes, most: int, alternatives: int) -> list[tuple[list[ValueChange], float]]:
     """Return the best of the smallest sets of changes that lead to the target, with their posteriors."""
-    numbers = reduce(np.convolve, [[1, len(moves)] for moves in changes.moves_of.values()], np.ones(1))
-    for size in range(1, min(most, len(changes.moves_of)) + 1):
-        if numbers[size - (changes.scopes is not None)] > _MOST_SETS:
-            raise ValueError(
-                f"most must be less than {size} for this row, because there are {numbers[size]:,.0f} sets of "
-                "changes. Name features that keep their values with fixed."
-            )
-        sets = _search(changes, size, alternatives)
-        if len(sets):
-            posteriors = np.exp(log_normalize(changes.logs(sets))[:, changes.target]).tolist()
-            return [([changes.moves[m] for m in row], p) for row, p in zip(sets, posteriors, strict=True)]
+    with one_thread, progress_bar(None, by_steps=True, desc="counterfactual", unit=" blocks"):
+        for size in range(1, min(most, len(changes.moves_of)) + 1):
+            _check_work(changes, size)
+            sets = Search(changes, size, alternatives).run()
+            if len(sets):
+                posteriors = np.exp(log_normalize(changes.logs(sets))[:, changes.target]).tolist()
+                return [([changes.moves[m] for m in row], p) for row, p in zip(sets, posteriors, strict=True)]
     return []
 
 
-def _search(changes: Changes, size: int, number: int) -> Positions:
-    """Return the best sets of a size that lead to the target, trying those with the largest bounds first."""
-    corrections = None if changes.scopes is None else changes.corrections(size)
-    sets, totals = np.empty((1, 0), dtype=np.intp), changes.before[None]
-    for _ in range(size - 1):
-        parts = _blocks(changes, np.arange(len(sets)))
-        steps = [_extended(changes, corrections, sets[rows], totals[rows]) for rows in parts]
-        sets, totals = (np.concatenate(arrays) for arrays in zip(*steps, strict=True))
-    bounds = np.ones(len(sets)) if corrections is None else _bounds(changes, corrections, sets, totals)
-    best, posteriors, least = np.empty((0, size), dtype=np.intp), np.empty(0), 0.0
-    for rows in _blocks(changes, np.argsort(-bounds, kind="stable")):
-        rows = rows[bounds[rows] >= least]
-        found, logs = _extended(changes, corrections, sets[rows], totals[rows])
-        wins = first_best(logs) == changes.target
-        best = np.concatenate([best, found[wins]])
-        posteriors = np.append(posteriors, np.exp(log_normalize(logs[wins])[:, changes.target]))
-        if len(posteriors) >= number:
-            least = -np.partition(-posteriors, number - 1)[number - 1] - 2 * TOLERANCE
-        best, posteriors = best[posteriors >= least], posteriors[posteriors >= least]
-    order = np.lexsort(best.T[::-1])  # ties are in the order of the moves
-    return best[order[descending(posteriors[order])]][:number]
+def _check_work(changes: Changes, size: int) -> None:
+    """Raise a ValueError if too many sets have to be tried before or without a bound."""
+    amounts = {f: len(moves) for f, moves in changes.moves_of.items()}
+    if changes.scopes is not None:
+        _check_rows(changes, sum(prod(amounts[f] for f in scope) for scope in changes.corrected(size)), size)
+    elif changes.parts is None:
+        _check_rows(changes, reduce(np.convolve, [[1, n] for n in amounts.values()], np.ones(1))[size], size)
 
 
-def _blocks(changes: Changes, rows: Positions) -> list[Positions]:
-    """Return row numbers in blocks that bound memory."""
-    cells = len(changes.moves) * len(changes.before)
-    return [rows[block] for block in blocks(len(rows), _BLOCK_CELLS, cells)]
+def _check_rows(changes: Changes, rows: float, size: int) -> None:
+    """Raise a ValueError if a number of rows has too many terms to look up."""
+    terms = sum(len(member.features) for member in changes.x.members)
+    if rows * terms > _MOST_TERMS:
+        raise ValueError(
+            f"most must be less than {size} for this row, because {rows:,.0f} sets of changes or more have "
+            f"to be tried in {terms:,} terms. Name features that keep their values with fixed."
+        )
+
+
+class Search:
+    """The best sets of a size that lead to the target, trying those with the largest bounds first.
+
+    Sets are extended by moves of later features, block by block: the sets of a block are complete before the
+    next block is begun, so that memory is bounded.
+    """
+
+    def __init__(self, changes: Changes, size: int, number: int) -> None:
+        self.changes, self.size, self.number = changes, size, number
+        self.corrections = None if changes.scopes is None else changes.corrections(size)
+        sums = [changes] if changes.scopes is not None else changes.parts or []
+        self.gains = [Gains.of(part, part.corrections(size), size) for part in sums]
+        self.best, self.posteriors, self.least = np.empty((0, size), dtype=np.intp), np.empty(0), 0.0
+        self.tried = 0
+
+    def run(self) -> Positions:
+        """Return the sets, the largest posterior first, ties in the order of the moves."""
+        nothing = np.empty((1, 0), dtype=np.intp)
+        self._extend(nothing, self.changes.before[None], self._bounds(nothing, self.changes.before[None]))
+        order = np.lexsort(self.best.T[::-1])
+        return self.best[order[descending(self.posteriors[order])]][: self.number]
+
+    def _extend(self, sets: Positions, totals: Array, bounds: Array) -> None:
+        """Extend sets, with the log joint after them and their bounds, to the size."""
+        cells = len(self.changes.moves) * len(self.changes.before) * max(1, len(self.gains))
+        order = np.argsort(-bounds, kind="stable")
+        for block in blocks(len(order), _BLOCK_CELLS, cells):
+            rows = order[block]
+            rows = rows[bounds[rows] >= self.least]
+            if not len(rows):
+                return
+            advance()
+            longer, logs = _extended(self.changes, self.corrections, sets[rows], totals[rows])
+            if longer.shape[1] < self.size:
+                self._extend(longer, logs, self._bounds(longer, logs))
+            elif self.corrections is None:
+                longer = longer[self._bounds(longer, logs) >= self.least]
+                self.tried += len(longer)
+                _check_rows(self.changes, self.tried, self.size)
+                self._keep(longer, self.changes.logs(longer))
+            else:
+                self._keep(longer, logs)
+
+    def _keep(self, sets: Positions, logs: Array) -> None:
+        """Keep the best of the sets that lead to the target."""
+        wins = first_best(logs) == self.changes.target
+        posteriors = np.exp(log_normalize(logs[wins])[:, self.changes.target])
+        self.best = np.concatenate([self.best, sets[wins]])
+        self.posteriors = np.append(self.posteriors, posteriors)
+        if len(self.posteriors) >= self.number:
+            at = self.number - 1
+            self.least = -np.partition(-self.posteriors, at)[at] - 2 * TOLERANCE
+        kept = self.posteriors >= self.least
+        self.best, self.posteriors = self.best[kept], self.posteriors[kept]
+
+    def _bounds(self, sets: Positions, totals: Array) -> Array:
+        """Return a bound of the posterior of the target, -1 if it cannot be predicted, (sets,).
+
+        The odds of an average are not larger than those of the member with the largest odds.
+        """
+        if not self.gains:
+            return np.ones(len(sets))
+        odds = None if self.corrections is None else totals[:, [self.changes.target]] - totals
+        more = self.size - sets.shape[1]
+        bounds = reduce(np.maximum, [gains.bounds(sets, more, odds) for gains in self.gains])
+        bounds[:, self.changes.target] = 0.0
+        with np.errstate(over="ignore"):
+            posteriors = 1 / np.exp(-bounds).sum(axis=1)
+        return np.where((bounds >= -2 * TOLERANCE).all(axis=1), posteriors, -1.0)
 
 
 def _extended(
     changes: Changes, corrections: Corrections | None, sets: Positions, totals: Array
 ) -> tuple[Positions, Array]:
-    """Return sets with one more move, of a later feature, and the log joint after them."""
+    """Return sets with one more move, of a later feature, and the log joint after them.
+
+    Without corrections, the totals are those of the row.
+    """
     features = changes.features[sets]
     latest = features[:, -1:] if features.shape[1] else np.full((len(sets), 1), -1)
     at, moves = np.nonzero(changes.features > latest)
     longer = np.column_stack([sets[at], moves])
     if corrections is None:
-        return longer, changes.logs(longer)
+        return longer, totals[at]
     logs = totals[:, None] + changes.alone
     for (*heads, last), effect in corrections.items():
         has = [features == head for head in heads]
@@ -315,23 +486,3 @@ def _extended(
             places = [sets[found][own[found]] - changes.moves_of[head][0] for own, head in pairs]
             logs[np.ix_(found, changes.moves_of[last])] += effect[tuple(places)]
     return longer, logs[at, moves]
-
-
-def _bounds(changes: Changes, corrections: Corrections, sets: Positions, totals: Array) -> Array:
-    """Return a bound of the posterior of the target after one more change, -1 if it cannot be predicted."""
-
-    def odds(logs: Array) -> Array:
-        return np.asarray(logs[..., [changes.target]] - logs)
-
-    pairs: dict[tuple[int, int], Array] = {}
-    for scope, effect in corrections.items():  # what the first feature adds to the change of the last one
-        gain = np.maximum(odds(effect).max(axis=tuple(range(1, len(scope)))), 0.0)
-        pairs[scope[0], scope[-1]] = pairs.get((scope[0], scope[-1]), 0.0) + gain
-    joint = np.zeros_like(changes.alone)
-    for (first, _), gain in pairs.items():
-        own = changes.moves_of[first]
-        joint[own] = np.maximum(joint[own], gain)
-    bounds = odds(totals) + odds(changes.alone).max(axis=0) + joint[sets].sum(axis=1)
-    with np.errstate(over="ignore"):
-        posteriors = 1 / np.exp(-bounds).sum(axis=1)
-    return np.where((bounds >= -2 * TOLERANCE).all(axis=1), posteriors, -1.0)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ..base import graphs
-from ..base.arrays import Array, Codes, Mask, Positions, blocks, first_best, log, log_sum_exp
+from ..base.arrays import Array, Codes, Mask, Positions, blocks, first_best, log, log_sum_exp, second_best
 from ..base.checks import OneOf, is_among, must_be
 from ..base.messages import listed, shown
 from ..frames.schema import Dataset, check_unseen
@@ -84,11 +84,7 @@ def _choose(logs: Array, target: int | None, against: list[int] | None) -> tuple
     targets = first_best(logs) if target is None else np.full(len(logs), target)
     rivals = np.zeros(logs.shape, dtype=bool)
     if against is None:
-        other_logs = logs.copy()
-        other_logs[at, targets] = -np.inf
-        best = first_best(other_logs)
-        best[best == targets] = 1  # all are impossible, so the first class, 0, was chosen
-        rivals[at, best] = True
+        rivals[at, second_best(logs, targets)] = True
     else:
         rivals[:, against] = True
         rivals[at, targets] = False

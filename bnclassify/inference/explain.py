@@ -81,7 +81,8 @@ def explain(
     interactions : bool, default False
         If True, split the contribution of each feature with feature parents into main effect and interaction.
     sentences : bool, default False
-        If True, return the three strongest reasons as text in place of the table.
+        If True, return the three strongest reasons as text in place of the table. If the classes are 0 and 1,
+        False and True, or no and yes, the second of these is explained by default.
 
     Returns
     -------
@@ -137,6 +138,8 @@ def explain(
     Flag().check("interactions", interactions)
     x = check_fitted(x)._of_class(class_var)
     raw, data = _read_rows(x, row)
+    if sentences and target is None and against is None:
+        target = _positive(x.known_levels[-1])
     evidence = weigh_evidence(x, data, target, against, unseen)
     x, several = evidence.model, len(data) != 1
     known, log_odds = _contributions(x, evidence, raw, interactions)
@@ -215,16 +218,30 @@ def _times(log_odds: float) -> str:
     """Write an odds ratio.
 
     >>> _times(0.34), _times(-9.1), _times(4.0), _times(float("-inf"))
-    ('1.4 times as high', '0.00011 times as high', '55 times as high', '0')
+    ('1.4 times as high', '8,955 times lower', '55 times as high', '0')
     >>> _times(-20.0)
-    'less than 0.0001 times as high'
+    'more than 10,000 times lower'
     """
+    how = "times as high" if log_odds > 0 else "times lower"
     if abs(log_odds) > _MOST_LOG_ODDS:
         extreme = "infinite" if log_odds > 0 else "0"
-        bound = "more than 10,000" if log_odds > 0 else "less than 0.0001"
-        return extreme if np.isinf(log_odds) else f"{bound} times as high"
-    ratio = round(float(np.exp(log_odds)), 9)  # without rounding errors, as of 2.75
-    return f"{ratio:,.0f} times as high" if ratio >= 10 else f"{ratio:.2g} times as high"
+        return extreme if np.isinf(log_odds) else f"more than 10,000 {how}"
+    ratio = round(float(np.exp(abs(log_odds))), 9)  # without rounding errors, as of 2.75
+    return f"{ratio:,.0f} {how}" if ratio >= 10 else f"{ratio:.2g} {how}"
+
+
+_POSITIVE = {"1": "0", "true": "false", "yes": "no", "y": "n"}
+"""Labels of a class that tells whether something is so, and of the other class."""
+
+
+def _positive(labels: Sequence[Any]) -> Any:
+    """Return the one of two labels that means yes, or None.
+
+    >>> _positive(("no", "yes")), _positive((1, 0)), _positive((False, True)), _positive(("bad", "good"))
+    ('yes', 1, True, None)
+    """
+    texts = {str(label).lower(): label for label in labels}
+    return next((texts[yes] for yes, no in _POSITIVE.items() if texts.keys() == {yes, no}), None)
 
 
 @dataclass(frozen=True)

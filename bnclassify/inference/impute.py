@@ -20,6 +20,7 @@ from ..model.model import Model
 from ..network.gibbs import BURN_IN, MOST_SWEEPS
 
 _MOST_DRAWS = 1_000_000
+_MOST_VALUES = 2**28  # maximum number of values of all completions
 
 
 @guided("Pass options by name: impute(x, frame, draws=n, rng=seed).")
@@ -59,8 +60,8 @@ def impute(
     Raises
     ------
     KeyError, TypeError, ValueError
-        If the model does not define a joint distribution, or there are too many combinations of missing
-        values in a row.
+        If the model does not define a joint distribution, there are too many combinations of missing values
+        in a row, or the completions would have more than 2²⁸ values.
 
     Notes
     -----
@@ -86,7 +87,13 @@ def impute(
     model = check_joint(x, "impute", or_sampled=True)
     Whole(most=MOST_SWEEPS).check("burn_in", burn_in)
     table, generator = frame_of(frame, "frame"), None
-    if Optional(Whole(least=1, most=_MOST_DRAWS)).check("draws", draws) is not None:
+    most = max(1, min(_MOST_DRAWS, _MOST_VALUES // max(1, table.size)))
+    if Optional(Whole(least=1, most=most)).check("draws", draws) is not None:
+        if "draw" in table.index.names:
+            raise ValueError(
+                "frame must have an index without the name 'draw', which the result adds. Rename it with "
+                ".rename_axis."
+            )
         table = pd.concat([table] * (draws or 1), keys=range(draws or 1), names=["draw", *table.index.names])
         generator = check_rng(rng)
     levels, discretizer = model.levels_by_name, model.discretizer

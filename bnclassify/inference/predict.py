@@ -10,7 +10,17 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit, stdtrit
 
-from ..base.arrays import Array, Codes, Positions, blocks, code_type, first_best, log, log_normalize
+from ..base.arrays import (
+    TOLERANCE,
+    Array,
+    Codes,
+    Positions,
+    blocks,
+    code_type,
+    first_best,
+    log,
+    log_normalize,
+)
 from ..base.calls import guided
 from ..base.checks import Flag, Instance, Real, Seed, Unseen, check_columns, check_rng
 from ..base.messages import listed, shown
@@ -87,7 +97,8 @@ def predict(
     prob : bool, default False
         If True, return posteriors instead of labels.
     unseen : {"error", "missing"}, default "error"
-        Whether a value that is not among the levels of the model raises an error or is treated as missing.
+        Whether a value that is not among the levels of the model raises an error or is treated as missing. If
+        no value of a column is known, and all differ from levels only in type or by ".0", it is an error.
     prior : dict or pandas.Series, optional
         The probability of each class in the population of `newdata`, if it differs from the training data.
     costs : pandas.DataFrame, optional
@@ -335,20 +346,32 @@ def check_prior(prior: Any, classes: Sequence[Hashable]) -> Array:
 
 def exchange_prior(logs: Array, learned: Array, prior: Array, classes: Sequence[Hashable]) -> Array:
     """Return log posteriors under another prior, by Bayes' rule."""
+    return log_normalize(log_normalize(logs) + log_prior_ratio(learned, prior, classes))
+
+
+def log_prior_ratio(learned: Array, prior: Array, classes: Sequence[Hashable]) -> Array:
+    """Return the log of a prior divided by the learned probabilities of the classes, or raise."""
     unknown = [name for name, old, new in zip(classes, learned, prior, strict=True) if old == 0 < new]
     if unknown:
         raise ValueError(
             f"prior must be 0 for classes that are impossible in the model; got a positive value of "
             f"{listed(unknown)}. Fit the model with smooth above 0."
         )
-    ratio = np.where(prior > 0, prior / np.where(learned > 0, learned, 1.0), 0.0)
-    return log_normalize(log_normalize(logs) + log(ratio))
+    return log(np.where(prior > 0, prior / np.where(learned > 0, learned, 1.0), 0.0))
 
 
 def least_costly(logs: Array, costs: Array) -> Positions:
-    """Return the decision of minimum expected cost in each row, the first if tied."""
-    scale = np.ptp(costs) or 1.0  # ties do not depend on the scale of costs
-    return first_best(-(np.exp(log_normalize(logs)) @ (costs / scale)))
+    """Return the decision of minimum expected cost in each row, the first if tied.
+
+    Decisions are tied if they differ by no more than rounding errors: by 1e-9 of what either adds up,
+    Σ_c P(c | row) |cost|. So a large cost of one decision does not make others equal.
+    """
+    posteriors, costs = np.exp(log_normalize(logs)), costs / 4  # so that no sum or difference overflows
+    expected, sizes = posteriors @ costs, posteriors @ np.abs(costs)
+    least = expected.argmin(axis=1)[:, None]
+    limit = np.maximum(sizes, np.take_along_axis(sizes, least, axis=1)) * TOLERANCE
+    tied = expected - np.take_along_axis(expected, least, axis=1) <= limit
+    return np.asarray(tied.argmax(axis=1))
 
 
 def _check_classes(names: Sequence[Hashable], classes: Sequence[Hashable], requirement: str) -> None:

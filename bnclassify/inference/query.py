@@ -252,6 +252,15 @@ def log_table(
     """Return ln P(requested variables, evidence), with one axis per requested variable."""
     cards = [len(labels) for labels in x.levels or ()]
     class_number = len(cards) - 1
+    if variables and class_number not in variables:
+        largest = max(variables, key=cards.__getitem__)
+        exchanged = x._with_class(largest)
+        if exchanged is not None:  # one sum gives all levels of the class, and none of other variables
+            place = {largest: class_number, class_number: largest}
+            known = evidence.copy()
+            known[[largest, class_number]] = evidence[[class_number, largest]]
+            weights = {place.get(v, v): values for v, values in likelihoods.items()}
+            return log_table(exchanged, [place.get(v, v) for v in variables], known, weights)
     asked = [v for v in variables if v != class_number]
     features = [*asked, *(v for v in likelihoods if v not in (*asked, class_number))]
     possible = [

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from .explain import own_values, read_one
 from .predict import check_costs
 
 _DEVIATIONS, _POINTS = 6.0, 121  # of the grid of a density
+_BLOCK_CELLS = 2**20
 
 
 @guided("Pass costs by name: value_of_information(x, row, costs=costs).")
@@ -100,8 +102,7 @@ def value_of_information(
         measures["cost_reduction"] = lambda posteriors: (posteriors @ table).min(axis=1)
     missing = np.flatnonzero(codes[:, 0] < 0).tolist()
     values = np.empty((len(missing), len(measures)))
-    for i, feature in enumerate(missing):
-        shares, posteriors = _outcomes(placed, codes, numbers, feature)
+    for i, (shares, posteriors) in enumerate(_outcomes(placed, codes, numbers, missing)):
         chances = shares @ now
         values[i] = [float(m(now[None])[0] - chances @ m(posteriors)) for m in measures.values()]
     if not model.no_joint:
@@ -126,22 +127,55 @@ def _unknown(
     return placed, codes, data.numbers
 
 
-def _outcomes(x: Model, codes: Codes, numbers: Mapping[Hashable, Array], feature: int) -> tuple[Array, Array]:
-    """Return P(value | observed, class) and P(class | observed, value), (values, classes), of a feature."""
-    name, widths, number = x.features[feature], np.ones(1), None
-    if name in x.densities:
-        points, widths = grid_of(x.densities[name])
-        x = x._at({name: tuple(points.tolist())})
-    else:
-        number = middles(x, name)
-    n = len(x.known_levels[feature])
-    rows = np.repeat(codes, n, axis=1)
-    rows[feature] = np.arange(n)
-    shares = share_out(x._value_logs(rows, feature) + np.log(widths)[:, None], axis=0)
-    given = {other: np.repeat(known, n) for other, known in numbers.items()}
-    given |= {} if number is None else {name: number}
-    logs = x._log_joint(x._with_numbers(rows, given))
-    return shares, np.exp(log_normalize(logs))
+def _outcomes(
+    x: Model, codes: Codes, numbers: Mapping[Hashable, Array], features: Sequence[int]
+) -> Iterator[tuple[Array, Array]]:
+    """Yield P(value | observed, class) and P(class | observed, value) of features, (values, classes).
+
+    Many features are computed at once, but each feature with a density on its own grid.
+    """
+    most = max([len(labels) for labels in x.known_levels]) * len(codes)
+    group: list[int] = []
+    for feature in features:
+        if x.features[feature] in x.densities:
+            yield from _values(x, codes, numbers, group)
+            points, widths = grid_of(x.densities[x.features[feature]])
+            on_grid = x._at({x.features[feature]: tuple(points.tolist())})
+            yield from _values(on_grid, codes, numbers, [feature], np.log(widths))
+            group = []
+            continue
+        group.append(feature)
+        if len(group) * most > _BLOCK_CELLS:
+            yield from _values(x, codes, numbers, group)
+            group = []
+    yield from _values(x, codes, numbers, group)
+
+
+def _values(
+    x: Model,
+    codes: Codes,
+    numbers: Mapping[Hashable, Array],
+    features: Sequence[int],
+    log_widths: Array | float = 0.0,
+) -> Iterator[tuple[Array, Array]]:
+    """Yield as `_outcomes`, at all levels of each feature."""
+    cards = [len(x.known_levels[feature]) for feature in features]
+    owners = np.repeat(np.array(features, dtype=np.intp), cards)
+    rows = np.repeat(codes, len(owners), axis=1)
+    given = {name: np.repeat(known, len(owners)) for name, known in numbers.items()}
+    starts = np.cumsum([0, *cards])
+    for feature, card, start in zip(features, cards, starts, strict=False):
+        at = slice(start, start + card)
+        rows[feature, at] = np.arange(card)
+        name = x.features[feature]
+        middle = None if name in x.densities else middles(x, name)
+        if middle is not None:
+            given.setdefault(name, np.full(len(owners), np.nan))[at] = middle
+    complete = x._with_numbers(rows, given)
+    shares, posteriors = x._value_logs(rows, owners), np.exp(log_normalize(x._log_joint(complete)))
+    for start, end in pairwise(starts.tolist()):
+        logs = shares[start:end] + np.reshape(log_widths, (-1, 1))
+        yield share_out(logs, axis=0), posteriors[start:end]
 
 
 def grid_of(density: Any) -> tuple[Array, Array]:

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
-from ..base.arrays import TOLERANCE, Array, Mask
-from ..base.calls import progress_bar
+from ..base.arrays import TOLERANCE, Array, Mask, Positions
+from ..base.calls import Bar, progress_bar
 from ..base.checks import Instance, ListOf, OneOf, must_be
 from ..base.graphs import ChangingDag, find_cycle
 from ..base.messages import shown
@@ -44,7 +43,9 @@ class ArcRules:
         rules = cls(_as_arcs("required", required), _as_arcs("forbidden", forbidden), directed)
         for argument, arcs in (("required", rules.required), ("forbidden", rules.forbidden)):
             for name in (name for arc in arcs for name in arc):
-                OneOf(columns, "pairs of columns of `dataset`").check(argument, name)
+                OneOf(columns, "pairs of columns that are not numbers without a cut point").check(
+                    argument, name
+                )
             lost = [arc for arc in arcs if apart is not None and apart in arc]
             if lost:
                 raise ValueError(
@@ -206,10 +207,12 @@ class HillClimber:
         self.parents = [list(ps) for ps in parents]
         n = len(self.parents)
         self._graph = ChangingDag(n, [(p, v) for v, ps in enumerate(parents) for p in ps])
-        # Gains of the addition and the deletion of each arc; -inf if it is impossible.
-        self._added, self._deleted = np.full((2, n, n), -np.inf)
-        self._local = np.zeros(n)
+        # Gains of the addition and the deletion of each arc, (to, from), and of additions that close no
+        # cycle, with the largest to each variable; -inf if it is impossible.
+        self._added, self._deleted, self._open = np.full((3, n, n), -np.inf)
+        self._largest, self._local = np.full(n, -np.inf), np.zeros(n)
         self._score(*range(n))
+        self._reopen(range(n))
 
     @property
     def score(self) -> float:
@@ -224,28 +227,74 @@ class HillClimber:
     def gains(self) -> Array:
         """Return the gain of each operation on each arc, (operations, from, to), -inf if impossible."""
         gains = np.full((len(MOVES), *self._added.shape), -np.inf)
-        if "add" in self.limits.moves:
-            np.copyto(gains[0], self._added, where=~self._graph.closes_cycle)
-        if "delete" in self.limits.moves:
-            gains[1] = self._deleted
-        if "reverse" in self.limits.moves:
-            sources, targets = self._graph.reversible()
-            gains[2, sources, targets] = self._deleted[sources, targets] + self._added[targets, sources]
+        sources, targets, deletions, reversals = self._gains_on_arcs()
+        turns = self._graph.reversible(sources, targets)
+        gains[0] = self._open.T
+        gains[1, sources, targets] = deletions
+        gains[2, sources[turns], targets[turns]] = reversals[turns]
         return gains
+
+    def _gains_on_arcs(self) -> tuple[Positions, Positions, Array, Array]:
+        """Return the ends of the arcs, in order, and the gains of their deletions and reversals."""
+        sources, targets = self._graph.present()
+        deletions, reversals = np.full((2, len(sources)), -np.inf)
+        if "delete" in self.limits.moves:
+            deletions = self._deleted[targets, sources]
+        if "reverse" in self.limits.moves:
+            reversals = self._deleted[targets, sources] + self._added[sources, targets]
+        return sources, targets, deletions, reversals
 
     def best(self, tolerance: float, tabu: Collection[Mask] = ()) -> tuple[ArcMove, float] | None:
         """Return the best move to a network that is not `tabu` and its gain, the first if tied."""
-        gains = self.gains()
-        while (best := gains.max(initial=-np.inf)) > -np.inf:
-            place = int((gains >= best - tolerance).argmax())
-            move, gain = _move_at(gains, place)
-            after = self.arcs
-            after[move.source, move.target] = move.operation == "add"
-            after[move.target, move.source] |= move.operation == "reverse"
-            if not any(np.array_equal(after, network) for network in tabu):
-                return move, gain
-            gains.flat[place] = -np.inf
-        return None
+        on_arcs, refused = self._gains_on_arcs(), list[int]()
+        while (found := self._first(tolerance, *on_arcs)) is not None:
+            operation, source, target = found[0]
+            if not tabu or not self._leads_to(found[0], tabu):
+                break
+            if operation == "add":
+                self._open[target, source] = -np.inf
+                self._largest[target] = self._open[target].max()
+                refused.append(target)
+            else:
+                of_operation = on_arcs[2 if operation == "delete" else 3]
+                of_operation[(on_arcs[0] == source) & (on_arcs[1] == target)] = -np.inf
+        self._reopen(refused)
+        return found
+
+    def _leads_to(self, move: ArcMove, networks: Collection[Mask]) -> bool:
+        """Whether the network after a move is one of some networks."""
+        after = self.arcs
+        after[move.source, move.target] = move.operation == "add"
+        after[move.target, move.source] |= move.operation == "reverse"
+        return any(np.array_equal(after, network) for network in networks)
+
+    def _first(
+        self, tolerance: float, sources: Positions, targets: Positions, deletions: Array, reversals: Array
+    ) -> tuple[ArcMove, float] | None:
+        """Return the first of the moves that tie with the best one."""
+        least = max(self._largest.max(initial=-np.inf), deletions.max(initial=-np.inf)) - tolerance
+        better = np.flatnonzero(reversals >= least)  # only these are checked for cycles
+        reversals[better[~self._graph.reversible(sources[better], targets[better])]] = -np.inf
+        least = max(least, reversals.max(initial=-np.inf) - tolerance)
+        if least == -np.inf:
+            return None
+        reached = np.flatnonzero(self._largest >= least)
+        if len(reached):
+            tied = self._open[reached] >= least
+            source = int(tied.any(axis=0).argmax())
+            target = int(reached[tied[:, source].argmax()])
+            return ArcMove("add", source, target), float(self._open[target, source])
+        operation, gains = "delete", deletions
+        if not (deletions >= least).any():
+            operation, gains = "reverse", reversals
+        at = int((gains >= least).argmax())
+        return ArcMove(operation, int(sources[at]), int(targets[at])), float(gains[at])
+
+    def _reopen(self, targets: Sequence[int] | Positions) -> None:
+        """Update which additions of arcs to some variables close no cycle."""
+        if len(targets) and "add" in self.limits.moves:
+            self._open[targets] = np.where(self._graph.reach[targets], -np.inf, self._added[targets])
+            self._largest[targets] = self._open[targets].max(axis=1)
 
     def draw(self, rng: np.random.Generator) -> tuple[ArcMove, float] | None:
         """Draw one of the possible moves, and return it with its gain."""
@@ -254,8 +303,9 @@ class HillClimber:
         return _move_at(gains, int(possible[rng.integers(len(possible))])) if len(possible) else None
 
     def make(self, move: ArcMove) -> None:
-        """Make a possible move."""
+        """Make a possible move. Paths change from an end of the arc and its ancestors only."""
         operation, source, target = move
+        changed = self._graph.reach[:, source] | (self._graph.reach[:, target] & (operation == "reverse"))
         if operation == "add":
             self.parents[target].append(source)
             self._graph.add(source, target)
@@ -268,6 +318,8 @@ class HillClimber:
             self._score(source, target)
         else:
             self._score(target)
+        changed[target] = True
+        self._reopen(np.flatnonzero(changed))
 
     def _score(self, *variables: int) -> None:
         """Score families, and their gains by one more or one fewer parent."""
@@ -288,15 +340,15 @@ class HillClimber:
 
     def _score_family(self, variable: int) -> None:
         parents, scores = self.parents[variable], self.scores
-        score = self._local[variable] = scores.family(variable, parents)
-        self._added[:, variable] = -np.inf
+        self._added[variable] = -np.inf
         if len(parents) < self.limits.max_parents:
             option = ~self.limits.forbidden[:, variable]
             option[[variable, *parents]] = False
-            np.copyto(self._added[:, variable], scores.gains(variable, parents), where=option)
-        self._deleted[:, variable] = -np.inf
+            np.copyto(self._added[variable], scores.gains(variable, parents), where=option)
+        score = self._local[variable] = scores.family(variable, parents)
+        self._deleted[variable] = -np.inf
         for parent, others in self._lesser(variable):
-            self._deleted[parent, variable] = scores.family(variable, others) - score
+            self._deleted[variable, parent] = scores.family(variable, others) - score
 
 
 def _move_at(gains: Array, place: int) -> tuple[ArcMove, float]:
@@ -333,28 +385,31 @@ class Climb:
         return best, changes
 
     def _climb(
-        self, climber: HillClimber, changes: list[Change], run: int, bar: tqdm[Any]
+        self, climber: HillClimber, changes: list[Change], run: int, bar: Bar
     ) -> tuple[list[list[int]], float]:
         """Make moves until `tabu` steps have not improved the best score; return the best network."""
         recent = deque([climber.arcs], maxlen=self.tabu)
         best, best_score = [list(ps) for ps in climber.parents], climber.score
-        above, losses = 0.0, 0
+        above, losses, changed = 0.0, 0, set[int]()
         while True:
             tolerance = _TABU_TOLERANCE if self.tabu else max(TOLERANCE, 1e-12 * abs(climber.score))
             found = climber.best(tolerance, recent)
             if found is None or (found[1] <= tolerance and losses == self.tabu):
                 return best, best_score
             _make(climber, *found, changes, run, bar)
-            recent.append(climber.arcs)
+            changed |= {found[0].source, found[0].target}
+            if self.tabu:
+                recent.append(climber.arcs)
             above += found[1]
             losses += found[1] <= tolerance
             if above >= tolerance:
-                best, best_score = [list(ps) for ps in climber.parents], climber.score
-                above, losses = 0.0, 0
+                for variable in changed:
+                    best[variable] = list(climber.parents[variable])
+                best_score, above, losses, changed = climber.score, 0.0, 0, set()
 
 
 def _make(
-    climber: HillClimber, move: ArcMove, gain: float, changes: list[Change], run: int, bar: tqdm[Any]
+    climber: HillClimber, move: ArcMove, gain: float, changes: list[Change], run: int, bar: Bar
 ) -> None:
     climber.make(move)
     changes.append(Change(move, gain, climber.score, run))

@@ -13,7 +13,7 @@ from scipy.special import chdtri
 from ..base.arrays import TOLERANCE, Array, Mask
 from ..base.checks import OneOf, Real
 from ..base.parallel import check_jobs, run_tasks, using_jobs
-from ..counts.contingency import FamilyCounts, FamilyCountsInParts, count_families, family_counts
+from ..counts.contingency import FamilyCounts, count_families, family_counts
 from ..counts.information import STATISTICS, log_tail
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Dataset, Learnable
@@ -170,7 +170,7 @@ def _of_levels(data: Learnable, alpha: float, df: str) -> Threshold:
     return threshold
 
 
-def _of_tables(counts: FamilyCounts | FamilyCountsInParts, alpha: float) -> Threshold:
+def _of_tables(counts: FamilyCounts, alpha: float) -> Threshold:
     """Return thresholds by the rows and columns that are not 0 in each configuration of the parents."""
 
     def threshold(family: Sequence[int]) -> Array:
@@ -296,7 +296,7 @@ def learn_blanket(
     return tuple([data.features[v] for v in sorted(blanket)])
 
 
-def _log_p_values(counts: FamilyCounts | FamilyCountsInParts, family: tuple[int, ...], test: str) -> Array:
+def _log_p_values(counts: FamilyCounts, family: tuple[int, ...], test: str) -> Array:
     """Return ln p of the independence of the first variable and each other, given the rest of the family."""
     cards = counts.cards
     logs = np.full(len(cards), np.inf)

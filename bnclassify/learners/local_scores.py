@@ -139,8 +139,11 @@ class LocalScores:
             penalty = self.score.penalty * (r - 1) * q
             result = np.asarray(penalty * (1.0 - self.counts.cards), dtype=np.float64)
             for columns, table in self.counts.extended((variable, *parents)):
-                result[columns] += self._added_fit(table, columns, r, q)
+                gains, fit = self._added_fit(table, columns, r, q)
+                result[columns] += gains
             self._gains[key] = result
+            if self.counts.is_complete:  # spares counting the family alone
+                self._families[key] = float(fit) - penalty
         return self._gains[key]
 
     def gains_given_class(self, n: int) -> Array:
@@ -180,15 +183,16 @@ class LocalScores:
         term, a = self.score.term, self.score.pseudo_counts(r, q)
         return term(table, a).sum(axis=(0, 1)) - term(table.sum(axis=0), r * a).sum(axis=0)
 
-    def _added_fit(self, table: Counts, columns: slice, r: int, q: float) -> Array:
-        """Return the contribution of each of some columns as an additional parent to the fit of a family."""
+    def _added_fit(self, table: Counts, columns: slice, r: int, q: float) -> tuple[Array, Array]:
+        """Return the contribution of each of some columns as a further parent to the fit, and the fit."""
         cards = self.counts.cards[columns]
         starts = np.cumsum(cards) - cards
         by_level = self._fit(table, r, q * np.repeat(cards, cards))
-        fits: Array = np.add.reduceat(by_level, starts)
-        if self.counts.is_complete:
-            return fits - self._fit(table[..., : cards[0]].sum(axis=2), r, q)
-        return fits - self._fit(np.add.reduceat(table, starts, axis=2), r, q)
+        known = table[..., : cards[0]].sum(axis=2)
+        if not self.counts.is_complete:
+            known = np.add.reduceat(table, starts, axis=2)
+        fit = self._fit(known, r, q)
+        return np.add.reduceat(by_level, starts) - fit, fit
 
 
 def network_score(x: BNC, dataset: InFull | InParts, *, score: ScoreName = "bic", ess: float = 1) -> float:

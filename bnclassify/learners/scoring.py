@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Mask, Positions, code_type, first_best, log
 from ..base.messages import shown
-from ..counts.contingency import FamilyCounts, check_cells, flat_index
+from ..counts.contingency import check_cells, flat_index, number_states
 from ..frames.schema import Dataset, Schema
 from ..metrics import ACCURACY, Metric
 from ..metrics.folds import Rows
@@ -93,48 +93,56 @@ class CrossValidatedScore:
         self.data, self.prior, self.metric = data, prior, metric
         # Stands for log 0, so that contributions can be subtracted; lower than any possible log joint.
         self._floor = 8 * (len(data.cards) + 1) * data.lowest
-        self._counts = FamilyCounts(data.grouped)
-        self._full_counts = FamilyCounts(data.grouped, numbered=False)
         kept = max(2, _KEPT_BYTES // max(1, 8 * data.n_tested * data.n_classes))
         self._added = lru_cache(kept)(self._add)
         counts = np.bincount(data.group, data.grouped.weights, data.n_groups)
-        self._of_class = self._finite(log(prior(data.trained(counts), axis=1)))[data.fold[: data.n_tested]]
+        self._starts = [fold.start for fold in data.folds]
+        self._weights = np.ones(data.n_tested) if data.weights is None else data.weights
+        self._sizes = np.add.reduceat(self._weights, self._starts)
+        of_fold = self._finite(log(prior(data.trained(counts), axis=1)))
+        self._of_class = of_fold.T.take(data.fold[: data.n_tested], axis=1)
 
     def __call__(self, structure: Structure, edits: Sequence[Edit]) -> Array:
         """Return the scores of the structure after each of the edits."""
         total = self._of_class + sum(self._added((v, *parents)) for v, parents in structure.items())
-        return np.array([self._score(structure, edit, total) for edit in edits])
+        alike: dict[Parents, list[int]] = {}
+        for number, edit in enumerate(edits):
+            alike.setdefault(tuple(edit), []).append(number)
+        scores = np.empty(len(edits))
+        for changed, numbers in alike.items():
+            rest = total - sum(self._added((v, *structure[v])) for v in changed if v in structure)
+            scores[numbers] = [self._score(structure, edits[number], rest) for number in numbers]
+        return scores
 
-    def _score(self, structure: Structure, edit: Edit, total: Array) -> float:
-        for v, parents in edit.items():
-            total = total - self._added((v, *structure[v])) if v in structure else total
-            total = total if parents is None else total + self._added((v, *parents))
+    def _score(self, structure: Structure, edit: Edit, rest: Array) -> float:
+        """Score an edit, given the log joint of tested rows, (classes, rows), by the families that stay."""
+        added = [self._added((v, *parents)) for v, parents in edit.items() if parents is not None]
+        total = sum(added, start=rest)
         if self.data.partial:
             total = total + self._missing(apply(structure, edit))
         logs = total if self.prior.is_positive else np.where(total < self._floor / 2, -np.inf, total)
         data, weights = self.data, self.data.weights
         if self.metric == ACCURACY:  # needs no posteriors
-            right = first_best(logs) == data.truth
-            return float(np.mean([np.average(right[f], weights=_of(weights, f)) for f in data.folds]))
-        values = [self.metric.of_rows(logs[f], data.truth[f], _of(weights, f)) for f in data.folds]
+            right = np.where(first_best(logs.T) == data.truth, self._weights, 0.0)
+            return float((np.add.reduceat(right, self._starts) / self._sizes).sum() / data.n_folds)
+        values = [self.metric.of_rows(logs.T[f], data.truth[f], _of(weights, f)) for f in data.folds]
         return float(np.mean(values)) * (-1 if self.metric.is_loss else 1)
 
     def _finite(self, logs: Array) -> Array:
         return np.maximum(logs, self._floor)
 
     def _add(self, family: Parents) -> Array:
-        """Return the contribution of a family, (tested rows, classes); 0 if a member is missing."""
+        """Return the contribution of a family, (classes, tested rows); 0 if a member is missing."""
         logs, index = self._logs(family)
-        logs, tested = self._finite(logs), slice(self.data.n_tested)
-        added = logs.reshape(-1, *logs.shape[2:])[index[tested], self.data.fold[tested]]
+        by_class, tested = self._finite(logs).reshape(-1, logs.shape[-1]).T.copy(), slice(self.data.n_tested)
+        added = by_class.take(index[tested] * self.data.n_folds + self.data.fold[tested], axis=1)
         observed = self.data.observed(family)
-        return added if observed is None else added * observed[tested, None]
+        return added if observed is None else added * observed[tested]
 
     def _logs(self, family: Parents) -> tuple[Array, Positions]:
         """Return the logs of a family's table, (levels, configurations, folds, classes), and rows' cells."""
         data, weights = self.data, self.data.grouped.weights
-        counter = self._counts if data.partial.isdisjoint(family) else self._full_counts
-        index, shape = counter.states(family)
+        index, shape = number_states(data.grouped, family, numbered=data.partial.isdisjoint(family))
         cells = flat_index([index, data.group], [prod(shape), data.n_groups])
         if (observed := data.observed(family)) is not None:
             check_cells(data.grouped, (*family, -1))
@@ -146,8 +154,8 @@ class CrossValidatedScore:
         return log(shares), index
 
     def _missing(self, structure: Structure) -> Array:
-        """Return the contribution of missing values to the log joint of tested rows, (rows, classes)."""
-        data, added = self.data, np.zeros((self.data.n_tested, self.data.n_classes))
+        """Return the contribution of missing values to the log joint of tested rows, (classes, rows)."""
+        data, added = self.data, np.zeros((self.data.n_classes, self.data.n_tested))
         features = sorted({*structure, *(p for parents in structure.values() for p in parents)})
         rows = np.flatnonzero((data.tested[features] < 0).any(axis=0))
         position = {u: i for i, u in enumerate(features)}
@@ -160,7 +168,7 @@ class CrossValidatedScore:
         factors.append(Factor((), np.zeros((data.n_folds, data.n_classes))))
         logs = np.zeros((len(rows), data.n_classes))
         add_missing(logs, factors, data.tested[features][:, rows], data.fold[rows])
-        added[rows] = self._finite(logs)
+        added[:, rows] = self._finite(logs).T
         return added
 
 

@@ -48,7 +48,7 @@ class Metric(AnyMetric):
 
     ``sums`` is a function of the log joint, (rows, classes), the codes of the actual classes, (rows,), and
     the weights, (rows,), above 0. It returns an array of sums over the rows or, if the metric ``needs_rows``,
-    something of each row. ``value`` computes the metric from the sums. A metric that ``is_pooled`` is
+    one or more values per row. ``value`` computes the metric from the sums. A metric that ``is_pooled`` is
     computed from the sums over all folds, not as a mean over folds, and ``calibrated`` computes from these
     sums the value to expect if the posteriors were calibrated. One that ``needs_joint`` is defined only for
     models with a joint distribution, and uses the log joint without normalization.

@@ -14,6 +14,7 @@ from ..base.arrays import Array
 from ..base.checks import OneOf, Seed, Whole, check_rng
 from ..base.messages import listed, shown, warn
 from ..frames.encoding import encode_frame
+from ..frames.numeric import check_index
 from ..frames.sources import in_pandas
 
 _MOST_UNITS = 2**22
@@ -230,11 +231,8 @@ def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> li
     """Return the rows that each fold tests, from fold numbers (aligned with ``index``) or lists of rows."""
     folds = list(folds) if isinstance(folds, Iterator) else folds
     if _is_numbering(folds):
-        if isinstance(folds, pd.Series) and index is not None and not folds.index.equals(index):
-            raise ValueError(
-                "folds must have the index of the data; got a Series with another one. Align it, or pass "
-                ".to_numpy() if its fold numbers are in the order of the rows."
-            )
+        if index is not None:
+            check_index(folds, index, "folds")
         numbers = np.asarray(folds)
         if numbers.shape != (rows,) or not np.issubdtype(numbers.dtype, np.integer):
             raise ValueError(

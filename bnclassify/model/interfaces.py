@@ -39,7 +39,7 @@ class Estimable(Immutable):
         return ()
 
     def _each(self, function: Callable[..., Any], *others: Any) -> Any:
-        """Return the model with a function applied to its parts with counts, and to those of ``others``."""
+        """Apply a function to each part of the model that has counts, with the same part of ``others``."""
         return function(self, *others)
 
     def _recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any) -> Any:
@@ -157,6 +157,10 @@ class Exportable(Immutable):
     def _term_scopes(self) -> list[tuple[int, ...]] | None:
         """Return the features of each term of the log odds; None if they are not a sum of terms."""
         return None
+
+    def _averaged(self) -> tuple[Any, ...]:
+        """Return the models whose joint distributions it averages in every row; none by default."""
+        return ()
 
     def _points_of(self, codes: Codes, order: Sequence[int]) -> NDArray[Any] | None:
         """Return the points of a scorecard: its start, and of each feature, (rows, 1 + features); or None."""

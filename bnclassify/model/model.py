@@ -70,7 +70,7 @@ class Model(Estimable, Drawable, Exportable):
     """Whether it averages one-dependence estimators."""
 
     _splits_tables = False
-    """Whether `_marginal_tables` are parts of its tables, and not ratios of its scores."""
+    """Whether `_marginal_tables` are terms of its scores; if not, they are ratios of its scores."""
 
     _weighs_missing = False
     """Whether missing values contribute to the log odds."""
@@ -249,8 +249,11 @@ class Model(Estimable, Drawable, Exportable):
             "explain(x, row, class_var=...) for one of them."
         )
 
-    def _value_logs(self, codes: Codes, feature: int) -> Array:
-        """Return ln P(value, observed | class) plus a constant of the class, if rows differ in a feature."""
+    def _value_logs(self, codes: Codes, features: Positions) -> Array:
+        """Return ln P(value, observed | class) plus a constant of the class and of the feature of each row.
+
+        The rows of one of the ``features``, (rows,), differ in this feature only.
+        """
         return self._log_joint(codes)
 
     def _score_and_offset(self, codes: Codes) -> tuple[Array, Array]:
@@ -273,6 +276,10 @@ class Model(Estimable, Drawable, Exportable):
     def _log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
         """Return ln P(labels | observed features), (rows,)."""
         return _at(log_normalize(self._log_joint(codes)), labels)
+
+    def _with_class(self, variable: int) -> Any:
+        """Return the joint distribution with a feature and the class exchanged, or None if there is none."""
+        return None
 
     def _class_prior(self) -> Array:
         """Return P(class), (classes,): by default the posterior of a row whose features are all missing."""
@@ -361,6 +368,9 @@ class Model(Estimable, Drawable, Exportable):
         structure = renewed(self, levels=data.levels)
         return structure._tabulate(Tally(structure._count_all(data, prior), prior).narrowed())
 
+    def _check_refitted(self, fitted: Model) -> None:
+        """Raise a TypeError if its recipe gave ``fitted``, which is not a model of its kind."""
+
     def _weights(self) -> Any:
         """Return the weights of features, the class first, as a dict or a frame by term, or None."""
         weights = self.learned.get("weights")
@@ -417,8 +427,19 @@ class Derived(BuiltOn):
         return self.base
 
     def _estimate(self, data: Any, prior: Any) -> Any:
-        """Return the other model with tables estimated from data."""
+        """Raise an error, because tables alone would be those of the other model; see `_estimate_base`."""
+        raise TypeError(
+            f"x must be a model that can be refitted; got {self._called}, a Derived without _estimate. "
+            "Make it in a method of lp, which its recipe then repeats, and define _estimate."
+        )
+
+    def _estimate_base(self, data: Any, prior: Any) -> Any:
+        """Return the other model with tables estimated from data, for methods that then derive from it."""
         return renewed(self.base, recipe=self.recipe)._estimate(data, prior)
+
+    def _check_refitted(self, fitted: Model) -> None:
+        if type(self)._estimate is Derived._estimate and type(fitted) is not type(self):
+            self._estimate(None, None)  # which raises an error
 
 
 def renewed(x: M, **changes: Any) -> M:

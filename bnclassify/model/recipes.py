@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import betaincinv
 
-from ..base.arrays import Array
+from ..base.arrays import Array, by_shape
 from ..base.checks import Optional, Real, Whole
 from ..base.immutable import COUNT, Immutable, bounded, is_within, record
 from ..counts.contingency import narrow
@@ -154,8 +154,7 @@ class Tally(Immutable):
 
     def narrowed(self) -> Tally:
         """Return the same with arrays of the smallest suitable type."""
-        counts = [narrow(table) if isinstance(table, np.ndarray) else table for table in self.counts]
-        return Tally(tuple(counts), self.prior)
+        return Tally(tuple(by_shape(self.counts, narrow)), self.prior)
 
 
 BOUNDS = ("lower", "estimate", "upper")
@@ -172,7 +171,7 @@ def check_interval(interval: object) -> float | None:
 
 
 def check_draws(draws: object, cells: int = 1) -> int:
-    """Return the number of draws of ``size`` probabilities, or raise."""
+    """Return the number of draws, each of ``cells`` probabilities, or raise."""
     return Whole(least=1, most=MOST_DRAWN // cells).check("draws", draws)
 
 

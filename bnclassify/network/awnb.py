@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import product
 from typing import Any
 
@@ -168,18 +169,16 @@ class _Tree:
     def _grow(self) -> bool:
         """Split the nodes of the deepest level; return whether any was split."""
         level = self.levels[-1]
-        n_nodes = len(level.parent)
-        gain = np.zeros(n_nodes)
-        level.feature = np.full(n_nodes, -1)
-        goes_left = np.zeros((n_nodes, max(self.by_card, default=1)), dtype=bool)
+        n_nodes, width = len(level.parent), max(self.by_card, default=1)
+        level.feature, goes_left = np.full(n_nodes, -1), np.zeros((n_nodes, width), dtype=bool)
         impure = level.errors > 0
-        if impure.any() and len(self.levels) <= MAX_DEPTH:
+        if impure.any() and self.by_card and len(self.levels) <= MAX_DEPTH:
             self._keep(impure[self.node])
-            splits = [split for r, js in self.by_card.items() for split in self._best_splits(r, js, n_nodes)]
-            for j, gains, sides in sorted(splits, key=lambda split: split[0]):
-                better = impure & (gains > gain + TOLERANCE)
-                gain[better], level.feature[better] = gains[better], j
-                goes_left[better, : sides.shape[1]] = sides[better]
+            gains, sides = self._best_splits(n_nodes, width)
+            largest = gains.max(axis=0)
+            best = (gains >= largest - TOLERANCE).argmax(axis=0)
+            nodes = np.flatnonzero(impure & (largest > TOLERANCE))
+            level.feature[nodes], goes_left[nodes] = best[nodes], sides[best[nodes], nodes]
         split = np.flatnonzero(level.feature >= 0)
         if len(split):
             self._send_down(level, goes_left)
@@ -199,15 +198,17 @@ class _Tree:
         self.node = 2 * rank[self.node] + ~goes_left[self.node, np.maximum(code, 0)]
         self._keep((feature >= 0) & (code >= 0))
 
-    def _best_splits(self, r: int, features: Sequence[int], n_nodes: int) -> list[tuple[int, Array, Mask]]:
-        """Return the best split of each feature with r levels: its gain and left side in each node."""
-        ordered = self.n_classes <= 2 or r > _ALL_SUBSETS
-        result: list[tuple[int, Array, Mask]] = []
-        for some in blocks(len(features), _BLOCK_CELLS, n_nodes * r * self.n_classes):
-            block = features[some]
-            gain, left = (_best_cut if ordered else _best_subset)(self._counts(r, block, n_nodes))
-            result += zip(block, gain.reshape(-1, n_nodes), left.reshape(-1, n_nodes, r), strict=True)
-        return result
+    def _best_splits(self, n_nodes: int, width: int) -> tuple[Array, Mask]:
+        """Return the gains, (features, nodes), and the left levels of the best split by each feature."""
+        gains = np.full((len(self.codes), n_nodes), -np.inf)
+        sides = np.zeros((*gains.shape, width), dtype=bool)
+        for r, features in self.by_card.items():
+            best = _best_cut if self.n_classes <= 2 or r > _ALL_SUBSETS else _best_subset
+            for some in blocks(len(features), _BLOCK_CELLS, n_nodes * r * self.n_classes):
+                gain, left = best(self._counts(r, features[some], n_nodes))
+                gains[features[some]] = gain.reshape(-1, n_nodes)
+                sides[features[some], :, :r] = left.reshape(-1, n_nodes, r)
+        return gains, sides
 
     def _counts(self, r: int, features: Sequence[int], n_nodes: int) -> NDArray[Any]:
         """Count levels and classes in every node, (features · nodes, levels, classes)."""
@@ -242,7 +243,9 @@ class _Tree:
 
 def _information(counts: NDArray[Any]) -> Array:
     """Return minus the entropy of class counts over the last axis times their sum, in nats."""
-    return xlogx(counts).sum(axis=-1) - xlogx(counts.sum(axis=-1))
+    by_class = np.moveaxis(counts, -1, 0)
+    information: Array = reduce(np.add, xlogx(by_class)) - xlogx(reduce(np.add, by_class))
+    return information
 
 
 def _best_cut(counts: NDArray[Any]) -> tuple[Array, Mask]:

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import xlogy
 
-from ..base.arrays import Array, Codes, blocks, code_type, log
+from ..base.arrays import Array, Codes, blocks, by_shape, code_type, log
 from ..base.graphs import layers
 from ..base.immutable import EMPTY, PROBABILITY, bounded, cached_property, record
 from ..base.messages import shown
@@ -19,7 +19,7 @@ from ..frames.schema import Countable, Dataset, Levels
 from ..model.formulas import Formula, Sum
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Tally
-from .elimination import BLOCK_ROWS, complete, draw_columns, joint_in_blocks
+from .elimination import BLOCK_ROWS, beliefs, complete, draw_columns, joint_in_blocks
 from .em import maximize
 from .estimates import (
     Family,
@@ -170,16 +170,16 @@ class Network(Graph):
     @cached_property
     def terms(self) -> tuple[Any, ...]:
         """The terms of the log joint: one per feature in order, then one of the class."""
-        class_number, terms = len(self.features), list[Any]()
-        for scope, table in zip(self.scopes, self.cpts or (), strict=True):
-            name, logs = self.variables[scope[0]], log(table)
+        class_number, names, terms = len(self.features), self.variables, list[Any]()
+        for scope, logs in zip(self.scopes, by_shape(self.cpts or (), log), strict=True):
+            name = names[scope[0]]
             if name in self.densities:
                 values = np.array(self.known_levels[scope[0]], dtype=np.float64)
                 terms.append(NumberTerm(scope[:-1], self.densities[name], values))
-            elif scope[0] == class_number:
-                terms.append(Factor(scope[1:], np.moveaxis(logs, 0, -1)[..., None, :]))
-            elif scope[-1] == class_number:
-                terms.append(Factor(scope[:-1], logs[..., None, :]))
+            elif class_number in scope:
+                at = scope.index(class_number)
+                others = scope[:at] + scope[at + 1 :]
+                terms.append(Factor(others, np.moveaxis(logs, at, -1)[..., None, :]))
             else:
                 terms.append(Factor(scope, logs[..., None, None]))
         return tuple(terms)
@@ -199,6 +199,15 @@ class Network(Graph):
         named = zip(self.variables, self.known_levels, strict=True)
         return renewed(self, levels=tuple([values.get(name, labels) for name, labels in named]))
 
+    def _with_class(self, variable: int) -> Self | None:
+        if self.densities or self.no_joint:
+            return None
+        order = list(range(len(self.families)))
+        order[variable], order[-1] = order[-1], variable
+        fields = {"families": self.families, "levels": self.known_levels, "cpts": self.cpts or ()}
+        changed = {name: tuple([values[i] for i in order]) for name, values in fields.items()}
+        return renewed(self, class_var=self.variables[variable], **changed)
+
     def _class_prior(self) -> Array:
         if self.cpts is not None and len(self.families[-1]) == 1:  # all other tables sum to 1
             return self.cpts[-1]
@@ -206,6 +215,18 @@ class Network(Graph):
 
     def _log_joint(self, codes: Codes) -> Array:
         return joint_in_blocks([self.terms], codes)
+
+    def _marginal_tables(self) -> tuple[Array, ...]:
+        if self.densities or self.no_joint:
+            return super()._marginal_tables()
+        n, classes = len(self.features), self.cards[-1]
+        tables = [np.zeros((card + 1, classes)) for card in self.cards[:-1]]  # 0 if missing
+        nothing = np.full((n, 1), -1, dtype=np.intp)
+        for v, _, free, shares in beliefs(self.terms, nothing):
+            if v < n:
+                others = tuple([1 + axis for axis, u in enumerate(free) if u != v])
+                tables[v][:-1] = log(shares.sum(axis=others)[0])
+        return tuple(tables)
 
     def _term_scopes(self) -> list[tuple[int, ...]]:
         return [tuple([v for v in scope if v < len(self.features)]) for scope in self.scopes]

@@ -14,7 +14,7 @@ from ..base.immutable import cached_property, record
 from ..base.messages import listed
 from ..frames.schema import Countable, Dataset
 from ..model.formulas import Formula, Mixture
-from ..model.model import Model, forwarding
+from ..model.model import Model, forwarding, renewed
 from ..model.recipes import Recipe, Rows, Step
 from .elimination import draw_columns, try_all
 
@@ -33,6 +33,9 @@ class Average(Model):
 
     def _formula(self) -> Formula:
         return Mixture(tuple([member._formula() for member in self.members]), self.log_weights)
+
+    def _averaged(self) -> tuple[Model, ...]:
+        return self.members
 
     def _draw(self, n: int, rng: np.random.Generator) -> Codes:
         picks = rng.choice(len(self.members), size=n, p=np.exp(self.log_weights))
@@ -157,6 +160,10 @@ class Ensemble(Average):
 
     def _maximize(self, data: Dataset, prior: Any, em: Any) -> Ensemble:
         return replace(self, members=tuple([member._maximize(data, prior, em) for member in self.members]))
+
+    def _with_class(self, variable: int) -> Ensemble | None:
+        members = [member._with_class(variable) for member in self.members]
+        return None if None in members else renewed(self, members=tuple(members))
 
     def _log_joint(self, codes: Codes) -> Array:
         logs = [m._log_joint(codes) + w for m, w in zip(self.members, self.log_weights, strict=True)]

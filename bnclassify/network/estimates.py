@@ -11,11 +11,11 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import Array, Positions, normalize
+from ..base.arrays import Array, Positions, by_shape, normalize
 from ..base.checks import available
 from ..base.graphs import find_cycle
 from ..base.immutable import COUNT, Immutable, bounded, record
-from ..base.messages import cut, listed, repeated, shown, warn
+from ..base.messages import WIDE, cut, how_to_merge, listed, repeated, shown, warn
 from ..frames.schema import Levels
 from ..model.model import Model, renewed
 
@@ -78,8 +78,9 @@ class PseudoCounts(Immutable):
         self, counts: NDArray[Any], variable: Positions, cards: Positions, configurations: int = 1
     ) -> Array:
         """Return the tables of variables whose levels, with ascending numbers, are along the last axis."""
-        starts = np.flatnonzero(np.diff(variable, prepend=-1))
-        lengths = np.diff(np.append(starts, len(variable)))
+        ends = np.flatnonzero(variable[1:] != variable[:-1]) + 1
+        starts = np.concatenate([[0], ends])
+        lengths = np.concatenate([ends, [len(variable)]]) - starts
         levels = cards[variable[starts]]
         pseudo = np.zeros(levels.shape) + self.per_cell(levels, configurations)
         mass = counts + np.repeat(pseudo, lengths)
@@ -228,16 +229,13 @@ def check_positive(prior: Prior, argument: str) -> None:
 
 def tabulate(counts: Sequence[Array], prior: Prior) -> list[Array]:
     """Return the tables of families from their counts, read-only; those of one shape are made together."""
-    alike: dict[tuple[int, ...], list[int]] = {}
-    for number, table in enumerate(counts):
-        alike.setdefault(table.shape, []).append(number)
-    tables: list[Any] = [None] * len(counts)
-    for numbers in alike.values():
-        made = prior(np.array([counts[number] for number in numbers], dtype=np.float64), axis=1)
+
+    def estimated(stack: NDArray[Any]) -> Array:
+        made = prior(stack.astype(np.float64), axis=1)
         made.flags.writeable = False
-        for number, table in zip(numbers, made, strict=True):
-            tables[number] = table
-    return tables
+        return made
+
+    return by_shape(counts, estimated)
 
 
 @lru_cache(maxsize=64)  # each structure is checked once
@@ -327,10 +325,11 @@ def warn_of_wide_tables(x: Any, rows: int, total: int) -> None:
     widest = max(sizes, key=sizes.__getitem__)
     if rows < _FEWEST_ROWS or sizes[widest] <= rows / 2:
         return
-    longest = sorted(zip(x.variables, x.cards, strict=True), key=lambda column: -column[1])[:3]
-    columns = ", ".join(f"{shown(name)} ({card:,} levels)" for name, card in longest)
+    cut = {} if x.discretizer is None else x.discretizer.numeric
+    wide = [(name, card) for name, card in zip(x.features, x.cards, strict=False) if name not in cut]
+    merging = f"{how_to_merge(wide)}, or " if max((card for _, card in wide), default=0) > WIDE else ""
+    remedy = f"{merging}use a structure with fewer arcs, such as that of nb"
     warn(
         f"the network has {total:,} free parameters, more than the {rows:,} rows; {sizes[widest]:,} are in "
-        f"the table of {shown(widest)}. Merge rare levels of {columns}, with merge_rare(dataset, "
-        "columns=[...]), drop such columns, or use a structure with fewer arcs."
+        f"the table of {shown(widest)}. {remedy[0].upper()}{remedy[1:]}."
     )

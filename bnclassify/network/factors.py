@@ -16,7 +16,7 @@ from ..model.formulas import Coding, Normal, Table
 
 
 class Batch:
-    """Rows at which terms are added up: (features, rows) codes and, per row, the number of its table."""
+    """A block of rows: (features, rows) codes and, if tables differ by row, which table each row uses."""
 
     def __init__(self, codes: Codes, context: Codes | None = None, *, complete: bool | None = None) -> None:
         self.codes = codes

@@ -226,6 +226,8 @@ class Lazy(Derived):
 
     called = "a model with subsumption"
 
+    _estimate = Derived._estimate_base
+
     no_joint = (
         "a model with subsumption resolution ignores values row by row, so it does not define a joint "
         "distribution. Use cloglik or cv, or refit the model with lp without subsumption."

@@ -15,7 +15,7 @@ from ..base.arrays import TOLERANCE, Array, Codes, xlogx
 from ..base.checks import Whole, check_columns
 from ..base.messages import listed, shown
 from ..counts.contingency import MAX_CELLS, flat_index
-from ..frames.columns import warn_of_wide_columns
+from ..frames.columns import warn_of_columns
 from ..frames.databases import DatabaseTable, Spread
 from ..frames.encoding import encode_frame
 from ..frames.numeric import (
@@ -259,7 +259,7 @@ def class_codes(frame: pd.DataFrame, class_var: Hashable, method: str) -> Codes 
     data = encode_frame(frame, [class_var])
     if data.codes.max() < 0:
         raise ValueError(f"dataset: the class {shown(class_var)} is missing in every row")
-    warn_of_wide_columns(data.schema, data.codes, None, class_var)
+    warn_of_columns(data, class_var)
     return data.codes[0]
 
 

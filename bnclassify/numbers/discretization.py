@@ -83,6 +83,11 @@ class Discretizer(Immutable):
         alike = len(self.columns) == len(self.points) == len(self.labels or self.points)
         if not (alike and all(map(_ascend, self.points))):
             raise ValueError("points must have the cut points of each column, in ascending order.")
+        sizes = {"ranges": [2] * len(self.points), "means": [len(points) + 1 for points in self.points]}
+        for name, lengths in sizes.items():
+            found = [len(own) or most for own, most in zip(getattr(self, name), lengths, strict=False)]
+            if getattr(self, name) and found != lengths:
+                raise ValueError(f"{name} must fit the cut points of each column.")
 
     @property
     def cuts(self) -> dict[Hashable, tuple[float, ...]]:

@@ -14,7 +14,7 @@ from ..base.immutable import COUNT, Immutable, bounded, record
 from ..base.messages import shown
 from ..counts.contingency import contingency_tables
 from ..frames.encoding import Frame, Row, encode_frame
-from ..frames.numeric import value_type
+from ..frames.numeric import is_categorical, value_type
 from ..frames.opening import frame_of
 from ..frames.schema import MISSING, Columns, Data, Dataset, recode
 from ..frames.sources import AnyFrame
@@ -165,8 +165,9 @@ def merge_rare(
 
 
 def _is_nominal(column: pd.Series[Any]) -> bool:
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return not column.dtype.ordered
+    if is_categorical(column.dtype):
+        dtype: Any = column.dtype
+        return not getattr(dtype, "pyarrow_dtype", dtype).ordered
     return value_type(column) in ("string", "boolean", "integer")
 
 

@@ -82,6 +82,8 @@ class Powered(Derived):
 
     called = "a model with a power"
 
+    _estimate = Derived._estimate_base
+
     no_joint = (
         "a model with a power provides P(class | features), but does not define a joint distribution. Use "
         f"predict, explain, cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
@@ -211,7 +213,7 @@ class LeaveOneOut(Method):
         stacked = stack(data, prior)
         asked = self.terms if data.cards[-1] > 1 else ()
         depth = stacked.most_parents
-        all_depths |= self.parents or "depths" in asked or bool(data.incomplete.any())
+        all_depths |= self.parents or bool({"depths", "gaps"} & {*asked})
         depths = range(0 if all_depths else depth, depth + 1)
         terms = Refinement.learn(x, stacked, data, asked)
         if data.cases is not None and len(np.unique(data.cases)) < len(data):

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack, solve_triangular
 
 from ..base.arrays import Array, Codes, log_sum_exp
 from ..base.immutable import cached_property
@@ -360,6 +359,8 @@ def _cholesky(table: Array) -> Array:
 
 def factor(curvature: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]:
     """Return functions that solve (H + Λ) x = slope, and return diag (H + Λ)⁻¹, from H or A with A Aᵀ = H."""
+    from scipy.linalg import lapack, solve_triangular  # slow to import
+
     size, width = curvature.shape
     if not width:  # old versions of SciPy do not solve empty systems
         return (lambda slope: (slope.T / ridges).T), (lambda: 1 / ridges)

@@ -53,12 +53,11 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A model with the best weights, its objective and log-likelihood, odds of rows and precisions."""
+    """A model with the best weights, its objective and log-likelihood, and the precisions of the weights."""
 
     model: Any
     objective: float
     log_likelihood: float
-    total: Array
     ridges: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -97,7 +96,7 @@ class HeldOutTerms:
     def faded(self) -> HeldOutTerms:
         """Return the terms of incomplete rows as they count in predictions; see `Fading`."""
         features = self.data.codes[:-1, self.rows]
-        if not len(features) or features.min(initial=0) >= 0:
+        if not self.terms.gappy:
             return self
         *evidence, prior = self.by_depth[0]
         evidence = np.sum(evidence, axis=0)
@@ -179,7 +178,7 @@ class HeldOutTerms:
         model = self.terms.assemble(base, of_scales, _split(by_class, columns), self.fading)
         likelihood = log_likelihood(total, self.left_out.classes, self.counts)
         objective = likelihood - 0.5 * float(precisions[number] @ (weights - mean) ** 2)
-        return Fit(model, objective, likelihood, total, dict(zip(kinds, precisions.tolist(), strict=True)))
+        return Fit(model, objective, likelihood, dict(zip(kinds, precisions.tolist(), strict=True)))
 
     def _further(self, coding: tuple[NDArray[np.intp], Any], weights: Array, depth: int) -> tuple[Power, ...]:
         """Return the powers of all families in a discretization, of their tables with most parents."""

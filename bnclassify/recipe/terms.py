@@ -180,8 +180,8 @@ class Scale(Immutable):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        knots = self.knots
-        if not len(knots) or len(knots) != len(self.scores) or (knots[1:] < knots[:-1]).any():
+        knots, fits = self.knots, self.knots.ndim == 1 and self.knots.shape == self.scores.shape
+        if not fits or not len(knots) or (knots[1:] < knots[:-1]).any():
             raise ValueError("knots must contain ascending numbers, at least one, with as many scores.")
 
     def __call__(self, numbers: Array) -> Array:
@@ -245,7 +245,8 @@ class GaussianTerm(Immutable):
     def __post_init__(self) -> None:
         super().__post_init__()
         classes, k = len(self.shapes), len(self.parents) + 1
-        if not (self.means.shape == (classes, k) and self.roots.shape == (classes, k, k)):
+        fits = self.means.shape == (classes, k) and self.roots.shape == (classes, k, k)
+        if not (fits and self.shapes.shape == self.rates.shape == (classes,)):
             raise ValueError("means and roots must have one array per class, of the size of parents.")
 
     def log_density(self, scores: Array, number: int, left_out: LeftOut | None = None) -> Array:
@@ -336,7 +337,8 @@ class _Terms(NamedTuple):
             residual = rows[self.numbers, :, None] - design @ self.means.transpose(0, 2, 1)
             m, k = self.roots.shape[0], self.roots.shape[-1]
             spread = design @ self.roots.transpose(0, 2, 1, 3).reshape(m, k, -1)
-            leverage = np.square(spread).reshape(*residual.shape, k).sum(axis=3)
+            by_class = spread.reshape(*residual.shape, k)
+            leverage = np.einsum("mrck,mrck->mrc", by_class, by_class)
             result[:, block] = _log_student(self.shapes[:, None], self.rates[:, None], residual, leverage)
             if left_out is not None:
                 taken = left_out.take(block)
@@ -378,7 +380,8 @@ class NumberTerms(Immutable):
     def __post_init__(self) -> None:
         super().__post_init__()
         n = len(self.scales)
-        fits = len(self.gaussians) == len(self.powers) and {len(self.gaussians), len(self.slopes)} <= {0, n}
+        fits = self.powers.shape == (len(self.gaussians),) and self.slopes.ndim == 2
+        fits &= {len(self.gaussians), len(self.slopes)} <= {0, n}
         if not fits or any(parent >= n for term in self.gaussians for parent in term.parents):
             raise ValueError("scales must be one per number, as many as Gaussian terms, powers and slopes.")
 

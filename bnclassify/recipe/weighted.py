@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, RowsWithNumbers, log, log_sum_exp
+from ..base.arrays import Array, Codes, Positions, RowsWithNumbers, log, log_sum_exp
 from ..base.immutable import POWER, bounded, cached_property, record
 from ..base.messages import listed
 from ..counts.contingency import MAX_CELLS
@@ -179,12 +179,13 @@ class LogLinear(BuiltOn):
         averaged = self.tables[: len(self.tables) - self.apart]
         return [(make_tree(self._in_coding(i), averaged[i]), self._coding(i)) for i in some(averaged)]
 
-    def _value_logs(self, codes: Codes, feature: int) -> Array:
+    def _value_logs(self, codes: Codes, features: Positions) -> Array:
         """Average the trees; in each, the intervals that it joins have equal probabilities."""
-        joints = []
+        joints, rows = [], np.arange(len(features))
         for factors, coding in self.trees:
             coded = codes if coding is None else coding(codes)
-            _, place, joined = np.unique(coded[feature], return_inverse=True, return_counts=True)
+            values = np.stack([features, coded[features, rows]])
+            _, place, joined = np.unique(values, axis=1, return_inverse=True, return_counts=True)
             joints.append(network_joint(factors, coded) - np.log(joined[place])[:, None])
         return log_sum_exp(np.stack(joints), axis=0)
 

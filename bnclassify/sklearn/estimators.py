@@ -21,14 +21,14 @@ from ..base.parallel import using_jobs
 from ..evaluation.summary import measure_strengths
 from ..fitting.bnc import bnc, relearn_raw
 from ..fitting.lp import lp
-from ..frames.numeric import check_weights
+from ..frames.numeric import check_index, check_weights
 from ..frames.opening import group_labels
 from ..frames.schema import Dataset
 from ..frames.sources import in_pandas
-from ..inference.predict import check_costs, check_prior, predict, weigh_classes
+from ..inference.predict import check_costs, check_prior, log_prior_ratio, predict, weigh_classes
 from ..learners import LEARNERS, find_learner
 from ..learners.k_dependence import kdb_gain, kdb_mi
-from ..model.arguments import check_model
+from ..model.arguments import check_joint, check_model
 from ..model.model import Model
 from ..network.densities import columns_of
 from ..numbers.preparation import Preparing
@@ -40,6 +40,10 @@ _MOST_ROWS = 200
 """Number of training rows from which importances are computed."""
 
 _MOST_LOG_ODDS = 1e6  # in place of infinity
+
+_NO_ROWS = "feature_importances_ must be asked of an estimator with training rows. Call fit first."
+
+_LITTLE = 0.5  # sum of weights per row below which a prior for rows of weight 1 is probably not meant
 
 
 def _arguments_of(x: Model) -> dict[str, Any]:
@@ -97,7 +101,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         As in `bnc`. With "auto", numeric columns are also discretized if a prior is given.
     handle_unknown : {"error", "missing"}, default "missing"
         Whether an unseen value raises an error at prediction or is treated as missing. All categories of a
-        categorical column are seen.
+        categorical column are seen. If no value of a column is known, and all differ from levels only in type
+        or by ".0", it is an error.
     prior, costs : optional
         As in `bnclassify.predict`. Costs do not change probabilities.
     random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
@@ -185,18 +190,19 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     @classmethod
     def from_model(cls, x: Model) -> Self:
-        """Return an unfitted estimator that learns as a model was learned, as ``as_mlr`` in R.
+        """Return an estimator that learns as a model did, as ``as_mlr`` in R, and predicts as the model.
 
         Parameters
         ----------
         x : BNC, AODE or another model
-            A model of `bnc`, or of a learner and `lp`. Without parameters, those of the default recipe are
-            estimated.
+            A model of `bnc`, or of a learner and `lp`, which `load` may have read from a file. Without
+            parameters, `fit` estimates those of the default recipe.
 
         Returns
         -------
         BNCClassifier
-            Fitted to the same data, its ``model_`` predicts as `x`.
+            If `x` has parameters, the estimator is fitted: its ``model_`` is `x`, and `X` has the columns of
+            the training data. ``feature_importances_`` requires `fit`, because a model contains no rows.
 
         Raises
         ------
@@ -212,7 +218,33 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         BNCClassifier(dag_args={'score': 'aic'}, discretize=None, learner='tan_cl',
                       missing_level=None, smooth=1)
         """
-        return cls(**_arguments_of(check_model(x)))
+        estimator = cls(**_arguments_of(check_model(x)))
+        if x.fitted:
+            estimator._take(x)
+        return estimator
+
+    def _take(self, x: Model) -> None:
+        """Predict by a fitted model, for columns as in its training data."""
+        assert x.recipe is not None
+        seen = x.recipe.columns or x.recipe.seen or x.features
+        names = [name for name in seen if name != x.class_var]
+        numeric = () if x.discretizer is None else x.discretizer.columns
+        texts = [name for name in x.features if name not in numeric and name not in x.densities]
+        self._names, self.n_features_in_ = names, len(names)
+        self._are_text = [
+            name in texts and all(isinstance(label, str) for label in x.levels_by_name[name])
+            for name in names
+        ]
+        if all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.array(names, dtype=object)
+        self.classes_, self.model_ = np.unique(np.array(x.known_levels[-1])), x
+        self.discretizer_ = x.discretizer
+
+    @property
+    def _places(self) -> NDArray[np.intp]:
+        """The place of each of ``classes_`` among the classes of the model."""
+        labels = self.model_.known_levels[-1]
+        return np.array([labels.index(label) for label in self.classes_.tolist()])
 
     def fit(
         self,
@@ -231,7 +263,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             Class of each row, without missing values.
         sample_weight : (n,) array-like of numbers, optional
             Weight of each row, at least 0, such as survey weights. Rows of weight 0 are ignored. By default,
-            only ratios of weights matter, unless they are numbers of equal rows: see ``parts`` in `lp`.
+            only ratios of weights matter, unless they are numbers of equal rows: see ``parts`` in `lp`. The
+            pseudo-counts of ``smooth``, ``ess`` or ``m`` count like rows of weight 1.
         groups : (n,) array-like, optional
             Label of the group of each row, such as a patient with several rows. The rows of a group are one
             case, as in `bnc`.
@@ -240,12 +273,20 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         -------
         BNCClassifier
             The fitted estimator.
+
+        Warns
+        -----
+        UserWarning
+            If `X` contains the class, or the weights sum to little and a prior is given.
         """
         learner, X, y = self._find_learner(), in_pandas(X), in_pandas(y)
         labels = validate_data(self, y=as_labels(y))
         check_classification_targets(labels)
         frame = self._frame(X, reset=True)
         check_consistent_length(frame, labels, groups)
+        if isinstance(groups, pd.Series):
+            check_index(groups, X.index if isinstance(X, pd.DataFrame) else groups.index, "groups")
+            groups = groups.reset_index(drop=True)
         cases = None if groups is None else group_labels(frame, groups)[1]
         weights = None
         if sample_weight is not None:
@@ -255,6 +296,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
                 raise ValueError("sample_weight must have a weight greater than 0; got zeros.")
             rows = np.flatnonzero(weights)
             frame, labels, weights = frame.iloc[rows].copy(), labels[rows], weights[rows]
+            self._check_mass(weights)
             cases = None if cases is None else cases[rows]
         classes, codes = np.unique(labels, return_inverse=True)
         if self.prior is not None:
@@ -279,7 +321,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             preparing = preparing if read.numbers else preparing._replace(discretize=None)
             model = self._learn_model(learner, target, replace(read, weights=weights, cases=cases), preparing)
         some = np.linspace(0, len(frame) - 1, min(len(frame), _MOST_ROWS)).astype(np.intp)
-        self._sample = frame.drop(columns=target).iloc[some]
+        sample = frame.drop(columns=target).iloc[some].astype(object)
+        self._sample = sample.where(sample.notna(), None).to_numpy()  # in which all libraries can save it
         self.classes_, self.model_ = classes, model
         self.discretizer_ = model.discretizer
         return self
@@ -293,11 +336,13 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         feature that the model dropped has importance 0. ``sklearn.inspection.permutation_importance``
         measures how the performance changes without a feature.
         """
-        check_is_fitted(self, "model_")
-        means = np.zeros(self._sample.shape[1])
+        check_is_fitted(self, "_sample", msg=_NO_ROWS)
+        means = np.zeros(len(self._names))
         if len(self.classes_) > 1 and self.model_.features:
-            strengths = measure_strengths(self.model_, self._sample, _MOST_ROWS)
-            means = np.array([strengths.get(name, 0.0) for name in self._sample.columns])
+            columns = zip(self._names, self._sample.T, strict=True)
+            sample = pd.DataFrame({name: pd.Series(values).infer_objects() for name, values in columns})
+            strengths = measure_strengths(self.model_, sample, _MOST_ROWS)
+            means = np.array([strengths.get(name, 0.0) for name in self._names])
         means = np.minimum(means, _MOST_LOG_ODDS)
         return means / (means.sum() or 1.0)
 
@@ -306,19 +351,35 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         check_is_fitted(self, "model_")
         frame, unseen = self._frame(X), self.handle_unknown
         labels = predict(self.model_, frame, unseen=unseen, prior=self.prior, costs=self.costs)
-        return self.classes_[labels.cat.codes]
+        return self.classes_[np.argsort(self._places)[labels.cat.codes]]
 
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Predict the posterior probabilities of the classes, with columns as in ``classes_``."""
         check_is_fitted(self, "model_")
         frame, unseen = self._frame(X), self.handle_unknown
-        return predict(self.model_, frame, prob=True, unseen=unseen, prior=self.prior).to_numpy()
+        shares = predict(self.model_, frame, prob=True, unseen=unseen, prior=self.prior).to_numpy()
+        return shares[:, self._places]
 
     def predict_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Predict the logs of the posterior probabilities, including probabilities too small for a float."""
         check_is_fitted(self, "model_")
         frame, unseen = self._frame(X), self.handle_unknown
-        return log_normalize(weigh_classes(self.model_, frame, unseen=unseen, prior=self.prior)[0])
+        logs = weigh_classes(self.model_, frame, unseen=unseen, prior=self.prior)[0]
+        return log_normalize(logs)[:, self._places]
+
+    def predict_joint_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
+        """Predict ln P(features, class), with columns as in ``classes_``, as CategoricalNB does.
+
+        Missing features are marginalized over. Models without a joint distribution, such as those of the
+        default recipe, raise a TypeError; with ``smooth=1``, networks and their averages have one.
+        """
+        check_is_fitted(self, "model_")
+        model = check_joint(self.model_, "predict_joint_log_proba")
+        logs = weigh_classes(model, self._frame(X), unseen=self.handle_unknown)[0]
+        if self.prior is not None:
+            labels = model.known_levels[-1]
+            logs = logs + log_prior_ratio(model._class_prior(), check_prior(self.prior, labels), labels)
+        return logs[:, self._places]
 
     def _find_learner(self) -> Callable[..., Model]:
         """Return the learner, or raise an error for unknown arguments."""
@@ -336,6 +397,20 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         if method == "auto" and chosen:
             method = None if numeric else cuts(learner)
         return Preparing(method, self.bins, self.min_count, self.missing_level, numeric)
+
+    def _check_mass(self, weights: Array) -> None:
+        """Warn if the pseudo-counts of a prior outweigh weights that sum to little."""
+        given = {"smooth": self.smooth, **(self.lp_args or {})}
+        mean = weights.mean()
+        for name in ("smooth", "ess", "m"):
+            amount = given.get(name)
+            if not amount or mean > _LITTLE or amount * _LITTLE <= mean or np.ptp(weights) == 0:
+                continue
+            warn(
+                f"sample_weight sums to {weights.sum():.3g} in {len(weights):,} rows, so {name}={amount:g}, "
+                "which counts like rows of weight 1, outweighs the data. Multiply the weights so that their "
+                f"mean is 1, or use {name}={amount * mean:.2g}."
+            )
 
     def _learn_model(
         self, learner: Callable[..., Model], target: str, data: pd.DataFrame | Dataset, preparing: Preparing

@@ -12,10 +12,10 @@ from sklearn.utils.validation import validate_data
 
 from ..base.calls import check_arguments
 from ..base.checks import Instance, OneOf, Seed, Unseen
-from ..base.messages import listed, needs_rows
+from ..base.messages import listed, needs_rows, warn
 from ..fitting.lp import lp
 from ..frames.columns import column_arrays
-from ..frames.numeric import ArrayLike
+from ..frames.numeric import NUMBERS, ArrayLike, value_type
 from ..frames.sources import find_source, in_pandas
 from ..model.model import Model
 
@@ -79,11 +79,35 @@ class CategoricalInput(BaseEstimator):
             frame = pd.DataFrame(array)
         arrays = column_arrays(frame)
         columns = list(map(_as_integers, arrays))
+        if reset:  # other libraries change the names in `feature_names_in_`
+            names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
+            self._names, self._are_text = list(names), list(map(_is_text, arrays))
+        elif self.handle_unknown == "missing":
+            columns = self._without_numbers(columns)
         frame = frame.reset_index(drop=True)
         if any(new is not old for new, old in zip(columns, arrays, strict=True)):
             frame = pd.DataFrame(dict(enumerate(columns)))
-        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
-        return frame.set_axis(list(names), axis="columns")
+        return frame.set_axis(list(self._names), axis="columns")
+
+    def _without_numbers(self, columns: list[ArrayLike]) -> list[ArrayLike]:
+        """Return columns with missing values in place of numbers where the training data have text.
+
+        Some libraries try out an estimator with a row of zeros.
+        """
+        pairs = zip(columns, self._are_text, strict=True)
+        wrong = [i for i, (new, text) in enumerate(pairs) if text and value_type(new) in NUMBERS]
+        if wrong and len(columns[0]) > 1:
+            warn(
+                f"X has numbers in {listed([self._names[i] for i in wrong])}, and text in training, so they "
+                "are treated as missing. Check the order of the columns."
+            )
+        missing = np.full(len(columns[0]) if columns else 0, None)
+        return [missing if i in wrong else column for i, column in enumerate(columns)]
+
+
+def _is_text(column: ArrayLike) -> bool:
+    """Whether all values of a column are text."""
+    return value_type(column.categories.array if isinstance(column, pd.Categorical) else column) == "string"
 
 
 def _as_integers(column: ArrayLike) -> ArrayLike:

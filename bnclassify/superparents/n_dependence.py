@@ -127,6 +127,9 @@ class ANDE(Average):
         """The estimators as networks, in the order of `superparents`."""
         return tuple([self.member(s) for s in self.superparents])
 
+    def _averaged(self) -> tuple[Model, ...]:
+        return ()  # a row decides which members are used
+
     def member(self, superparents: tuple[int, ...]) -> BNC:
         """Return an estimator with up to two superparents, the first of which is a parent of the second."""
         earlier = {s: superparents[:i] for i, s in enumerate(superparents)}

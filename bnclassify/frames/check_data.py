@@ -1,0 +1,143 @@
+"""What is odd about a table, before a model is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..base.arrays import Codes
+from ..base.calls import guided
+from ..base.checks import check_columns, check_name
+from .columns import column_arrays
+from .encoding import Frame
+from .findings import Column, Finding, drop, equal_rows, find
+from .numeric import CATEGORICAL, FLOATS, advice_on
+from .opening import InFull, open_data
+from .schema import Dataset, InMemory
+
+_READABLE = (*FLOATS, "string", "boolean", "integer", "categorical", "empty")
+"""Inferred types of columns that are categories or numbers."""
+
+_ROWS = "(rows)"
+"""The entry of a finding about rows in place of the name of a column."""
+
+
+@guided("Pass the class by name: check_data(dataset, class_var=name).")
+def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
+    """List what is odd about a table, and what to do about it.
+
+    Parameters
+    ----------
+    dataset : pandas.DataFrame or another frame, or Dataset
+        Data to learn from, with rows in memory.
+    class_var : str, optional
+        Name of the class. Without it, no column is reported because it predicts the class.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per finding, in the order of the columns: ``column``, ``finding``, and ``remedy``, which
+        contains code for a data frame called ``dataset``. Findings about rows have the column "(rows)".
+
+    Raises
+    ------
+    KeyError
+        If `class_var` is not a column.
+    TypeError
+        If the data are not a table, or are partitioned.
+
+    Notes
+    -----
+    These are reported: numbers, dates or times that are written as text, possibly with labels such as "?";
+    labels that differ only in white space or case; labels that can stand for missing values; columns that
+    alone predict the class in all rows, as a copy of the class does; identifiers; columns with one value;
+    columns with many levels for their rows; infinite numbers; values that are not categories or numbers;
+    and equal rows. "Alone" means that no value occurs with two classes, or that numbers are divided into as
+    many intervals as classes. Whole numbers are identifiers if all differ, and their column is called like
+    one (``id``, ``CustomerId``) or has a range so small that measurements would repeat.
+
+    A coincidence is reported if its probability by chance is below one in a million. `bnc` and the learners
+    warn of the findings that change a model most; a table without findings can still have errors.
+
+    Examples
+    --------
+    A file in which one age is "?", one sex has a blank at its end, and "treated" repeats the class:
+
+    >>> import pandas as pd
+    >>> from bnclassify import check_data
+    >>> patients = pd.DataFrame({
+    ...     "number": range(101, 131), "age": [*map(str, range(40, 69)), "?"],
+    ...     "sex": ["f", "m"] * 14 + ["m ", "f"],
+    ...     "treated": ["early", "late", "never"] * 10, "ill": ["yes", "yes", "no"] * 10})
+    >>> found = check_data(patients, "ill").set_index("column")
+    >>> for column, finding in found["finding"].items():
+    ...     print(f"{column}: {finding}")
+    number: numbers of the rows, which predict the class only if rows are sorted
+    age: numbers written as text, but for '?'
+    sex: labels that differ only in white space or case, such as 'm', 'm '
+    treated: alone predicts the class in all rows
+    >>> found.loc["sex", "remedy"]
+    "Make them equal, with dataset['sex'] = dataset['sex'].astype('string').str.strip()"
+
+    Apply the remedies, and check again:
+
+    >>> patients = patients.drop(columns=["number", "treated"])
+    >>> patients["age"] = pd.to_numeric(patients["age"].mask(patients["age"] == "?"))
+    >>> patients["sex"] = patients["sex"].str.strip()
+    >>> len(check_data(patients, "ill"))
+    0
+    """
+    rows = open_data(dataset).in_memory("dataset")
+    if class_var is not None:
+        check_name(class_var)
+        check_columns([class_var], rows.columns, "class_var")
+    found = {name: list[Finding]() for name in rows.columns}
+    read = {name: data for name in rows.columns if (data := _read(rows, name, found[name])) is not None}
+    target = read.get(class_var)
+    classes = None if target is None else target.with_values(target.schema.numeric).codes[0]
+    for name, data in read.items():
+        is_class = name == class_var
+        column = _column(data, None if is_class else classes, is_class=is_class)
+        found[name] += find(column)
+    listed_findings = [finding for findings in found.values() for finding in findings]
+    if read and (n := equal_rows(*_all_columns(list(read.values())))):
+        remedy = "If they are copies, use dataset.drop_duplicates(), and if rows belong to persons, groups="
+        listed_findings.append(Finding(_ROWS, f"{n:,} rows equal an earlier row, but not by chance", remedy))
+    return pd.DataFrame(
+        [(f.column, f.finding, f.remedy or f"Drop it, with {drop([f.column])}") for f in listed_findings],
+        columns=["column", "finding", "remedy"],
+        dtype=object,
+    )
+
+
+def _read(rows: InMemory, name: Hashable, found: list[Finding]) -> Dataset | None:
+    """Return a column as numbers or categories, or None with a finding if it is of another type."""
+    if isinstance(rows, Dataset):
+        return rows.select([name])
+    assert isinstance(rows, Frame)
+    part = Frame(rows.frame[[name]], rows.argument)
+    kind = part.types[name]
+    if kind not in _READABLE:
+        advice = advice_on(kind, CATEGORICAL, name, column_arrays(part.frame)[0])
+        found.append(Finding(name, f"{kind} values", advice.rstrip("."), serious=True))
+        return None
+    return part.read_raw(None, [name])
+
+
+def _column(data: Dataset, classes: Codes | None, *, is_class: bool) -> Column:
+    """Return the only column of some data; a class of numbers has them as labels."""
+    [name] = data.columns
+    if is_class:
+        data = data.with_values(data.schema.numeric)
+    numbers = None if is_class else data.numbers.get(name)
+    return Column(name, data.levels[0], data.codes[0], numbers, data.weights, classes, is_class)
+
+
+def _all_columns(data: Sequence[Dataset]) -> tuple[Codes, dict[Hashable, NDArray[Any]]]:
+    """Return the codes of columns, and the numbers of those that have some."""
+    codes = np.concatenate([one.codes for one in data])
+    return codes, {name: values for one in data for name, values in one.numbers.items()}

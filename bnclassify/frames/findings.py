@@ -1,0 +1,300 @@
+"""What is odd about columns: text that stands for numbers, identifiers, and copies of the class."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import lgamma
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..base.arrays import Array, Codes
+from ..base.messages import listed, shown
+from .numeric import MOST_CODES, as_floats
+from .schema import MISSING
+from .texts import MARKERS, alike, dates_in, is_marker, numbers_in
+
+FEWEST_ROWS = 20
+"""With fewer rows, all values of a column can differ by chance."""
+
+_CHANCE = -14.0
+"""Log of the probability, one in a million, below which chance does not explain what is found."""
+
+_LONGEST = 300
+"""Number of characters of the longest list of columns in code."""
+
+_ROW_NAMES = ("rownames", "row.names", "rowname", "row", "rowid", "row_id", "index", "unnamed: 0", "level_0")
+"""Names that R and pandas give to numbers of rows in files."""
+
+_IS_ID = re.compile(r"(?:^|[\W_])(?:[iI][dD]|uuid|key|nr)(?:$|[\W_])|[a-z]I[dD]$")
+"""Names of identifiers, such as id, enrollee_id and CustomerId."""
+
+_MOST_NUMBERS = 20
+"""Number of labels from which a numeric class is probably a measurement."""
+
+_MOST_LEVELS = 50
+"""Number of levels from which those of a few rows are reported."""
+
+_BEGINNING = 200
+"""Number of rows that are searched first for a value with two classes."""
+
+_FEW = 20
+"""Of so many rows, one can have a value that does not repeat, if values predict the class."""
+
+
+class Finding(NamedTuple):
+    """What is odd about a column, and what to do; an empty remedy is to drop the column."""
+
+    column: Hashable
+    finding: str
+    remedy: str = ""
+    serious: bool = False
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as codes of levels, as numbers, or both; ``classes`` are the codes of the class."""
+
+    name: Hashable
+    levels: tuple[Any, ...]
+    codes: Codes
+    numbers: NDArray[Any] | None = None
+    weights: Array | None = None
+    classes: Codes | None = None
+    is_class: bool = False
+
+
+def drop(names: Sequence[Hashable]) -> str:
+    """Return code that drops columns, which names all of them unless it would be long."""
+    text = ", ".join(map(repr, names))
+    return f"dataset.drop(columns=[{text if len(text) <= _LONGEST else '...'}])"
+
+
+def sentences(findings: Iterable[Finding]) -> Iterator[str]:
+    """Yield a sentence for all columns with the same finding, and the remedy."""
+    groups: dict[str, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(finding.finding, []).append(finding)
+    for text, group in groups.items():
+        names = [finding.column for finding in group]
+        remedy = group[0].remedy or f"Drop such columns, with {drop(names)}"
+        first = f"For {shown(names[0])}: " if len(names) > 1 and group[0].remedy else ""
+        yield f"{listed(names)}: {text}. {first}{remedy}."
+
+
+def find(column: Column, *, only_serious: bool = False) -> Iterator[Finding]:
+    """Yield what is odd about a column; with ``only_serious``, other findings may be omitted."""
+    texts = _texts(column)
+    if not column.is_class and (written := _written(column.name, texts)):
+        yield written
+        if written.serious:
+            return
+    yield from _in_labels(column, texts, only_serious)
+    if not only_serious:
+        yield from _in_counts(column)
+    elif column.numbers is not None:
+        yield from _in_numbers(column.name, as_floats(column.numbers))
+    elif len(column.levels) >= FEWEST_ROWS // 2 and (column.is_class or _can_be_wide(column)):
+        yield from _in_counts(column)
+    yield from _copies_class(column)
+
+
+def _can_be_wide(column: Column) -> bool:
+    return column.weights is not None or bool(2 * len(column.levels) > np.count_nonzero(column.codes >= 0))
+
+
+def _texts(column: Column) -> list[str]:
+    return [label for label in column.levels if isinstance(label, str) and label != MISSING]
+
+
+def _written(name: Hashable, texts: list[str]) -> Finding | None:
+    """Return the finding that labels are numbers or dates."""
+    if len(texts) <= MOST_CODES:
+        return None
+    for kind, written in (("numbers", numbers_in(texts)), ("dates or times", dates_in(texts))):
+        if written is not None and len(written.found) > MOST_CODES:
+            detail = f", but for {listed(written.others)}" if written.others else ""
+            detail = detail or f", such as {shown(written.found[0])}"
+            remedy = f"Convert them, with {written.convert(name)}"
+            return Finding(name, f"{kind} written as text{detail}", remedy, not written.are_codes)
+    return None
+
+
+def _in_labels(column: Column, texts: list[str], only_serious: bool) -> Iterator[Finding]:
+    """Yield findings about labels that are text."""
+    name = f"dataset[{column.name!r}]"
+    as_text = f"{name} = {name}.astype('string')"
+    same, code = alike(texts)
+    if same:
+        yield Finding(
+            column.name,
+            f"labels that differ only in white space or case, such as {listed(same)}",
+            f"Make them equal, with {as_text}{code}",
+            serious=True,
+        )
+    if only_serious and not column.is_class:
+        return
+    if not same and any(text != text.strip() for text in texts):
+        yield Finding(
+            column.name, "labels with white space at an end", f"Remove it, with {as_text}.str.strip()"
+        )
+    if markers := [text for text in texts if is_marker(text)]:
+        serious = column.is_class and any(text.strip().casefold() in MARKERS for text in markers)
+        yield Finding(
+            column.name,
+            f"the label {shown(markers[0])}, which can stand for a missing value",
+            f"If so, make it missing, with {as_text}.mask({name}.isin({markers!r}))",
+            serious,
+        )
+
+
+def _in_counts(column: Column) -> Iterator[Finding]:
+    """Yield findings about the number of different values."""
+    rows, levels = _rows_and_levels(column)
+    name, labels = column.name, column.levels
+    few = rows < FEWEST_ROWS
+    if column.is_class:
+        is_number = len(labels) > _MOST_NUMBERS and all(isinstance(label, int | float) for label in labels)
+        if is_number:
+            yield Finding(
+                name,
+                f"the class has {len(labels):,} numbers as labels, each of which is a class",
+                "If they are measurements, divide them into a few classes, with "
+                f"dataset[{name!r}] = pd.cut(dataset[{name!r}], 3)",
+                serious=True,
+            )
+        elif not few and 2 * levels > rows:
+            yield Finding(
+                name,
+                f"the class has {levels:,} labels in {rows:,g} rows",
+                "If it identifies rows, use another column",
+                serious=True,
+            )
+    elif not levels:
+        yield Finding(name, "all values are missing")
+    elif levels == 1:
+        yield Finding(name, "all known values are equal")
+    elif column.numbers is not None:
+        yield from _in_numbers(name, as_floats(column.numbers))
+    elif not few and levels == rows:
+        yield Finding(name, "all values differ, as in a column of identifiers", serious=True)
+    elif not few and 2 * levels > rows:
+        yield Finding(name, "more levels than half of the known values", _merge(name), serious=True)
+    elif levels > _MOST_LEVELS and 10 * levels > rows:
+        yield Finding(name, f"{levels:,} levels in {rows:,g} rows", _merge(name))
+
+
+def _merge(name: Hashable) -> str:
+    return (
+        f"Merge rare levels, with dataset, merger = merge_rare(dataset, columns=[{name!r}]), or drop the "
+        f"column, with {drop([name])}"
+    )
+
+
+def _rows_and_levels(column: Column) -> tuple[float, int]:
+    """Return the number of known values, and of different values."""
+    if column.numbers is not None:
+        values = as_floats(column.numbers)
+        known = values[~np.isnan(values)]
+        return len(known), len(np.unique(known))
+    is_known = column.codes >= 0
+    counts = np.bincount(column.codes[is_known], None if column.weights is None else column.weights[is_known])
+    return float(counts.sum()), int(np.count_nonzero(counts))
+
+
+def _in_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
+    """Yield whether numbers are infinite, or identify rows.
+
+    Measurements in whole numbers repeat: of n numbers in a range of r, all differ with a probability of at
+    most (1 − 1/r)(1 − 2/r) … (1 − (n − 1)/r).
+    """
+    if np.isinf(values).any():
+        remedy = "Make them missing, with dataset = dataset.replace([np.inf, -np.inf], np.nan)"
+        yield Finding(name, "infinite numbers", remedy)
+        return
+    n = len(values)
+    some = values[:_BEGINNING]
+    if n < FEWEST_ROWS or (some % 1).any() or len(np.unique(some)) < len(some):
+        return
+    if np.isnan(values).any() or (values % 1).any() or len(np.unique(values)) < n:
+        return
+    span = float(np.ptp(values)) + 1
+    if span == n or str(name).casefold() in _ROW_NAMES:
+        yield Finding(name, "numbers of the rows, which predict the class only if rows are sorted", "", True)
+    elif _IS_ID.search(str(name)) or float(np.log1p(-np.arange(1, n) / span).sum()) < _CHANCE:
+        yield Finding(name, "whole numbers that all differ, as in a column of identifiers", "", True)
+
+
+def candidates(codes: Codes, classes: Codes) -> NDArray[np.intp]:
+    """Return which columns of (columns, rows) codes can predict the class alone, by some of the rows."""
+    rows = np.flatnonzero(classes >= 0)
+    some = rows[:: max(1, len(rows) // _BEGINNING)]
+    some = some[np.argsort(classes[some], kind="stable")]
+    first, last = some[: len(some) // 2], some[::-1][: len(some) // 2]
+    differ = classes[first] != classes[last]
+    is_same = codes[:, first[differ]] == codes[:, last[differ]]
+    return np.flatnonzero(~is_same.any(axis=1)) if differ.any() else np.empty(0, dtype=np.intp)
+
+
+def _copies_class(column: Column) -> Iterator[Finding]:
+    """Yield whether each value, or each of as many intervals as classes, occurs with one class only.
+
+    Missing values are one more value, and nearly all rows have a value that repeats. By chance, a value that
+    repeats has the class of its first row with a probability of Σ p². Of N!/Π n! orders of the classes, C!
+    are such that numbers separate C classes.
+    """
+    if column.classes is None:
+        return
+    for rows in (slice(_BEGINNING), slice(None)):
+        classes, values = column.classes[rows], column.codes[rows]
+        if column.numbers is not None:
+            values = np.nan_to_num(as_floats(column.numbers[rows]), nan=np.inf)
+        classes, values = classes[classes >= 0], values[classes >= 0]
+        order = np.lexsort((classes, values))
+        in_order, sorted_values = classes[order], values[order]
+        is_same, changes = sorted_values[1:] == sorted_values[:-1], in_order[1:] != in_order[:-1]
+        if (is_same & changes).any():
+            return
+        separates = column.numbers is not None and np.count_nonzero(changes) < len(set(classes.tolist()))
+        if not (separates or is_same.any()):
+            return
+    once = np.count_nonzero(~np.append(is_same, False) & ~np.append(False, is_same))
+    counts = np.bincount(classes)
+    counts = counts[counts > 0]
+    repeats = bool(np.count_nonzero(is_same) * np.log(np.square(counts / counts.sum()).sum()) < _CHANCE)
+    orders = lgamma(counts.sum() + 1) - sum(lgamma(n + 1) for n in counts.tolist())
+    if (repeats and _FEW * once <= len(values)) or (separates and lgamma(len(counts) + 1) - orders < _CHANCE):
+        remedy = f"If it is known only when the class is known, drop it, with {drop([column.name])}"
+        # Measurements can separate classes, unless all but one class have a single value.
+        spread = np.bincount(in_order[np.append(True, ~is_same)]) > 1
+        serious = repeats and not (separates and np.count_nonzero(spread) > 1)
+        yield Finding(column.name, "alone predicts the class in all rows", remedy, serious)
+
+
+def equal_rows(codes: Codes, numbers: Mapping[Hashable, NDArray[Any]]) -> int:
+    """Return how many rows equal an earlier one, if that is nearly impossible by chance, or 0.
+
+    If the different rows have m pairs of equal values in a column of numbers, of all p pairs, chance explains
+    at most the share (m + 1)/p of the pairs of rows that are equal. Missing values, and a value of more than
+    one row in 20, such as 0 in a column of amounts, are natural.
+    """
+    columns = [as_floats(values) for values in numbers.values()]
+    rows, found = pd.DataFrame([*codes, *columns]).T, [0]
+    for values in columns:
+        counts = pd.Series(values).map(pd.Series(values).value_counts())
+        some = rows[(counts * _FEW <= len(values)).to_numpy()]  # False for missing values
+        repeated = some.duplicated().to_numpy()
+        n, different = int(np.count_nonzero(repeated)), some[~repeated].index
+        pairs = len(different) * (len(different) - 1) / 2
+        if n and pairs:
+            alike = np.unique(values[different], return_counts=True)[1].astype(float)
+            share = (float((alike * (alike - 1) / 2).sum()) + 1) / pairs
+            expected = share * len(some) * (len(some) - 1) / 2
+            # the bound of Chernoff on the probability of n or more
+            is_chance = n <= expected or n - expected + n * np.log(expected / n) > _CHANCE
+            found.append(0 if is_chance else n)
+    return max(found)

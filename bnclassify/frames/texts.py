@@ -1,0 +1,156 @@
+"""Labels that are text but stand for numbers, dates or missing values, and labels written in two ways."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import NamedTuple
+
+from ..base.messages import listed
+
+MARKERS = frozenset(("", "?", "na", "n/a", "#n/a", "nan", "null"))
+"""Labels, in lower case, that stand for missing values in files, also as labels of a class."""
+
+_ALL_MARKERS = MARKERS | {"-", "--", ".", "*", "none", "unknown", "missing", "not available"}
+"""Labels that stand for missing values among numbers, but can be labels elsewhere."""
+
+_MOST_STRANGE = 2
+"""Number of further labels among numbers or dates: the lines of a header, for example."""
+
+_BEGINNING = 100
+"""Number of labels that are searched first."""
+
+_SIGNS = "%$€£¥"
+_SPACES = "' \u00a0\u202f"
+
+_PLAIN, _GROUPS, _COMMA = (
+    re.compile(rf"[+-]?[{_SIGNS}]?\s?(?:{digits})\s?[{_SIGNS}]?")
+    for digits in (
+        r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?",
+        rf"(?:[0-9]{{1,3}}(?:[,{_SPACES}][0-9]{{3}})+|[0-9]+)(?:\.[0-9]*)?",
+        rf"(?:[0-9]{{1,3}}(?:[.{_SPACES}][0-9]{{3}})+|[0-9]+)(?:,[0-9]*)?",
+    )
+)
+"""How numbers are written: 1163.5, then 1,163.5, then 1.163,5; all with a sign of percent or currency."""
+
+_REMOVED = {_PLAIN: _SIGNS + _SPACES, _GROUPS: f"{_SIGNS}{_SPACES},", _COMMA: f"{_SIGNS}{_SPACES}."}
+"""The characters that are not part of a number, if it is written in one of these ways."""
+
+_A_NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*")
+
+_TIME = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?: ?[AaPp][Mm])?"
+_YEAR_FIRST = re.compile(rf"[0-9]{{4}}[-/.][0-9]{{1,2}}[-/.][0-9]{{1,2}}(?:[ T]{_TIME}.*)?")
+_YEAR_LAST = re.compile(rf"([0-9]{{1,2}})[-/.]([0-9]{{1,2}})[-/.](?:[0-9]{{2}}|[0-9]{{4}})(?: {_TIME})?")
+_MONTH_BY_NAME = re.compile(
+    r"[0-9]{1,2}[-. /]+[A-Za-z]{3,9}[-., /]+[0-9]{2,4}|[A-Za-z]{3,9}\.? [0-9]{1,2},? [0-9]{4}"
+)
+_HOUR = re.compile(_TIME)
+
+
+class Written(NamedTuple):
+    """Numbers or dates that are written as text, as `numbers_in` and `dates_in` find them.
+
+    ``code`` is an expression that converts a column, in which ``{0}`` stands for the column. The ``others``
+    are not numbers or dates. Whole numbers without other signs can be codes.
+    """
+
+    code: str
+    found: tuple[str, ...]
+    others: tuple[str, ...]
+    are_codes: bool = False
+
+    def convert(self, name: Hashable, argument: str = "dataset") -> str:
+        """Return code that converts a column of a data frame."""
+        column = f"{argument}[{name!r}]"
+        known = f"{column}.mask({column}.isin({list(self.others)!r}))" if self.others else column
+        return f"{column} = {self.code.format(known)}"
+
+
+def numbers_in(labels: Iterable[str]) -> Written | None:
+    """Return how numbers are written as text, if nearly all labels are numbers, but not codes like 007."""
+    texts = list(labels)
+    ways = [(pattern, *_matching(texts, pattern.fullmatch)) for pattern in (_PLAIN, _GROUPS, _COMMA)]
+    pattern, found, others = max(ways, key=lambda way: len(way[1]))  # the first of equals
+    if not _is_nearly_all(found, others):
+        return None
+    if pattern is _PLAIN and any(re.fullmatch(r"0[0-9]+", text.strip()) for text in found):
+        return None
+    removed = "".join(sorted({*"".join(map(str.strip, found))} & {*_REMOVED[pattern]}))
+    code = f".str.replace({f'[{removed}]'!r}, '', regex=True)" if removed else ""
+    code += ".str.replace(',', '.')" if pattern is _COMMA else ""
+    code = "{0}.astype('string')" + code if code else "{0}"
+    are_codes = pattern is _PLAIN and not others and all(text.strip().isdecimal() for text in found)
+    return Written(f"pd.to_numeric({code})", tuple(found), tuple(others), are_codes)
+
+
+def how_to_read(labels: Iterable[str], name: Hashable, argument: str) -> str:
+    """Return a sentence on how to convert text that must be numbers, and what is lost."""
+    texts = list(dict.fromkeys(labels))
+    if written := numbers_in(texts):
+        return f"Convert it, with {written.convert(name, argument)}."
+    column, lost = f"{argument}[{name!r}]", [text for text in texts if not _A_NUMBER.fullmatch(text)]
+    loss = f", which makes {listed(lost)} missing" if lost else ""
+    return f"Convert it, with {column} = pd.to_numeric({column}, errors='coerce'){loss}."
+
+
+def dates_in(labels: Iterable[str]) -> Written | None:
+    """Return how dates, or times of day, are written as text, if nearly all labels are dates or times."""
+    texts = list(labels)
+    for pattern in (_YEAR_FIRST, _YEAR_LAST, _MONTH_BY_NAME, _HOUR):
+        found, others = _matching(texts, pattern.fullmatch)
+        if not _is_nearly_all(found, others):
+            continue
+        order = ""
+        if pattern is _YEAR_LAST:
+            days = [
+                max(int(m[k]) for text in found if (m := pattern.fullmatch(text.strip()))) for k in (1, 2)
+            ]
+            order = f", dayfirst={days[0] > 12 or ('.' in found[0] and days[1] <= 12)}"
+        part = "hour" if pattern is _HOUR else "month"
+        code = f"pd.to_datetime({{0}}, format='mixed'{order}).dt.{part}"
+        return Written(code, tuple(found), tuple(others))
+    return None
+
+
+def _matching(texts: Sequence[str], fits: Callable[[str], object]) -> tuple[list[str], list[str]]:
+    """Return the texts that fit, and the others; none fit if most of the first do not."""
+    beginning = texts[:_BEGINNING]
+    if 2 * sum(fits(text.strip()) is not None for text in beginning) < len(beginning):
+        return [], list(texts)
+    found, others = list[str](), list[str]()
+    for text in texts:
+        (others if fits(text.strip()) is None else found).append(text)
+    return found, others
+
+
+def _is_nearly_all(found: Sequence[str], others: Sequence[str]) -> bool:
+    strange = [text for text in others if not is_marker(text)]
+    return len(found) > len(others) and len(strange) <= _MOST_STRANGE
+
+
+def is_marker(text: str) -> bool:
+    """Whether a label among numbers stands for a missing value."""
+    return text.strip().casefold() in _ALL_MARKERS
+
+
+def alike(labels: Iterable[str]) -> tuple[tuple[str, ...], str]:
+    """Return the first labels that differ only in white space or case, and code that makes them equal.
+
+    >>> alike(["ckd", "notckd", "ckd "])
+    (('ckd', 'ckd '), '.str.strip()')
+    """
+    texts = list(labels)
+    fewest = len({" ".join(text.split()).casefold() for text in texts})
+    if fewest == len(texts):
+        return (), ""
+    one_space = r".str.replace(r'\s+', ' ', regex=True).str.strip()"
+    steps: tuple[tuple[str, Callable[[str], str]], ...] = (
+        (".str.strip()", str.strip),
+        (one_space, lambda text: " ".join(text.split())),
+        (one_space + ".str.casefold()", lambda text: " ".join(text.split()).casefold()),
+    )
+    code, clean = next(step for step in steps if len(set(map(step[1], texts))) == fewest)
+    groups: dict[str, list[str]] = {}
+    for text in texts:
+        groups.setdefault(clean(text), []).append(text)
+    return next(tuple(group) for group in groups.values() if len(group) > 1), code

@@ -1,0 +1,238 @@
+"""What is odd about a table: findings that counting by hand confirms, and none in tables drawn at random."""
+
+from __future__ import annotations
+
+import warnings
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bnclassify as bn
+
+CAR = bn.load_car()
+
+
+def findings(dataset: Any, class_var: Any = None) -> dict[str, list[str]]:
+    """Return the findings by column."""
+    found = bn.check_data(dataset, class_var)
+    assert found.columns.tolist() == ["column", "finding", "remedy"]
+    assert found["remedy"].str.len().gt(10).all()
+    return {str(name): group["finding"].tolist() for name, group in found.groupby("column", sort=False)}
+
+
+@pytest.mark.parametrize("load", [bn.load_car, bn.load_voting, bn.load_pima])
+def test_clean_tables_have_no_findings(load: Any) -> None:
+    frame = load()
+    assert not findings(frame, frame.columns[-1])
+
+
+def test_all_findings_of_a_table_are_in_the_order_of_its_columns() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.choice(["a", "b"], 60)
+    frame = pd.DataFrame(
+        {
+            "when": [date(2020, 1, 1 + i % 9) for i in range(60)],
+            "nothing": [None] * 60,
+            "same": "x",
+            "size": np.r_[np.inf, rng.normal(size=59)],
+            "end": np.where(rng.random(60) < 0.5, "u ", "v"),
+            "gap": np.where(rng.random(60) < 0.5, "?", "v"),
+            "name": [f"n{i % 40}" for i in range(60)],
+            "whole": rng.permutation([str(i) for i in range(60)]),
+            "y": y,
+        }
+    )
+    assert findings(frame, "y") == {
+        "when": ["date values"],
+        "nothing": ["all values are missing"],
+        "same": ["all known values are equal"],
+        "size": ["infinite numbers"],
+        "end": ["labels with white space at an end"],
+        "gap": ["the label '?', which can stand for a missing value"],
+        "name": ["more levels than half of the known values"],
+        "whole": ["numbers written as text, such as '0'", "all values differ, as in a column of identifiers"],
+    }
+    assert list(findings(frame)) == list(findings(frame, "y"))  # none of them needs the class
+
+
+def test_leaks_are_found_with_and_without_missing_values() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.choice(["a", "b", "c"], 90)
+    other = rng.choice(["u", "v"], 90)
+    codes = {"a": ["1", "4"], "b": ["2"], "c": [None]}
+    frame = pd.DataFrame({"other": other, "code": [rng.choice(codes[label]) for label in y], "y": y})
+    assert findings(frame, "y") == {"code": ["alone predicts the class in all rows"]}
+    with pytest.warns(UserWarning, match="'code': alone predicts the class in all rows") as told:
+        bn.tan_cl("y", frame)
+    assert len(told) == 1
+    frame.loc[frame.index[frame["code"].eq("2")][0], "y"] = "a"  # one exception
+    assert not findings(frame, "y")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bn.tan_cl("y", frame)
+
+
+def test_a_number_known_for_one_class_only_does_not_predict_it() -> None:
+    rng = np.random.default_rng(2)
+    y = rng.random(300) < 0.4
+    fee = np.where(y & (rng.random(300) < 0.6), np.nan, rng.normal(size=300))  # missing: always this class
+    frame = pd.DataFrame({"fee": fee, "y": y})
+    assert not findings(frame, "y")
+    frame["fee"] = np.where(y, rng.random(300), 0)
+    assert findings(frame, "y") == {"fee": ["alone predicts the class in all rows"]}
+    with pytest.warns(UserWarning, match="'fee': alone predicts the class"):
+        bn.bnc(class_var="y", dataset=frame)
+    frame["fee"] = y + rng.random(300)  # separates the classes, as a measurement can
+    assert findings(frame, "y") == {"fee": ["alone predicts the class in all rows"]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bn.bnc("nb", "y", frame, smooth=1, discretize="quantile")
+
+
+def test_equal_rows_are_found_if_numbers_would_differ() -> None:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"size": rng.normal(size=200), "y": rng.choice(["a", "b"], 200)})
+    copied = pd.concat([frame, frame.head(20)])
+    found = bn.check_data(copied, "y")
+    assert found["column"].tolist() == ["(rows)"]
+    assert found["finding"][0].startswith("20 rows equal an earlier row")
+    assert "dataset.drop_duplicates()" in found["remedy"][0]
+    assert "groups=" in found["remedy"][0]
+    assert not findings(copied.drop_duplicates(), "y")
+    assert not findings(pd.concat([CAR, CAR]), "class")  # categories repeat
+    assert not findings(frame.round(0), "y")  # and so do rounded numbers
+
+
+@given(st.integers(0, 10**6), st.integers(20, 300), st.integers(2, 4), st.booleans())
+def test_tables_drawn_at_random_have_no_findings(seed: int, rows: int, classes: int, gaps: bool) -> None:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "number": rng.normal(size=rows),
+            "whole": rng.integers(0, 100, rows),
+            "wide": rng.integers(0, 10**7, rows),
+            "flag": rng.random(rows) < rng.random(),
+            "text": rng.choice(["red", "green", "blue"], rows),
+        }
+    )
+    if gaps:
+        frame = frame.mask(rng.random(frame.shape) < 0.2)
+    frame["y"] = rng.choice(["k", "l", "m", "n"][:classes], rows)
+    assert set(findings(frame, "y")) <= {"flag"}  # which can have one value only
+
+
+@given(
+    st.lists(st.decimals(-99999, 99999, places=2), min_size=12, max_size=30, unique=True),
+    st.sampled_from(["{:.2f}", "{:,.2f}", "{:.2f}%", "${:,.2f}", "€ {:.2f}", "comma", "points"]),
+    st.sampled_from(["", "?", "n/a", "unknown"]),
+)
+def test_numbers_are_read_from_text_as_they_were_written(numbers: list[Any], form: str, marker: str) -> None:
+    if form == "comma":
+        texts = [f"{x:.2f}".replace(".", ",") for x in numbers]
+    elif form == "points":
+        texts = [f"{x:,.2f}".translate(str.maketrans(",.", ".,")) for x in numbers]
+    else:
+        texts = [form.format(x).replace("$-", "-$").replace("€ -", "-€ ") for x in numbers]
+    dataset = pd.DataFrame({"v": [*texts, marker]})
+    [remedy] = bn.check_data(dataset)["remedy"]
+    exec(remedy.removeprefix("Convert them, with "), {"dataset": dataset, "pd": pd})
+    found = dataset["v"].astype(float).tolist()
+    assert found == pytest.approx([*map(float, numbers), np.nan], nan_ok=True)
+
+
+def test_codes_of_digits_are_not_taken_for_measurements() -> None:
+    rng = np.random.default_rng(4)
+    y = rng.choice(["a", "b"], 200)
+    zips = pd.DataFrame({"zip": [f"0{rng.integers(10, 40)}" for _ in y], "y": y})
+    assert not findings(zips, "y")
+    zips["zip"] = zips["zip"].str.replace("0", "1", n=1)
+    assert findings(zips, "y") == {
+        "zip": ["numbers written as text, such as '" + sorted(set(zips["zip"]))[0] + "'"]
+    }
+    bn.bnc("nb", "y", zips, smooth=1)  # without a warning, because text can be meant
+
+
+def test_identifiers_that_repeat_or_have_a_wide_range_are_measurements() -> None:
+    rng = np.random.default_rng(5)
+    y = rng.choice(["a", "b"], 500)
+    ids = rng.permutation(5_000)[:500]
+    for column, is_found in (
+        (ids, True),
+        (ids * 100, False),  # amounts of money up to half a million differ
+        (np.append(ids[1:], ids[2]), False),
+        (np.sort(ids) + 0.5, False),
+    ):
+        found = findings(pd.DataFrame({"k": column, "y": y}), "y")
+        assert found == (
+            {"k": ["whole numbers that all differ, as in a column of identifiers"]} if is_found else {}
+        )
+
+
+@pytest.mark.parametrize("name", ["id", "ID", "enrollee_id", "CustomerId", "Patient ID", "id.1"])
+def test_names_of_identifiers_are_recognized(name: str) -> None:
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame({name: rng.permutation(10**6)[:100], "y": rng.choice(["a", "b"], 100)})
+    assert findings(frame, "y") == {name: ["whole numbers that all differ, as in a column of identifiers"]}
+    for other in ("humid", "width", "idle", "paid", "Madrid", 3):
+        assert not findings(frame.set_axis([other, "y"], axis="columns"), "y")
+    assert not findings(frame.assign(**{name: frame[name] // 10**4}), "y")  # numbers of groups
+
+
+def test_frames_of_any_kind_are_checked() -> None:
+    pl = pytest.importorskip("polars", reason="polars is not installed; the extra test has it")
+    frame = pd.DataFrame({"v": [f"{i},5" for i in range(30)], "y": ["a", "b", "b"] * 10})
+    found = bn.check_data(frame, "y")
+    assert len(found) == 1
+    for other in (pl.from_pandas(frame), pl.from_pandas(frame).to_arrow(), bn.encode(frame)):
+        pd.testing.assert_frame_equal(bn.check_data(other, "y"), found)
+    with pytest.raises(TypeError, match=r"dataset must be in memory; got partitioned data\. Use a sample"):
+        bn.check_data([frame, frame], "y")
+    with pytest.raises(KeyError, match=r"class_var: no column 'z' in the data"):
+        bn.check_data(frame, "z")
+    assert not len(bn.check_data(frame[[]]))
+
+
+def test_partitioned_data_cause_warnings_about_labels_only() -> None:
+    frame = pd.DataFrame({"v": [f"{i},5" for i in range(30)], "y": ["a", "b", "b"] * 10})
+    with pytest.warns(UserWarning, match="'v': numbers written as text, such as") as told:
+        bn.tan_cl("y", [frame.head(20), frame.tail(10)])
+    assert len(told) == 1
+
+
+def test_one_warning_names_all_columns_with_the_same_finding() -> None:
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame(rng.normal(size=(100, 20)).round(2).astype(str)).rename(columns="v{}".format)
+    frame = frame.mask(rng.random(frame.shape) < 0.1, "?").assign(y=rng.choice(["a", "b", "?"], 100))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        bn.nb("y", frame)
+    assert [str(one.message).partition(":")[0] for one in told] == [
+        ", ".join(f"'v{i}'" for i in range(8)) + " and 12 more",
+        "'y'",
+    ]
+    assert "but for '?'. For 'v0': Convert them, with dataset['v0'] = " in str(told[0].message)
+
+
+def test_identifiers_of_digits_are_told_although_they_are_text() -> None:
+    frame = pd.DataFrame({"id": [str(500 + i) for i in range(40)], "y": ["a", "b", "b", "b"] * 10})
+    assert [text[:23] for text in findings(frame, "y")["id"]] == [
+        "numbers written as text",
+        "all values differ, as in"[:23],
+    ]
+    with pytest.warns(
+        UserWarning, match=r"'id': all values differ.* Drop .*dataset\.drop\(columns=\['id'\]\)"
+    ):
+        bn.nb("y", frame)
+
+
+def test_a_marker_of_the_class_is_told_also_if_a_feature_has_the_same_labels() -> None:
+    rng = np.random.default_rng(7)
+    frame = pd.DataFrame({name: rng.choice(["?", "a", "b"], 60) for name in ("v", "w", "y")})
+    with pytest.warns(UserWarning, match=r"'y': the label '\?', which can stand for a missing value") as told:
+        bn.nb("y", frame)
+    assert len(told) == 1

@@ -1,0 +1,509 @@
+"""What a message about data advises is done, on the data that cause it, and then the call works."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bnclassify as bn
+
+N = 40
+LABELS = np.random.default_rng(0).choice(["a", "b"], N)
+COLOURS = pd.DataFrame({"x": ["r", "g", "g", "r", "b"] * 8, "y": LABELS})
+NUMBERS = pd.DataFrame(
+    {"x": np.r_[np.linspace(1, 4, 20), np.linspace(5, 9, 20)], "y": ["a"] * 21 + ["b"] * 19}
+)
+BY_COLOURS = bn.bnc("nb", "y", COLOURS, smooth=1)
+BY_NUMBERS = bn.bnc("nb", "y", NUMBERS, smooth=1, discretize="mdlp")
+
+
+def plain_nb(dataset: Any) -> Any:
+    """Learn with a prior, without any preparation."""
+    return bn.bnc("nb", "y", dataset, smooth=1)
+
+
+def default(dataset: Any) -> Any:
+    """Learn by the default recipe."""
+    return bn.bnc(class_var="y", dataset=dataset)
+
+
+def code_in(message: str) -> str:
+    """Return the code that a message contains, up to the end of its sentence, with balanced brackets."""
+    start = re.search(r"\b(dataset|newdata)(\[|, merger|\.drop| = )|\b(column|groups|pd)\.", message)
+    assert start is not None, message
+    text = message[start.start() :]
+    depth, quoted, end = 0, "", len(text)
+    for i, character in enumerate(text):
+        if quoted:
+            quoted = "" if character == quoted else quoted
+        elif character in "'\"":
+            quoted = character
+        else:
+            depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(character, 0)
+            if depth == 0 and re.match(r"\.?$|\. |, |; ", text[i:]) and not text.startswith(", merger", i):
+                end = i
+                break
+    return text[:end]
+
+
+def run(message: str, dataset: Any, name: str = "dataset") -> Any:
+    """Run the code of a message, and return the data that it changes or makes."""
+    code = code_in(message)
+    scope: dict[str, Any] = {name: dataset.copy(), "pd": pd, "np": np, "merge_rare": bn.merge_rare}
+    if re.match(r"\w+(\[.*?\]|, merger)? = ", code):
+        exec(code, scope)
+        return scope[name]
+    return eval(code, scope)
+
+
+DAYS = [datetime.date(2020, 1 + i % 12, 1) for i in range(N)]
+STAMPS = pd.date_range("2020", periods=N, freq="15D")
+TIMES = [datetime.time(i % 12) for i in range(N)]
+MONTHS = tuple(range(1, 13))
+OTHER_TYPES: Mapping[str, tuple[Any, tuple[Any, ...]]] = {
+    "dates of Python": (DAYS, MONTHS),
+    "dates, one missing": ([None, *DAYS[1:]], MONTHS),
+    "datetimes of Python": (pd.Series([d.to_pydatetime() for d in STAMPS], dtype=object), MONTHS),
+    "datetimes": (STAMPS, MONTHS),
+    "datetimes with a zone, one missing": (pd.Series([pd.NaT, *STAMPS[1:].tz_localize("UTC")]), MONTHS),
+    "periods": (pd.period_range("2020", periods=N, freq="M"), MONTHS),
+    "times of day": (TIMES, tuple(range(12))),
+    "times of day, one missing": ([None, *TIMES[1:], datetime.time(0)][:N], tuple(range(12))),
+    "spans": (pd.to_timedelta(np.arange(N) % 5, unit="h"), ()),
+    "spans of Python": (pd.Series([datetime.timedelta(hours=i % 5) for i in range(N)], dtype=object), ()),
+    "lists": ([[i % 2] for i in range(N)], ("[0]", "[1]")),
+    "text and numbers": (["x", 1, None, 2] * 10, ("1", "2", "x")),
+    "bytes": ([b"x", None] * 20, ("x",)),
+    "complex": ([1j, 2j] * 20, ("1j", "2j")),
+    "intervals": (pd.arrays.IntervalArray.from_breaks([0, 1, 2]).repeat(20), ("(0, 1]", "(1, 2]")),
+}
+
+
+@pytest.mark.parametrize("case", OTHER_TYPES)
+def test_columns_of_other_types_become_categories(case: str) -> None:
+    values, levels = OTHER_TYPES[case]
+    dataset = pd.DataFrame({"x": values, "y": LABELS})
+    with pytest.raises(TypeError, match=r"column 'x' must be categorical: .*; got") as raised:
+        plain_nb(dataset)
+    model = plain_nb(run(str(raised.value), dataset))
+    found = bn.values(model)["x"]
+    assert set(found) <= set(levels) if levels else len(found) == 5
+    assert len(found) == len(levels) or levels in ((), tuple(range(12)))
+    [(_, finding, remedy)] = bn.check_data(dataset, "y").to_numpy().tolist()
+    assert finding.endswith("values")
+    assert bn.values(plain_nb(run(remedy, dataset)))["x"] == found
+
+
+@pytest.mark.parametrize("case", [*list(OTHER_TYPES)[:10], "bytes", "category"])
+def test_columns_of_other_types_become_numbers(case: str) -> None:
+    values = {"bytes": [b"5", b"7"] * 20, "category": pd.Categorical(["5.5", "7"] * 20)}.get(case)
+    dataset = pd.DataFrame({"x": OTHER_TYPES[case][0] if values is None else values})
+    with pytest.raises(TypeError, match="dataset: column 'x' must be numeric") as raised:
+        bn.discretize(dataset, method="width", bins=3, columns=["x"])
+    converted = run(str(raised.value), dataset)
+    assert pd.api.types.is_numeric_dtype(converted["x"])
+    assert converted["x"].isna().equals(dataset["x"].isna())
+    assert len(bn.discretize(converted, method="width", bins=3, columns=["x"])[1].cuts["x"]) in (0, 2)
+
+
+@pytest.mark.parametrize("kind", ["date32[pyarrow]", "time64[us][pyarrow]", "timestamp[ns][pyarrow]"])
+def test_dates_and_times_of_arrow_become_categories(kind: str) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed; the extra test has it")
+    values = {"d": DAYS, "t": TIMES}.get(kind[0], []) if not kind.startswith("timestamp") else list(STAMPS)
+    dataset = pd.DataFrame({"x": pd.array(values, dtype=kind), "y": LABELS})
+    with pytest.raises(TypeError, match="column 'x' must be categorical") as raised:
+        plain_nb(dataset)
+    assert set(bn.values(plain_nb(run(str(raised.value), dataset)))["x"]) <= set(range(13))
+
+
+WRITTEN: Mapping[str, tuple[list[Any], list[float | None]]] = {
+    "decimal commas": (["2,5", "7,5"], [2.5, 7.5]),
+    "thousands": (["1,163", "-12,000.5"], [1163, -12000.5]),
+    "thousands with points": (["1.163,5", "7"], [1163.5, 7]),
+    "percent": (["45%", "7.5 %"], [45, 7.5]),
+    "currency": (["$7", "$1,200"], [7, 1200]),
+    "blanks in numbers": (["1 163", "12\u00a0000"], [1163, 12000]),
+    "plain": ([" 2.5", "7"], [2.5, 7]),
+    "markers": (["2.5", "?", "7.5"], [2.5, None, 7.5]),
+    "numbers and markers": ([2.5, "n/a", 7], [2.5, None, 7]),
+    "bools": ([True, False, None], [1, 0, None]),
+}
+
+
+@pytest.mark.parametrize("case", WRITTEN)
+def test_text_in_new_data_becomes_numbers(case: str) -> None:
+    values, numbers = WRITTEN[case]
+    expected = [np.nan if number is None else number for number in numbers]
+    newdata = pd.DataFrame({"x": pd.Series(values, dtype=object)})
+    right = bn.predict(BY_NUMBERS, pd.DataFrame({"x": pd.Series(numbers, dtype=float)}), prob=True)
+    with pytest.raises(TypeError, match="newdata: column 'x' must be numeric; got ") as raised:
+        bn.predict(BY_NUMBERS, newdata)
+    converted = run(str(raised.value), newdata, "newdata")
+    assert converted["x"].astype(float).tolist() == pytest.approx([*map(float, expected)], nan_ok=True)
+    pd.testing.assert_frame_equal(bn.predict(BY_NUMBERS, converted, prob=True), right)
+    with pytest.raises(TypeError, match="dataset: column 'x' must be numeric") as raised:
+        bn.discretize(newdata, method="width", columns=["x"])
+    pd.testing.assert_frame_equal(run(str(raised.value), newdata), converted)
+
+
+def test_text_that_is_not_a_number_is_named_before_it_is_lost() -> None:
+    newdata = pd.DataFrame({"x": ["2.5", "low", "high", "low", "medium"]})
+    with pytest.raises(TypeError, match="which makes 'low', 'high', 'medium' missing") as raised:
+        bn.predict(BY_NUMBERS, newdata)
+    assert run(str(raised.value), newdata, "newdata")["x"].notna().tolist() == [True] + [False] * 4
+    with pytest.raises(
+        TypeError, match=r"'x' must be numeric; got text such as '2,5'\. Write numbers without"
+    ):
+        bn.predict(BY_NUMBERS, {"x": "2,5"})
+    assert bn.predict(BY_NUMBERS, {"x": 2.5}).tolist() == ["a"]
+
+
+Remedied = Callable[[str], Any]
+Case = tuple[Callable[[], Any], str, Remedied]
+
+
+def _chunks(*frames: pd.DataFrame) -> Callable[[], Any]:
+    return lambda: iter(frames)
+
+
+def _floats(*numbers: float) -> pd.DataFrame:
+    return COLOURS.assign(x=[numbers[i % len(numbers)] for i in range(N)])
+
+
+INFINITE = _floats(0.5, 1.5, np.inf, 3.5, 4.5)
+GAPS = _floats(1, 2, np.nan)
+LARGE = COLOURS.assign(x=[2**60 + i for i in range(N)])
+PARTS = [COLOURS.head(20), COLOURS.tail(20)[["y"]]]
+MIXED = [COLOURS.assign(x=1), COLOURS.assign(x="1")]
+INCOMPLETE = COLOURS.assign(y=COLOURS["y"].mask(COLOURS.index < 3))
+GROUPS = pd.Series(np.arange(N) // 4, index=COLOURS.index[::-1])
+AGAIN = pd.DataFrame({"x": ["r", "new"], "y": ["a", "b"]})
+CODES = pd.DataFrame({"x": ["1", "2", "3", "1"] * 10, "y": LABELS})
+FLOAT_CODES = CODES.assign(x=[f"{x}.0" for x in CODES["x"]])
+FLAGS = CODES.assign(x=[True, False, True, True] * 10)
+
+CASES: Mapping[str, Case] = {
+    "infinite numbers with a prior": (
+        lambda: plain_nb(INFINITE),
+        r"got infinite numbers\. Replace them with missing values, with \.replace\(\[np\.inf, -np\.inf\]",
+        lambda m: bn.bnc("nb", "y", INFINITE.replace([np.inf, -np.inf], np.nan), smooth=1, discretize="mdlp"),
+    ),
+    "infinite numbers": (
+        lambda: default(INFINITE),
+        "must have finite numbers; .* Make them missing, or replace them with large finite numbers",
+        lambda m: [default(INFINITE.replace(np.inf, new)) for new in (np.nan, 1e300)],
+    ),
+    "fractions": (
+        lambda: plain_nb(NUMBERS),
+        r"got numbers with fractions\. Discretize them: .*bnc\(\.\.\., discretize='averaged'\)",
+        lambda m: [
+            plain_nb(bn.discretize(NUMBERS, class_var="y")[0]),
+            bn.bnc("nb", "y", NUMBERS, smooth=1, discretize="averaged"),
+        ],
+    ),
+    "whole numbers of type float": (
+        lambda: plain_nb(GAPS),
+        r"got whole numbers of type float.*\.astype\('Int64'\).* discretize\(dataset, class_var=",
+        lambda m: [
+            plain_nb(GAPS.astype({"x": "Int64"})),
+            plain_nb(bn.discretize(GAPS, class_var="y", columns=["x"])[0]),
+        ],
+    ),
+    "large whole numbers": (
+        lambda: bn.discretize(LARGE, class_var="y"),
+        r"must have integers below 2\*\*53.*Subtract a number from them or divide them, or make them cat",
+        lambda m: [
+            bn.discretize(LARGE.assign(x=LARGE["x"] - 2**60), class_var="y"),
+            bn.discretize(LARGE.assign(x=LARGE["x"] // 2**10), class_var="y"),
+            bn.discretize(LARGE.astype({"x": "category"}), class_var="y"),
+        ],
+    ),
+    "a class of floats": (
+        lambda: default(NUMBERS.assign(y=1.5)),
+        r"class_var must be categorical; .* use \.astype\('Int64'\); if they are measurements, .* pd\.cut",
+        lambda m: [
+            default(NUMBERS.assign(y=(NUMBERS["y"] == "a") + 0.0).astype({"y": "Int64"})),
+            default(NUMBERS.assign(y=pd.cut(NUMBERS["x"] * 7 % 3, 2))),
+        ],
+    ),
+    "text as a number of a density": (
+        lambda: bn.bnc("nb", "y", COLOURS, smooth=1, numbers={"x": "gaussian"}),
+        "column 'x' must be numeric; got text such as 'r'. Convert it, with .* which makes 'r', 'g', 'b' mis",
+        lambda m: run(m, COLOURS),
+    ),
+    "levels as numbers": (
+        lambda: bn.bnc("nb", "y", bn.encode(CODES), smooth=1, numbers={"x": "gaussian"}),
+        r"column 'x' must hold numbers; .* Exclude it from numbers, or convert it, .* pd\.to_numeric",
+        lambda m: bn.bnc(
+            "nb", "y", CODES.assign(x=pd.to_numeric(CODES["x"])), smooth=1, numbers={"x": "gaussian"}
+        ),
+    ),
+    "a path": (
+        lambda: default("colours.csv"),
+        r"dataset must be a pandas DataFrame; got str\. Read the file first, with pd\.read_csv\('colours",
+        lambda m: None,
+    ),
+    "a path of another kind": (
+        lambda: default(Path("colours.parquet")),
+        r"Read the file first, with pd\.read_parquet\('colours\.parquet'\)",
+        lambda m: None,
+    ),
+    "an array": (
+        lambda: default(COLOURS.to_numpy()),
+        r"got ndarray\. Make one with pd\.DataFrame\(data, columns=names\)",
+        lambda m: default(pd.DataFrame(COLOURS.to_numpy(), columns=["x", "y"])),
+    ),
+    "a Series": (
+        lambda: bn.encode(COLOURS["x"]),
+        r"got Series\. Call its to_frame\(\)",
+        lambda m: bn.encode(COLOURS["x"].to_frame()),
+    ),
+    "a column as new data": (
+        lambda: bn.predict(BY_COLOURS, COLOURS["x"]),
+        r"got 0, 1, 2, .* A Series is one row\. Convert a column, with its to_frame\(\)",
+        lambda m: bn.predict(BY_COLOURS, COLOURS["x"].to_frame()),
+    ),
+    "several rows as a dict": (
+        lambda: bn.predict(BY_COLOURS, {"x": ["r", "g"]}),
+        r"must be one value of 'x'.* for several rows, pass a pd\.DataFrame",
+        lambda m: bn.predict(BY_COLOURS, pd.DataFrame({"x": ["r", "g"]})),
+    ),
+    "a part without a column": (
+        lambda: plain_nb(PARTS),
+        r"dataset: part 2 has no column 'x'\. Give each part the columns .* part\.reindex",
+        lambda m: plain_nb([PARTS[0], PARTS[1].reindex(columns=PARTS[0].columns)]),
+    ),
+    "parts of two types": (
+        lambda: plain_nb(MIXED),
+        r"column 'x' must have one type in all parts .* with dtype=\{'x': str\}",
+        lambda m: plain_nb([part.astype({"x": str}) for part in MIXED]),
+    ),
+    "an iterator": (
+        lambda: plain_nb(iter([COLOURS])),
+        r"must be a function that returns a new iterator at each call",
+        lambda m: plain_nb(_chunks(COLOURS)),
+    ),
+    "groups with another index": (
+        lambda: bn.bnc(class_var="y", dataset=COLOURS, groups=GROUPS),
+        r"groups must have the index of the data; .* groups\.loc\[dataset\.index\], or pass \.to_numpy\(\)",
+        lambda m: [
+            bn.bnc(class_var="y", dataset=COLOURS, groups=g)
+            for g in (GROUPS.loc[COLOURS.index], GROUPS.to_numpy())
+        ],
+    ),
+    "groups with missing labels": (
+        lambda: bn.bnc(class_var="y", dataset=COLOURS, groups=["p", float("nan")] * 20),
+        "groups must have a label for each row; got 20 missing values. Give each of these rows a label",
+        lambda m: bn.bnc(class_var="y", dataset=COLOURS, groups=[i if i % 2 else "p" for i in range(N)]),
+    ),
+    "one group": (
+        lambda: bn.cv(BY_COLOURS, COLOURS, k=2, groups=["p"] * N),
+        "got 1. Each row needs the label of its group",
+        lambda m: bn.cv(BY_COLOURS, COLOURS, k=2, rng=0, groups=list(range(N))),
+    ),
+    "few groups": (
+        lambda: bn.cv(BY_COLOURS, COLOURS, k=5, groups=["p", "q"] * 20),
+        "got 2. Use k=2 or less",
+        lambda m: bn.cv(BY_COLOURS, COLOURS, k=2, rng=0, groups=["p", "q"] * 20),
+    ),
+    "groups of the class": (
+        lambda: bn.bnc(class_var="y", dataset=COLOURS, groups="y"),
+        "groups must not be the class; got 'y'",
+        lambda m: None,
+    ),
+    "weights with another index": (
+        lambda: bn.encode(COLOURS, weights=GROUPS),
+        r"weights must have the index of the data; .* weights\.loc\[dataset\.index\], or pass \.to_numpy\(\)",
+        lambda m: [bn.encode(COLOURS, weights=w) for w in (GROUPS.loc[COLOURS.index], GROUPS.to_numpy())],
+    ),
+    "negative weights": (
+        lambda: bn.encode(COLOURS, weights=[-1] * N),
+        "got -1 in 40 of 40 rows. To ignore a row, give it weight 0",
+        lambda m: bn.encode(COLOURS, weights=[0] * 20 + [1] * 20),
+    ),
+    "weights without a finite sum": (
+        lambda: bn.encode(COLOURS, weights=[1.7e308] * N),
+        r"must have a finite sum; .* Divide them by a number",
+        lambda m: bn.encode(COLOURS, weights=np.full(N, 1.7e308) / 1.7e308),
+    ),
+    "a level of that name": (
+        lambda: bn.encode(COLOURS.replace("r", "(missing)"), missing_level=["x"]),
+        r"must not name columns with a level '\(missing\)'; got 'x'\. Rename it",
+        lambda m: bn.encode(COLOURS, missing_level=["x"]),
+    ),
+    "rows without a class": (
+        lambda: bn.cloglik(BY_COLOURS, INCOMPLETE),
+        r"3 of 40 rows have no class 'y'\. Drop them, for example with \.dropna\(subset=\['y'\]\)",
+        lambda m: bn.cloglik(BY_COLOURS, INCOMPLETE.dropna(subset=["y"])),
+    ),
+    "a column without values": (
+        lambda: plain_nb(COLOURS.assign(z=None)),
+        "all values are missing in 'z'. Drop these columns or, .* make them categorical before splitting",
+        lambda m: [
+            plain_nb(COLOURS),
+            plain_nb(COLOURS.assign(z=pd.Categorical([None] * N, categories=["u"]))),
+        ],
+    ),
+    "an unseen label": (
+        lambda: bn.predict(BY_COLOURS, AGAIN),
+        "'new' not among the levels of the model.*With unseen='missing'.*categorical before the data are spl",
+        lambda m: [
+            bn.predict(BY_COLOURS, AGAIN, unseen="missing"),
+            bn.predict(
+                plain_nb(COLOURS.assign(x=pd.Categorical(COLOURS["x"], ["r", "g", "b", "new"]))), AGAIN
+            ),
+        ],
+    ),
+    "whole numbers as text": (
+        lambda: bn.predict(plain_nb(CODES), FLOAT_CODES, unseen="missing"),
+        r"They differ only by \.0, .* pd\.to_numeric\(column\)\.astype\('Int64'\)\.astype\('string'\)\.$",
+        lambda m: _equal(plain_nb(CODES), CODES, FLOAT_CODES, m),
+    ),
+    "text without .0": (
+        lambda: bn.predict(plain_nb(FLOAT_CODES), CODES, unseen="missing"),
+        r"They differ only by \.0, .*astype\('string'\) \+ '\.0'\.$",
+        lambda m: _equal(plain_nb(FLOAT_CODES), FLOAT_CODES, CODES, m),
+    ),
+    "numbers in place of text": (
+        lambda: bn.predict(plain_nb(CODES), CODES.astype({"x": int})),
+        "They are of type int here and str in the model",
+        lambda m: _equal(plain_nb(CODES), CODES, CODES.astype({"x": int}), m),
+    ),
+    "text in place of numbers": (
+        lambda: bn.predict(plain_nb(CODES.astype({"x": int})), CODES),
+        r"They are of type str here and int in the model\. Convert the column, with pd\.to_numeric\(column\)",
+        lambda m: _equal(plain_nb(CODES.astype({"x": int})), CODES.astype({"x": int}), CODES, m),
+    ),
+    "text in place of flags": (
+        lambda: bn.predict(plain_nb(FLAGS), FLAGS.astype({"x": str})),
+        r"column\.map\(\{'True': True, 'False': False\}\)",
+        lambda m: _equal(plain_nb(FLAGS), FLAGS, FLAGS.astype({"x": str}), m),
+    ),
+    "flags in place of text": (
+        lambda: bn.predict(plain_nb(FLAGS.astype({"x": str})), FLAGS),
+        r"column\.map\(str, na_action='ignore'\)",
+        lambda m: _equal(plain_nb(FLAGS.astype({"x": str})), FLAGS.astype({"x": str}), FLAGS, m),
+    ),
+    "a class for mdlp": (
+        lambda: bn.discretize(NUMBERS),
+        "class_var must be a column for method='mdlp'; got None",
+        lambda m: [bn.discretize(NUMBERS, class_var="y"), bn.discretize(NUMBERS, method="quantile")],
+    ),
+}
+
+
+def _equal(model: Any, right: pd.DataFrame, new: pd.DataFrame, message: str) -> None:
+    column = eval(code_in(message), {"pd": pd, "column": new["x"]})
+    assert bn.predict(model, new.assign(x=column)).tolist() == bn.predict(model, right).tolist()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_remedies_of_errors(case: str) -> None:
+    call, message, remedied = CASES[case]
+    with pytest.raises((KeyError, TypeError, ValueError), match=message) as raised:
+        call()
+    remedied(str(raised.value))
+
+
+RNG = np.random.default_rng(0)
+CLASSES = RNG.choice(["no", "yes"], 400)
+NUMBER = np.round(50 + 10 * RNG.normal(size=400) + 12 * (CLASSES == "yes"), 1)
+SHOPS = RNG.choice([f"s{i}" for i in range(300)], 400)
+ON = pd.date_range("2020", periods=400)
+WARNED: Mapping[str, tuple[Any, str]] = {
+    "a marker": (
+        np.where(np.arange(400) == 5, "?", NUMBER.astype(str)),
+        r"numbers written as text, but for '\?",
+    ),
+    "two lines of a header": (np.r_[["number", "cm"], NUMBER.astype(str)[2:]], "but for 'cm', 'number'"),
+    "decimal commas": (np.char.replace(NUMBER.astype(str), ".", ","), "numbers written as text, such as '"),
+    "percent": ([f"{x}%" for x in NUMBER], "numbers written as text"),
+    "dates": (ON.strftime("%d.%m.%Y"), "dates or times written as text"),
+    "dates of the United States": (ON.strftime("%m/%d/%Y"), "dates or times"),
+    "dates in English": (ON.strftime("%d-%b-%Y"), "dates or times"),
+    "dates, year first": (ON.astype(str), "dates or times written as text"),
+    "times": (
+        [f"{i % 24}:{i % 60:02d}" for i in range(400)],
+        "dates or times written as text, such as",
+    ),
+    "white space": (
+        np.where(CLASSES == "yes", RNG.choice(["m", "f", "m "], 400), "f"),
+        "white space or case",
+    ),
+    "case": (RNG.choice(["Paris", "paris", "Rome"], 400), "labels that differ only in white space or case"),
+    "a copy of the class": (np.where(CLASSES == "yes", 1, 0), "alone predicts the class in all rows"),
+    "an amount of one class": (NUMBER * (CLASSES == "yes"), "alone predicts the class in all rows"),
+    "numbers of rows": (np.arange(400), "numbers of the rows"),
+    "identifiers": (1000 + 3 * RNG.permutation(400), "whole numbers that all differ"),
+    "text identifiers": ([f"id{i}" for i in range(400)], "all values differ, as in a column of identifiers"),
+    "many labels": (
+        [f"s{i}" if i < 300 else "top" for i in range(400)],
+        "more levels than half of the known values",
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:the network has .* free parameters")
+@pytest.mark.parametrize("case", WARNED)
+def test_remedies_of_warnings(case: str) -> None:
+    values, told = WARNED[case]
+    dataset = pd.DataFrame({"v": values, "other": SHOPS[:400] > "s2", "y": CLASSES})
+    with pytest.warns(UserWarning, match=rf"'v': .*{told}") as caught:
+        bn.bnc("nb", "y", dataset, smooth=1, discretize="mdlp")
+    [message] = [text for one in caught if "free parameters" not in (text := str(one.message))]
+    found = bn.check_data(dataset, "y")
+    text = "'{}': {}. {}.".format(*found.iloc[0])
+    assert message == text.replace("Drop it, with", "Drop such columns, with")
+    remedied = run(found["remedy"].iloc[0], dataset)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = bn.bnc("nb", "y", remedied, smooth=1, discretize="mdlp")
+    assert not {"v"} & set(bn.check_data(remedied, "y")["column"])
+    if "numbers written" in told or "but for" in told:
+        assert pd.api.types.is_numeric_dtype(remedied["v"])
+        assert (
+            np.nanmax(np.abs(remedied["v"].to_numpy() - np.where(remedied["v"].isna(), np.nan, NUMBER)))
+            < 1e-9
+        )
+        assert bn.accuracy(bn.predict(model, remedied), remedied["y"]) > 0.65
+
+
+def test_the_class_can_have_markers_spaces_and_too_many_labels() -> None:
+    for labels, told in (
+        (np.where(np.arange(400) == 7, "?", CLASSES), r"the label '\?', which can stand for a missing value"),
+        (np.where(np.arange(400) == 7, "yes\t", CLASSES), "labels that differ only in white space or case"),
+        (np.round(NUMBER).astype(int), "the class has .* numbers as labels"),
+    ):
+        dataset = pd.DataFrame({"x": SHOPS > "s2", "y": labels})
+        with pytest.warns(UserWarning, match=f"'y': {told}"):
+            plain_nb(dataset)
+        found = bn.check_data(dataset, "y")
+        remedied = run(found["remedy"].iloc[0], dataset)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="1 of 400 rows have no class")
+            model = plain_nb(remedied)
+        assert len(bn.classes(model)) in (2, 3)
+        assert not len(bn.check_data(remedied, "y"))
+
+
+def test_merging_is_advised_for_categories_with_many_levels_only() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.choice(["a", "b", "c"], 300)
+    dataset = pd.DataFrame({"shop": rng.choice([f"s{i}" for i in range(60)], 300), "y": y})
+    dataset["price"] = rng.normal(size=300) + 2 * (y == "a")
+    options: dict[str, Any] = {"smooth": 1, "discretize": "mdlp", "dag_args": {"score": "loglik"}}
+    with pytest.warns(
+        UserWarning, match="Merge rare levels of 'shop' .60 levels., with dataset, merger"
+    ) as told:
+        bn.bnc("tan_cl", "y", dataset, **options)
+    assert "'y'" not in str(told[0].message)
+    assert bn.is_ode(bn.bnc("tan_cl", "y", run(str(told[0].message), dataset), **options))
+    assert bn.is_nb(bn.bnc("nb", "y", dataset, smooth=1, discretize="mdlp"))
