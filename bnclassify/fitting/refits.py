@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from ..base.calls import progress_bar
 from ..base.checks import Seed, Whole
 from ..model.model import Model, renewed
-from .rounds import plan_rounds
+from .rounds import Round, plan_rounds
 
 M = TypeVar("M", bound=Model)
 
@@ -22,7 +22,12 @@ def with_refits(
     models: dict[Any, Model] = {0: x}
     options: dict[str, Any] = {"repeats": 1, "folds": None, "dag": True, "unseen": "missing", "rng": rng}
     plan = plan_rounds(models, dataset, k=draws, groups=groups, columns="same", **options)
-    with progress_bar(progress, total=draws, desc="refits", unit="model") as bar:
-        found = plan.evaluate(models, lambda rnd, train, test, fitted: fitted, dag=True, bar=bar)
-        refits = [fitted[0] for fitted in found if fitted]
+    with progress_bar(progress, total=draws, desc="refits", unit=" models") as bar:
+        found = list(plan.evaluate(models, _refits_of, dag=True, bar=bar))
+    refits = [refit for fitted in found for refit in fitted]
     return renewed(x, learned={**x.learned, "refits": tuple(refits)})
+
+
+def _refits_of(rnd: Round, train: Any, test: Any, refits: list[Model]) -> list[Model]:
+    """Return the models of a round."""
+    return refits

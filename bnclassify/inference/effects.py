@@ -163,8 +163,11 @@ class EffectTable(BuiltOn):
             logs.append(ratio + log(np.maximum(share, _LEAST_MASS))[:, None])
         return tuple(logs)
 
-    def _value_logs(self, codes: Codes, feature: int) -> Array:
-        return self._logs_of_values[feature][codes[feature]]
+    def _value_logs(self, codes: Codes, features: Positions) -> Array:
+        logs = np.empty((codes.shape[1], len(self.constant)))
+        for feature in np.unique(features).tolist():
+            logs[features == feature] = self._logs_of_values[feature][codes[feature, features == feature]]
+        return logs
 
     def _value_formulas(self) -> tuple[Formula, ...]:
         return (Sum(tuple([Table(i, (i,), logs) for i, logs in enumerate(self._logs_of_values)]), False),)
