@@ -41,7 +41,7 @@ from ..numbers.cut_points import table_of
 from ..numbers.discretization import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
 from ..recipe import default
-from ..recipe.cases import as_cases
+from ..recipe.cases import as_cases, warn_of_copies
 from ..recipe.prior import PRIORS, find_prior
 from ..recipe.stacked import FineData
 from ..recipe.weighted import Weighted
@@ -207,7 +207,12 @@ def bnc(
     preparing = Preparing(discretize, bins, min_count, missing_level, numeric, not chosen and in_memory)
     with showing_progress(progress), using_jobs(n_jobs):
         structure, learned_from = learn_structure(learner, class_var, data, options, preparing)
-        given = {"ranked": ranked, "in_memory": in_memory, "grouped": groups is not None, "additive": additive}
+        given = {
+            "ranked": ranked,
+            "in_memory": in_memory,
+            "grouped": groups is not None,
+            "additive": additive,
+        }
         settings = lp_args if chosen else default.steps(structure, lp_args, **given) | lp_args
         _check_settings(settings, len(learned_from.features), grouped=groups is not None)
         fitted = lp(structure, learned_from, **settings)
@@ -352,9 +357,19 @@ def _learn_raw(
         preparation, data, seen = prepare_table(table, class_var, names, preparing, keep=keep)
     else:
         raw, seen = _read_raw(class_var, dataset, names, preparing)
-        raw = as_cases(raw) if preparing.is_default else raw
+        if preparing.is_default:
+            warn_of_copies(raw, class_var)
+            raw = as_cases(raw)
         preparation = preparing.learn(raw, class_var)
-        data = _prepare(raw, preparation, class_var, names, keep=keep, warns=raw is not dataset)
+        data = _prepare(
+            raw,
+            preparation,
+            class_var,
+            names,
+            keep=keep,
+            keeps_gaps=preparing.is_default,
+            warns=raw is not dataset,
+        )
     again = Step(step.name, relearn_raw, settings, draws=step.draws)
     recipe = Recipe(class_var, again, names, preparation=preparation, seen=seen)
     cuts = preparation.discretizer
@@ -414,12 +429,13 @@ def _prepare(
     names: tuple[Hashable, ...] | None,
     *,
     keep: bool,
+    keeps_gaps: bool,
     warns: bool,
 ) -> TrainingData:
     """Discretize and merge data, and prepare them for a learner.
 
     Numeric columns with a single interval and columns without a value are dropped, unless no feature would
-    remain, features are named, or ``keep``.
+    remain, features are named, or ``keep``. The first are kept if their missing values count.
     """
     data = preparation.code(raw)
     features = [name for name in data.columns if name != class_var]
@@ -431,6 +447,8 @@ def _prepare(
     uncut = () if cuts is None else cuts.uncut
     unknown = [name for name in features if name in data.schema.numeric and name not in numeric]
     drop = {*uncut, *unknown}.difference(preparation.missing)
+    if keeps_gaps:
+        drop -= {name for name in uncut if name in raw.numbers and pd.isna(raw.numbers[name]).any()}
     if not keep and len(drop) < len(features):
         features = [name for name in features if name not in drop]
     prepared = replace(prepare_rows(data, class_var, features, numeric), raw=raw)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -17,7 +17,7 @@ from ..frames.schema import Dataset
 
 _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a float
 _ROUNDS = 3  # in which rows and values describe each other
-_NEARLY_ALL = 0.95  # proportion of distinct numbers in a column in which equal rows are no chance
+_NEARLY_ALL = 0.95  # proportion of different numbers in a column in which equal rows are no chance
 
 Data = TypeVar("Data", bound=Dataset)
 Keys = NDArray[np.uint64]
@@ -135,22 +135,19 @@ def as_cases(data: Data) -> Data:
     return replace(each_a_case(data), given=len(data))
 
 
-def warn_of_copies(data: Dataset, columns: Sequence[object]) -> None:
+def warn_of_copies(data: Dataset, class_var: Hashable) -> None:
     """Warn of equal rows if a column has nearly as many different numbers as there are different rows."""
-    if data.cases is not None or data.weights is not None or not data.numbers:
+    numbers = [name for name in data.numbers if name != class_var]
+    if data.cases is not None or data.weights is not None or not numbers:
         return
     different = len(np.unique(row_keys(data)))
     copies = len(data) - different
-    unusual = [
-        name
-        for name in columns
-        if copies and name in data.numbers
-        and len(np.unique(as_floats(data.numbers[name]))) >= max(_NEARLY_ALL * different, 2)
-    ]  # fmt: skip
+    nearly = max(2, _NEARLY_ALL * different)
+    unusual = [n for n in numbers if copies and len(np.unique(as_floats(data.numbers[n]))) >= nearly]
     if unusual:
         warn(
-            f"{copies:,} of {len(data):,} rows equal another row, although the numbers in "
-            f"{listed(unusual[:3])} are nearly all different, so they are probably copies. A copy of a row "
-            "in another part makes a model overconfident. If they are copies, call drop_duplicates() first; "
-            "if rows belong together, name their group with groups=."
+            f"{copies:,} of {len(data):,} rows equal another row, which is nearly impossible by chance, because "
+            f"the numbers in {listed(unusual[:3])} are nearly all different. If they are copies, which make a "
+            "model overconfident, call drop_duplicates() first. If such rows belong together, name their group "
+            "with groups=."
         )

@@ -310,7 +310,18 @@ def _hold_out_groups(
     fading = _fading(data, by_depth[0], left_out.classes, weights, terms.asked)
     codings = list(zip(families, others[:n], strict=True))
     return HeldOutTerms(
-        data, stacked, terms, depths, rows, weights, left_out, len(data), by_depth, codings, others[n:], fading
+        data,
+        stacked,
+        terms,
+        depths,
+        rows,
+        weights,
+        left_out,
+        len(data),
+        by_depth,
+        codings,
+        others[n:],
+        fading,
     ).faded()
 
 

@@ -101,7 +101,9 @@ class LogLinear(BuiltOn):
     @property
     def missing_rule(self) -> str:
         """The treatment of missing values in prediction, in words."""
-        return "ignored" if self.fading is None else "approximately marginalized over"
+        if self.fading is None or not self.fading.usual.any():
+            return "ignored, unless they were missing in training" if self.fading is not None else "ignored"
+        return "weighed: the fewer features a row shows, the more as naive Bayes"
 
     @property
     def _weighs_missing(self) -> bool:  # type: ignore[override]
@@ -242,7 +244,9 @@ class LogLinear(BuiltOn):
             return formula
         gaps = tuple(
             [
-                Table(i, (i,), np.concatenate([np.zeros((len(self.known_levels[i]), len(shift))), shift[None]]))
+                Table(
+                    i, (i,), np.concatenate([np.zeros((len(self.known_levels[i]), len(shift))), shift[None]])
+                )
                 for i, shift in enumerate(self.gaps)
                 if shift is not None
             ]
@@ -343,7 +347,6 @@ class LogLinear(BuiltOn):
         """Return the model with the power multiplied into its weights."""
         further = tuple([raised(powers, power) for powers in self.further])
         return renewed(self, powers=raised(self.powers, power), further=further)
-
 
     def _weights(self) -> Any:
         *of_features, of_class = map(np.sum, self.powers)
