@@ -221,7 +221,7 @@ def z_scores(numbers: Array, weights: Array) -> Scale:
 SCALES: dict[str, Callable[[Array, Array], Scale]] = {
     "gaussians": normal_scores,
     "zscores": z_scores,
-    "densities": z_scores,
+    "densities": normal_scores,
 }
 """A function that learns the scale of a Gaussian term from numbers and the weights of rows."""
 
