@@ -166,21 +166,31 @@ def test_labels_of_any_type_go_around() -> None:
 
 
 def test_curves_are_cut_at_quantiles(pima: pd.DataFrame, curves: Any) -> None:
-    losses = {}
-    for steps in (4, 8, 32, 200):
+    gaps = {}
+    for steps in (4, 8, 32, 1000):
         table = bn.effects(curves, pima, steps=steps)
         sizes = table[table["value"].map(lambda v: isinstance(v, pd.Interval))].groupby("feature")
         assert sizes.size().max() <= steps + 1
-        rows = pima.dropna()
-        losses[steps] = -bn.cloglik(bn.from_effects(table), rows) / len(rows)
+        found = bn.predict(bn.from_effects(table), pima, prob=True)
+        gaps[steps] = (found - bn.predict(curves, pima, prob=True)).abs().to_numpy().mean()
         if steps == 8:
-            shares = sizes["share"].sum()
-            common = sizes.get_group("pedigree")["share"] / shares["pedigree"]
+            common = sizes["share"].apply(lambda share: share / share.sum())["pedigree"]
             assert common.between(0.06, 0.2).all()  # cut points of the model are nearest to the quantiles
-    exact = -bn.cloglik(curves, pima.dropna()) / len(pima.dropna())
-    gaps = [abs(loss - exact) for loss in losses.values()]
-    assert gaps[2] < 0.003
-    assert gaps[3] < 0.0005
+    assert gaps[4] > gaps[8] > gaps[32] > gaps[1000]
+    assert gaps[32] < 0.02
+
+
+def test_steps_lose_nothing_on_other_rows(pima: pd.DataFrame) -> None:
+    folds = bn.stratified_folds(pima["diabetes"], 5, rng=0)
+    losses = []
+    for fold in range(5):
+        train, test = pima[folds != fold], pima[folds == fold]
+        x = bn.bnc(class_var="diabetes", dataset=train, additive=True)
+        models = x, bn.from_effects(bn.effects(x)), bn.from_effects(bn.effects(x, steps=8))
+        losses.append([-bn.cloglik(one, test) / len(test) for one in models])
+    exact, fine, coarse = np.mean(losses, axis=0)
+    assert fine < exact + 0.002
+    assert coarse < exact + 0.01
 
 
 def test_steps_are_the_means_of_the_curve(pima: pd.DataFrame, curves: Any) -> None:
