@@ -48,7 +48,7 @@ from .sql_text import (
     steps,
 )
 
-_STEP_DIGITS = 11  # of the many entries of an effect in steps
+_STEP_DIGITS = 10  # of the many entries of an effect in steps
 
 Cells: TypeAlias = NDArray[np.object_]
 Factor: TypeAlias = tuple[tuple[int, ...], Cells]
