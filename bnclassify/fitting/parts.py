@@ -239,9 +239,7 @@ class _Folds:
         together = HeldOut.of(found)
         return together if len(depths) < 2 or together.powers(mean)[-1] else together.without_step()
 
-    def _of_part(
-        self, number: int, depths: Sequence[int | None], ridges: Mapping[str, float]
-    ) -> HeldOut:
+    def _of_part(self, number: int, depths: Sequence[int | None], ridges: Mapping[str, float]) -> HeldOut:
         train, test = self.pairs[number]
         members = self.learn(self.structure(number, depths), train, depths, ridges)
         first = members[0]

@@ -190,7 +190,9 @@ class Chunks:
         """Iterate over the frames; see `Source`."""
         total: list[T] = []
         # A progress bar, in interactive sessions only.
-        for number, frame in enumerate(open_bar(self._walk(), desc="chunks", unit=" chunks", disable=None), 1):
+        for number, frame in enumerate(
+            open_bar(self._walk(), desc="chunks", unit=" chunks", disable=None), 1
+        ):
             part = frame if columns is None else self._columns(frame, columns, number)
             total = [merge([*total, make(part)])]
         return total[0]

@@ -410,7 +410,9 @@ def learn_cuts(
     moves = method not in BY_CLASS  # if not, the result does not depend on the order of columns
     by_value = {} if moves else {n: p for n, v in to_cut.items() if (p := between_values(v, weights))}
     for name, between in by_value.items():  # so that a number that does not occur is read as the nearest one
-        several[name] = [tuple(sorted({between[bisect_left(between, p)] for p in cuts})) for cuts in several[name]]
+        several[name] = [
+            tuple(sorted({between[bisect_left(between, p)] for p in cuts})) for cuts in several[name]
+        ]
     times = [
         aligned({n: cuts[(time + moves * j) % len(cuts)] for j, (n, cuts) in enumerate(several.items())})
         for time in range(len(CUTTINGS[method]))

@@ -99,7 +99,9 @@ class Refined(LogLinear):
     def _raised(self, power: float) -> Refined:
         """Return the model with the power multiplied into its weights."""
         terms = [replace(t, powers=power * t.powers, slopes=power * t.slopes) for t in self.of_numbers]
-        shifts, gaps = ([None if a is None else power * a for a in arrays] for arrays in (self.shifts, self.gaps))
+        shifts, gaps = (
+            [None if a is None else power * a for a in arrays] for arrays in (self.shifts, self.gaps)
+        )
         return renewed(
             self,
             base=self.base._raised(power),
@@ -228,7 +230,9 @@ class Refined(LogLinear):
         for i, shifts in enumerate(self.shifts):
             if shifts is not None:
                 of_shifts[i + 1] = np.sqrt(np.square(shifts[:-1]).mean())
-        of_gaps = np.array([np.nan, *[np.nan if g is None else np.sqrt(np.square(g).mean()) for g in self.gaps]])
+        of_gaps = np.array(
+            [np.nan, *[np.nan if g is None else np.sqrt(np.square(g).mean()) for g in self.gaps]]
+        )
         for name, values in {"slopes": of_slopes, "shifts": of_shifts, "gaps": of_gaps}.items():
             if not np.isnan(values).all():
                 columns[name] = values

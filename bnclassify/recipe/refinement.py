@@ -45,7 +45,7 @@ _RIDGES = {
 
 
 class Block(NamedTuple):
-    """Terms of one kind: (terms, classes − 1, rows) odds with one weight each, or columns with one per class."""
+    """Terms of one kind: (terms, classes − 1, rows) odds with a weight each, or columns, one per class."""
 
     name: str
     odds: Array | None = None
@@ -117,9 +117,11 @@ class HeldOutTerms:
             if name in names:
                 own = columns[self.rows]
                 if self.kept is not None and name != "gaps":
-                    own = own * self.kept[:, None] if isinstance(own, np.ndarray) else own.multiply(
-                        self.kept[:, None]
-                    ).tocsr()
+                    own = (
+                        own * self.kept[:, None]
+                        if isinstance(own, np.ndarray)
+                        else own.multiply(self.kept[:, None]).tocsr()
+                    )
                 blocks.append(Block(name, columns=own))
         return blocks
 
@@ -149,7 +151,10 @@ class HeldOutTerms:
         others = [i for i in range(len(self.by_depth)) if i != best and "depths" in asked]
         codings = self.of_codings if "codings" in asked else []
         scales = [terms for terms in self.terms.of_numbers if terms.gaussians]
-        blocks = [Block("tables", self.by_depth[best]), *[Block("depths", self.by_depth[i, :-1]) for i in others]]
+        blocks = [
+            Block("tables", self.by_depth[best]),
+            *[Block("depths", self.by_depth[i, :-1]) for i in others],
+        ]
         blocks += [Block("codings", by_depth[best]) for _, by_depth in codings]
         blocks += [Block(t.name, of_scale) for t, of_scale in zip(scales, self.of_numbers, strict=True)]
         columns = self.columns(COLUMNS)
@@ -213,7 +218,9 @@ def _problem(blocks: Sequence[Block], held: HeldOutTerms) -> Terms:
 def _split(by_class: Array, blocks: Sequence[Block]) -> dict[str, Array]:
     """Return the weights of the columns of each block, (columns, classes)."""
     ends = np.cumsum([block.columns.shape[1] for block in blocks])[:-1]
-    return dict(zip([block.name for block in blocks], np.split(by_class, ends), strict=True)) if blocks else {}
+    return (
+        dict(zip([block.name for block in blocks], np.split(by_class, ends), strict=True)) if blocks else {}
+    )
 
 
 COLUMNS = ("slopes", "shifts", "gaps")

@@ -25,8 +25,8 @@ from ..network.classifiers import BNC
 from ..network.elimination import BLOCK_ROWS, network_joint
 from ..network.factors import Factor
 from ..numbers.discretization import MovedCuts
-from .incomplete import Fading, evidence_in_trees, make_tree, some
 from .counts import without_class
+from .incomplete import Fading, evidence_in_trees, make_tree, some
 from .prior import concentrations_of
 from .stacked import Coarsening, Group, learn_groups
 from .tables import LeftOut, PrefixTable, class_probabilities
@@ -152,7 +152,7 @@ class LogLinear(BuiltOn):
         return logs
 
     def _evidence(self, codes: Codes) -> Array:
-        """Return ln P(observed features | class), (rows, classes), by the trees or, without arcs, the tables."""
+        """Return ln P(observed features | class), (rows, classes), by trees or, without arcs, by tables."""
         return self._alone._unadjusted(codes) if not self.depth else evidence_in_trees(self.trees, codes)
 
     @cached_property
@@ -242,7 +242,9 @@ class LogLinear(BuiltOn):
             return formula
         gaps = tuple(
             [
-                Table(i, (i,), np.concatenate([np.zeros((len(self.known_levels[i]), len(shift))), shift[None]]))
+                Table(
+                    i, (i,), np.concatenate([np.zeros((len(self.known_levels[i]), len(shift))), shift[None]])
+                )
                 for i, shift in enumerate(self.gaps)
                 if shift is not None
             ]
@@ -343,7 +345,6 @@ class LogLinear(BuiltOn):
         """Return the model with the power multiplied into its weights."""
         further = tuple([raised(powers, power) for powers in self.further])
         return renewed(self, powers=raised(self.powers, power), further=further)
-
 
     def _weights(self) -> Any:
         *of_features, of_class = map(np.sum, self.powers)
