@@ -195,10 +195,10 @@ def facts_of(x: Any) -> dict[str, Any]:
     facts |= _preparation(x)
     summary = x.learned.get("leave_one_out")
     if summary is not None and summary.honest_rows:
-        powers = [summary.honest_power, summary.regression_power]
-        texts = [f"{power:.2f}" for power in powers if power is not None]
-        terms = " of tables and of logistic regression" if len(texts) > 1 else ""
-        facts["held-out rows"] = f"{summary.honest_rows:,}; powers{terms} {', '.join(texts)}"
+        text = f"log odds times {summary.honest_power:.2f}"
+        if summary.regression_power is not None:
+            text += f", plus those of a logistic regression times {summary.regression_power:.2f}"
+        facts["confidence"] = f"{text}; best for {summary.honest_rows:,} held-out rows"
     if refits := x.learned.get("refits"):
         facts["intervals"] = f"by {len(refits)} refits, each without a part of the cases"
     if x.fitted:
@@ -267,13 +267,11 @@ def _preparation(x: Any) -> dict[str, str | None]:
 def _missing(x: Any, rows: Any) -> str:
     """Describe the missing values, the estimation from them, and their treatment at prediction."""
     levels = () if x.preparation is None else x.preparation.missing
-    chosen = x.recipe is not None and x.recipe.structure.settings.get("missing_level") == "auto"
-    reason = " (predicts held-out rows better)" if chosen else ""
-    texts = [f"a level of {_some(map(str, levels))}{reason}"] if levels else []
+    texts = [f"a level of {_some(map(str, levels))}"] if levels else []
     if rows is not None:
         n = sum(name in rows.incomplete for name in x.features)
         method = "EM" if x.network is not None and "em" in x.network.learned else "available cases"
+        shifts = ", and a shift of the log odds" if x._weighs_missing else ""
         if n or not levels:
-            worse = ", because a level does not predict held-out rows better" if chosen and not levels else ""
-            texts.append(f"in {n} feature{'s' * (n > 1)} ({method}{worse})" if n else "none in training")
+            texts.append(f"in {n} feature{'s' * (n > 1)} ({method}{shifts})" if n else "none in training")
     return "; ".join([*texts, f"{'others ' * bool(levels)}in new rows {x.missing_rule}"])
