@@ -60,6 +60,10 @@ EXPECTED = {
     "check_sample_weight_equivalence_on_dense_data": "weighs rows of fractions; categories are tested below",
     "check_classifiers_one_label_sample_weights": "does, too",
 }
+CASES = {
+    "check_sample_weight_equivalence_on_dense_data": "weighs rows of numbers, each of which is a case "
+    "of any weight, unless weights are frequencies",
+}
 GREEDY = {
     "check_fit2d_1sample": "says that k is out of range, for one row cannot be dealt into folds",
 }
@@ -79,16 +83,17 @@ def y(car: pd.DataFrame) -> pd.Series[Any]:
 @pytest.mark.parametrize(
     ("estimator", "expected"),
     [
-        pytest.param(BNCClassifier(), {}, marks=pytest.mark.slow),
-        (BNCClassifier("nb"), {}),
-        pytest.param(BNCClassifier("aode", discretize="mixed"), {}, marks=pytest.mark.slow),
+        pytest.param(BNCClassifier(), CASES, marks=pytest.mark.slow),
+        (BNCClassifier("nb"), CASES),
+        pytest.param(BNCClassifier("aode", discretize="mixed"), CASES, marks=pytest.mark.slow),
         (plain(), EXPECTED),
         (plain("nb", smooth=0), EXPECTED),
         (plain("aode", handle_unknown="missing"), EXPECTED),
         (plain("nb", lp_args={"wanbia": True}), EXPECTED),
         (plain("tan_hc", dag_args={"k": 2}, random_state=0), EXPECTED | GREEDY),
-        (plain("nb", discretize="mdlp"), {}),
-        (plain("tan_cl", discretize="quantile", bins=3), {}),
+        (plain("nb", discretize="mdlp"), CASES),
+        (plain("nb", discretize="mdlp", weights_are="frequencies"), {}),
+        (plain("tan_cl", discretize="quantile", bins=3, weights_are="frequencies"), {}),
     ],
     ids=lambda value: value.learner if isinstance(value, BNCClassifier) else "",
 )
@@ -628,7 +633,7 @@ def test_without_arguments_it_is_the_most_accurate(X: pd.DataFrame, y: pd.Series
     assert BNCClassifier(dag_args={"kdbk": 1}).fit(X, y).model_.structure.depth <= 1
 
 
-TERMS = ("zscores", "slopes", "shifts", "levels")
+TERMS = ("zscores", "slopes", "shifts", "depths", "codings", "gaps")
 RECIPE = "lp(backoff=True, loo_weights=True, loo_terms=..., parts=5)"
 RANKED = RECIPE.replace("loo_terms", "loo_parents=True, loo_terms")
 
@@ -734,13 +739,13 @@ def test_any_weights_are_taken_where_nothing_is_cut(car: pd.DataFrame) -> None:
         np.testing.assert_allclose(mine.predict_proba(some), other.predict_proba(cut), rtol=1e-9)
 
 
-@pytest.mark.parametrize("discretize", ["averaged", "mdlp", "quantile"])
+@pytest.mark.parametrize("discretize", ["averaged", "mdlp", "quantile", "auto"])
 def test_weighted_numbers_are_rows_repeated(discretize: str) -> None:
     X, y = load_wine(return_X_y=True, as_frame=True)
     X, weights = X.iloc[:, :4], np.random.default_rng(1).integers(0, 4, len(y))
     repeated = np.repeat(np.arange(len(y)), weights)
-    options = {"discretize": discretize, "smooth": 1, "dag_args": {"kdbk": 1}}
-    mine = BNCClassifier(**options).fit(X, y, sample_weight=weights)
+    options = {"discretize": discretize, "smooth": 1, "dag_args": {"kdbk": 1}} if discretize != "auto" else {}
+    mine = BNCClassifier(**options, weights_are="frequencies").fit(X, y, sample_weight=weights)
     other = BNCClassifier(**options).fit(X.iloc[repeated], y.iloc[repeated])
     assert mine.discretizer_.points == other.discretizer_.points
     np.testing.assert_allclose(mine.predict_proba(X), other.predict_proba(X), rtol=1e-9)
@@ -756,17 +761,28 @@ def test_survey_weights_and_balanced_weights_are_accepted() -> None:
             assert model.score(X, y) > 0.95
 
 
-def test_weights_that_sum_to_little_are_told(car: pd.DataFrame) -> None:
+def test_weights_with_fractions_are_cases_in_any_unit(car: pd.DataFrame) -> None:
     X, y = car.drop(columns="class"), car["class"].astype(str)
     weights = np.random.default_rng(0).uniform(0.5, 1, len(car)) / len(car)
-    with pytest.warns(
-        UserWarning, match=r"sums to 0.7.* in 1,728 rows, so smooth=1, .*or use smooth=0.00044"
-    ):
-        plain("nb").fit(X, y, sample_weight=weights)
-    expected = plain("nb").fit(X, y, sample_weight=weights / weights.mean()).predict_proba(X)
-    found = BNCClassifier("nb", smooth=weights.mean(), discretize=None).fit(X, y, sample_weight=weights)
-    np.testing.assert_allclose(found.predict_proba(X), expected, rtol=1e-9)
-    BNCClassifier("nb").fit(X, y, sample_weight=weights)
+    size = weights.sum() ** 2 / np.square(weights).sum()  # the effective number of rows
+    counts = weights * size / weights.sum()
+    expected = plain("nb", weights_are="frequencies").fit(X, y, sample_weight=counts).predict_proba(X)
+    for unit in (1, 2**40):
+        found = plain("nb").fit(X, y, sample_weight=unit * weights)
+        np.testing.assert_allclose(found.predict_proba(X), expected, rtol=1e-9)
+    of_constants = plain("nb").fit(X, y, sample_weight=np.full(len(car), 0.3)).predict_proba(X)
+    np.testing.assert_array_equal(of_constants, plain("nb").fit(X, y).predict_proba(X))
+
+
+def test_whole_weights_of_numbers_are_cases() -> None:
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    X, weights = X.iloc[:, :4], np.random.default_rng(1).integers(1, 4, len(y))
+    options = {"smooth": 1, "discretize": "mdlp"}
+    mine = BNCClassifier(**options).fit(X, y, sample_weight=weights).predict_proba(X)
+    cases = BNCClassifier(**options, weights_are="cases").fit(X, y, sample_weight=weights)
+    np.testing.assert_array_equal(mine, cases.predict_proba(X))
+    scaled = BNCClassifier(**options).fit(X, y, sample_weight=10 * weights)
+    np.testing.assert_allclose(mine, scaled.predict_proba(X), rtol=1e-12)
 
 
 def test_joint_log_probabilities(X: pd.DataFrame, y: pd.Series[Any]) -> None:

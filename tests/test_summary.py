@@ -146,6 +146,8 @@ def test_preparation_and_dropped_columns(people: pd.DataFrame) -> None:
 @informative_gaps
 def test_the_default_model_prints_what_matters(people: pd.DataFrame) -> None:
     x = bn.bnc(class_var="buys", dataset=people.drop(columns="flat"))
+    learned = bn.loo_summary(x)
+    powers = [f"{power:.2f}" for power in (learned.honest_power, learned.regression_power)]
     assert repr(x).splitlines() == [
         "",
         "  Bayesian network classifier",
@@ -156,15 +158,18 @@ def test_the_default_model_prints_what_matters(people: pd.DataFrame) -> None:
         f"yes {(people['buys'] == 'yes').mean():.3f}",
         "  num. features:      3",
         "  num. arcs:          3",
-        "  form:               sum of one effect per feature",
         "  learning algorithm: kdb_gain",
         "  parameters:         lp(backoff=True, loo_weights=True, loo_parents=True,",
         "                      loo_terms=..., parts=5)",
         "  discretized:        age, noise (averaged_mdlp)",
-        "  missing values:     a level of town (predicts held-out rows better); others in new",
-        "                      rows approximately marginalized over",
+        f"  confidence:         log odds times {powers[0]}, plus those of a logistic regression times",
+        f"                      {powers[1]}; best for {learned.honest_rows} held-out rows",
+        "  missing values:     in 1 feature (available cases, and a shift of the log odds); in",
+        "                      new rows approximately marginalized over",
         "  joint distribution: no",
     ]
+    sums = bn.bnc(class_var="buys", dataset=people.drop(columns="flat"), additive=True)
+    assert facts(sums)["form"] == "sum of one effect per feature"
 
 
 def test_readable_digits() -> None:

@@ -443,7 +443,7 @@ def split_cases(cases: Codes, classes: Codes, rows: Codes, parts: int) -> list[R
     """Return the rows of each part: whole cases, those of each class (of the first row) in turns."""
     _, first, case = np.unique(cases, return_index=True, return_inverse=True)
     if len(first) < parts:
-        remedy = f"Use k={len(first)} or less" if len(first) > 1 else "Use other groups, or none"
+        remedy = f"Use k={len(first)} or less" if len(first) > 1 else "Each row needs the label of its group"
         raise ValueError(
             f"groups must contain at least {parts} groups, one for each fold; got {len(first)}. {remedy}."
         )

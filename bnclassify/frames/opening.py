@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, Literal, NamedTuple, TypeAlias, overload, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
 import numpy as np
 import pandas as pd
@@ -53,7 +53,7 @@ InParts: TypeAlias = Learnable | Callable[[], Iterable[Any]] | Sequence[pd.DataF
 """Partitioned data, including a Dask DataFrame, which has no type annotation."""
 
 Meaning: TypeAlias = Literal["frequencies", "cases"]
-Rows = TypeVar("Rows", bound=Dataset)
+Data = TypeVar("Data", bound=Dataset)
 
 
 @overload
@@ -138,7 +138,7 @@ def encode(
     return data if missing_level is False else add_missing_level(data, missing_level)
 
 
-def each_a_case(data: Rows) -> Rows:
+def each_a_case(data: Data) -> Data:
     """Return data in which each row is a case, with weights that sum to the effective number of rows."""
     assert data.weights is not None
     size = data.weights.max(initial=0.0) or 1.0

@@ -278,8 +278,7 @@ def _missing(x: Any, rows: Any) -> str:
     if rows is not None:
         n = sum(name in rows.incomplete for name in x.features)
         method = "EM" if x.network is not None and "em" in x.network.learned else "available cases"
-        if any(gap is not None for gap in getattr(x, "gaps", ())):
-            method = "each shifts the log odds by what training rows say"
+        shifts = ", and a shift of the log odds" if x._weighs_missing else ""
         if n or not levels:
-            texts.append(f"in {n} feature{'s' * (n > 1)} ({method})" if n else "none in training")
+            texts.append(f"in {n} feature{'s' * (n > 1)} ({method}{shifts})" if n else "none in training")
     return "; ".join([*texts, f"{'others ' * bool(levels)}in new rows {x.missing_rule}"])

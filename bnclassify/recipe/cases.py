@@ -17,7 +17,7 @@ from ..frames.schema import Dataset
 
 _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a float
 _ROUNDS = 3  # in which rows and values describe each other
-_NEARLY_ALL = 0.95  # proportion of different numbers in a column in which equal rows are no chance
+_NEARLY_ALL = 0.95  # proportion of distinct numbers in a column in which equal rows are not a coincidence
 
 Data = TypeVar("Data", bound=Dataset)
 Keys = NDArray[np.uint64]
@@ -66,7 +66,8 @@ class Contents:
         is_number = [name in data.numbers for name in data.columns]
         mass, own = data.weights, np.zeros(len(data), dtype=np.uint64)
         if mass is not None and (mass % 1).any():  # each row is a case, described by its weight
-            mass, own = None, _mixed(np.round(mass / mass.max() * 2**20).astype(np.uint64), 3)
+            own = _mixed(np.round(mass / mass.max() * 2**20).astype(np.uint64), 3)
+            mass = None
         rows = own
         self.columns = np.zeros(len(features), dtype=np.uint64)
         for _ in range(_ROUNDS):
@@ -82,7 +83,7 @@ class Contents:
 
     @property
     def order(self) -> NDArray[np.intp]:
-        """An order of the rows, those of a class adjacent; rows with the same description are in any order."""
+        """An order of the rows, those of a class adjacent; rows with one description are in any order."""
         return np.lexsort((self.rows, self._classes))
 
     @property

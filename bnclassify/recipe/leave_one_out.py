@@ -296,9 +296,9 @@ def _hold_out_groups(
         train = replace(data, weights=np.where(case % _PARTS == part, 0.0, weights))
         other = stack(train, prior)
         by_depth, of_codings = left_out_odds(other, own, nothing.take(own), depths)
-        others = Refinement.learn(other, other, train, terms.asked)
-        same = [others.numbers.index(number) for number in terms.numbers]
-        of_numbers = [odds[same] for odds in others.held_out(own, nothing.take(own))]
+        learned = Refinement.learn(other, other, train, terms.asked)
+        same = [learned.numbers.index(number) for number in terms.numbers]
+        of_numbers = [odds[same] for odds in learned.held_out(own, nothing.take(own))]
         arrays = [by_depth, *[odds for _, odds in of_codings], *of_numbers]
         found = found or [np.zeros((*array.shape[:-1], len(data))) for array in arrays]
         families = [place for place, _ in of_codings]

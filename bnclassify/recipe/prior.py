@@ -163,7 +163,7 @@ class _Evidence:
         return np.flatnonzero((self.counts > _FEW) | (self.counts % 1 != 0))
 
     def _rises(self, scaled: Array) -> Array:
-        """Return s (ψ(s + n) − ψ(s)) for s = m · base; for whole n, this is 1 + s/(s + 1) + … + s/(s + n − 1).
+        """Return s (ψ(s + n) − ψ(s)) for s = m · base, or 1 + s/(s + 1) + … + s/(s + n − 1) for whole n.
 
         Example: 1 if n = 1, however large s is, so that levels that occur once say nothing about m.
         """

@@ -45,7 +45,7 @@ _RIDGES = {
 
 
 class Block(NamedTuple):
-    """Terms of one kind: (terms, classes − 1, rows) odds with one weight each, or columns with one per class."""
+    """Terms of one kind: (terms, classes − 1, rows) odds with a weight each, or columns, one per class."""
 
     name: str
     odds: Array | None = None

@@ -420,7 +420,7 @@ class NumberTerms(Immutable):
     def plus(self, other: NumberTerms) -> NumberTerms:
         """Return the same terms with the sums of the powers and slopes."""
         both = [x.slopes for x in (self, other) if len(x.slopes)]
-        slopes = sum(both) if both else self.slopes
+        slopes = np.sum(both, axis=0) if both else self.slopes
         return replace(self, powers=self.powers + other.powers, slopes=slopes)
 
     def described(self, numbers: Sequence[int], first: int) -> tuple[Student | Slope, ...]:

@@ -25,8 +25,8 @@ from ..network.classifiers import BNC
 from ..network.elimination import BLOCK_ROWS, network_joint
 from ..network.factors import Factor
 from ..numbers.discretization import MovedCuts
-from .incomplete import Fading, evidence_in_trees, make_tree, some
 from .counts import without_class
+from .incomplete import Fading, evidence_in_trees, make_tree, some
 from .prior import concentrations_of
 from .stacked import Coarsening, Group, learn_groups
 from .tables import LeftOut, PrefixTable, class_probabilities
@@ -154,7 +154,7 @@ class LogLinear(BuiltOn):
         return logs
 
     def _evidence(self, codes: Codes) -> Array:
-        """Return ln P(observed features | class), (rows, classes), by the trees or, without arcs, the tables."""
+        """Return ln P(observed features | class), (rows, classes), by trees or, without arcs, by tables."""
         return self._alone._unadjusted(codes) if not self.depth else evidence_in_trees(self.trees, codes)
 
     @cached_property

@@ -276,7 +276,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             Class of each row, without missing values.
         sample_weight : (n,) array-like of numbers, optional
             Weight of each row, at least 0, such as survey weights. Rows of weight 0 are ignored, and constant
-            weights are no weights. Each row is one case if a weight has a fraction or a feature is a number;
+            weights have no effect. Each row is one case if a weight has a fraction or a feature is a number;
             if not, whole weights are numbers of equal rows. `weights_are` overrides this.
         groups : (n,) array-like, optional
             Label of the group of each row, such as a patient with several rows. The rows of a group are one
