@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,35 @@ def test_natural_repetitions_stay_frequencies() -> None:
     )
     best = -np.sum(counted["n"] * np.log(counted["n"] / shares))
     assert (loss - best) / counted["n"].sum() < 0.02
+
+
+def test_rows_that_are_probably_copies_are_told() -> None:
+    frame = measured(60)
+    copied = pd.concat([frame, frame.head(20)], ignore_index=True)
+    with pytest.warns(UserWarning, match=r"20 of 80 rows equal another row.*'fever', 'pulse'.*groups="):
+        bn.bnc("nb", "sick", copied)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bn.bnc("nb", "sick", copied.drop_duplicates())
+        bn.bnc("nb", "sick", copied, groups=[*range(60), *range(20)])
+        bn.bnc("nb", "sick", pd.concat([frame[["cough", "town", "sick"]]] * 2, ignore_index=True))
+
+
+@pytest.mark.parametrize("as_numbers", [False, True])
+def test_frequencies_are_rows(as_numbers: bool) -> None:
+    """A table of counts, its rows, and whole sample weights are the same."""
+    counted = table_of_counts()
+    if as_numbers:
+        counted = counted.assign(age=np.where(counted["age"] == "child", 7.5, 41.25), day=np.arange(24) % 5)
+    rows = counted.loc[counted.index.repeat(counted["n"])].drop(columns="n").reset_index(drop=True)
+    cells = counted.drop(columns="n")
+    expected = posteriors(bn.bnc(class_var="sick", dataset=rows), cells)
+    X, y, n = cells.drop(columns="sick"), cells["sick"], counted["n"]
+    estimator = BNCClassifier(weights_are="frequencies" if as_numbers else None)
+    np.testing.assert_allclose(estimator.fit(X, y, sample_weight=n).predict_proba(X), expected, atol=1e-6)
+    if not as_numbers:
+        counts = bn.encode(counted, weights="n", weights_are="frequencies")
+        np.testing.assert_allclose(posteriors(bn.bnc(class_var="sick", dataset=counts), cells), expected, atol=1e-6)
 
 
 def visits(patients_: int, times: int, seed: int) -> pd.DataFrame:

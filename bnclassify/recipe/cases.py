@@ -112,9 +112,10 @@ def column_order(data: Dataset) -> NDArray[np.intp]:
 
 
 def class_ranks(data: Dataset, order: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the place of each class among classes by frequency, then by their first row in an order."""
+    """Return the place of each class among classes by weight, then by their first row in an order."""
     classes, n_classes = data.codes[-1][order], data.cards[-1]
-    counts = np.bincount(classes, minlength=n_classes)
+    weights = None if data.weights is None else data.weights[order]
+    counts = np.bincount(classes, weights, n_classes).round(6)
     first = np.full(n_classes, len(classes))
     np.minimum.at(first, classes, np.arange(len(classes)))
     return np.argsort(np.lexsort((first, -counts)))
