@@ -483,16 +483,16 @@ def test_directions_that_are_not_valid(car: pd.DataFrame, pima: pd.DataFrame, na
 
 
 def test_few_intervals_of_a_card(pima: pd.DataFrame, curves: Any) -> None:
-    card = bn.scorecard(curves, most_intervals=4)
+    card = bn.scorecard(curves, most_intervals=6)
     points = card.points[card.points["value"] != "(missing)"]
-    assert points.groupby("variable").size().max() == 4
+    assert points.groupby("variable").size().max() == 6
     for _, lines in points.groupby("variable"):
         assert (lines["points"].diff().iloc[1:] != 0).all()  # equal neighbours are one interval
     rows = pima.dropna()
     fine = bn.scorecard(curves, largest=100_000)
     losses = [-bn.cloglik(x, rows) / len(rows) for x in (curves, fine, card)]
     assert losses[1] == pytest.approx(losses[0], abs=0.002)
-    assert losses[2] < losses[0] + 0.03
+    assert losses[2] < losses[0] + 0.02
     again = bn.scorecard(bn.from_effects(bn.effects(curves, steps=1000)), most_intervals=1, target="yes")
     assert set(again.points[again.points["value"] != "(missing)"]["value"]) == {"(-inf, inf)"}
     assert bn.cv(card, pima, k=3, rng=0, metric="log_loss") < 0.52

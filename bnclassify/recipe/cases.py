@@ -113,9 +113,10 @@ def column_order(data: Dataset) -> NDArray[np.intp]:
 
 
 def class_ranks(data: Dataset, order: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the place of each class among classes by frequency, then by their first row in an order."""
+    """Return the place of each class among classes by weight, then by their first row in an order."""
     classes, n_classes = data.codes[-1][order], data.cards[-1]
-    counts = np.bincount(classes, minlength=n_classes)
+    weights = None if data.weights is None else data.weights[order]
+    counts = np.bincount(classes, weights, n_classes).round(6)
     first = np.full(n_classes, len(classes))
     np.minimum.at(first, classes, np.arange(len(classes)))
     return np.argsort(np.lexsort((first, -counts)))
@@ -147,8 +148,8 @@ def warn_of_copies(data: Dataset, class_var: Hashable) -> None:
     unusual = [n for n in numbers if copies and len(np.unique(as_floats(data.numbers[n]))) >= nearly]
     if unusual:
         warn(
-            f"{copies:,} of {len(data):,} rows equal another row, which is nearly impossible by chance, because "
-            f"the numbers in {listed(unusual[:3])} are nearly all different. If they are copies, which make a "
-            "model overconfident, call drop_duplicates() first. If such rows belong together, name their group "
-            "with groups=."
+            f"{copies:,} of {len(data):,} rows equal another row, although the numbers in "
+            f"{listed(unusual[:3])} are nearly all different, so they are probably copies. Copies make a model "
+            "overconfident: call drop_duplicates() first. If such rows belong together, name their group with "
+            "groups=."
         )
