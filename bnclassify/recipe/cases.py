@@ -79,12 +79,12 @@ class Contents:
                 self.columns[i] = _mixed(keys, 13).sum(dtype=np.uint64)
                 total += _mixed(keys + self.columns[i], 17)[values]
             rows = total
-        self.rows, self._classes = rows, _of_values(classes, n_classes, rows, mass)[classes]
+        self.rows, self._classes = rows, (classes, _of_values(classes, n_classes, rows, mass)[classes])
 
     @property
     def order(self) -> NDArray[np.intp]:
         """An order of the rows, those of a class adjacent; rows with one description are in any order."""
-        return np.lexsort((self.rows, self._classes))
+        return np.lexsort((self.rows, *self._classes))
 
     @property
     def column_order(self) -> NDArray[np.intp]:
@@ -149,7 +149,7 @@ def warn_of_copies(data: Dataset, class_var: Hashable) -> None:
     if unusual:
         warn(
             f"{copies:,} of {len(data):,} rows equal another row, although the numbers in "
-            f"{listed(unusual[:3])} are nearly all different, so they are probably copies. Copies make a model "
-            "overconfident: call drop_duplicates() first. If such rows belong together, name their group with "
-            "groups=."
+            f"{listed(unusual[:3])} are nearly all different, so they are probably copies. Copies make a "
+            "model overconfident: call drop_duplicates() first. If such rows belong together, name "
+            "their group with groups=."
         )
