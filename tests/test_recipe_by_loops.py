@@ -18,7 +18,15 @@ from bnclassify.recipe.terms import fit_terms
 
 Array = NDArray[Any]
 
-RIDGES = {"tables": 3.0, "depths": 10.0, "codings": 10.0, "zscores": 30.0, "slopes": 10.0, "shifts": 10.0, "gaps": 10.0}
+RIDGES = {
+    "tables": 3.0,
+    "depths": 10.0,
+    "codings": 10.0,
+    "zscores": 30.0,
+    "slopes": 10.0,
+    "shifts": 10.0,
+    "gaps": 10.0,
+}
 
 
 def walks(gaps: float, n: int = 70) -> pd.DataFrame:
@@ -36,7 +44,9 @@ def walks(gaps: float, n: int = 70) -> pd.DataFrame:
     return frame.mask(hidden).assign(**{"class": np.array(["bus", "car", "walk"])[label]})
 
 
-def log_without(codes: Array, classes: Array, table: Any, members: list[int], row: int, c: int, parents: int) -> float:
+def log_without(
+    codes: Array, classes: Array, table: Any, members: list[int], row: int, c: int, parents: int
+) -> float:
     """ln P(value | class c, first parents) from the counts of all other rows; 0 if the value is missing."""
     variable = codes[members[0]]
     if variable[row] < 0:
@@ -51,7 +61,9 @@ def log_without(codes: Array, classes: Array, table: Any, members: list[int], ro
             if parent[row] < 0:
                 break
             seen = seen & (parent == parent[row])
-        p = (np.count_nonzero(seen & (variable == variable[row])) + mass * p) / (np.count_nonzero(seen) + mass)
+        p = (np.count_nonzero(seen & (variable == variable[row])) + mass * p) / (
+            np.count_nonzero(seen) + mass
+        )
     return float(np.log(p))
 
 
@@ -70,7 +82,9 @@ def newton(design: Array, offset: Array, own: Array, mean: Array, ridges: Array)
     return w, hessian
 
 
-def with_evidence(design: Array, offset: Array, own: Array, mean: Array, kinds: list[str]) -> tuple[Array, dict[str, float]]:
+def with_evidence(
+    design: Array, offset: Array, own: Array, mean: Array, kinds: list[str]
+) -> tuple[Array, dict[str, float]]:
     """The weights with ridges that are moved four times to where the evidence is largest."""
     amounts = {kind: RIDGES[kind] for kind in RIDGES if kind in kinds}
     is_kind = {kind: np.array([k == kind for k in kinds]) for kind in amounts}
@@ -99,7 +113,9 @@ def test_weights_of_all_terms_are_those_of_plain_loops(gaps: float) -> None:
     rows = model._code(encode_for(model, frame, model.features))
     own = frame["class"].map({"bus": 0, "car": 1, "walk": 2}).to_numpy()
     coded = [coarsen(np.asarray(rows)[: len(names)]) for coarsen in base.coarsenings]
-    families = [[names.index(v) for v in family[:-1]] for family in base.structure.families if family[0] != "class"]
+    families = [
+        [names.index(v) for v in family[:-1]] for family in base.structure.families if family[0] != "class"
+    ]
     families.sort()
     assert [members[0] for members in families] == list(range(len(names)))
     assert max(map(len, families)) == 3
@@ -117,7 +133,8 @@ def test_weights_of_all_terms_are_those_of_plain_loops(gaps: float) -> None:
     counts = np.array([[np.count_nonzero(np.delete(own, i) == c) for c in range(3)] for i in range(n)])
     prior = np.log((counts + 1 / 3) / n)
     by_depth = [
-        [np.mean([logs(f, s, depth) for s in range(averaged)], axis=0) for f in range(len(names))] for depth in range(3)
+        [np.mean([logs(f, s, depth) for s in range(averaged)], axis=0) for f in range(len(names))]
+        for depth in range(3)
     ]
 
     # The rule for incomplete rows
@@ -154,13 +171,17 @@ def test_weights_of_all_terms_are_those_of_plain_loops(gaps: float) -> None:
             others = LeftOut(own, (np.arange(n) != i).astype(float))
             refitted = fit_terms(scores, known, given, others, 3)[number]
             row = np.where(known[:, i], np.nan, scores[i])[None]
-            term[i] = 0.0 if known[number, i] else refitted.log_density(np.where(np.isnan(row), 0, row), number)[0]
+            term[i] = (
+                0.0 if known[number, i] else refitted.log_density(np.where(np.isnan(row), 0, row), number)[0]
+            )
         parts.append(("zscores", term * (1 - h)))
     kept = 1 - h[:, 0]
     columns = [("slopes", scores[:, i] * kept) for i in range(len(given))]
     categories = [names.index("weather"), names.index("bag")]
     columns += [
-        ("shifts", (np.asarray(rows)[f] == level) * kept) for f in categories for level in range(base.tables[0][f].cards[0])
+        ("shifts", (np.asarray(rows)[f] == level) * kept)
+        for f in categories
+        for level in range(base.tables[0][f].cards[0])
     ]
     columns += [("gaps", missing[:, f].astype(float)) for f in range(len(names)) if missing[:, f].any()]
     parts += [(kind, column[:, None] * np.eye(3)[c]) for kind, column in columns for c in range(3)]
@@ -178,7 +199,11 @@ def test_weights_of_all_terms_are_those_of_plain_loops(gaps: float) -> None:
     of_kind = {kind: w[[k == kind for k in kinds]] for kind in ridges}
     for f, members in enumerate(families):
         powers = np.zeros(len(members))
-        for depth, weight in [(0, of_kind["depths"][f]), (1, of_kind["depths"][4 + f]), (2, of_kind["tables"][f])]:
+        for depth, weight in [
+            (0, of_kind["depths"][f]),
+            (1, of_kind["depths"][4 + f]),
+            (2, of_kind["tables"][f]),
+        ]:
             powers[min(depth, len(powers) - 1)] += weight
         np.testing.assert_allclose(base.powers[f], powers, atol=1e-4)
     assert np.sum(base.powers[-1]) == pytest.approx(of_kind["tables"][4], abs=1e-4)

@@ -126,7 +126,9 @@ def test_columns_that_are_never_known_together(seed: int, kind: str) -> None:
 def test_an_empty_column_beside_a_constant_one() -> None:
     rng = np.random.default_rng(0)
     useful = rng.choice(["a", "b"], 100)
-    frame = pd.DataFrame({"empty": None, "constant": "k", "useful": useful, "y": np.where(useful == "a", "s", "t")})
+    frame = pd.DataFrame(
+        {"empty": None, "constant": "k", "useful": useful, "y": np.where(useful == "a", "s", "t")}
+    )
     frame = frame.astype({"empty": object})
     for columns in (["empty", "constant", "useful", "y"], ["empty", "constant", "y"]):
         rows = frame[columns]
@@ -167,7 +169,11 @@ def test_rows_with_gaps_have_the_posteriors_that_were_fitted(learner: str) -> No
     frame = pd.DataFrame({name: np.where(rng.random(n) < 0.6, y, rng.random(n) < 0.5) for name in "abc"})
     frame = frame.astype(str).mask(rng.random((n, 3)) < np.where(y, 0.5, 0.2)[:, None])
     frame["y"] = np.where(y, "yes", "no")
-    options: dict[str, Any] = {"backoff": True, "loo_weights": True, "loo_terms": ("shifts", "depths", "gaps")}
+    options: dict[str, Any] = {
+        "backoff": True,
+        "loo_weights": True,
+        "loo_terms": ("shifts", "depths", "gaps"),
+    }
     model = bn.bnc(learner, "y", frame, **options)
     fitted = bn.loo_summary(model)["log_likelihood"] / n
     assert bn.cloglik(model, frame) / n == pytest.approx(fitted, abs=0.002)
@@ -190,7 +196,9 @@ def people(n: int = 300, seed: int = 0) -> pd.DataFrame:
 
 
 CHANGES: dict[str, Any] = {
-    "columns": lambda f: f.rename(columns={"income": "zz", "age": "a1", "rooms": "Räume", "city": "m", "y": "aa"}),
+    "columns": lambda f: f.rename(
+        columns={"income": "zz", "age": "a1", "rooms": "Räume", "city": "m", "y": "aa"}
+    ),
     "classes": lambda f: f.assign(y=f["y"].map({"low": "z", "mid": "a", "top": "m"})),
     "levels": lambda f: f.assign(
         city=f["city"].map({"Bonn": "z", "Köln": "y", "Ulm": "x", "Kiel": "w"}), flag=f["flag"] == "on"
@@ -207,9 +215,14 @@ CHANGES: dict[str, Any] = {
 def test_names_units_and_order_do_not_matter(learner: str | None, change: str) -> None:
     frame = people()
     other = CHANGES[change](frame)
-    names = ("aa" if change == "columns" else "y", {"z": "low", "a": "mid", "m": "top"} if change == "classes" else {})
+    names = (
+        "aa" if change == "columns" else "y",
+        {"z": "low", "a": "mid", "m": "top"} if change == "classes" else {},
+    )
     expected = bn.predict(bn.bnc(learner, "y", frame), frame, prob=True)
-    found = bn.predict(bn.bnc(learner, names[0], other), other.loc[frame.index], prob=True).rename(columns=names[1])
+    found = bn.predict(bn.bnc(learner, names[0], other), other.loc[frame.index], prob=True).rename(
+        columns=names[1]
+    )
     np.testing.assert_allclose(found[["low", "mid", "top"]], expected, atol=1e-6)
 
 
@@ -257,7 +270,9 @@ def test_a_whole_number_that_did_not_occur_is_read_as_the_nearest(learner: str) 
     assert p[0] > 0.95
     assert p[5] < 0.1
     assert (np.diff(p[[0, 1, 2]]) > -1e-3).all()
-    codes = model.discretizer_(pd.DataFrame({"rooms": [6, 7, 12, 5.4, 1, 0, -3, 2, 2.4], "area": 0.0}))["rooms"]
+    codes = model.discretizer_(pd.DataFrame({"rooms": [6, 7, 12, 5.4, 1, 0, -3, 2, 2.4], "area": 0.0}))[
+        "rooms"
+    ]
     assert codes.cat.codes.tolist() == [4, 4, 4, 4, 0, 0, 0, 1, 1]
 
 

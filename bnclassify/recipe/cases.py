@@ -67,11 +67,15 @@ class Contents:
     def __init__(self, data: Dataset) -> None:
         *features, (classes, n_classes) = _numbered(data)
         is_number = [name in data.numbers for name in data.columns]
-        mass, own = data.weights, np.zeros(len(data), dtype=np.uint64)
+        mass, contents = data.weights, row_keys(data)
         if mass is not None and (mass % 1).any():  # each row is a case, described by its weight
             mass, own = None, _mixed(np.round(mass / mass.max() * 2**20).astype(np.uint64), 3)
+            contents = contents + own
+        else:  # by the number of equal rows
+            _, place = np.unique(contents, return_inverse=True)
+            own = _mixed(np.bincount(place, mass)[place].astype(np.uint64), 3)
         rows = own
-        self.columns, contents = np.zeros(len(features), dtype=np.uint64), row_keys(data)
+        self.columns = np.zeros(len(features), dtype=np.uint64)
         for _ in range(_MOST_MARKS):
             for _ in range(_ROUNDS):
                 total = _mixed(_of_values(classes, n_classes, rows, mass)[classes], 7) + own
