@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import chi2
 
 import bnclassify as bn
 from bnclassify.sklearn import BNCClassifier
@@ -60,7 +61,266 @@ def test_the_default_does_not_lose_to_counting(cells: pd.DataFrame) -> None:
     loss = -float(cells["n"] @ np.log(of_own_class(model, cells)))
     best = -float(cells["n"] @ np.log(cells["n"] / cells.groupby(features)["n"].transform("sum")))
     parameters = cells[features].drop_duplicates().shape[0] * (cells["y"].nunique() - 1)
-    from scipy.stats import chi2
-
-    print(parameters, loss - best, chi2.ppf(0.9999, parameters) / 2)
     assert loss - best < chi2.ppf(0.9999, parameters) / 2
+
+
+def shares_of(model: Any, *rows: Any) -> Any:
+    return bn.predict(model, pd.DataFrame(list(rows)), prob=True)
+
+
+def test_a_good_test_of_a_rare_disease() -> None:
+    cells = pd.DataFrame({
+        "test": ["pos", "neg", "pos", "neg"], "disease": ["ill", "ill", "well", "well"], "n": [90, 10, 20, 880]
+    })  # fmt: skip
+    rows = cells.loc[cells.index.repeat(cells["n"]), ["test", "disease"]]
+    new = pd.DataFrame({"test": ["pos", "neg"]})
+    by_counting = np.array([90 / 110, 10 / 890])
+    n = np.array([110, 890])
+    models = [
+        bn.bnc(class_var="disease", dataset=rows),
+        bn.bnc(class_var="disease", dataset=bn.encode(cells, weights="n", weights_are="frequencies")),
+        BNCClassifier().fit(cells[["test"]], cells["disease"], sample_weight=cells["n"]).model_,
+    ]
+    for model in models:
+        p = bn.predict(model, new, prob=True)["ill"].to_numpy()
+        assert (np.abs(p - by_counting) < 2 * np.sqrt(by_counting * (1 - by_counting) / n)).all()
+    facts = bn.summary(models[0]).set_index("item")["value"]
+    assert facts["rows"] == 1000
+
+
+@pytest.mark.parametrize("rule", ["column", "three", "xor", "exact xor"])
+@pytest.mark.filterwarnings("ignore:.* alone predicts the class")
+def test_a_class_that_follows_from_columns(rule: str) -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.choice(["u", "v"], 1000), rng.choice(["p", "q"], 1000)
+    if rule == "exact xor":
+        a, b = np.repeat(["u", "v"], 500), np.tile(["p", "q"], 500)
+    frame = {
+        "column": lambda: pd.DataFrame({"a": a, "y": np.where(a == "u", "yes", "no")}),
+        "three": lambda: pd.DataFrame({"a": (c := rng.choice(list("klm"), 1000)), "y": c}),
+    }.get(rule, lambda: pd.DataFrame({"a": a, "b": b, "y": np.where((a == "u") ^ (b == "p"), "yes", "no")}))()
+    model = bn.bnc(class_var="y", dataset=frame)
+    assert (bn.predict(model, frame) == frame["y"]).all()
+    assert -bn.cloglik(model, frame) / 1000 < 0.02
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", ["text", "numbers", "weights"])
+def test_columns_that_are_never_known_together(seed: int, kind: str) -> None:
+    rng = np.random.default_rng(seed)
+    first = np.arange(200) < 100
+    answers = rng.normal(size=200) if kind == "numbers" else rng.choice(["yes", "no"], 200)
+    answers = pd.Series(answers)
+    frame = pd.DataFrame({
+        "sex": np.where(first, "f", "m"), "pregnant": answers.where(first), "prostate": answers.where(~first),
+        "y": rng.choice(["no", "yes"], 200),
+    })  # fmt: skip
+    features = frame.drop(columns="y")
+    weights = np.linspace(0.5, 2, 200) if kind == "weights" else None
+    p = BNCClassifier().fit(features, frame["y"], sample_weight=weights).predict_proba(features)
+    loss = -np.log(p[np.arange(200), (frame["y"] == "yes").astype(int)]).mean()
+    assert loss < np.log(2) + 0.02  # nothing is learned, and nothing made up
+
+
+@pytest.mark.filterwarnings("ignore:no feature:UserWarning")
+def test_an_empty_column_beside_a_constant_one() -> None:
+    rng = np.random.default_rng(0)
+    useful = rng.choice(["a", "b"], 100)
+    frame = pd.DataFrame(
+        {"empty": None, "constant": "k", "useful": useful, "y": np.where(useful == "a", "s", "t")}
+    )
+    frame = frame.astype({"empty": object})
+    for columns in (["empty", "constant", "useful", "y"], ["empty", "constant", "y"]):
+        rows = frame[columns]
+        model = bn.bnc(class_var="y", dataset=rows)
+        p = bn.predict(model, rows.drop(columns="y"), prob=True)
+        assert np.isfinite(p.to_numpy()).all()
+        assert ("useful" in columns) == ((bn.predict(model, rows) == rows["y"]).mean() == 1)
+
+
+# What is fitted is what predicts
+
+
+@pytest.mark.filterwarnings("ignore:Missingness of")
+def test_informative_gaps_are_predicted_as_they_were_fitted() -> None:
+    r = np.random.default_rng(0)
+    n = 2000
+    y = r.random(n) < 0.25
+    size = r.choice(["a", "b"], n).astype(object)
+    size[r.random(n) < np.where(y, 0.8, 0.2)] = None
+    frame = pd.DataFrame({"size": size, "y": np.where(y, "yes", "no")})
+    gap = frame["size"].isna()
+    model = bn.bnc(class_var="y", dataset=frame)
+    p = bn.predict(model, frame, prob=True)["yes"]
+    for rows in (gap, ~gap):
+        error = np.sqrt(y[rows].mean() * (1 - y[rows].mean()) / rows.sum())
+        assert p[rows].mean() == pytest.approx(y[rows].mean(), abs=2 * error)
+    with_level = bn.bnc(class_var="y", dataset=frame, missing_level=True)
+    assert -bn.cloglik(model, frame) / n < -bn.cloglik(with_level, frame) / n + 0.001
+
+
+@pytest.mark.filterwarnings("ignore:Missingness of")
+@pytest.mark.parametrize("learner", ["nb", "kdb_mi"])
+def test_rows_with_gaps_have_the_posteriors_that_were_fitted(learner: str) -> None:
+    """Leave-one-out of a large table with few cells is close to prediction of the same rows."""
+    rng = np.random.default_rng(1)
+    n = 4000
+    y = rng.random(n) < 0.4
+    frame = pd.DataFrame({name: np.where(rng.random(n) < 0.6, y, rng.random(n) < 0.5) for name in "abc"})
+    frame = frame.astype(str).mask(rng.random((n, 3)) < np.where(y, 0.5, 0.2)[:, None])
+    frame["y"] = np.where(y, "yes", "no")
+    options: dict[str, Any] = {
+        "backoff": True,
+        "loo_weights": True,
+        "loo_terms": ("shifts", "depths", "gaps"),
+    }
+    model = bn.bnc(learner, "y", frame, **options)
+    fitted = bn.loo_summary(model)["log_likelihood"] / n
+    assert bn.cloglik(model, frame) / n == pytest.approx(fitted, abs=0.002)
+
+
+def people(n: int = 300, seed: int = 0) -> pd.DataFrame:
+    """Make numbers, whole numbers that repeat, categories and gaps."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(3, size=n)
+    frame = pd.DataFrame({
+        "income": rng.lognormal(label / 3, 1, n),
+        "age": rng.normal(40 + 6 * label, 12, n).round(),
+        "rooms": rng.integers(1, 5, n) + (label == 1),
+        "city": np.array(["Bonn", "Köln", "Ulm", "Kiel"])[(label + rng.integers(3, size=n)) % 4],
+        "flag": rng.choice(["on", "off"], n),
+    })  # fmt: skip
+    frame["city"] = frame["city"].mask(rng.random(n) < 0.1)
+    frame["income"] = frame["income"].mask(rng.random(n) < 0.15 * (1 + label))
+    return frame.assign(y=np.array(["low", "mid", "top"])[label])
+
+
+CHANGES: dict[str, Any] = {
+    "columns": lambda f: f.rename(
+        columns={"income": "zz", "age": "a1", "rooms": "Räume", "city": "m", "y": "aa"}
+    ),
+    "classes": lambda f: f.assign(y=f["y"].map({"low": "z", "mid": "a", "top": "m"})),
+    "levels": lambda f: f.assign(
+        city=f["city"].map({"Bonn": "z", "Köln": "y", "Ulm": "x", "Kiel": "w"}), flag=f["flag"] == "on"
+    ),
+    "rows": lambda f: f.sample(frac=1, random_state=1),
+    "order of columns": lambda f: f[list(reversed(f.columns))],
+    "units": lambda f: f.assign(income=f["income"] / 1024, age=f["age"] * 1024),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Missingness of")
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("learner", [None, pytest.param("tan_cl", marks=pytest.mark.slow)])
+def test_names_units_and_order_do_not_matter(learner: str | None, change: str) -> None:
+    frame = people()
+    other = CHANGES[change](frame)
+    names = (
+        "aa" if change == "columns" else "y",
+        {"z": "low", "a": "mid", "m": "top"} if change == "classes" else {},
+    )
+    expected = bn.predict(bn.bnc(learner, "y", frame), frame, prob=True)
+    found = bn.predict(bn.bnc(learner, names[0], other), other.loc[frame.index], prob=True).rename(
+        columns=names[1]
+    )
+    np.testing.assert_allclose(found[["low", "mid", "top"]], expected, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")
+@given(cells_of_tables(), st.randoms())
+@examples(15)
+def test_names_and_order_of_simple_tables_do_not_matter(cells: pd.DataFrame, rng: Any) -> None:
+    cells = cells[cells["n"] > 0]
+    if cells["y"].nunique() < 2:
+        return
+    rows = rows_of(cells)
+    features = rng.sample(list(rows.columns[:-1]), len(rows.columns) - 1)
+    places = rng.sample(range(len(rows)), len(rows))
+    names = dict(zip("uvw", rng.sample("klm", 3), strict=True))
+    labels = dict(zip(CLASSES, rng.sample(["c", "d", "e"], 3), strict=True))
+    other = rows.iloc[places][["y", *features]]
+    other = other.assign(y=other["y"].map(labels), **{name: other[name].map(names) for name in features})
+    expected = bn.predict(bn.bnc(class_var="y", dataset=rows), rows, prob=True).rename(columns=labels)
+    found = bn.predict(bn.bnc(class_var="y", dataset=other), other.sort_index(), prob=True)
+    np.testing.assert_allclose(found[expected.columns], expected, atol=1e-6)
+
+
+def test_a_few_repeated_rows_do_not_discount_others() -> None:
+    def make(n: int, seed: int) -> pd.DataFrame:
+        r = np.random.default_rng(seed)
+        X = pd.DataFrame({f"x{i}": r.normal(size=n) for i in range(6)})
+        return X.assign(y=np.where(X["x0"] + X["x1"] * X["x2"] + 0.5 * r.normal(size=n) > 0, "a", "b"))
+
+    train, test = make(1000, 0), make(2000, 1)
+    repeated = pd.concat([train, *[train.iloc[[0]]] * 100], ignore_index=True)
+    with pytest.warns(UserWarning, match="100 of 1,100 rows equal another row"):
+        model = bn.bnc(class_var="y", dataset=repeated)
+    plain = bn.bnc(class_var="y", dataset=train)
+    assert bn.summary(model).set_index("item")["value"]["rows"] == 1100
+    assert -bn.cloglik(model, test) / 2000 < -bn.cloglik(plain, test) / 2000 + 0.03
+
+
+@pytest.mark.parametrize("learner", ["default", "nb"])
+def test_a_whole_number_that_did_not_occur_is_read_as_the_nearest(learner: str) -> None:
+    r = np.random.default_rng(0)
+    X = pd.DataFrame({"rooms": r.choice([1, 2, 3, 4, 6], 2000), "area": r.normal(size=2000)})
+    y = np.where(2 * X["rooms"] + X["area"] + r.normal(size=2000) > 7, "hi", "lo")
+    model = BNCClassifier(**({} if learner == "default" else {"learner": learner})).fit(X, y)
+    p = model.predict_proba(pd.DataFrame({"rooms": [6, 7, 12, 5.4, 1, 0, -3, 2, 2.4], "area": 0.0}))[:, 0]
+    assert p[0] > 0.95
+    assert p[5] < 0.1
+    assert (np.diff(p[[0, 1, 2]]) > -1e-3).all()
+    codes = model.discretizer_(pd.DataFrame({"rooms": [6, 7, 12, 5.4, 1, 0, -3, 2, 2.4], "area": 0.0}))[
+        "rooms"
+    ]
+    assert codes.cat.codes.tolist() == [4, 4, 4, 4, 0, 0, 0, 1, 1]
+
+
+def test_weights_that_sum_to_one_are_told() -> None:
+    car = bn.load_car()
+    X, y = car.drop(columns="class"), car["class"]
+    constant = BNCClassifier("nb", smooth=1).fit(X, y, sample_weight=np.full(len(y), 1 / len(y)))
+    plain = BNCClassifier("nb", smooth=1).fit(X, y)
+    np.testing.assert_allclose(constant.predict_proba(X), plain.predict_proba(X))
+
+
+@pytest.mark.parametrize("weights", ["1 to 20", "5", "0.2", "lognormal"])
+@pytest.mark.parametrize("numbers", [False, True])
+def test_sample_weights_do_not_make_a_model_overconfident(weights: str, numbers: bool) -> None:
+    """The units of a row do not predict each other: a row with a number is one case."""
+    rng = np.random.default_rng(0)
+
+    def draw(n: int) -> tuple[pd.DataFrame, Any]:
+        Z = rng.normal(size=(n, 4)) if numbers else rng.integers(0, 3, (n, 4))
+        slope = Z[:, 0] if numbers else Z[:, 0] - 1
+        X = pd.DataFrame(Z if numbers else Z.astype(str)).rename(columns="x{}".format)
+        return X, 1 / (1 + np.exp(-slope))
+
+    (X, p), (test, truth) = draw(500), draw(2000)
+    y = (rng.random(500) < p).astype(int)
+    w = {
+        "1 to 20": rng.integers(1, 21, 500), "5": np.full(500, 5), "0.2": np.full(500, 0.2),
+        "lognormal": rng.lognormal(size=500),
+    }[weights]  # fmt: skip
+
+    def excess(model: BNCClassifier) -> float:
+        q = model.predict_proba(test)[:, 1]
+        return float((truth * np.log(truth / q) + (1 - truth) * np.log((1 - truth) / (1 - q))).mean())
+
+    plain = BNCClassifier().fit(X, y)
+    meaning = None if numbers or weights != "1 to 20" else "cases"
+    weighted = BNCClassifier(weights_are=meaning).fit(X, y, sample_weight=w)
+    if np.ptp(w) == 0:
+        np.testing.assert_allclose(weighted.predict_proba(test), plain.predict_proba(test), atol=1e-9)
+    size = w.sum() ** 2 / (w**2).sum()
+    assert excess(weighted) < excess(plain) * 500 / size + 0.01
+
+
+def test_the_seed_draws_the_parts() -> None:
+    frame = people(200)
+    X, y = frame.drop(columns="y"), frame["y"]
+    p = [BNCClassifier(random_state=seed).fit(X, y).predict_proba(X) for seed in (None, None, 0, 0, 1)]
+    np.testing.assert_array_equal(p[0], p[1])
+    np.testing.assert_array_equal(p[2], p[3])
+    differences = [np.abs(p[i] - p[j]).max() for i, j in ((0, 2), (2, 4))]
+    assert all(1e-4 < difference < 0.2 for difference in differences)

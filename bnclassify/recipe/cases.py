@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from ..frames.schema import Dataset
 
 _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a float
 _ROUNDS = 3  # in which rows and values describe each other
+_MOST_MARKS = 9  # number of times that one of several rows with the same description is marked
+_FEW = 2**10  # number of different rows up to which this is done
 _NEARLY_ALL = 0.95  # proportion of distinct numbers in a column in which equal rows are not a coincidence
 
 Data = TypeVar("Data", bound=Dataset)
@@ -55,7 +57,8 @@ class Contents:
     """Hashes that describe rows and columns by their contents alone.
 
     A value is described by the rows that have it, a column by its values, and a row by its values, in turns;
-    the rank of a number among all numbers of its column also describes it. Names, labels, units, and the
+    the rank of a number among all numbers of its column also describes it. If different rows have the same
+    description, as in a table with equal counts, one of them is marked, and all are described again. Names, labels, units, and the
     order of rows, columns and levels have no influence. Example: of 5 rows, 3 of class u and 2 of class v,
     a level that occurs in 2 rows of class u and 1 of class v has the same description as any other such level
     of another table.
@@ -64,21 +67,30 @@ class Contents:
     def __init__(self, data: Dataset) -> None:
         *features, (classes, n_classes) = _numbered(data)
         is_number = [name in data.numbers for name in data.columns]
-        mass, own = data.weights, np.zeros(len(data), dtype=np.uint64)
+        mass, contents = data.weights, row_keys(data)
         if mass is not None and (mass % 1).any():  # each row is a case, described by its weight
-            own = _mixed(np.round(mass / mass.max() * 2**20).astype(np.uint64), 3)
-            mass = None
+            mass, own = None, _mixed(np.round(mass / mass.max() * 2**20).astype(np.uint64), 3)
+            contents = contents + own
+        else:  # by the number of equal rows
+            _, place = np.unique(contents, return_inverse=True)
+            own = _mixed(np.bincount(place, mass)[place].astype(np.uint64), 3)
         rows = own
         self.columns = np.zeros(len(features), dtype=np.uint64)
-        for _ in range(_ROUNDS):
-            total = _mixed(_of_values(classes, n_classes, rows, mass)[classes], 7) + own
-            for i, (values, size) in enumerate(features):
-                keys = _of_values(values, size, rows, mass)
-                if is_number[i]:
-                    keys += _mixed(np.arange(size), 11)
-                self.columns[i] = _mixed(keys, 13).sum(dtype=np.uint64)
-                total += _mixed(keys + self.columns[i], 17)[values]
-            rows = total
+        for _ in range(_MOST_MARKS):
+            for _ in range(_ROUNDS):
+                total = _mixed(_of_values(classes, n_classes, rows, mass)[classes], 7) + own
+                for i, (values, size) in enumerate(features):
+                    keys = _of_values(values, size, rows, mass)
+                    if is_number[i]:
+                        keys += _mixed(np.arange(size), 11)
+                    self.columns[i] = _mixed(keys, 13).sum(dtype=np.uint64)
+                    total += _mixed(keys + self.columns[i], 17)[values]
+                rows = total
+            one = _one_of_several(rows, contents)
+            if one is None:
+                break
+            own = own + np.where(contents == one, np.uint64(1), np.uint64(0))
+            rows = own + rows
         self.rows, self._classes = rows, (classes, _of_values(classes, n_classes, rows, mass)[classes])
 
     @property
@@ -90,6 +102,18 @@ class Contents:
     def column_order(self) -> NDArray[np.intp]:
         """An order of the features."""
         return np.argsort(self.columns, kind="stable")
+
+
+def _one_of_several(rows: Keys, contents: Keys) -> Any:
+    """Return the contents of one of different rows with the same description, None if there are none or many.
+
+    Such rows stand for each other, as all cells of a table with equal counts do, so it is any of them.
+    """
+    different, first = np.unique(contents, return_index=True)
+    described, place, times = np.unique(rows[first], return_inverse=True, return_counts=True)
+    if len(described) == len(different) or len(different) > _FEW:
+        return None
+    return different[np.argmax(place == np.argmax(times > 1))]
 
 
 def _of_values(values: NDArray[np.intp], size: int, rows: Keys, mass: Array | None) -> Keys:
