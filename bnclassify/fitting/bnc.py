@@ -41,7 +41,7 @@ from ..numbers.cut_points import table_of
 from ..numbers.discretization import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
 from ..recipe import default
-from ..recipe.cases import as_cases
+from ..recipe.cases import as_cases, warn_of_copies
 from ..recipe.prior import PRIORS, find_prior
 from ..recipe.stacked import FineData
 from ..recipe.weighted import Weighted
@@ -357,7 +357,9 @@ def _learn_raw(
         preparation, data, seen = prepare_table(table, class_var, names, preparing, keep=keep)
     else:
         raw, seen = _read_raw(class_var, dataset, names, preparing)
-        raw = as_cases(raw) if preparing.is_default else raw
+        if preparing.is_default:
+            raw = as_cases(raw)
+            warn_of_copies(raw, [name for name in raw.columns if name != class_var])
         preparation = preparing.learn(raw, class_var)
         data = _prepare(raw, preparation, class_var, names, keep=keep, warns=raw is not dataset)
     again = Step(step.name, relearn_raw, settings, draws=step.draws)

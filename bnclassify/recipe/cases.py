@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array
 from ..base.messages import listed, warn
+from ..frames.findings import equal_rows
 from ..frames.numeric import as_floats
 from ..frames.opening import each_a_case
 from ..frames.schema import Dataset
 
 _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a float
 _ROUNDS = 3  # in which rows and values describe each other
-_NEARLY_ALL = 0.95  # proportion of distinct numbers in a column in which equal rows are not a coincidence
 
 Data = TypeVar("Data", bound=Dataset)
 Keys = NDArray[np.uint64]
@@ -137,21 +137,14 @@ def as_cases(data: Data) -> Data:
 
 
 def warn_of_copies(data: Dataset, columns: Sequence[object]) -> None:
-    """Warn of equal rows if a column has nearly as many different numbers as there are different rows."""
-    if data.cases is not None or data.weights is not None or not data.numbers:
+    """Warn of equal rows that chance does not explain, because numbers in some columns hardly repeat."""
+    if data.cases is not None or data.weights is not None:
         return
-    different = len(np.unique(row_keys(data)))
-    copies = len(data) - different
-    unusual = [
-        name
-        for name in columns
-        if copies and name in data.numbers
-        and len(np.unique(as_floats(data.numbers[name]))) >= max(_NEARLY_ALL * different, 2)
-    ]  # fmt: skip
-    if unusual:
+    copies = equal_rows(data.codes, data.numbers)
+    if names := [name for name in columns if name in copies]:
         warn(
-            f"{copies:,} of {len(data):,} rows equal another row, although the numbers in "
-            f"{listed(unusual[:3])} are nearly all different, so they are probably copies. A copy of a row "
-            "in another part makes a model overconfident. If they are copies, call drop_duplicates() first; "
-            "if rows belong together, name their group with groups=."
+            f"{max(copies.values()):,} of {len(data):,} rows equal another row, but not by chance, as "
+            f"numbers in {listed(names)} show, so they are probably copies. A copy of a row in another "
+            "part makes a model overconfident. If they are copies, call drop_duplicates() first; if rows "
+            "belong together, name their group with groups=."
         )
