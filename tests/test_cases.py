@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.fitting.parts import HeldOut
 from bnclassify.frames.opening import group_labels
-from bnclassify.recipe.cases import find_cases, row_order
+from bnclassify.recipe.cases import Contents
 from bnclassify.sklearn import BNCClassifier
 
 from .test_recipe import patients
@@ -37,16 +37,6 @@ def test_equal_weights_change_nothing(weight: float) -> None:
     plain = BNCClassifier().fit(X, y).predict_proba(X)
     weighted = BNCClassifier().fit(X, y, sample_weight=np.full(80, weight)).predict_proba(X)
     np.testing.assert_allclose(weighted, plain, atol=1e-9)
-
-
-@pytest.mark.parametrize("times", [2, 5])
-def test_copies_of_all_rows_change_nothing(times: int) -> None:
-    frame = patients(80)
-    expected = posteriors(bn.bnc(class_var="sick", dataset=frame), frame)
-    model = bn.bnc(class_var="sick", dataset=pd.concat([frame] * times, ignore_index=True))
-    np.testing.assert_allclose(posteriors(model, frame), expected, atol=1e-9)
-    facts = bn.summary(model).set_index("item")["value"]
-    assert facts["rows"] == f"{80 * times:,} (80 cases)"
 
 
 def table_of_counts() -> pd.DataFrame:
@@ -74,35 +64,35 @@ def test_natural_repetitions_stay_frequencies() -> None:
     assert (loss - best) / counted["n"].sum() < 0.02
 
 
-def test_some_copies_are_one_case_each() -> None:
-    frame = measured(100)
-    copied = pd.concat([frame, frame.head(50), frame.head(50)], ignore_index=True)
-    data = find_cases(bn.encode(copied.astype({"fever": str, "pulse": str})))
-    assert len(data) == 100
-    assert data.weights is not None
-    assert data.weights.sum() == pytest.approx((50 * 3 + 50) ** 2 / (50 * 9 + 50))
-    assert sorted(np.unique(data.weights / data.weights.min()).round(9)) == [1, 3]
-    assert data.cases is not None
+def test_rows_that_are_probably_copies_are_told() -> None:
+    frame = measured(60)
+    copied = pd.concat([frame, frame.head(20)], ignore_index=True)
+    with pytest.warns(UserWarning, match=r"20 of 80 rows equal another row.*'fever', 'pulse'.*groups="):
+        bn.bnc("nb", "sick", copied)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bn.bnc("nb", "sick", copied.drop_duplicates())
+        bn.bnc("nb", "sick", copied, groups=[*range(60), *range(20)])
+        bn.bnc("nb", "sick", pd.concat([frame[["cough", "town", "sick"]]] * 2, ignore_index=True))
 
 
-@pytest.mark.slow
-def test_oversampling_can_be_corrected_by_the_prior() -> None:
-    frame, test = measured(600, seed=1), measured(2000, seed=2)
-    sick = frame["sick"] == "yes"
-    rare = pd.concat([frame[~sick], frame[sick].head(40)], ignore_index=True)
-    share = 40 / len(rare)
-    few = rare[rare["sick"] == "yes"]
-    extra = few.sample(len(rare) - 80, replace=True, random_state=0)
-    balanced = pd.concat([rare, extra], ignore_index=True)
-    true = pd.concat([test[test["sick"] == "no"], test[test["sick"] == "yes"].head(100)])
-    prior = {"yes": share, "no": 1 - share}
-
-    def loss(model: Any) -> float:
-        p = bn.predict(model, true.drop(columns="sick"), prob=True, prior=prior)
-        return float(-np.log(p.to_numpy()[np.arange(len(true)), (true["sick"] == "yes").astype(int)]).mean())
-
-    plain, oversampled = [loss(bn.bnc(class_var="sick", dataset=rows)) for rows in (rare, balanced)]
-    assert oversampled < plain + 0.02
+@pytest.mark.parametrize("as_numbers", [False, True])
+def test_frequencies_are_rows(as_numbers: bool) -> None:
+    """A table of counts, its rows, and whole sample weights are the same."""
+    counted = table_of_counts()
+    if as_numbers:
+        counted = counted.assign(age=np.where(counted["age"] == "child", 7.5, 41.25), day=np.arange(24) % 5)
+    rows = counted.loc[counted.index.repeat(counted["n"])].drop(columns="n").reset_index(drop=True)
+    cells = counted.drop(columns="n")
+    expected = posteriors(bn.bnc(class_var="sick", dataset=rows), cells)
+    X, y, n = cells.drop(columns="sick"), cells["sick"], counted["n"]
+    estimator = BNCClassifier(weights_are="frequencies" if as_numbers else None)
+    np.testing.assert_allclose(estimator.fit(X, y, sample_weight=n).predict_proba(X), expected, atol=1e-6)
+    if not as_numbers:
+        counts = bn.encode(counted, weights="n", weights_are="frequencies")
+        np.testing.assert_allclose(
+            posteriors(bn.bnc(class_var="sick", dataset=counts), cells), expected, atol=1e-6
+        )
 
 
 def visits(patients_: int, times: int, seed: int) -> pd.DataFrame:
@@ -240,28 +230,16 @@ def test_the_meaning_of_weights_must_fit() -> None:
 @given(st.lists(st.tuples(*[st.sampled_from("abc")] * 3), min_size=1, max_size=30), st.randoms())
 def test_rows_have_an_order_of_their_own(rows: list[tuple[str, str, str]], rng: Any) -> None:
     frame = pd.DataFrame(rows, columns=["x", "z", "y"])
-    expected = frame.iloc[row_order(bn.encode(frame))].to_numpy()
-    shuffled = rng.sample(rows, len(rows))
-    other = pd.DataFrame(shuffled, columns=["x", "z", "y"])[["z", "x", "y"]]
-    found = other.iloc[row_order(bn.encode(other))][["x", "z", "y"]].to_numpy()
-    assert (found == expected).all()
-
-
-def test_rows_of_a_case_are_one_in_the_comparison_of_models() -> None:
-    """Six visits with the same gain say as much as one."""
-    noise = np.random.default_rng(0).normal(size=20)
-    gains = 0.01 * ((noise - noise.mean()) / noise.std() + 0.6 / np.sqrt(20))  # 0.6 standard errors
-    classes, nothing = np.zeros(20, dtype=np.intp), np.zeros((1, 1, 20))
-
-    def held_out(scores: Any, visits: int, *, alike: bool) -> HeldOut:
-        cases = np.repeat(np.arange(20), visits) if alike else None
-        return HeldOut(
-            np.repeat(scores, visits, axis=2), np.repeat(classes, visits), np.ones(20 * visits), cases
-        )
-
-    for visits, alike, better in ((1, False, False), (6, True, False), (6, False, True)):
-        first = held_out(nothing - gains, visits, alike=alike)
-        assert first.exceeds(held_out(nothing, visits, alike=alike)) == better
+    first, own = Contents(bn.encode(frame)), list(range(len(rows)))
+    at = rng.sample(own, len(rows))
+    names = dict(zip("abc", rng.sample("uvw", 3), strict=True))
+    other = frame.iloc[at].apply(lambda column: column.map(names)).rename(columns={"x": "w"})[["z", "w", "y"]]
+    second = Contents(bn.encode(other))
+    assert (second.rows == first.rows[at]).all()
+    assert (second.columns == first.columns[::-1]).all()
+    assert (second.rows[second.order] == first.rows[first.order]).all()
+    in_order = frame["y"].iloc[first.order].to_numpy()
+    assert np.count_nonzero(in_order[1:] != in_order[:-1]) == frame["y"].nunique() - 1  # classes are adjacent
 
 
 def test_folds_that_divide_groups_are_refused() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,8 +11,8 @@ import pytest
 import bnclassify as bn
 
 
-def gain_by_hand(frame: pd.DataFrame, child: str, parent: str, w: float) -> float:
-    """Compute the gain of a pair row by row, with counts of all other rows."""
+def gain_by_hand(frame: pd.DataFrame, child: str, parents: str, w: float) -> float:
+    """Compute the gain of a child with parents row by row, with counts of all other rows."""
     features = [name for name in frame.columns if name != "y"]
     labels = sorted(frame["y"].unique())
     g = h = 0.0
@@ -29,10 +31,11 @@ def gain_by_hand(frame: pd.DataFrame, child: str, parent: str, w: float) -> floa
             score = np.log(((others["y"] == c).sum() + 1) / (len(others) + len(labels)))
             score += w * sum(np.log(table(f, c, row, others, shares)) for f in features)
             scores.append(score)
-            if pd.isna(row[child]) or pd.isna(row[parent]):
+            if row[[child, *parents]].isna().any():
                 terms.append(0.0)
                 continue
-            same = others[(others["y"] == c) & (others[parent] == row[parent]) & others[child].notna()]
+            alike = (others[list(parents)] == row[list(parents)]).all(axis=1)
+            same = others[(others["y"] == c) & alike & others[child].notna()]
             own = table(child, c, row, others, shares)
             pair = ((same[child] == row[child]).sum() + 2 * own) / (len(same) + 2)
             terms.append(np.log(pair / own))
@@ -62,9 +65,9 @@ def test_gains_are_those_of_a_loop_over_rows(gaps: float) -> None:
     scores = _Scores(bn.encode(frame))
     for child, name in enumerate("abcd"):
         others = [i for i in range(4) if i != child]
-        found = [scores.gain(child, i) for i in others]
-        expected = [gain_by_hand(frame, name, "abcd"[i], min(1, 3 / np.sqrt(4))) for i in others]
-        np.testing.assert_allclose(found, expected, atol=1e-9)
+        for parents in [*combinations(others, 1), *combinations(others, 2)]:
+            expected = gain_by_hand(frame, name, "".join("abcd"[i] for i in parents), min(1, 3 / np.sqrt(4)))
+            assert scores.gain(child, parents) == pytest.approx(expected, abs=1e-9)
 
 
 def test_weighted_rows_equal_repeated_rows_but_for_rows_held_out() -> None:
@@ -95,3 +98,23 @@ def test_arguments() -> None:
         bn.kdb_gain("y", frame, kdbk=-1)
     with pytest.raises(TypeError, match="must be in memory"):
         bn.kdb_gain("y", lambda: iter([frame]))  # type: ignore[arg-type]
+
+
+def test_parents_of_a_parity_are_found_in_pairs() -> None:
+    """No single parent of a column has a gain, among columns that say nothing."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.integers(0, 2, (800, 7))).rename(columns="x{}".format)
+    frame["y"] = np.where(frame[["x0", "x1", "x2"]].sum(axis=1) % 2 == (rng.random(800) < 0.1), "odd", "even")
+    families = bn.families(bn.kdb_gain("y", frame.astype(str), kdbk=4))
+    assert any({child, *parents} >= {"x0", "x1", "x2"} for child, (_, *parents) in families.items())
+
+
+def test_columns_that_are_never_observed_together_have_no_gain() -> None:
+    from bnclassify.learners.k_dependence import _Scores
+
+    frame = data(40)
+    frame.loc[:19, "a"] = None
+    frame.loc[20:, "b"] = None
+    for weights in (None, np.ones(40), np.linspace(0.5, 2, 40)):
+        scores = _Scores(bn.encode(frame, weights=weights))
+        assert scores.gain(0, (1,)) == scores.gain(1, (0,)) == scores.gain(2, (0, 1)) == 0

@@ -92,28 +92,12 @@ def test_what_cannot_have_a_missing_level_is_told() -> None:
             bn.bnc("nb", "cancelled", taken, discretize="mdlp", smooth=1, missing_level=levels)
 
 
-@pytest.mark.parametrize("learner", ["kdb_gain", "nb", "tan_cl", "aode"])
-def test_held_out_rows_choose_whether_missing_values_are_a_level(learner: str) -> None:
-    frame = flights()
-    chosen = bn.bnc(learner, "cancelled", frame)
-    assert bn.preparation(chosen).missing == ("delay", "tail")
-    expected = bn.bnc(learner, "cancelled", frame, missing_level=True)
-    rows = frame.drop(columns="cancelled")
-    pd.testing.assert_frame_equal(
-        bn.predict(chosen, rows, prob=True), bn.predict(expected, rows, prob=True), rtol=1e-9
-    )
-    rng = np.random.default_rng(0)
-    independent = frame.assign(delay=rng.normal(size=len(frame)), tail=rng.choice(["a", "b"], len(frame)))
-    independent.loc[rng.random(len(frame)) < 0.3, ["delay", "tail"]] = None
-    assert bn.preparation(bn.bnc(learner, "cancelled", independent)).missing == ()
-
-
 def test_with_a_prior_missing_values_are_ignored() -> None:
     frame = flights()
     assert bn.preparation(bn.bnc("nb", "cancelled", frame, discretize="averaged", smooth=1)).missing == ()
 
 
-def test_each_training_set_chooses_the_level_again() -> None:
+def test_shifts_of_missing_values_are_learned_in_each_training_set() -> None:
     frame = flights()
     model = bn.bnc("nb", "cancelled", frame)
     folds = bn.stratified_folds(frame["cancelled"], 3, rng=0)

@@ -18,8 +18,9 @@ from bnclassify.inference.evidence import measure_effect
 from bnclassify.model.arguments import encode_for
 from bnclassify.model.model import renewed
 from bnclassify.network.classifiers import BNC
-from bnclassify.recipe import powers, prior, refined
-from bnclassify.recipe.refined import TERMS, Refined, _gaussian_parents
+from bnclassify.recipe import powers, prior, refinement
+from bnclassify.recipe.refined import TERMS, Refined
+from bnclassify.recipe.refinement import _gaussian_parents
 from bnclassify.recipe.tables import LeftOut, class_probabilities, feature_probabilities
 from bnclassify.recipe.terms import GaussianTerm, fit_terms, make_terms, normal_scores, z_scores
 
@@ -98,12 +99,12 @@ def test_the_recipe_is_that_of_plain_loops(name: str, monkeypatch: pytest.Monkey
     loss = -np.log(of_plain[np.arange(len(test)), actual]).mean()
     assert loss == pytest.approx(reference["base_log_loss"], abs=1e-8)
 
-    model = learn(train, loo_terms=("gaussians", "slopes", "shifts", "levels"))
+    model = learn(train, loo_terms=("gaussians", "slopes", "shifts", "depths"))
     summary = bn.loo_summary(model)
     assert summary["parents"] == reference["parents"]
     assert summary["power"] == pytest.approx(reference["power"], abs=1e-8)
     assert summary["log_likelihood"] / -len(train) == pytest.approx(reference["log_loss_left_out"], abs=1e-8)
-    names = ["tables", "levels", "gaussians", "slopes", "shifts"]
+    names = ["tables", "depths", "gaussians", "slopes", "shifts"]
     expected = dict(zip(names, reference["ridges"], strict=True))
     assert summary["ridges"] == pytest.approx({k: expected[k] for k in summary["ridges"]}, rel=1e-5)
     posteriors = bn.predict(model, test, prob=True).to_numpy()
@@ -126,7 +127,7 @@ def test_the_number_of_parents_has_the_largest_likelihood() -> None:
     assert np.argmax([summary["log_likelihood"] for summary in of_each]) == 1
     assert np.argmax([summary["objective"] for summary in of_each]) == 2
     assert bn.loo_summary(learn(frame, **plain))["parents"] == 2
-    assert bn.loo_summary(learn(frame, discretize=None, loo_terms=("levels",)))["parents"] == 1
+    assert bn.loo_summary(learn(frame, discretize=None, loo_terms=("depths",)))["parents"] == 1
 
 
 def regression(scores: Array, number: int, parents: list[int], classes: Any, weights: Array) -> GaussianTerm:
@@ -180,7 +181,7 @@ def test_a_gaussian_term_has_the_eight_most_correlated_parents() -> None:
     values = np.vstack([values, signal + rng.normal(0, 0.1, n)])
     frame = pd.DataFrame(values.T, columns=names).assign(c=np.where(label, "u", "v"))
     data = bn.encode(frame.assign(**dict.fromkeys(names, "a")))
-    order, parents = _gaussian_parents(values, data, names)
+    order, parents = _gaussian_parents(values, data, range(11))
     assert order[-1] == 10
     assert [len(each) for each in parents] == [0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 8]
     assert {order[i] for i in parents[-1]} == set(range(8))
@@ -264,7 +265,9 @@ def test_contributions_sum_to_the_log_odds(discretize: str) -> None:
     assert found.columns.tolist()[0] == "class"
     assert found.shape == (len(frame), 1 + len(model.features))
     np.testing.assert_allclose(found.sum(axis=1), logs[:, 1] - logs[:, 0], atol=1e-9)
-    assert (found["hills"][frame["hills"].isna()] == 0).all()
+    gaps = model.gaps[model.features.index("hills")]
+    missing = found["hills"][frame["hills"].isna()]
+    np.testing.assert_allclose(missing, gaps[1] - gaps[0], atol=1e-12)  # its shift, and nothing else
     rivals = ["bus", "walk"]
     against_all = bn.explain(model, frame, target="car", against=rivals)["log_odds"].unstack()  # noqa: PD010
     odds = logs[:, 1] - np.logaddexp(logs[:, 0], logs[:, 2])
@@ -276,8 +279,8 @@ def test_terms_of_a_feature() -> None:
     model = learn(frame)
     weights = bn.feature_weights(model)
     assert weights.index.tolist() == ["class", *frame.columns[:-1]]
-    levels = [f"level {i}" for i in range(5)]
-    assert weights.columns.tolist() == [*levels, "gaussians", "zscores", "slopes", "shifts"]
+    depths = [f"depth {i}" for i in range(5)]
+    assert weights.columns.tolist() == [*depths, "gaussians", "zscores", "densities", "slopes", "shifts"]
     numeric = weights[["gaussians", "zscores", "slopes"]].notna().all(axis=1)
     assert numeric[numeric].index.tolist() == ["distance", "hills", "cost"]
     assert weights["shifts"].dropna().index.tolist() == ["weather", "flag"]
@@ -323,7 +326,7 @@ def test_left_out_rows_of_a_fitted_model() -> None:
 
 
 @pytest.mark.parametrize(
-    "terms", [("levels",), ("shifts",), ("slopes",), ("zscores",), ("gaussians", "slopes")]
+    "terms", [("depths",), ("shifts",), ("slopes",), ("zscores",), ("gaussians", "slopes")]
 )
 def test_some_terms(terms: tuple[str, ...]) -> None:
     frame = trips()
@@ -331,11 +334,11 @@ def test_some_terms(terms: tuple[str, ...]) -> None:
     assert set(bn.loo_summary(model)["ridges"]) == {"tables", *terms}
     assert bn.loo_summary(model)["objective"] >= bn.loo_summary(plain)["objective"]
     table = bn.feature_weights(model)
-    assert set(terms) - {"levels"} == set(table.columns) - {"tables", *[f"level {i}" for i in range(5)]}
+    assert set(terms) - {"depths"} == set(table.columns) - {"tables", *[f"depth {i}" for i in range(5)]}
 
 
 def test_only_frequent_levels_have_shifts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refined, "_MOST_SHIFTS", 4)
+    monkeypatch.setattr(refinement, "_MOST_SHIFTS", 4)
     codes = [*"aaabbbccddefghij", *"aabbcd"]
     frame = pd.DataFrame({"x": codes, "y": list("pq") * 11, "class": list("uuv") * 7 + ["v"]})
     model = bn.lp(bn.nb("class", frame), frame, backoff=True, loo_weights=True, loo_terms=["shifts"])
@@ -355,7 +358,7 @@ def test_one_class_or_few_rows() -> None:
 
 def test_terms_without_suitable_columns_are_skipped(car: pd.DataFrame) -> None:
     model = bn.lp(bn.kdb_mi("class", car, kdbk=2), car, **BEST)
-    assert set(bn.loo_summary(model)["ridges"]) == {"tables", "levels", "shifts"}
+    assert set(bn.loo_summary(model)["ridges"]) == {"tables", "depths", "shifts"}
     assert bn.loo_summary(model)["rows"] == len(car)
     numbers = trips()[["distance", "hills", "class"]]
     assert "shifts" not in bn.loo_summary(learn(numbers))["ridges"]
@@ -476,37 +479,11 @@ def test_arguments() -> None:
     with pytest.raises(ValueError, match="loo_terms must be one of 'gaussians'"):
         learn(frame, loo_terms=["gaussian"])
     with pytest.raises(TypeError, match="loo_terms must be a list of names"):
-        learn(frame, loo_terms="levels")
+        learn(frame, loo_terms="depths")
     with pytest.raises(ValueError, match="that all differ"):
-        learn(frame, loo_terms=["levels", "levels"])
+        learn(frame, loo_terms=["depths", "depths"])
     with pytest.raises(TypeError, match="single Bayesian network"):
         bn.lp(bn.aode("class", frame[["weather", "flag", "class"]].astype(str)), frame.astype(str), **BEST)
-
-
-def learned_parts(frame: pd.DataFrame) -> Any:
-    return bn.loo_summary(bn.bnc(class_var="class", dataset=frame))
-
-
-def test_large_data_with_signal_need_no_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither small data, nor labels that the features do not explain, are spared the parts."""
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.integers(0, 3, (300, 8)).astype(str)).rename(columns="x{}".format)
-    signal = frame.assign(**{"class": np.where(frame["x0"] == "0", "u", "v")})
-    noise = frame.assign(**{"class": rng.choice(["u", "v"], 300)})
-    assert learned_parts(signal)["honest_rows"] > 0
-    monkeypatch.setattr("bnclassify.fitting.parts._LARGE", 0)
-    assert learned_parts(signal)["honest_rows"] == 0
-    assert learned_parts(noise)["honest_rows"] > 0
-
-
-def test_few_rows_have_no_feature_parents() -> None:
-    """The class is the parity of two features, which only parents can tell."""
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.integers(0, 2, (600, 10))).rename(columns="x{}".format)
-    frame["class"] = np.where((frame["x0"] + frame["x1"]) % 2, "odd", "even")
-    frame = frame.astype(str)
-    assert learned_parts(frame)["parents"] > 0
-    assert learned_parts(frame.head(99))["parents"] == 0
 
 
 def test_tables_that_are_written_later_give_the_same_to_the_last_bit(

@@ -50,7 +50,7 @@ def run_tasks(function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
     tasks run one after the other.
     """
     todo = list(tasks)
-    n = min(_number_of_jobs(), len(todo))
+    n = min(number_of_jobs(), len(todo))
     with one_thread:
         if n <= 1:
             yield from map(function, todo)
@@ -66,7 +66,7 @@ def run_tasks(function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
             pool.shutdown(cancel_futures=True)
 
 
-def _number_of_jobs() -> int:
+def number_of_jobs() -> int:
     """Return the number of processes, 1 in a process that cannot start others."""
     n = _N_JOBS.get() or 1
     if multiprocessing.current_process().daemon:

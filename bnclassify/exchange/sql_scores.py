@@ -48,6 +48,8 @@ from .sql_text import (
     steps,
 )
 
+_STEP_DIGITS = 10  # of the many entries of an effect in steps
+
 Cells: TypeAlias = NDArray[np.object_]
 Factor: TypeAlias = tuple[tuple[int, ...], Cells]
 """Features, and a float or text per combination of their codes and per class."""
@@ -153,6 +155,7 @@ class Scores:
 
     def _stepped(self, feature: int, cuts: Sequence[float], logs: Array) -> str:
         """Return the look-up of a value by the interval that contains a number."""
+        logs = logs.round(_STEP_DIGITS)
         *texts, last = map(entry, logs[: len(cuts) + 1].tolist())
         missing = entry(logs[self.columns[feature].missing])
         if not any(text != "0" for text in (*texts, last, missing)):

@@ -359,10 +359,18 @@ def _learn_raw(
     else:
         raw, seen = _read_raw(class_var, dataset, names, preparing)
         if preparing.is_default:
+            warn_of_copies(raw, class_var)
             raw = as_cases(raw)
-            warn_of_copies(raw, [name for name in raw.columns if name != class_var])
         preparation = preparing.learn(raw, class_var)
-        data = _prepare(raw, preparation, class_var, names, keep=keep, warns=raw is not dataset)
+        data = _prepare(
+            raw,
+            preparation,
+            class_var,
+            names,
+            keep=keep,
+            keeps_gaps=preparing.is_default,
+            warns=raw is not dataset,
+        )
     again = Step(step.name, relearn_raw, settings, draws=step.draws)
     recipe = Recipe(class_var, again, names, preparation=preparation, seen=seen)
     cuts = preparation.discretizer
@@ -422,12 +430,13 @@ def _prepare(
     names: tuple[Hashable, ...] | None,
     *,
     keep: bool,
+    keeps_gaps: bool,
     warns: bool,
 ) -> TrainingData:
     """Discretize and merge data, and prepare them for a learner.
 
     Numeric columns with a single interval and columns without a value are dropped, unless no feature would
-    remain, features are named, or ``keep``.
+    remain, features are named, or ``keep``. The first are kept if their missing values count.
     """
     data = preparation.code(raw)
     features = [name for name in data.columns if name != class_var]
@@ -439,6 +448,8 @@ def _prepare(
     uncut = () if cuts is None else cuts.uncut
     unknown = [name for name in features if name in data.schema.numeric and name not in numeric]
     drop = {*uncut, *unknown}.difference(preparation.missing)
+    if keeps_gaps:
+        drop -= {name for name in uncut if name in raw.numbers and pd.isna(raw.numbers[name]).any()}
     if not keep and len(drop) < len(features):
         features = [name for name in features if name not in drop]
     prepared = replace(prepare_rows(data, class_var, features, numeric), raw=raw)

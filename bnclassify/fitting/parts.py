@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from ..base.arrays import Array, Codes
 from ..base.immutable import EMPTY, cached_property
 from ..base.messages import silently
+from ..base.parallel import number_of_jobs, run_tasks
 from ..frames.schema import Dataset
 from ..frames.training import TrainingData
 from ..model.arguments import encode_for
@@ -227,13 +229,17 @@ class _Folds:
         The step to parents is dropped once some rows give it the power 0.
         """
         found: list[HeldOut] = []
+        at_once: list[HeldOut] = []  # parts that were predicted in parallel
         with silently():  # settings for all rows
             for number in range(len(self.pairs)):
-                found.append(self._of_part(number, depths, ridges))
+                if not at_once:
+                    batch = range(number, min(number + number_of_jobs(), len(self.pairs)))
+                    at_once = list(run_tasks(partial(self._of_part, depths=depths, ridges=ridges), batch))
+                found.append(at_once.pop(0))
                 together = HeldOut.of(found)
                 n = together.counts.sum()
                 if len(depths) > 1 and n >= _SOME_ROWS and not together.powers(mean)[-1]:
-                    depths, found = depths[:1], [part.without_step() for part in found]
+                    depths, found, at_once = depths[:1], [part.without_step() for part in found], []
                 if self.weighs and n >= _ENOUGH_ROWS:
                     break
         together = HeldOut.of(found)

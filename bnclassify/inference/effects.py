@@ -292,27 +292,27 @@ def _make_grid(x: Model, placed: Model, i: int, steps: int | None, mass: Array) 
     if cuts is None and name not in x.densities:
         values = _labels(x, name, labels, card)
         return _Grid(values, codes, mass, mass, np.where(codes < card, codes, len(values.labels)))
-    numbers = np.array(labels[:card] if cuts is None else [*cuts, np.inf], dtype=np.float64)
-    training = x._training_points(name)
-    if training is not None:
-        of_points, shares = training
+    cum = np.cumsum(mass[:card]) / mass[:card].sum()
+    wanted = np.searchsorted(cum, np.arange(1, steps or _STEPS) / (steps or _STEPS) - _LEAST_MASS)
+    wanted = np.unique(wanted[wanted < card - 1])
+    if cuts is None:  # a density, on a grid
+        numbers = np.array(labels[:card], dtype=np.float64)
+        chosen = np.unique(np.array(readable(numbers[wanted].tolist()), dtype=np.float64))
+        chosen = chosen[np.unique(np.searchsorted(chosen, numbers, side="left"))[:-1]]  # no empty steps
+    else:
         ends = np.array(cuts)
-        numbers, first = np.unique([*of_points, *ends, *np.nextafter(ends, np.inf)], return_index=True)
-        shares = np.array([*shares, *np.zeros(2 * len(ends))])[first] * mass[:card].sum()
-        codes = np.append(np.searchsorted(ends, numbers, side="left"), codes[card:])
-        mass = np.append(shares, mass[card:])
-    known = len(numbers)
-    mass = np.maximum(mass, _LEAST_MASS)
-    few = bool(cuts) and (steps is None or len(cuts or ()) <= steps)
-    cum = np.cumsum(mass[:known]) / mass[:known].sum()
-    wanted = np.searchsorted(cum, np.arange(1, steps or _STEPS) / (steps or _STEPS) - 1e-12)
-    chosen = np.array(cuts) if few else np.unique(numbers[wanted[wanted < known - 1]])
-    if not few and (cuts is None or training is not None):  # a curve, which can be cut anywhere
-        chosen = np.unique(np.array(readable(chosen.tolist()), dtype=np.float64))
-        chosen = chosen[np.unique(np.searchsorted(chosen, numbers, side="left"))[:-1]]  # without empty steps
-    values = Values.between(chosen.tolist())
-    at = np.append(np.searchsorted(chosen, numbers, side="left"), [len(chosen) + 1] * (len(codes) - known))
-    return _Grid(values, codes, np.append(numbers, [np.nan] * (len(codes) - known)), mass, at.astype(np.intp))
+        chosen = ends if steps is None or len(ends) <= steps else ends[wanted]
+        numbers = np.array([*cuts, np.inf])
+    training = x._training_points(name) if cuts else None
+    if training is not None:  # within intervals, the effect is a curve
+        numbers, first = np.unique([*training[0], *ends, *np.nextafter(ends, np.inf)], return_index=True)
+        shares = np.array([*training[1], *np.zeros(2 * len(ends))])[first] + _LEAST_MASS
+        own = np.searchsorted(ends, numbers, side="left")
+        shares *= mass[own] / np.bincount(own, shares, card)[own]
+        codes, mass = np.append(own, codes[card:]), np.append(shares, mass[card:])
+    place, gap = np.searchsorted(chosen, numbers, side="left"), len(codes) - len(numbers)
+    place = np.append(place, [len(chosen) + 1] * gap).astype(np.intp)
+    return _Grid(Values.between(chosen.tolist()), codes, np.append(numbers, [np.nan] * gap), mass, place)
 
 
 def _labels(x: Model, name: Hashable, labels: tuple[Any, ...], card: int) -> Values:

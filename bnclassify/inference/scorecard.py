@@ -197,7 +197,8 @@ def scorecard(
     largest : int, default 10
         The largest difference of points between two values of a feature. It is not used with `pdo`.
     most_intervals : int, optional
-        Maximum number of intervals of a feature; neighbours whose contributions differ least are merged.
+        Maximum number of intervals of a feature, of which twice as many are tried, and neighbours whose
+        contributions differ least are merged.
         By default, all intervals of the model, or 32 of an effect that is a curve.
     pdo : float, optional
         Points that double the odds, such as 20, as in credit scoring, at least 0.01.
@@ -255,7 +256,8 @@ def scorecard(
         prior = model._class_prior().round(9)
         target = names[int(prior[0] < prior[1]) ^ 1]
     OneOf(names).check("target", target)
-    table = tabulate(model) if most_intervals is None else merge_intervals(tabulate(model), most_intervals)
+    table = tabulate(model, most_intervals and 2 * most_intervals)
+    table = table if most_intervals is None else merge_intervals(table, most_intervals)
     sign = np.array([1.0 if name == target else -1.0 for name in names])
     base, parts = float(table.constant @ sign), [part @ sign for part in table.tables]
     low = [float(part.min()) for part in parts]

@@ -180,10 +180,10 @@ def facts_of(x: Any) -> dict[str, Any]:
     if rows is not None:
         facts["rows"] = int(rows.size) if rows.size == int(rows.size) else f"{rows.size:,g} (sum of weights)"
         if rows.cases:
-            counted = (
-                f", which count {rows.size:,.0f}" if round(rows.size) not in (rows.given, rows.cases) else ""
-            )
-            facts["rows"] = f"{rows.given:,} ({rows.cases:,} cases{counted})"
+            groups = f"in {rows.cases:,} groups" if rows.cases != rows.given else ""
+            weights = f"weights of {rows.size:,.0f} rows" if round(rows.size) != rows.given else ""
+            how = ", ".join(filter(None, [groups, weights]))
+            facts["rows"] = f"{rows.given:,} ({how})" if how else rows.given
         parts = rows.classes or [zip(x.levels_by_name[x.class_var], x._class_prior(), strict=True)]
         shares = dict(zip(x.targets, map(_write_shares, parts), strict=True))
         texts = [f"{name}: {text}" if several else text for name, text in shares.items()]
@@ -195,10 +195,7 @@ def facts_of(x: Any) -> dict[str, Any]:
     facts |= _preparation(x)
     summary = x.learned.get("leave_one_out")
     if summary is not None and summary.honest_rows:
-        text = f"log odds times {summary.honest_power:.2f}"
-        if summary.regression_power is not None:
-            text += f", plus those of a logistic regression times {summary.regression_power:.2f}"
-        facts["confidence"] = f"{text}; best for {summary.honest_rows:,} held-out rows"
+        facts["confidence"] = _confidence(summary)
     if refits := x.learned.get("refits"):
         facts["intervals"] = f"by {len(refits)} refits, each without a part of the cases"
     if x.fitted:
@@ -226,6 +223,16 @@ def mark_up(x: Any, picture: str) -> str:
     rows = [f"<tr>{cell}{escape(name)}</td>{cell}{escape(value)}</td></tr>" for name, value in pairs]
     frame = '<div style="background:#fff;color:#111;padding:8px;overflow-x:auto">'
     return f'{frame}{picture}<table style="border:0;background:#fff">{"".join(rows)}</table></div>'
+
+
+def _confidence(summary: Any) -> str:
+    """Say in words by how much the evidence counts, and which share of it logistic regression provides."""
+    regression = summary.regression_power or 0.0
+    total = summary.honest_power + regression
+    change = "reduced" if total < 1 else "increased"
+    by = f"{change} by {abs(1 - total):.0%}" if abs(1 - total) >= 0.005 else "unchanged"
+    share = f"; {regression / total:.0%} from logistic regression" if regression else ""
+    return f"{by}, as {summary.honest_rows:,} held-out rows require{share}"
 
 
 def _some(names: Iterable[str], separator: str = ", ") -> str:

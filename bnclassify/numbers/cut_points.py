@@ -217,17 +217,22 @@ def averaged_cuts(
 
 
 def between_values(numbers: NDArray[Any], weights: Array | None = None) -> tuple[float, ...]:
-    """Return the middles between neighboring values of whole numbers that repeat, and none for others.
+    """Return cut points between neighboring values of numbers that repeat, and none for others.
 
-    A number that does not occur then belongs to the interval of the nearest one that does.
+    A number that does not occur then belongs to the interval of the nearest one that does. Numbers repeat if
+    each value occurs twice on average. Whether they are whole does not matter, because it depends on units.
+    The cut points lie just above the middle, so that rounding errors do not decide about numbers in the
+    middle: between 33.6 and 33.8 is 33.702, and between whole numbers in sequence, 3 and 4, it is 3.5.
     """
-    values, _, _ = _in_order(numbers, weights)
-    if not len(values) or (values % 1).any():
-        return ()
+    values, weights, _ = _in_order(numbers, weights)
     distinct = np.unique(values)
-    if len(distinct) == len(values) or len(distinct) <= 2:
+    if 2 * len(distinct) > (len(values) if weights is None else max(len(values), weights.sum())):
         return ()
-    return tuple(_midpoints(distinct[:-1], distinct[1:]).tolist())
+    lower, upper = distinct[:-1], distinct[1:]
+    middles = _midpoints(lower, upper)
+    moved = _shorten(middles + np.minimum(upper - lower, 1e300) / 100, distinct)
+    in_sequence = (upper - lower == 1) & (lower % 1 == 0)
+    return tuple(np.where(in_sequence | (moved >= upper) | (moved < lower), middles, moved).tolist())
 
 
 def describe_intervals(

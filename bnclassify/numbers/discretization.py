@@ -246,7 +246,7 @@ class MovedCuts(Discretizer):
 
     At time s, column number j uses its discretization (s + j) modulo their number. With "averaged_mdlp", all
     columns use discretization s, and there are one or two further times: the cut points of MDLP, and those
-    between all values of whole numbers that repeat, if a column has any. ``cuttings`` holds the cut points of
+    between all values of numbers that repeat, if a column has any. ``cuttings`` holds the cut points of
     each column at each time, like ``points``.
     """
 
@@ -380,6 +380,11 @@ def discretize(
     return discretizer(dataset), discretizer
 
 
+def _moved(points: Iterable[float], between: tuple[float, ...]) -> tuple[float, ...]:
+    """Return cut points that divide values in the same way, at the points between the values."""
+    return tuple(sorted({between[bisect_left(between, point)] for point in points}))
+
+
 def learn_cuts(
     numbers: Mapping[Hashable, NDArray[Any]],
     kept: Mapping[Hashable, tuple[Any, ...]],
@@ -410,9 +415,7 @@ def learn_cuts(
     moves = method not in BY_CLASS  # if not, the result does not depend on the order of columns
     by_value = {} if moves else {n: p for n, v in to_cut.items() if (p := between_values(v, weights))}
     for name, between in by_value.items():  # so that a number that does not occur is read as the nearest one
-        several[name] = [
-            tuple(sorted({between[bisect_left(between, p)] for p in cuts})) for cuts in several[name]
-        ]
+        several[name] = [_moved(cuts, between) for cuts in several[name]]
     times = [
         aligned({n: cuts[(time + moves * j) % len(cuts)] for j, (n, cuts) in enumerate(several.items())})
         for time in range(len(CUTTINGS[method]))
@@ -421,6 +424,7 @@ def learn_cuts(
         by_class = {
             name: cut_points(values, classes, "mdlp", bins, weights) for name, values in to_cut.items()
         }
+        by_class |= {name: _moved(by_class[name], between) for name, between in by_value.items()}
         times.append(aligned(by_class))
         times += [aligned(by_value)] if by_value else []
     union = [tuple(sorted(set().union(*points))) for points in zip(*times, strict=True)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -113,9 +113,10 @@ def column_order(data: Dataset) -> NDArray[np.intp]:
 
 
 def class_ranks(data: Dataset, order: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the place of each class among classes by frequency, then by their first row in an order."""
+    """Return the place of each class among classes by weight, then by their first row in an order."""
     classes, n_classes = data.codes[-1][order], data.cards[-1]
-    counts = np.bincount(classes, minlength=n_classes)
+    weights = None if data.weights is None else data.weights[order]
+    counts = np.bincount(classes, weights, n_classes).round(6)
     first = np.full(n_classes, len(classes))
     np.minimum.at(first, classes, np.arange(len(classes)))
     return np.argsort(np.lexsort((first, -counts)))
@@ -136,15 +137,15 @@ def as_cases(data: Data) -> Data:
     return replace(each_a_case(data), given=len(data))
 
 
-def warn_of_copies(data: Dataset, columns: Sequence[object]) -> None:
-    """Warn of equal rows that chance does not explain, because numbers in some columns hardly repeat."""
+def warn_of_copies(data: Dataset, class_var: Hashable) -> None:
+    """Warn of equal rows that chance does not explain, because numbers hardly repeat, if each is a case."""
     if data.cases is not None or data.weights is not None:
         return
-    copies = equal_rows(data.codes, data.numbers)
-    if names := [name for name in columns if name in copies]:
+    copies = equal_rows(data.codes, {n: values for n, values in data.numbers.items() if n != class_var})
+    if copies:
         warn(
-            f"{max(copies.values()):,} of {len(data):,} rows equal another row, but not by chance, as "
-            f"numbers in {listed(names)} show, so they are probably copies. A copy of a row in another "
-            "part makes a model overconfident. If they are copies, call drop_duplicates() first; if rows "
-            "belong together, name their group with groups=."
+            f"{max(copies.values()):,} of {len(data):,} rows equal another row, although the numbers in "
+            f"{listed(list(copies)[:3])} hardly repeat, so they are probably copies. Copies make a model "
+            "overconfident: call drop_duplicates() first. If such rows belong together, name their group "
+            "with groups=."
         )

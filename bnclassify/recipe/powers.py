@@ -31,6 +31,7 @@ _CLOSE_ENOUGH = 1e-10  # tolerance during the search for ridges
 _REDUCED = 1e-2  # reduction of the squared error of a step by conjugate gradients
 _MOST_ROUNDS = 10  # number of steps of conjugate gradients after which the Hessian is computed again
 _HALVINGS = 40
+_FEW_ROWS = 500  # up to which a factor is always fast
 _ROUNDING = 1e-13
 _BLOCK_CELLS = 2**20
 _PRODUCTS = 3e9  # maximum number of multiplications for a Hessian; beyond it, a subset of rows is used
@@ -138,6 +139,9 @@ class Terms:
         classes V is a number; with more, the mean of its diagonal replaces it, and the ridges of a column
         must be equal.
         """
+        if 2 * self.size > len(self.classes) > _FEW_ROWS:  # more steps are faster than a factor
+            diagonal = self.diagonal(posteriors) + ridges
+            return lambda slope: slope / diagonal
         if self.columns is None or self.ends[-1]:
             return factor(self.curvature(posteriors), ridges)[0]
         shape = self.columns.shape[1], self.others
@@ -147,6 +151,19 @@ class Terms:
         wide = root.shape[0] < shape[0]
         solve, _ = factor(in_full(root.T if wide else root.T @ root), ridges.reshape(shape)[:, 0])
         return lambda slope: np.asarray(solve(slope.reshape(shape))).ravel()
+
+    def diagonal(self, posteriors: Array) -> Array:
+        """Return the diagonal of H; for columns, approximately."""
+        parts = []
+        for terms in self.shared:
+            mean = np.einsum("tkr,kr->tr", terms, posteriors)
+            parts.append((np.einsum("tkr,tkr,kr->tr", terms, terms, posteriors) - mean**2) @ self.counts)
+        if self.columns is not None:
+            spread = self.counts * (posteriors * (1 - posteriors)).mean(axis=0)
+            dense = isinstance(self.columns, np.ndarray)
+            squares = self.columns**2 if dense else self.columns.multiply(self.columns).tocsr()
+            parts.append(np.repeat(np.asarray(squares.T @ spread), self.others))
+        return np.concatenate(parts)
 
     def by_class(self, weights: Array) -> Array:
         """Return the weights of columns for each class, (columns, classes)."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from ..base.arrays import Array, Codes, RowsWithNumbers
 from ..base.immutable import POWER, bounded, record
@@ -26,6 +26,8 @@ from .weighted import LogLinear
 
 TERMS = ("gaussians", "zscores", "densities", "slopes", "shifts", "depths", "codings", "gaps")
 """The terms that can be added, in the order of `feature_weights`."""
+
+_POINTS = 256  # at which a curve is evaluated between cut points
 
 ADDITIVE = ("densities", "slopes", "shifts", "codings", "gaps")
 """The terms that depend on one feature each: together, the model is a sum of one effect per feature."""
@@ -251,9 +253,13 @@ class Refined(LogLinear):
         i = self.features.index(feature)
         if i not in self.numbers:
             return None
-        scale = self.of_numbers[0].scales[self.numbers.index(i)]
-        ranks = ndtr(scale.scores)
-        return scale.knots, np.diff([0.0, *(ranks[1:] + ranks[:-1]) / 2, 1.0])
+        scales = [terms.scales[self.numbers.index(i)] for terms in self.of_numbers]
+        scale = max(scales, key=lambda each: len(each.knots))
+        if len(scale.knots) > 2:  # normal scores of ranks
+            ranks = ndtr(scale.scores)
+            return scale.knots, np.diff([0.0, *(ranks[1:] + ranks[:-1]) / 2, 1.0])
+        scores = ndtri((np.arange(_POINTS) + 0.5) / _POINTS)
+        return np.interp(scores, scale.scores, scale.knots), np.full(_POINTS, 1 / _POINTS)
 
     def _estimate(self, data: Any, prior: Any) -> Any:
         """Return the structure with tables, without powers and additional terms."""

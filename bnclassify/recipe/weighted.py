@@ -101,7 +101,9 @@ class LogLinear(BuiltOn):
     @property
     def missing_rule(self) -> str:
         """The treatment of missing values in prediction, in words."""
-        return "ignored" if self.fading is None else "approximately marginalized over"
+        if self.fading is None or not self.fading.usual.any():
+            return "ignored, unless they were missing in training" if self.fading is not None else "ignored"
+        return "weighed: the fewer features a row shows, the more as naive Bayes"
 
     @property
     def _weighs_missing(self) -> bool:  # type: ignore[override]
