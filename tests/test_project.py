@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import doctest
 import importlib.util
 import inspect
 import os
@@ -345,16 +344,6 @@ def test_vignettes_are_pages(path: Path) -> None:
     if path.name != "quickstart.py":
         title, about = re.match(r"# %% \[markdown\]\n# # (.+)\n#\n((?:# .+\n)+)", source).groups()
         assert len(title) < 60 < len(about)
-
-
-def test_what_the_readme_shows_without_results_runs() -> None:
-    pytest.importorskip("sklearn", "1.6", reason="scikit-learn is not installed; the extra sklearn has it")
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    names: dict[str, object] = {}
-    for block in blocks:
-        examples = doctest.DocTestParser().get_examples(block)
-        exec("".join(example.source for example in examples) or block, names)
-    assert any(">>>" not in block for block in blocks)
 
 
 def test_data_is_what_the_scripts_make(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from bnclassify import (
     to_sql,
 )
 
-# %% tags=["remove-cell"]
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "Make the raw file"}
 rng = np.random.default_rng(7)
 n = 3000
 person = rng.integers(0, 2300, n)

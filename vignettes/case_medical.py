@@ -33,7 +33,7 @@ from bnclassify import (
     write_page,
 )
 
-# %% tags=["remove-cell"]
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "Make the raw file"}
 raw = load_pima().astype({"diabetes": str}).fillna(0)
 raw.insert(0, "patient", [f"P{1000 + i}" for i in range(len(raw))])
 raw = pd.concat([raw, raw.iloc[100:112]])  # the last page of a list, copied twice

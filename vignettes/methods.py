@@ -922,16 +922,20 @@ print(
 # With `loo_terms`, feature f with parents $p_1, p_2, \ldots$ and, if it is a number, score $z_f$ contributes
 #
 # $$
-# T_f(x, c) = \sum_l a_{fl} \ln P_l(x_f \mid c, p_1 \ldots p_l) + \sum_s g_{fs} \ln p_s(z_f \mid c, z_{pa}) + β_{fc} z_f + γ_{fc}(x_f)
+# T_f(x, c) = \sum_l a_{fl} \ln P_l(x_f \mid c, p_1 \ldots p_l) + \sum_k h_{fk} \ln P_k(x_f \mid c) + \sum_s g_{fs} \ln p_s(z_f \mid c, z_{pa}) + β_{fc} z_f + γ_{fc}(x_f)
 # $$
 #
-# and $\ln P(c \mid x)$ is $w_0 \ln P(c) + \sum_f T_f(x, c)$ up to a constant. The first sum has one term, or one per
-# table with fewer parents with "levels". The scores of "gaussians" are normal scores (quantiles of ranks), those of
-# "zscores" are standard deviations from the mean, bounded by 5; "slopes" uses the first of these scales that is
-# used. $p_s$ is the predictive density of a Bayesian linear regression within each class, a Student distribution.
-# Its regressors are at most eight numbers with a higher $I(X; C)$, chosen by the largest $I(X; Y \mid C)$. Its prior
-# is $β \sim N(0, σ^2 \text{diag}(100, 1, \ldots))$ and $σ^2 \sim \text{InvGamma}(2, \frac{1}{2})$, and a row is
-# excluded in closed form. All weights maximize
+# and $\ln P(c \mid x)$ is $w_0 \ln P(c) + \sum_f T_f(x, c)$ up to a constant. The first sum has one term, or with "depths" one
+# per number l of feature parents. With "codings", the second sum has one term for each discretization k that is not part of
+# the average (see [averaged cut points](#averaged-cut-points)), with the parents that the model has there.
+#
+# The scores of "gaussians" and "densities" are normal scores (quantiles of ranks), those of "zscores" are standard
+# deviations from the mean, bounded by 5; "slopes" uses the first of these scales that is used. $p_s$ is the predictive
+# density of a Bayesian linear regression within each class, a Student distribution. "densities" has no regressors. Those of
+# "gaussians" and "zscores" are at most eight numbers with a higher $I(X; C)$, chosen by the largest $I(X; Y \mid C)$. The prior
+# is $β \sim N(0, σ^2 \text{diag}(100, 1, \ldots))$ and $σ^2 \sim \text{InvGamma}(2, \frac{1}{2})$, and a row is excluded in
+# closed form. "shifts" are the constants γ of levels, and "gaps" one constant per class for a missing value of each feature
+# with missing values. All weights maximize
 #
 # $$
 # \sum_i \ln P_{-i}(y_i \mid x_i; w) - \frac{1}{2} \sum_b λ_b |w_b - μ_b|^2
@@ -950,47 +954,57 @@ print(
 # row number i of class c is in part $(i + c) \bmod V$, and P is the model of the other parts, raised to τ. It is at
 # least 0.01.
 #
-# With `parts`, rows and classes are numbered by their contents, so the result does not depend on their order. The
-# scores of the model and of a ridge logistic regression have powers $τ_1$ and $τ_2$ that maximize
+# With `parts`, as in the default recipe, nothing is chosen, but three models are added up: a ridge logistic regression R,
+# the model A without feature parents, and with `loo_parents` the model B with at most four. Structure, cut points, terms and
+# weights of each are learned again without each part. The score of a class is
 #
 # $$
-# \sum_i \ln P(y_i \mid x_i; τ) - 5 \left( (τ_1 - \tfrac{3}{4})^2 + (τ_2 - \tfrac{1}{4})^2 \right)
+# r\, R + a\, A + b\, (B - A)
 # $$
 #
-# The regression has the z-scores of numbers and indicators of levels, with the penalty $\frac{1}{2} \sum β^2$. The
-# precisions of weights are those of the model of all rows without parents, in the parts, too; that of the tables with
-# fewer parents is 10.
+# where r, a and b maximize, over the held-out rows,
 #
-# With fewer than 10 rows per feature, no feature parents are tried. If not, two are tried if $L - 0.05 \sqrt{a / n}$ is
-# larger than without parents, where $L$ is the leave-one-out log-likelihood per row, of n rows, of a model with a arcs
-# between features. They are used if they predict the parts better by more than a standard error, and given up if they
-# predict the first parts worse by one. Four are tried in the same way if two were better by two standard errors. Parts
-# are used until they have 600 rows.
+# $$
+# \sum_i \ln P(y_i \mid x_i) - \frac{15}{2} \left( (r - \tfrac{1}{4})^2 + (a - \tfrac{1}{2})^2 \right) - (b + 3)^2, \quad r \ge 0,\ a \ge 0.01,\ b \ge 0
+# $$
 #
-# Leave-one-out alone chooses the number of parents, and the powers are 1 and 0, if there are 100 rows per feature or
-# more, with $L - 0.1 \sqrt{a / n}$. The same holds, with $L - 0.05 \sqrt{a / n}$, for 20 rows per feature or more, if
-# the number of rows, features and classes have a product of at least 50,000, and $L$ without parents is above half
-# of that of the shares of the classes, so that the data do say much.
+# The derivative of the last term at $b = 0$ is −6, so arcs between features are used only if each unit of b gains more than 6
+# nats. Parts are used until 600 rows have been held out; once 150 rows give $b = 0$, the later parts do without B. With fewer
+# than ten rows, or groups, $r = \frac{1}{4}$ and $a = \frac{1}{2}$. R has the slopes, the indicators of levels and of missing
+# values, and the penalty $\frac{1}{2} \sum β^2$. The precisions λ are those of the model of all rows without parents, in the parts,
+# too.
 #
-# A case is held out as a whole. A factor that all weights of rows share is divided out first. Equal rows, where a row of
-# whole weight w is w equal rows, are natural repetitions, and each is a case, unless $S d / N$ is above 13, where S
-# pairs of rows are equal and N pairs differ in one of d columns. Then all equal rows are one case, as are rows whose
-# weights are fractions, and weights are scaled to sum to $(\sum w)^2 / \sum w^2$.
+# The order of rows within the parts follows hashes of their contents, which do not depend on names, labels, units, or the
+# order of rows, columns and levels. With `rng` (in scikit-learn `random_state`), it is drawn at random, so that you can see how
+# much a prediction depends on it.
+#
+# Every row is a case: it is held out by itself, and if two rows are equal, one of them may be used to predict the other. A row
+# with a whole weight w is w equal rows. If weights have fractions, as with `weights_are="cases"`, each row is one case and weights
+# are scaled to sum to $(\sum w)^2 / \sum w^2$. With `groups`, all rows of a group are held out together.
 #
 # ### Missing values in weighted models
 #
-# The weights are best for complete rows. If a share h of the features is missing, the score of a class c is
+# Let h be the share of the features that a row lacks, each feature counted by the share of the training rows in which it is
+# known. The score of a class c is
 #
 # $$
-# λ \left(w_0 \ln P(c) + \sum_f T_f(x, c)\right) + (1 - λ) \left(\ln P(c) + (b_0 + b_1 h) M(c)\right), \quad λ = (1 - h)^q
+# (1 - h) \left(w_0 \ln P(c) + \sum_f T_f(x, c)\right) + h \left(\ln P(c) + (p + (1 - p)\, h)\, M(c)\right) + \sum_{f\ \text{missing}} δ_{fc}
 # $$
 #
-# where missing features are ignored in $T$, and a table with a missing parent backs off to the previous parents.
-# $M(c) = \ln P(\text{observed features} \mid c)$ of the network of the first feature parents only, a tree, with missing
-# features marginalized over; it is a mean over three discretizations if there are several. $q$ in 1, 2, 4, 8 and 16
-# and $b$, with a prior $N((1, 0), I)$, maximize the leave-one-out likelihood of the classes of at most 200 training
-# rows, each three times with a random share of its features hidden. Therefore, the posterior of a row without features
-# is the class distribution. With `loo_power`, the power is $τ + (1 - τ) h$.
+# where missing features are ignored in $T$, and a table with a missing parent backs off to the previous parents. The shifts δ are
+# the term "gaps": they are near 0 if missing values are not evidence. $M(c) = \ln P(\text{observed features} \mid c)$, without arcs by
+# the tables of the observed features. With arcs, it is that of the network of the first feature parents only, a tree, with missing
+# features marginalized over, and a mean over three discretizations if there are several. p is the best common power τ of the
+# tables without feature parents, as in `loo_power`. With "gaps", incomplete training rows have this score when the weights are
+# estimated, too, so what is fitted is what predicts. If no feature is known and no shift differs from 0, the posterior is
+# the class distribution. With the terms of `additive=True`, h is 0, so that the score remains a sum. With `loo_power`, the power
+# is $τ + (1 - τ) h$, with h the plain share of missing features.
+#
+# ### Sum of effects
+#
+# `additive=True` has the terms "densities", "slopes", "shifts", "codings" and "gaps", no arcs, and r and a as above. Each
+# depends on one feature, so the log odds of the classes are a sum of one function per feature and a constant, which `effects`
+# returns as a table.
 #
 # ## Densities of numeric features
 #
@@ -1104,8 +1118,11 @@ print(pd.crosstab(frame["x"], frame["class"]))
 # ## Averaged cut points
 #
 # With `discretize="averaged"`, numeric columns are discretized nine times with shifted cut points, and each term
-# of the log joint probability is the mean of nine logarithms. Without weights, the posterior is the normalized
-# geometric mean of nine posteriors:
+# of the log joint probability is the mean of nine logarithms. "averaged_mdlp", the default without a prior, adds a tenth
+# discretization by MDLP. In the default recipe, this one is not part of the average, but has weights of its own, and so has
+# an eleventh by the own values of columns of whole numbers that repeat (the term "codings" above). There, a number that did
+# not occur is read as the nearest one that did. Without weights, the posterior is the normalized geometric mean of nine
+# posteriors:
 
 # %%
 averaged = bnc("nb", "class", measured, smooth=1, discretize="averaged")
@@ -1131,8 +1148,8 @@ check(
 #
 # The contributions and the logarithm of the prior odds sum to the log odds of the posterior. (Good 1985)
 # Later features are treated like missing features. A model with weights by leave-one-out adds the contributions of its terms
-# and of its tree, each times its share in the score of the row: terms of missing features are 0, and the tree
-# marginalizes over later features. In a model with `loo_terms`, the weight of a feature is the sum of all its terms.
+# and of M, each times its share in the score of the row, and the shifts of missing values: terms of missing features are 0, and M
+# marginalizes over later features. With `loo_terms`, the weight of a feature is the sum of all its terms.
 
 # %%
 row = car.iloc[[1700]]
@@ -1193,6 +1210,11 @@ check(
 # the draw, and the bounds are quantiles of the results (equal tails). The members of an average are drawn separately.
 # The interval does not include the uncertainty of the structure, and is not a prediction set. If pseudo-counts are
 # small, distributions can be so skewed that the estimate is slightly outside its interval.
+#
+# A model with weights has no such posterior. With `bnc(..., interval=True)`, it is fitted again G = 20 times (`draws`), each time
+# without a part g of the rows or groups. With L the log odds of a row and $L_g$ those of a refit, the interval is
+# $L \pm t_{G-1} \sqrt{(G-1)/G \sum_g (L_g - \bar L)^2}$, the delete-a-group jackknife with the quantile of Student's t. It includes
+# the uncertainty of structure, cut points and weights.
 #
 # ## Structural EM
 #

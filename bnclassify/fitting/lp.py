@@ -106,14 +106,16 @@ def lp(
         leave-one-out likelihood. A model with weights does not define a joint distribution.
     loo_terms : list of str, optional
         Additional terms, with ``loo_weights``: "gaussians" or "zscores" (log density of a number given the
-        class and up to eight other numbers), "slopes" (a coefficient per class), "shifts" (a constant per
-        class and level) and "levels" (tables with fewer parents).
+        class and up to eight other numbers), "densities" (given the class alone), "slopes" (a coefficient per
+        class), "shifts" (a constant per class and level), "depths" (tables with fewer parents), "codings"
+        (tables of further discretizations) and "gaps" (a constant per class for a missing value).
     honest_power : int, optional
         Number of parts, usually 5, for a power that is best for held-out rows: the recipe of ``x``, with its
         cut points, structure and weights, is repeated without each part.
     parts : int, optional
-        The same for a model with ``loo_weights``. The parts also choose the power of a logistic regression
-        whose scores are added and, with ``loo_parents``, the number of feature parents.
+        The same for a model with ``loo_weights``, to which the scores of a logistic regression are added,
+        each with a power. With ``loo_parents``, the step from the model without feature parents to the model
+        with them has a power, too.
     numbers : {"gaussian", "kernel"} or dict, optional
         Density of numeric features given their parents: a normal distribution for each configuration, or a
         normal density around each training value. A dict maps columns to one of these.
@@ -131,7 +133,7 @@ def lp(
     progress : bool, optional
         Whether to show a progress bar; by default after 3 seconds, in an interactive session.
     rng : int or numpy.random.Generator, optional
-        Seed of the bootstrap samples.
+        Seed of the bootstrap samples, and of the parts, which by default depend on the contents of rows.
 
     Returns
     -------

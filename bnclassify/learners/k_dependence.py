@@ -246,9 +246,11 @@ def kdb_gain(
     .. math:: \frac{g^2}{2 (h + 10)}, \quad g = Σ [t(y_{row}) − E_P t], \quad h = Σ Var_P t,
 
     with sums over rows, the gain if g is positive. Rows with a missing value of the pair add nothing. If
-    there are more than 2^29 terms, an evenly spread subset of rows is used. Candidates are the 16 features of
-    higher rank with the largest information. With several discretizations, the first one is used. Ties go to
-    the name that is first in alphabetical order, so the structure does not depend on the order of columns.
+    there are more than 2^29 terms, an evenly spread subset of rows is used. Candidates are the eight features
+    of higher rank with the largest information. Among the twelve features of the highest ranks, pairs of
+    parents are tried as well, because parity of three columns shows in no single parent; each of a pair then
+    has half of its gain. With several discretizations, the first one is used. Ties are broken by the contents
+    of columns, so the structure depends neither on their order nor on their names.
 
     References
     ----------

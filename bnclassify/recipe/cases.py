@@ -79,12 +79,12 @@ class Contents:
                 self.columns[i] = _mixed(keys, 13).sum(dtype=np.uint64)
                 total += _mixed(keys + self.columns[i], 17)[values]
             rows = total
-        self.rows, self._classes = rows, _of_values(classes, n_classes, rows, mass)[classes]
+        self.rows, self._classes = rows, (classes, _of_values(classes, n_classes, rows, mass)[classes])
 
     @property
     def order(self) -> NDArray[np.intp]:
         """An order of the rows, those of a class adjacent; rows with one description are in any order."""
-        return np.lexsort((self.rows, self._classes))
+        return np.lexsort((self.rows, *self._classes))
 
     @property
     def column_order(self) -> NDArray[np.intp]:

@@ -1,16 +1,16 @@
 """The default recipe: the steps of `bnc` and `BNCClassifier` if no prior is given, for each type of model.
 
-1. Numbers are discretized ten times, and the logs of tables are averaged: no cut point decides (`cuts`).
-2. Missing values become a level if held-out rows are predicted better with it (`fitting/bnc.py`).
-3. Copies of rows are one case, because a row must not be predicted by its copy (`recipe/cases.py`).
-4. A structure is learned, with the parents of each feature in descending order of use (`kdb_gain`), and
-   without parents if there are few rows per feature (`most_parents`).
+1. Numbers are discretized nine times, and the logs of tables are averaged, so no cut point decides (`cuts`).
+   MDLP, and whole numbers that repeat, read by their own values, are further codings with weights of their own.
+2. A missing value has a shift per class, and counts towards the evidence that a row lacks
+   (`recipe/incomplete.py`).
+3. Each row is a case, and whole weights are numbers of rows, unless groups say otherwise (`recipe/cases.py`).
+4. A structure is learned, with the parents of each feature in descending order of use (`kdb_gain`).
 5. Tables are smoothed hierarchically. Their weights, slopes of numbers and shifts of levels maximize the
    likelihood of held-out rows by leave-one-out, which is fast (`recipe/leave_one_out.py`).
-6. Parts of the rows, for which everything is learned again, choose the number of parents, none by default,
-   and the powers of this model and of logistic regression (`fitting/parts.py`): leave-one-out alone is
-   overconfident, because structure and cut points were learned from the same rows. Large data, and those
-   with many rows per feature, are spared the parts.
+6. The model without feature parents, the model with them and logistic regression are added up, with powers
+   by parts of the rows, for which everything is learned again (`fitting/parts.py`): leave-one-out alone is
+   overconfident, because structure and cut points were learned from the same rows.
 
 A family of models states its steps in `Model._recipe`, a key of `STEPS`.
 """

@@ -1,0 +1,121 @@
+"""Pages as a reader sees them: every visible block of code runs as printed, from a clean session."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import os
+import re
+import subprocess
+import symtable
+import sys
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+import bnclassify as bn
+
+ROOT = Path(__file__).parents[1]
+PAGES = [path for path in sorted((ROOT / "vignettes").glob("*.py")) if path.stem != "conf"]
+REMOVED = ("remove-cell", "remove-input")
+
+
+def blocks_of(path: Path) -> list[str]:
+    """Return the blocks of Python that a reader of a page in Markdown sees."""
+    return re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def visible_code(path: Path) -> str:
+    """Return the cells of a page whose code is shown or can be unfolded."""
+    first, *cells = re.split(r"^# %%", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    kept = [first]
+    for cell in cells:
+        options, _, body = cell.partition("\n")
+        if "[markdown]" not in options and not any(tag in options for tag in REMOVED):
+            kept.append(body)
+    return "\n".join(kept)
+
+
+def printed(statements: list[ast.stmt], names: dict[str, object]) -> list[str]:
+    """Run statements, and return the lines that they print, without spaces at their ends."""
+    output = StringIO()
+    with redirect_stdout(output):
+        exec(compile(ast.Module(statements, []), "<block>", "exec"), names)
+    return [line.rstrip() for line in output.getvalue().splitlines()]
+
+
+def check_block(block: str, names: dict[str, object]) -> int:
+    """Run a block, compare what each statement prints with the comments below it, and count the lines."""
+    lines, compared = block.splitlines(), 0
+    for statement in ast.parse(block).body:
+        end = statement.end_lineno or 0
+        expected = []
+        while end < len(lines) and lines[end].startswith("#"):
+            expected.append(lines[end].removeprefix("#").removeprefix(" "))
+            end += 1
+        assert printed([statement], names) == expected
+        compared += len(expected)
+    return compared
+
+
+def test_the_readme_prints_what_it_shows() -> None:
+    """In one session, as the blocks continue each other."""
+    pytest.importorskip("sklearn", "1.6", reason="scikit-learn is not installed; the extra sklearn has it")
+    names: dict[str, object] = {}
+    compared = [check_block(block, names) for block in blocks_of(ROOT / "README.md")]
+    assert len(compared) > 3
+    assert min(compared) > 0
+
+
+def test_a_block_with_a_wrong_output_is_found() -> None:
+    assert check_block("print(1)\n# 1\n", {}) == 1
+    with pytest.raises(AssertionError):
+        check_block("print(1)\n# 2\n", {})
+    with pytest.raises(AssertionError):
+        check_block("print(1)\n", {})
+
+
+def test_the_pictures_of_the_readme_are_of_its_model() -> None:
+    women = bn.load_pima()
+    model = bn.bnc(class_var="diabetes", dataset=women)
+    bea = {"age": 51, "glucose": 171, "bmi": 34.2, "pregnancies": 4}
+    explained = (ROOT / "vignettes" / "explained.svg").read_text(encoding="utf-8")
+    reasons = bn.explain(model, bea)["log_odds"]
+    for value in (reasons["glucose"], reasons["age"], reasons.sum()):
+        assert f">{value:+.2f}<" in explained
+    shares = bn.explain(model, women.iloc[:1]).index  # the features, after the class
+    important = (ROOT / "vignettes" / "importance.svg").read_text(encoding="utf-8")
+    assert all(f">{name}<" in important for name in shares[1:])
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_visible_code_defines_its_names(path: Path) -> None:
+    """None of them is defined by a removed cell alone."""
+    table = symtable.symtable(visible_code(path), path.name, "exec")
+    scopes = [table]
+    for scope in scopes:
+        scopes.extend(scope.get_children())
+    used = {
+        s.get_name() for scope in scopes for s in scope.get_symbols() if s.is_global() and s.is_referenced()
+    }
+    used |= {s.get_name() for s in table.get_symbols() if s.is_referenced()}
+    defined = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
+    defined |= {child.get_name() for child in table.get_children()}
+    assert sorted(used - defined - {*dir(builtins)}) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_visible_code_runs_from_a_clean_session(path: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed; the extra plot has it")
+    script = tmp_path / path.name
+    script.write_text(visible_code(path), encoding="utf-8")
+    where = {**os.environ, "PYTHONPATH": str(ROOT), "MPLBACKEND": "Agg"}
+    found = subprocess.run(
+        [sys.executable, str(script)], cwd=tmp_path, env=where, capture_output=True, text=True, check=False
+    )
+    if "this vignette needs" in found.stderr:
+        pytest.skip(found.stderr.strip())
+    assert found.returncode == 0, found.stderr[-2000:]
