@@ -400,11 +400,15 @@ def test_the_estimator_of_scikit_learn(mixed: Frame) -> None:
     x = bn.bnc("nb", "class", mixed.astype({"class": str}), smooth=1, numbers="gaussian")
     close(clf.fit(features, labels).predict_proba(features), bn.predict(x, mixed, prob=True))
     weights = np.arange(len(mixed)) % 3
-    weighted = bn.bnc(
-        "nb", "class", bn.encode(mixed.astype({"class": str}), weights=weights), smooth=1, numbers="gaussian"
+    for meaning in ("frequencies", "cases"):
+        data = bn.encode(mixed.astype({"class": str}), weights=weights, weights_are=meaning)
+        weighted = bn.bnc("nb", "class", data, smooth=1, numbers="gaussian")
+        clf.set_params(weights_are=meaning).fit(features, labels, sample_weight=weights)
+        close(clf.predict_proba(features), bn.predict(weighted, mixed, prob=True))
+    shares = clf.predict_proba(features)
+    np.testing.assert_array_equal(
+        clf.set_params(weights_are=None).fit(features, labels, weights).predict_proba(features), shares
     )
-    clf.fit(features, labels, sample_weight=weights)
-    close(clf.predict_proba(features), bn.predict(weighted, mixed, prob=True))
 
 
 def test_constant_values_do_not_divide_by_zero() -> None:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import bnclassify as bn
-from bnclassify.sklearn import BNCClassifier
 
 from .strategies import examples
 

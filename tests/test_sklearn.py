@@ -626,7 +626,7 @@ def test_without_arguments_it_is_the_most_accurate(X: pd.DataFrame, y: pd.Series
     same = bn.bnc("kdb_gain", "class", frame, backoff=True, **averaged, **options)
     np.testing.assert_allclose(clf.predict_proba(features), bn.predict(same, features, prob=True))
     np.testing.assert_array_equal(bn.predict(clf.model_, features, prob=True), clf.predict_proba(features))
-    assert len(bn.members(clf.model_)) == 10
+    assert len(bn.members(clf.model_)) == 11  # nine, one by MDLP, and one by the values themselves
     assert len(clf.discretizer_.cuts) == 4
     strange = features.head(1).assign(**{features.columns[0]: [1e9]})
     assert clf.predict(strange).tolist() == ["0"]
@@ -729,11 +729,12 @@ def test_any_weights_are_taken_where_nothing_is_cut(car: pd.DataFrame) -> None:
     weights = np.random.default_rng(0).uniform(0, 3, len(car))
     labels, features = car["class"].astype(str), car.drop(columns="class")
     codes = features.assign(doors=features["doors"].cat.codes + 1, same=7)
-    for some in (features.astype(str), codes):
-        mine = BNCClassifier(discretize="mdlp").fit(some, labels, sample_weight=weights)
-        twice = BNCClassifier(discretize="mdlp").fit(some, labels, sample_weight=weights * 2**40)
+    backoff = {"backoff": True, "loo_weights": True}  # the default recipe reads codes as numbers
+    for some, lp_args in ((features.astype(str), None), (codes, backoff)):
+        mine = BNCClassifier(discretize="mdlp", lp_args=lp_args).fit(some, labels, sample_weight=weights)
+        twice = clone(mine).fit(some, labels, sample_weight=weights * 2**40)
         cut = some.drop(columns="same", errors="ignore")
-        other = BNCClassifier(discretize=None).fit(cut, labels, sample_weight=weights)
+        other = BNCClassifier(discretize=None, lp_args=lp_args).fit(cut, labels, sample_weight=weights)
         assert mine.model_.features == other.model_.features == twice.model_.features
         # the order of rows in sums depends on the contents of all columns
         np.testing.assert_allclose(mine.predict_proba(some), other.predict_proba(cut), rtol=1e-9)

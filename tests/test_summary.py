@@ -49,7 +49,12 @@ def people() -> pd.DataFrame:
         ("nb", {"smooth": 1, "wanbia": True}, "yes", "marginalized over"),
         ("nb", {"smooth": 1, "subsumption": 30}, "no", "marginalized over"),
         ("aode", {"smooth": 1, "loo_power": True}, "no", "marginalized over"),
-        ("tan_cl", {"smooth": 1, "loo_weights": True}, "no", "approximately marginalized over"),
+        (
+            "tan_cl",
+            {"smooth": 1, "loo_weights": True},
+            "no",
+            "weighed: the fewer features a row shows, the more as naive Bayes",
+        ),
     ],
 )
 def test_models_of_all_types_introduce_themselves(
@@ -147,7 +152,9 @@ def test_preparation_and_dropped_columns(people: pd.DataFrame) -> None:
 def test_the_default_model_prints_what_matters(people: pd.DataFrame) -> None:
     x = bn.bnc(class_var="buys", dataset=people.drop(columns="flat"))
     learned = bn.loo_summary(x)
-    powers = [f"{power:.2f}" for power in (learned.honest_power, learned.regression_power)]
+    total = learned.honest_power + learned.regression_power
+    assert total < 1
+    share = learned.regression_power / total
     assert repr(x).splitlines() == [
         "",
         "  Bayesian network classifier",
@@ -162,10 +169,12 @@ def test_the_default_model_prints_what_matters(people: pd.DataFrame) -> None:
         "  parameters:         lp(backoff=True, loo_weights=True, loo_parents=True,",
         "                      loo_terms=..., parts=5)",
         "  discretized:        age, noise (averaged_mdlp)",
-        f"  confidence:         log odds times {powers[0]}, plus those of a logistic regression times",
-        f"                      {powers[1]}; best for {learned.honest_rows} held-out rows",
+        f"  confidence:         reduced by {1 - total:.0%}, as {learned.honest_rows} held-out rows require; "
+        f"{share:.0%} from logistic",
+        "                      regression",
         "  missing values:     in 1 feature (available cases, and a shift of the log odds); in",
-        "                      new rows approximately marginalized over",
+        "                      new rows weighed: the fewer features a row shows, the more as",
+        "                      naive Bayes",
         "  joint distribution: no",
     ]
     sums = bn.bnc(class_var="buys", dataset=people.drop(columns="flat"), additive=True)

@@ -104,9 +104,10 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
         column = _column(data, None if is_class else classes, is_class=is_class)
         found[name] += find(column)
     listed_findings = [finding for findings in found.values() for finding in findings]
-    if read and (n := equal_rows(*_all_columns(list(read.values())))):
+    if read and (equal := equal_rows(*_all_columns(list(read.values())))):
         remedy = "If they are copies, use dataset.drop_duplicates(), and if rows belong to persons, groups="
-        listed_findings.append(Finding(_ROWS, f"{n:,} rows equal an earlier row, but not by chance", remedy))
+        finding = f"{max(equal.values()):,} rows equal an earlier row, but not by chance"
+        listed_findings.append(Finding(_ROWS, finding, remedy))
     return pd.DataFrame(
         [(f.column, f.finding, f.remedy or f"Drop it, with {drop([f.column])}") for f in listed_findings],
         columns=["column", "finding", "remedy"],

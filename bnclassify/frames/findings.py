@@ -275,26 +275,26 @@ def _copies_class(column: Column) -> Iterator[Finding]:
         yield Finding(column.name, "alone predicts the class in all rows", remedy, serious)
 
 
-def equal_rows(codes: Codes, numbers: Mapping[Hashable, NDArray[Any]]) -> int:
-    """Return how many rows equal an earlier one, if that is nearly impossible by chance, or 0.
+def equal_rows(codes: Codes, numbers: Mapping[Hashable, NDArray[Any]]) -> dict[Hashable, int]:
+    """Return how many rows equal an earlier one, by column of numbers in which chance does not explain it.
 
     If the different rows have m pairs of equal values in a column of numbers, of all p pairs, chance explains
     at most the share (m + 1)/p of the pairs of rows that are equal. Missing values, and a value of more than
     one row in 20, such as 0 in a column of amounts, are natural.
     """
-    columns = [as_floats(values) for values in numbers.values()]
-    rows, found = pd.DataFrame([*codes, *columns]).T, [0]
-    for values in columns:
+    columns = {name: as_floats(values) for name, values in numbers.items()}
+    repeats = pd.DataFrame(dict(enumerate([*codes, *columns.values()]))).duplicated().to_numpy()
+    found: dict[Hashable, int] = {}
+    for name, values in columns.items() if repeats.any() else ():
         counts = pd.Series(values).map(pd.Series(values).value_counts())
-        some = rows[(counts * _FEW <= len(values)).to_numpy()]  # False for missing values
-        repeated = some.duplicated().to_numpy()
-        n, different = int(np.count_nonzero(repeated)), some[~repeated].index
-        pairs = len(different) * (len(different) - 1) / 2
+        some = (counts * _FEW <= len(values)).to_numpy()  # False for missing values
+        n, rows = int(np.count_nonzero(some & repeats)), int(np.count_nonzero(some))
+        pairs = (rows - n) * (rows - n - 1) / 2
         if n and pairs:
-            alike = np.unique(values[different], return_counts=True)[1].astype(float)
+            alike = np.unique(values[some & ~repeats], return_counts=True)[1].astype(float)
             share = (float((alike * (alike - 1) / 2).sum()) + 1) / pairs
-            expected = share * len(some) * (len(some) - 1) / 2
+            expected = share * rows * (rows - 1) / 2
             # the bound of Chernoff on the probability of n or more
-            is_chance = n <= expected or n - expected + n * np.log(expected / n) > _CHANCE
-            found.append(0 if is_chance else n)
-    return max(found)
+            if n > expected and n - expected + n * np.log(expected / n) <= _CHANCE:
+                found[name] = n
+    return found

@@ -138,7 +138,7 @@ def _choose_parents(data: Learnable, alpha: float, df: str, rules: ArcRules) -> 
         choosing = choices
         while choosing := [choice for choice in choosing if choice.remains.any()]:
             families = [(choice.variable, *choice.parents, of_class) for choice in choosing]
-            by_class = [(of_class, *parents) for _, *parents in families] if df == "deterministic" else []
+            by_class = [(of_class, *choice.parents) for choice in choosing] if df == "deterministic" else []
             scores.prefetch(families, by_class)
             for choice, family in zip(choosing, families, strict=True):
                 g = 2 * scores.gains(family[0], family[1:])
@@ -174,7 +174,8 @@ def _of_tables(counts: FamilyCounts, alpha: float) -> Threshold:
     """Return thresholds by the rows and columns that are not 0 in each configuration of the parents."""
 
     def threshold(family: Sequence[int]) -> Array:
-        is_of_class = (counts.table((family[-1], *family[1:])) > 0).astype(float)  # (classes, configurations)
+        occurs = counts.table((family[-1], *family[1:-1])) > 0  # (classes, configurations of the others)
+        is_of_class = (np.eye(len(occurs))[:, None] * occurs[..., None]).reshape(len(occurs), -1)
         freedom = np.zeros((len(is_of_class), len(counts.cards)))
         for columns, table in counts.extended(family):
             cards = counts.cards[columns]
