@@ -173,8 +173,8 @@ sure = bnc(class_var="tumor", dataset=train, interval=True)
 predict(sure, test.head(3), prob=True, interval=0.9)["malignant"].round(3)
 
 # %% [markdown]
-# The first two tumors are malignant with a high probability, whichever rows are left out; see
-# [Uncertainty](uncertainty.py).
+# All three intervals stay above one half: whichever rows are left out, these tumors are called malignant. Those of the first
+# two are wide, because the class of such tumors depends on few rows.
 #
 # ## Reading the model
 #
