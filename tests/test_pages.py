@@ -97,13 +97,34 @@ def test_visible_code_defines_its_names(path: Path) -> None:
     scopes = [table]
     for scope in scopes:
         scopes.extend(scope.get_children())
-    used = {
-        s.get_name() for scope in scopes for s in scope.get_symbols() if s.is_global() and s.is_referenced()
-    }
+    used = {s.get_name() for scope in scopes for s in scope.get_symbols() if s.is_global()}
     used |= {s.get_name() for s in table.get_symbols() if s.is_referenced()}
     defined = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
     defined |= {child.get_name() for child in table.get_children()}
     assert sorted(used - defined - {*dir(builtins)}) == []
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_the_lines_of_the_cheat_sheet_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the default model raises an error exactly where the sheet asks for a sum or a network."""
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed; the extra plot has it")
+    pytest.importorskip("sklearn", "1.6", reason="scikit-learn is not installed; the extra sklearn has it")
+    monkeypatch.chdir(tmp_path)
+    path = ROOT / "vignettes" / "cheat_sheet.md"
+    names: dict[str, object] = {}
+    exec(blocks_of(path)[0], names)
+    rows = re.findall(
+        r"^\| (.*) \| (.*) \| ?(yes|sum|net|) ?\|$", path.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert len(rows) > 30
+    for _, codes, default in rows:
+        for code in re.findall(r"`((?:bn\.|BNC)[^`]+)`", codes):
+            eval(code, names)
+            asked = re.sub(r"\b(total|net)\b", "x", code)
+            if default in ("sum", "net") and asked != code:
+                with pytest.raises((TypeError, ValueError)):
+                    eval(asked, names)
 
 
 @pytest.mark.slow

@@ -22,14 +22,14 @@
 # | `smooth` | none: choose a prior | 0.01, 1, 10 | how far small counts are pulled towards equal probabilities | nothing |
 # | `backoff` | `False` | `True`, in place of `smooth` | small tables are pulled towards tables with fewer parents | a search for the amounts of smoothing |
 # | `loo_weights`, `loo_power` | `False` | `True` | dependent features are not counted twice | some seconds; no joint distribution |
-# | `missing_level` | `"auto"`: held-out rows decide; with a prior, `False` | `True`, `False` | whether a missing value is evidence | one more level per column |
+# | `missing_level` | `"auto"`, which is `False` | `True` | whether a missing value is a level; the default recipe has a constant for it anyway | one more level per column |
 # | `min_count` | none | 5, 10 | rare levels are merged | nothing |
 # | `kdbk` of `kdb_mi` | 2 | 1, 2, 3 | number of feature parents | the tables grow by a factor per parent |
 # | `alpha`, `max_parents`, `tabu`, `restarts` | see `hc`, `chisq_dn` | | the search for general networks | time |
 #
-# These do not change the fit, but often the decision, so they are worth more than any of the above:
+# These do not change the fit, but often the decision, and usually matter more:
 #
-# | argument | what you state with it |
+# | argument | what it tells the model |
 # |---|---|
 # | `costs` of `predict` | which error is more serious |
 # | `prior` of `predict` | how frequent the classes are where the model is used |

@@ -110,8 +110,8 @@ print(
 # %% [markdown]
 # Store the statement as a view, or with `CREATE TABLE ... AS`, and write it again when the model is updated. Its length
 # grows with the number of entries of the tables, and is limited to one million characters, the limit of SQLite. A
-# larger model raises an error that names its largest table. The default model of these data, a sum of one effect per
-# measurement at ten sets of cut points, has 52,000 characters.
+# larger model raises an error that names its largest table. The default model of these data has 80,000 characters. If you want a
+# short query, write a table of effects instead, as in the next section: the table of a model with `additive=True` has 19,000.
 #
 # ## A model as a table
 #

@@ -114,7 +114,7 @@ print(pd.Series(answers).unstack().round(3))  # noqa: PD010
 
 # %% [markdown]
 # In the data it is 0.674. Naive Bayes overstates it as 0.739, because older women without diabetes have high glucose more
-# often, so that age and glucose say partly the same. A copy makes it worse: naive Bayes counts its evidence twice, and
+# often, so that age and glucose overlap. A copy makes it worse: naive Bayes counts its evidence twice, and
 # the probability rises to 0.893. In a *tree* (`tan_cl`), a feature can have another feature as a parent: its table
 # states how it is distributed *given the class and its parent*. Given the original, a copy adds nothing, and the tree
 # stays at 0.67.
@@ -160,14 +160,14 @@ class Graphs:
 Graphs()
 
 # %% [markdown]
-# [Choosing a classifier](overview.py) measures all of them. The model that you get without any choice,
-# `BNCClassifier()`, chooses its arcs by held-out rows, and gives every feature a weight, so that dependent features are
-# not counted twice: see [The default classifier](accuracy.py).
+# [Choosing a classifier](overview.py) measures all of them. If you choose nothing,
+# `BNCClassifier()` weighs arcs between features by held-out rows, and gives every feature a weight, so that dependent
+# features are not counted twice: see [The default classifier](accuracy.py).
 #
 # ## Summary
 #
 # A prediction is the prior times one likelihood per feature. As log odds, it is a sum, and `explain` shows its terms.
-# Smoothing avoids zeros, arcs represent dependence, and structures differ in their arcs.
+# Smoothing prevents zeros; an arc lets one feature depend on another.
 #
 # Next: [For users of scikit-learn](coming_from_sklearn.py). If you do not use scikit-learn or R, go on to [Choosing a
 # classifier](overview.py).

@@ -51,10 +51,11 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # | `lca` | EM | marginalized over | yes | yes | yes |
 # | `numbers="gaussian"` or `"kernel"` | available cases | marginalized over | yes | yes | categorical variables only |
 # | `wanbia=True` | available cases for naive Bayes, an error for other structures | marginalized over | yes | yes | yes |
-# | the default of `bnc` and `BNCClassifier`, `loo_weights=True` | available cases | weighted average with a tree model | no | yes | no |
+# | the default of `bnc` and `BNCClassifier`, `loo_weights=True` | available cases | weighted average with a model that marginalizes | no | yes | no |
+# | `additive=True` | available cases | given the effect of "(missing)" | no | yes | no |
 # | `loo_power=True` | available cases | marginalized over, then raised to the power | no | yes | no |
 # | `discretize="averaged"` | available cases | ignored | no | yes | no |
-# | `subsumption=30` | available cases | marginalized over, like implied values | no | yes | no |
+# | `subsumption=30` | available cases | averaged over; implied values too | no | yes | no |
 # | `ande` | available cases | ignored | no | yes | no |
 # | dependency networks, `chisq_dn` | available cases | marginalized over | no | yes | yes, by Gibbs sampling |
 # | `mbc`, `maode` | available cases | marginalized over | yes | yes | no |
@@ -67,14 +68,13 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # Each table is estimated from the rows in which its whole family is observed: the *available cases*. At prediction, the
 # networks on this page marginalize over a missing feature: the posterior is P(class | observed features), exactly.
 # `BNCClassifier()` and other models with leave-one-out weights do not define a joint distribution. They marginalize
-# approximately: the more features are missing, the more their posterior is that of a tree, which marginalizes ([see
-# below](#the-default-classifier)). `ande` ignores a missing feature.
+# approximately, and the default also uses missing values as evidence ([see below](#the-default-classifier)). `ande` ignores a missing feature.
 #
 # Estimating the tables and predicting a new row rest on different assumptions.
 #
 # - **Estimating from available cases.** Values are *missing completely at random* (MCAR) if whether a value is missing depends on nothing. Available cases are then all you need. A weaker condition is enough for a table: whether one of its values is missing may depend on the parents, but not on the variable itself. For learning the *structure* from available cases it is not enough.
 # - **Estimating by EM.** Values are *missing at random* (MAR) if whether a value is missing depends only on values that are observed in the row. EM needs no more than that.
-# - **Predicting.** The class is observed in training, but not when you predict. So, given the observed features, missingness must not depend on the class. If it does, for example because members of one party hide a vote more often, then the missing value is evidence, and marginalizing ignores it. `missing_level=True` in `bnc` and `BNCClassifier` uses this evidence: it treats missing values as a separate level.
+# - **Predicting.** The class is observed in training, but not when you predict. So, given the observed features, missingness must not depend on the class. If it does, for example because members of one party hide a vote more often, then the missing value is evidence, and marginalizing ignores it. The default uses this evidence; with a prior, `missing_level=True` in `bnc` and `BNCClassifier` treats missing values as a separate level.
 
 # %%
 models = {
@@ -108,11 +108,10 @@ print(predict(models["tan_cl"], odd, unseen="missing").tolist())
 # %% [markdown]
 # ## The default classifier
 #
-# `bnc` without a prior and `BNCClassifier()` estimate weights, which are best for complete rows. Rows with missing
-# values are therefore scored by two models: the weighted terms, which ignore missing features, and a tree, which
-# marginalizes over them. The more is missing, the more the tree counts (`lp` has the formula). How fast the weight
-# moves to the tree is learned from training rows whose features are hidden at random. A row without any feature gets
-# the class distribution.
+# `bnc` without a prior and `BNCClassifier()` add up weighted terms, which ignore missing features. If a row lacks a share h of
+# what is usually known, these terms count 1 − h, and the share h is left to a model that marginalizes over missing features.
+# In addition, a missing value of a feature adds a constant per class, estimated from the training rows that lack it: if
+# missing values are not evidence, it is near 0. [Formulas](methods.py) has the formula.
 #
 # The table shows the log-loss of the default classifier and of `tan_cl` (AIC, `smooth=1`, numeric columns by MDLP). Both
 # are fitted to one half of each public data set and evaluated on the other half, with 0, 25, 50 or 90 % of its values
@@ -120,23 +119,23 @@ print(predict(models["tan_cl"], odd, unseen="missing").tolist())
 #
 # | data | as it is: default / tree | 25 % | 50 % | 90 % |
 # |---|---|---|---|---|
-# | voting | 0.087 / 0.127 | 0.121 / 0.148 | 0.177 / 0.221 | 0.538 / 0.515 |
-# | car | 0.129 / 0.242 | 0.391 / 0.426 | 0.578 / 0.587 | 0.805 / 0.802 |
-# | tic-tac-toe | 0.077 / 0.509 | 0.529 / 0.560 | 0.604 / 0.599 | 0.646 / 0.646 |
-# | pima | 0.482 / 0.529 | 0.517 / 0.573 | 0.558 / 0.595 | 0.621 / 0.635 |
-# | vehicle | 0.395 / 0.792 | 0.867 / 0.812 | 0.970 / 0.913 | 1.211 / 1.199 |
+# | voting | 0.107 / 0.168 | 0.183 / 0.198 | 0.307 / 0.221 | 0.833 / 0.426 |
+# | car | 0.140 / 0.241 | 0.497 / 0.436 | 0.656 / 0.578 | 0.806 / 0.791 |
+# | tic-tac-toe | 0.083 / 0.494 | 1.545 / 0.546 | 1.536 / 0.609 | 0.688 / 0.627 |
+# | pima | 0.470 / 0.526 | 0.512 / 0.548 | 0.546 / 0.563 | 0.655 / 0.629 |
+# | vehicle | 0.382 / 0.769 | 0.883 / 0.777 | 1.097 / 0.897 | 1.224 / 1.191 |
 #
-# The default is ahead on complete rows, and on most data also if a quarter or half of the values are missing. The more is
-# missing, the more it becomes the tree. On vehicle, where eighteen measurements depend strongly on each other, the tree
-# is better as soon as values are missing: if you expect many, compare both on rows with values hidden.
+# The default is ahead on rows as they are. It learns from the missing values of the training rows, so if new rows lack much more,
+# the tree is better, on tic-tac-toe and on voting by far. If you expect that, use a network, or hide values in the training rows
+# as well, and compare both.
 
 # %%
-default = bnc(class_var="Class", dataset=voting, missing_level=False)
+default = bnc(class_var="Class", dataset=voting)
 print(predict(default, unknown, prob=True).round(4))
 
 # %% [markdown]
-# These are the class proportions, with half a row added to each class: a member about whom you know nothing is as
-# likely to be a democrat as any other.
+# Without any known vote, the tree predicts the party shares, and the default 0.668 for "republican": in the training rows,
+# missing votes are evidence, and here sixteen of them add up, far from anything in these rows.
 #
 # ## Accuracy with more missing values
 #

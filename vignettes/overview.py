@@ -10,7 +10,7 @@
 #
 # | goal | use |
 # |---|---|
-# | accurate predictions without any choices | `BNCClassifier()`, or `bnc` with its default settings: see [The default classifier](accuracy.py) |
+# | accurate predictions, nothing to choose | `BNCClassifier()`, or `bnc` with its default settings: see [The default classifier](accuracy.py) |
 # | a network that is quick to learn and easy to discuss | `tan_cl` with `score="aic"` |
 # | a baseline, or a model for few rows | `nb` |
 # | an average of many small models, with nothing to tune | `ande` |
@@ -320,8 +320,8 @@ plot(careful["votes"], class_arcs=False)
 # %% [markdown]
 # ## The default
 #
-# `bnc` without a prior, like `BNCClassifier()`, adds choices by held-out rows: it fits such a model with 0, 2 and 4
-# feature parents to four fifths of the rows, and keeps the one that predicts the rest best.
+# `bnc` without a prior, like `BNCClassifier()`, adds up such a model without feature parents, one with at most four, and a
+# logistic regression. Each has the power that is best for held-out rows.
 
 # %%
 chosen = {
@@ -335,7 +335,7 @@ results.loc["the default"] = [
 print(results.loc["the default"].round(3).to_dict())
 
 # %% [markdown]
-# On car it chooses two parents, and is the most accurate model on this page. [The default classifier](accuracy.py)
+# On car, it is the most accurate model on this page. [The default classifier](accuracy.py)
 # explains it step by step.
 
 # %% [markdown]
@@ -482,7 +482,7 @@ results.loc["most frequent class"] = [
 print(results.round(3).astype(dict.fromkeys(COLUMNS[2:], int)).to_string())
 
 # %% [markdown]
-# The two data sets give two orders. On car, the models that represent interactions (TAN, `bsej`, k-dependence, AODE and
+# The ranking depends on the data set. On car, the models that represent interactions (TAN, `bsej`, k-dependence, AODE and
 # A2DE) are the most accurate. On votes, models that select or weight features (`fssj`, AWNB, WANBIA) are. The default
 # and `kdb_mi` are among the best on both. A difference of 0.01 on votes corresponds to two or three members of 232;
 # [Comparing classifiers](compare.py) shows how to test such differences.
@@ -495,11 +495,11 @@ print(results.round(3).astype(dict.fromkeys(COLUMNS[2:], int)).to_string())
 # | `bsej`, `fssj` | a few features interact, others are irrelevant | independent groups | search for accuracy |
 # | `kdb` | many rows, interactions of three features | up to k parents per feature | search for accuracy |
 # | `kdb_mi` | very many rows, no time for a search | k parents per feature | ranking, from pairs |
-# | `BNCClassifier()`, `bnc` without a prior | accurate predictions, nothing to choose | as many parents as held-out rows support, weighted | held-out rows |
+# | `BNCClassifier()`, `bnc` without a prior | accurate predictions, nothing to choose | at most four parents, weighted | powers by held-out rows |
 # | `kdb_mi` with `backoff`, `loo_weights`, `loo_parents` | accuracy matters most | weighted, with a chosen number of parents | leave-one-out |
-# | `aode`, `ande` | only prediction matters | one model per feature, averaged | no search |
+# | `aode`, `ande` | you only need predictions | one model per feature, averaged | no search |
 # | `spode` | as AODE, with a readable graph | one feature is a parent of all others | exactly, from pairs |
-# | `ande(n=2)` | only prediction matters, interactions of three features | one model per pair of features, averaged | no search |
+# | `ande(n=2)` | you only need predictions, interactions of three features | one model per pair of features, averaged | no search |
 # | `ande(subsumption=50)` | some columns may be derived from others | as `ande`, without implied values | row by row |
 # | `lp(manb_prior=)` | many features, few rows | independent, or no arc | exact average |
 # | `lp(awnb_trees=)` | an inexpensive first attempt | independent, weighted | decision trees |

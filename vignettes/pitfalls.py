@@ -188,14 +188,14 @@ ignored = bnc("tan_cl", "Class", hidden, smooth=1)
 print("missing values ignored:", round(cv(ignored, hidden, rng=0), 3))
 
 # %% [markdown]
-# **Right.** Treat "missing" as a level if missing values will be as informative in new data. The default recipe lets
-# held-out rows decide:
+# **Right.** Treat "missing" as a level if missing values will be as informative in new data. The default
+# recipe has a constant per class for a missing value, and estimates it:
 
 # %%
 level = bnc("tan_cl", "Class", hidden, smooth=1, missing_level=True)
 print("missing as a level:", round(cv(level, hidden, rng=0), 3))
 default = bnc(class_var="Class", dataset=hidden)
-print("decided by held-out rows:", round(cv(default, hidden, rng=0), 3))
+print("the default:", round(cv(default, hidden, rng=0), 3))
 
 # %% [markdown]
 # Be careful: if the reason for missing values changes in new data (another clinic, another form), this information is

@@ -35,7 +35,7 @@ from bnclassify import (
 # %% [markdown]
 # ## Arcs
 #
-# The first picture of this site is the tree-augmented naive Bayes that `tan_cl` learns from all cars. Another sample of
+# `tan_cl` learns a tree-augmented naive Bayes from all cars. Another sample of
 # cars could give other arcs. `arc_strength` learns the structure again from 1,000 bootstrap samples, each of 1,728 cars
 # drawn with replacement, and returns the proportion of the structures that contain each arc. This is the *strength* of
 # the arc.
@@ -209,7 +209,10 @@ query(
 # draw tables from the prior and rows from the tables: 90 % intervals contain 90 % of the true probabilities, within two
 # percentage points.
 #
-# Weighted models, back-off and EM have no intervals, because their tables depend on more than counts.
+# The tables of weighted models, back-off and EM depend on more than counts, so they need refits instead: with
+# `bnc(..., interval=True)`, the default is fitted 20 times more, each time without a twentieth of the rows, and `predict(...,
+# prob=True, interval=0.9)` computes the interval from these (the delete-a-group jackknife). It includes the uncertainty of
+# structure, cut points and weights.
 #
 # ## How different are two networks?
 #
