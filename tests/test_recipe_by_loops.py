@@ -68,7 +68,7 @@ def log_without(
 
 
 def newton(design: Array, offset: Array, own: Array, mean: Array, ridges: Array) -> tuple[Array, Array]:
-    """The weights with the largest Σ ln P(own class) − ½ Σ λ (w − mean)², and the Hessian without the ridges."""
+    """The weights with the largest Σ ln P(class) − ½ Σ λ (w − mean)², and the Hessian without the ridges."""
     rows, w = np.arange(len(own)), mean.copy()
     for _ in range(100):
         p = softmax(offset + design @ w, axis=1)
@@ -157,8 +157,8 @@ def test_weights_of_all_terms_are_those_of_plain_loops(gaps: float) -> None:
     parts: list[tuple[str, Array]] = [("tables", term) for term in np.moveaxis(tables, -1, 0)]
     parts += [("depths", term * (1 - h)) for depth in range(2) for term in by_depth[depth]]
     varying = [
-        [f for f, members in enumerate(families) if any(base.coarsenings[0].maps[v] is not None for v in members)
-         and base.tables[s][f].cards[0] > 1]
+        [f for f, members in enumerate(families)
+         if any(base.coarsenings[0].maps[v] is not None for v in members) and base.tables[s][f].cards[0] > 1]
         for s in (averaged, averaged + 1)
     ]  # fmt: skip
     parts += [("codings", logs(f, averaged + k, 2) * (1 - h)) for k in range(2) for f in varying[k]]

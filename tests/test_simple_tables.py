@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import bnclassify as bn
+from bnclassify.sklearn import BNCClassifier
 
 from .strategies import examples
 
@@ -69,7 +70,9 @@ def shares_of(model: Any, *rows: Any) -> Any:
 
 def test_a_good_test_of_a_rare_disease() -> None:
     cells = pd.DataFrame({
-        "test": ["pos", "neg", "pos", "neg"], "disease": ["ill", "ill", "well", "well"], "n": [90, 10, 20, 880]
+        "test": ["pos", "neg"] * 2,
+        "disease": ["ill", "ill", "well", "well"],
+        "n": [90, 10, 20, 880],
     })  # fmt: skip
     rows = cells.loc[cells.index.repeat(cells["n"]), ["test", "disease"]]
     new = pd.DataFrame({"test": ["pos", "neg"]})
