@@ -68,7 +68,7 @@ def log_without(
 
 
 def newton(design: Array, offset: Array, own: Array, mean: Array, ridges: Array) -> tuple[Array, Array]:
-    """The weights with the largest Σ ln P(class) − ½ Σ λ (w − mean)², and the Hessian without the ridges."""
+    """The weights with the largest Σ ln P(own class) − ½ Σ λ (w − mean)², and the Hessian without ridges."""
     rows, w = np.arange(len(own)), mean.copy()
     for _ in range(100):
         p = softmax(offset + design @ w, axis=1)
@@ -156,11 +156,11 @@ def test_weights_of_all_terms_are_those_of_plain_loops(gaps: float) -> None:
     # All terms
     parts: list[tuple[str, Array]] = [("tables", term) for term in np.moveaxis(tables, -1, 0)]
     parts += [("depths", term * (1 - h)) for depth in range(2) for term in by_depth[depth]]
+    cut = {f for f in range(len(names)) if base.coarsenings[0].maps[f] is not None}
+    cards = [[base.tables[averaged + k][f].cards[0] for f in range(len(names))] for k in range(2)]
     varying = [
-        [f for f, members in enumerate(families)
-         if any(base.coarsenings[0].maps[v] is not None for v in members) and base.tables[s][f].cards[0] > 1]
-        for s in (averaged, averaged + 1)
-    ]  # fmt: skip
+        [f for f, own_family in enumerate(families) if cut & {*own_family} and of[f] > 1] for of in cards
+    ]
     parts += [("codings", logs(f, averaged + k, 2) * (1 - h)) for k in range(2) for f in varying[k]]
     scores = np.array([scale(number) for scale, number in zip(z.scales, rows.numbers, strict=True)]).T
     known = np.isnan(rows.numbers)

@@ -69,11 +69,8 @@ def shares_of(model: Any, *rows: Any) -> Any:
 
 
 def test_a_good_test_of_a_rare_disease() -> None:
-    cells = pd.DataFrame({
-        "test": ["pos", "neg"] * 2,
-        "disease": ["ill", "ill", "well", "well"],
-        "n": [90, 10, 20, 880],
-    })  # fmt: skip
+    disease = ["ill", "ill", "well", "well"]
+    cells = pd.DataFrame({"test": ["pos", "neg"] * 2, "disease": disease, "n": [90, 10, 20, 880]})
     rows = cells.loc[cells.index.repeat(cells["n"]), ["test", "disease"]]
     new = pd.DataFrame({"test": ["pos", "neg"]})
     by_counting = np.array([90 / 110, 10 / 890])

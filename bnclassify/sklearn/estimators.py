@@ -142,11 +142,11 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     Notes
     -----
     `X` is a DataFrame or an array. Text, bool and categorical columns are categorical, and so are flags.
-    Other numeric columns are discretized. The default recipe reads whole numbers that repeat by their own values,
-    too; with a prior, those with at most ten values stay categories, also of type float, because
+    Other numeric columns are discretized. The default recipe also reads numbers that repeat by their own
+    values; with a prior, whole numbers with at most ten values stay categories, also of type float, because
     OrdinalEncoder and KBinsDiscretizer return these. A column with one interval is dropped unless it is the
-    only one. NaN, None and pd.NA are missing
-    values; see `lp`. In grids, ``dag_args__score`` is an argument in ``dag_args``.
+    only one. NaN, None and pd.NA are missing values; see `lp`. In grids, ``dag_args__score`` is an argument
+    in ``dag_args``.
 
     Examples
     --------
