@@ -170,9 +170,9 @@ def test_negative_numbers_count_from_all_cores(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
     for n_jobs, expected in {None: 1, 1: 1, 3: 3, -1: 8, -2: 7, -8: 1, -20: 1}.items():
         with using_jobs(n_jobs):
-            assert parallel._number_of_jobs() == expected
+            assert parallel.number_of_jobs() == expected
 
 
 def test_calls_within_keep_the_number_of_jobs() -> None:
     with using_jobs(3), using_jobs(None):
-        assert parallel._number_of_jobs() == 3
+        assert parallel.number_of_jobs() == 3
