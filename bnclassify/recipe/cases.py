@@ -19,7 +19,8 @@ _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a f
 _ROUNDS = 3  # in which rows and values describe each other
 _MOST_MARKS = 9  # number of times that one of several rows with the same description is marked
 _FEW = 2**10  # number of different rows up to which this is done
-_NEARLY_ALL = 0.95  # proportion of distinct numbers in a column in which equal rows are no chance
+_NEARLY_ALL = 0.95  # proportion of distinct numbers in a column in which equal rows are not by chance
+_MANY = 20  # minimum number of these
 
 Data = TypeVar("Data", bound=Dataset)
 Keys = NDArray[np.uint64]
@@ -59,9 +60,9 @@ class Contents:
     A value is described by the rows that have it, a column by its values, and a row by its values, in turns;
     the rank of a number among all numbers of its column also describes it. If different rows have the same
     description, as in a table with equal counts, one of them is marked, and all are described again. Names,
-    labels, units, and the order of rows, columns and levels have no influence. Example: of 5 rows, 3 of class u and 2 of class v,
-    a level that occurs in 2 rows of class u and 1 of class v has the same description as any other such level
-    of another table.
+    labels, units, and the order of rows, columns and levels have no influence. Example: of 5 rows, 3 of class
+    u and 2 of class v, a level that occurs in 2 rows of class u and 1 of class v has the same description as
+    any other such level of another table.
     """
 
     def __init__(self, data: Dataset) -> None:
@@ -95,7 +96,7 @@ class Contents:
 
     @property
     def order(self) -> NDArray[np.intp]:
-        """An order of the rows, those of a class adjacent; those with the same description are in any order."""
+        """An order of the rows, with classes adjacent; rows with the same description are in any order."""
         return np.lexsort((self.rows, self._classes))
 
     @property
@@ -105,7 +106,7 @@ class Contents:
 
 
 def _one_of_several(rows: Keys, contents: Keys) -> Any:
-    """Return the contents of one of different rows with the same description, None if there are none or many.
+    """Return the contents of one of different rows with the same description, if there are a few.
 
     Such rows stand for each other, as all cells of a table with equal counts do, so it is any of them.
     """
@@ -171,7 +172,7 @@ def warn_of_copies(data: Dataset, columns: Sequence[object]) -> None:
         name
         for name in columns
         if copies and name in data.numbers
-        and len(np.unique(as_floats(data.numbers[name]))) >= max(_NEARLY_ALL * different, 2)
+        and len(np.unique(as_floats(data.numbers[name]))) >= max(_NEARLY_ALL * different, _MANY)
     ]  # fmt: skip
     if unusual:
         warn(
