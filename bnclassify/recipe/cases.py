@@ -106,7 +106,7 @@ class Contents:
 
 
 def _one_of_several(rows: Keys, contents: Keys) -> Any:
-    """Return the contents of one of different rows with the same description, None if there are none or many.
+    """Return the contents of one of different rows with the same description, if there are a few.
 
     Such rows stand for each other, as all cells of a table with equal counts do, so it is any of them.
     """
