@@ -70,8 +70,8 @@ class Contents:
         is_number = [name in data.numbers for name in data.columns]
         mass, contents = data.weights, row_keys(data)
         if mass is not None and (mass % 1).any():  # each row is a case, described by its weight
-            mass, own = None, _mixed(np.round(mass / mass.max() * 2**20).astype(np.uint64), 3)
-            contents = contents + own
+            own = _mixed(np.round(mass / mass.max() * 2**20).astype(np.uint64), 3)
+            mass, contents = None, contents + own
         else:  # by the number of equal rows
             _, place = np.unique(contents, return_inverse=True)
             own = _mixed(np.bincount(place, mass)[place].astype(np.uint64), 3)
