@@ -161,8 +161,8 @@ show(lambda: bn.cv(tree, few, rng=0))
 # **What about dates?** Drop them, or turn them into numbers, such as an age in days. A column of dates as text has a level
 # per day, which helps nobody. `check_data` finds such columns.
 #
-# **Why does scikit-learn report an accuracy below the baseline?** If rows are sorted, `cv=5` trains and tests on other
-# rows than it should. Shuffle the folds: see [For users of scikit-learn](coming_from_sklearn.py).
+# **Why does scikit-learn report an accuracy below the baseline?** If rows are sorted, the rows of
+# a test fold of `cv=5` are unlike those of the training folds. Shuffle them: see [For users of scikit-learn](coming_from_sklearn.py).
 #
 # **Does a GPU help?** No, it is not used. Models are small, and most fits take seconds.
 #
