@@ -234,6 +234,7 @@ print("largest difference of a probability:", abs(difference).max().round(6))
 # | `predict` returns an array | the same; the function `predict` returns a Series with the index of the data |
 # | `classes_` is sorted | the same; the functions of the package keep the order of the levels |
 # | `score` is accuracy | the same; `scoring=` accepts the scorers of scikit-learn, and `cv(metric=)` the metrics of the package |
+# | `cross_val_score(..., cv=5)` does not shuffle, so sorted data give far too low scores: pass `StratifiedKFold(5, shuffle=True, random_state=0)` | `cv` shuffles |
 # | log-loss is negated: `neg_log_loss` | `cv(metric="log_loss")` is positive, and lower is better |
 # | `random_state` | `random_state` in the estimator, `rng` in the functions |
 # | `fit` changes the estimator | the same; models of the package are immutable, and functions return new ones |

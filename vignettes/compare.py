@@ -177,7 +177,7 @@ print(comparison)
 plot_ranks(comparison)
 
 # %% [markdown]
-# The default classifier has the best rank, 1.1, and the forest the second best, 2.1. The diagram connects models that do
+# The default classifier has the best rank, 1.0, and the forest the second best, 2.2. The diagram connects models that do
 # not differ significantly. The default classifier differs significantly from naive Bayes, AODE and the tree, but not from
 # the forest.
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Saving and deploying models
 #
-# You have a model; now it has to be used. This page shows how to save it, how to deploy it as a web service, in a
+# This page shows how to save a model, how to deploy it as a web service, in a
 # database, as a table or as a page for browsers, and how to pass it to other programs. It takes five minutes.
 #
 # ```{index} deploy, deployment, production, web service

@@ -40,7 +40,7 @@ print("by predict:", found.iloc[0].round(3).to_dict())
 # ## 2. What independence costs
 #
 # In the data, how many cars for four persons with high safety are "unacc"? Why is naive Bayes wrong, and which arc
-# mends it?
+# fixes it?
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "Show the answer"}
 chosen = car[(car["safety"] == "high") & (car["persons"] == "4")]
@@ -67,7 +67,7 @@ for model in (naive, smoothed):
 # %% [markdown]
 # ## 4. Odds
 #
-# The model in `naive` explains a car for four persons with high safety. Which feature is the stronger evidence for "acc"
+# The model in `smoothed` explains a car for four persons with high safety. Which feature is the stronger evidence for "acc"
 # against "unacc", and by which factor does it multiply the odds?
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "Show the answer"}

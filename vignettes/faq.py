@@ -152,6 +152,26 @@ show(lambda: bn.cv(tree, few, rng=0))
 #
 # ## More questions
 #
+# **Why can I not import `logLik`, or `BNCClassifier`?** A name of R, such as `logLik`, raises an error that names the function
+# here, `loglik`. `BNCClassifier` is in `bnclassify.sklearn`, because scikit-learn is optional.
+#
+# **Why is a category "None" missing?** `pandas.read_csv` reads the texts "None" and "NA" as missing values. Use
+# `read_csv(path, keep_default_na=False, na_values=[""])`.
+#
+# **What about dates?** Drop them, or turn them into numbers, such as an age in days. A column of dates as text has a level
+# per day, which helps nobody. `check_data` finds such columns.
+#
+# **Why does scikit-learn report an accuracy below the baseline?** If rows are sorted, the rows of
+# a test fold of `cv=5` are unlike those of the training folds. Shuffle them: see [For users of scikit-learn](coming_from_sklearn.py).
+#
+# **Does a GPU help?** No, it is not used. Models are small, and most fits take seconds.
+#
+# **How sure is a prediction?** Fit with `bnc(..., interval=True)`, then `predict(..., prob=True, interval=0.9)`: see
+# [Uncertainty](uncertainty.py).
+#
+# **Why has my model no arcs?** Held-out rows gave them the power 0: see [The default
+# classifier](accuracy.py#what-held-out-rows-decide).
+#
 # **Why is an importance not a cause?** See [Interpreting a model](interpreting.py).
 #
 # **Which classifier should I use?** See [Choosing a classifier](overview.py#which-one-fits-my-data).

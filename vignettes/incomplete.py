@@ -343,7 +343,7 @@ print(
 )
 
 # %% [markdown]
-# Structural EM gains 18 nats over the complete rows. Available cases are nearly as good here, because few votes are
+# Structural EM gains 19 nats over the complete rows. Available cases are nearly as good here, because few votes are
 # missing. (In practice they are often better: structural EM tends to keep the structure it starts from. Compare both by
 # the score.) The general network starts from that of the complete rows, with a BIC of −3,125.6 for the observed votes
 # of all members. One more search increases it by 19, and the next one finds no improvement.

@@ -170,7 +170,7 @@ print(counterfactual(model, member, alternatives=3).round(3).to_string())
 plot_importance(model, voting)
 
 # %% [markdown]
-# Importance describes the model on these rows. It does not state
+# Importance describes the model on these rows. It does not tell you
 #
 # - *the accuracy without the feature*: a correlated feature can replace it. To measure this, cross-validate models with and
 #   without the feature.

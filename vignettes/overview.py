@@ -122,7 +122,7 @@ for name, (target, frame) in DATA.items():
     print(frame[target].value_counts(normalize=True).round(3).to_string(), "\n")
 
 # %% [markdown]
-# The baselines are 0.700 on car (all cars unacceptable) and 0.534 on votes (all members democrats).
+# The baselines are 0.700 on car (label every car "unacc") and 0.534 on votes (label every member "democrat").
 #
 # ## Naive Bayes
 #
@@ -251,7 +251,7 @@ for name, model in forward.items():
 
 # %% [markdown]
 # **When to use them.** Use `bsej` if a few features interact strongly and there are enough rows to fill a joint table.
-# Use `fssj` if most features are expected to be irrelevant and a short model is wanted. Both optimize a cross-validated
+# Use `fssj` if you expect few useful features and want a short model. Both optimize a cross-validated
 # accuracy that they evaluate many times, so trust only an outer cross-validation, as on this page. **Reading.** Kononenko
 # (1991); Pazzani (1996).
 
