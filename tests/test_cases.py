@@ -122,7 +122,7 @@ def test_groups_are_held_out_together(learner: str | None) -> None:
     assert loss(grouped) < loss(once) + 0.06
     assert loss(bn.bnc(learner, "sick", frame.drop(columns="person"))) > loss(once) + 0.15
     assert "person" not in bn.features(grouped)
-    assert bn.summary(grouped).set_index("item")["value"]["rows"] == "480 (80 cases)"
+    assert bn.summary(grouped).set_index("item")["value"]["rows"] == "480 (in 80 groups)"
 
 
 def test_groups_stay_in_one_fold() -> None:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array
 from ..base.messages import listed, warn
-from ..frames.findings import equal_rows
 from ..frames.numeric import as_floats
 from ..frames.opening import each_a_case
 from ..frames.schema import Dataset
@@ -20,7 +19,8 @@ _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a f
 _ROUNDS = 3  # in which rows and values describe each other
 _MOST_MARKS = 9  # number of times that one of several rows with the same description is marked
 _FEW = 2**10  # number of different rows up to which this is done
-_MOST_COMPARED = 200_000  # number of rows among which copies are found
+_NEARLY_ALL = 0.95  # proportion of different numbers in a column in which equal rows are not a coincidence
+_MANY = 20  # minimum number of these
 
 Data = TypeVar("Data", bound=Dataset)
 Keys = NDArray[np.uint64]
@@ -163,15 +163,17 @@ def as_cases(data: Data) -> Data:
 
 
 def warn_of_copies(data: Dataset, class_var: Hashable) -> None:
-    """Warn of equal rows that chance does not explain, because numbers hardly repeat, if each is a case."""
-    if data.cases is not None or data.weights is not None:
+    """Warn of equal rows if a column has nearly as many different numbers as there are different rows."""
+    numbers = [name for name in data.numbers if name != class_var]
+    if data.cases is not None or data.weights is not None or not numbers:
         return
-    data = data.taken(slice(_MOST_COMPARED))
-    copies = equal_rows(data.codes, {n: values for n, values in data.numbers.items() if n != class_var})
-    if copies:
+    different = len(np.unique(row_keys(data)))
+    copies, nearly = len(data) - different, max(_MANY, _NEARLY_ALL * different)
+    unusual = [n for n in numbers if copies and len(np.unique(as_floats(data.numbers[n]))) >= nearly]
+    if unusual:
         warn(
-            f"{max(copies.values()):,} of {len(data):,} rows equal another row, although the numbers in "
-            f"{listed(list(copies)[:3])} hardly repeat, so they are probably copies. Copies make a model "
-            "overconfident: call drop_duplicates() first. If such rows belong together, name their group "
-            "with groups=."
+            f"{copies:,} of {len(data):,} rows equal another row, although the numbers in "
+            f"{listed(unusual[:3])} are nearly all different, so they are probably copies. Copies make a "
+            "model overconfident: call drop_duplicates() first. If such rows belong together, name their "
+            "group with groups=."
         )
