@@ -68,7 +68,11 @@ class Row:
         gaps = [self.look_up(gap.logs, self.places(gap)) for gap in formula.gaps]
         added = [sum(shifts) for shifts in zip(*gaps, strict=True)] or [0.0] * self.n_classes
         blended = zip(scores, formula.log_prior.tolist(), trees, added, strict=True)
-        return [(1 - h) * score + h * (prior + power * tree) + gap for score, prior, tree, gap in blended]
+        fresh = sum(u >= 1 and lack for u, lack in zip(usual, lacks, strict=True)) / (sum(usual) or 1)
+        kept = (1 - h) * (1 - fresh) ** (formula.exponent - 1)
+        return [
+            kept * score + (1 - kept) * (prior + power * tree) + gap for score, prior, tree, gap in blended
+        ]
 
     def sum(self, formula: Sum) -> list[float]:
         """Add up terms whose tables have an entry for missing values."""

@@ -112,7 +112,12 @@ class Scores:
         weighed = zip(self.codes, usual, strict=True)
         lacks = [f"CASE WHEN {code} IS NULL THEN {number(share)} ELSE 0e0 END" for code, share in weighed]
         h = self.query.add(plus([ZERO, *lacks]))
-        share = f"{h}*({number(formula.power)}+{number(1 - formula.power)}*{h})/{len(formula.trees)}"
+        always = [code for code, share in zip(self.codes, formula.usual.tolist(), strict=True) if share >= 1]
+        new = self.query.add(plus(["0", *[f"CASE WHEN {code} IS NULL THEN 1 ELSE 0 END" for code in always]]))
+        faded = (1 - np.arange(len(always) + 1) / (formula.usual.sum() or 1.0)).clip(0)
+        factors = (faded ** (formula.exponent - 1)).tolist()
+        kept = self.query.add(f"(1-{h})*({lookup(new, list(map(number, factors)), '0e0')})")
+        share = f"(1-{kept})*({number(formula.power)}+{number(1 - formula.power)}*{h})/{len(formula.trees)}"
         power = self.query.add(share)
         trees = zip(*map(self.of, formula.trees), strict=True)
         texts = []
@@ -122,7 +127,8 @@ class Scores:
                 f"CASE WHEN {self.codes[gap.owner]} IS NULL THEN {number(gap.logs[-1, c])} ELSE 0e0 END"
                 for gap in formula.gaps
             ]
-            blended = plus([f"(1-{h})*{score}", f"{h}*{number(prior)}", f"{power}*{plus(tree)}", *gaps])
+            rest = f"(1-{kept})*{number(prior)}"
+            blended = plus([f"{kept}*{score}", rest, f"{power}*{plus(tree)}", *gaps])
             texts.append(f"CASE WHEN {self.missing}=0 THEN {score} ELSE {blended} END")
         return texts
 

@@ -119,10 +119,10 @@ def fit_by_parts(
     [fitted] = learn(x, rows)
     enough = min(n / 2, len(rows)) >= parts and not one_class
     found = folds.predict([None]) if enough else None
-    return _with_power(method, fitted, found)
+    return _with_power(method, fitted, found, rows)
 
 
-def _with_power(method: Any, x: Any, found: HeldOut | None) -> Model:
+def _with_power(method: Any, x: Any, found: HeldOut | None, rows: Dataset) -> Model:
     """Return a model raised to the power that is best for held-out rows."""
     power = 1.0 if found is None else found.power()
     size = 0 if found is None else int(found.counts.sum())
@@ -135,7 +135,7 @@ def _with_power(method: Any, x: Any, found: HeldOut | None) -> Model:
         summary = LeaveOneOutSummary(power, value - penalty, value, depth, size)
         summary = replace(summary, honest_power=power, honest_rows=size)
     if isinstance(method, LeaveOneOut) and method.weights:
-        fitted = method.finish([x], [power])
+        fitted = method.finish([x], [power], rows)
     elif power == 1:
         fitted = x
     else:
@@ -167,7 +167,7 @@ def _weighed(
         members = learn(x, rows, depths, ridges)
         *first, plain, deep = of_members
         of_members = [*first, plain - deep, deep]
-    fitted = method.finish(members, of_members)
+    fitted = method.finish(members, of_members, rows)
     summary = replace(
         members[-1].learned["leave_one_out"],
         honest_power=float(powers[len(mean) - 1]),

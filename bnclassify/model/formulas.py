@@ -127,11 +127,12 @@ class Raised:
 
 @dataclass(frozen=True, eq=False)
 class Blend:
-    """The score of a formula and, if features are missing, of trees: (1 - h)·score + h·(log_prior + w·t) + g.
+    """The score of a formula and, if features are missing, of trees: k·score + (1 - k)·(log_prior + w·t) + g.
 
     w = power + (1 - power)·h, t is the mean of the scores of the trees, and g the sum of the entries of
     ``gaps`` for missing values. Here, h is the sum of the ``usual`` shares of the missing features, divided
-    by that of all features.
+    by that of all features, and k = (1 - h)·(1 - m)^(exponent - 1), where m is the number of missing features
+    with a ``usual`` share of 1, divided in the same way.
     """
 
     formula: Formula
@@ -140,6 +141,7 @@ class Blend:
     usual: Array
     power: float
     gaps: tuple[Table, ...]
+    exponent: float
 
 
 Formula: TypeAlias = Sum | Mixture | Choice | Raised | Blend

@@ -8,36 +8,45 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from ..base.arrays import Array, Codes, log
 from ..base.immutable import POWER, Immutable, bounded, record
+from ..frames.schema import Dataset
 from ..network.classifiers import BNC
 from ..network.elimination import BLOCK_ROWS, network_joint
 from ..network.estimates import Scope
 from ..network.factors import Factor
+from .cases import column_order
+from .powers import log_likelihood, odds
 from .tables import LeftOut, PrefixTable
 
 _MOST_CELLS = 2**20  # maximum number of cells of a table in a tree
 _TREES = 3
+_MOST_EXPONENT = 16.0
+_COPIES = 3  # number of copies of a row, with different features hidden
+_MOST_ROWS = 200
 
 
 @record
 @dataclass(frozen=True, eq=False)
 class Fading(Immutable):
-    """The score of a row that lacks a share h of what is usually known: the terms count 1 − h, and trees h.
+    """The score of a row that lacks a share h of what is usually known: the terms count λ, and trees 1 − λ.
 
-        (1 − h) Σ terms + h (ln P(y) + (power + (1 − power) h) M) + Σ shifts of the missing values
+        λ Σ terms + (1 − λ) (ln P(y) + (power + (1 − power) h) M) + Σ shifts of the missing values
 
-    M is the mean log evidence of the observed features given the class in trees that marginalize over the
-    missing ones, and ``usual`` the share of the training rows in which each feature is known, which weighs
-    it in h. ``power`` is the best one for complete rows, where dependent features are counted repeatedly; of
+    λ = (1 − h) (1 − g)^(exponent − 1), where g is the share of features that no training row lacks. M is the
+    mean log evidence of the observed features given the class in trees that marginalize over the missing
+    ones, and ``usual`` the share of the training rows in which each feature is known, which weighs it in h
+    and g. ``power`` is the best one for complete rows, where dependent features are counted repeatedly; of
     a single feature it is 1.
     """
 
-    bounds = bounded(usual=(0.0, 1.0), power=POWER)
+    bounds = bounded(usual=(0.0, 1.0), power=POWER, exponent=(1.0, _MOST_EXPONENT))
 
     usual: Array
     power: float
+    exponent: float = 1.0
 
     def shares(self, codes: Codes) -> Array:
         """Return h of each row, (rows,)."""
@@ -45,12 +54,48 @@ class Fading(Immutable):
         return self.usual @ (codes < 0) / total if total else np.zeros(codes.shape[1])
 
     def at(self, codes: Codes, log_prior: Array, evidence: Array) -> tuple[Array, Array]:
-        """Return 1 − h, (rows,), and what is added to the terms, (…, rows, classes), without the shifts.
+        """Return λ, (rows,), and what is added to the terms, (…, rows, classes), without the shifts.
 
         Arrays of log odds, (classes − 1, rows), are passed and returned as their transposes.
         """
-        h = self.shares(codes)[:, None]
-        return 1 - h[:, 0], h * (log_prior + (self.power + (1 - self.power) * h) * evidence)
+        h = self.shares(codes)
+        kept = (1 - h) * (1 - self.new_shares(codes)) ** (self.exponent - 1)
+        power = (self.power + (1 - self.power) * h)[:, None]
+        return kept, (1 - kept)[:, None] * (log_prior + power * evidence)
+
+    def new_shares(self, codes: Codes) -> Array:
+        """Return g of each row, (rows,)."""
+        always, total = self.usual >= 1, self.usual.sum()
+        return np.count_nonzero(codes[always] < 0, axis=0) / total if total else np.zeros(codes.shape[1])
+
+
+def learn_exponent(x: Any, data: Dataset) -> float:
+    """Return the exponent that is best for training rows with random shares of their features hidden.
+
+    Only features that no training row lacks are hidden; of the others, the rows themselves tell.
+    """
+    always = np.flatnonzero(x.fading.usual >= 1)
+    if data.cards[-1] < 2 or not len(always):
+        return 1.0
+    rows = np.unique(np.linspace(0, len(data) - 1, min(len(data), _MOST_ROWS)).astype(np.intp))
+    copies, d = np.tile(rows, _COPIES), len(x.features)
+    rng, ranks = np.random.default_rng(0), np.argsort(column_order(data))
+    hidden = rng.random((d, len(copies)))[ranks] < rng.random(len(copies))
+    hidden[np.setdiff1d(np.arange(d), always)] = False
+    codes = np.where(hidden, -1, data.codes[:-1, copies])
+    places = data.positions
+    known = {name: v[copies] for name, v in data.numbers.items() if name in x.features}
+    numbers = {name: np.where(hidden[places[name]], np.nan, v) for name, v in known.items()}
+    rest = log(x._class_prior()), x._alone._unadjusted(codes)
+    terms, gaps = x._unadjusted(x._with_numbers(codes, numbers)), x._of_gaps(codes)
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    classes, counts = data.codes[-1, copies], weights[copies]
+
+    def loss(exponent: float) -> float:
+        kept, added = replace(x.fading, exponent=float(exponent)).at(codes, *rest)
+        return -log_likelihood(odds(kept[:, None] * terms + added + gaps), classes, counts)
+
+    return float(minimize_scalar(loss, bounds=(1.0, _MOST_EXPONENT), method="bounded").x)
 
 
 def missing_shares(codes: Codes) -> Array:

@@ -24,7 +24,7 @@ from ..model.recipes import A_NETWORK, Recipe
 from ..network.classifiers import BNC
 from ..network.estimates import Method, Prior, check_positive
 from .cases import in_order, row_keys
-from .incomplete import Fading, marginalize, missing_shares
+from .incomplete import Fading, learn_exponent, marginalize, missing_shares
 from .powers import COMMON_PRECISION, Powers, best_powers, common_power, log_likelihood, odds
 from .prior import check_prefix_prior
 from .refined import ADDITIVE, TERMS
@@ -32,6 +32,7 @@ from .refinement import Fit, HeldOutTerms, Refinement
 from .tables import LeftOut
 from .weighted import LogLinear, Stacked, Weighted
 
+_ALMOST = 1 - 1e-9  # largest share of rows in which a feature is known that some rows lack
 _BLOCK_CELLS = 2**16  # number of log probabilities of a family, which stay in cache
 _MOST_CELLS = 2**25  # maximum number of odds of all terms, 256 MiB
 _LEAST_CASES = 5  # with several rows
@@ -165,13 +166,17 @@ class LeaveOneOut(Method):
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the model with the chosen weights and feature parents."""
-        return self.finish(self.members(x, in_order(data), prior), (1.0,))
+        data = in_order(data)
+        return self.finish(self.members(x, data, prior), (1.0,), data)
 
-    def finish(self, members: Sequence[Any], powers: Sequence[float]) -> Model:
+    def finish(self, members: Sequence[Any], powers: Sequence[float], data: Dataset) -> Model:
         """Return the sum of members raised to powers; those with more feature parents stand last."""
         result = members[0] if powers[0] == 1 else members[0]._raised(powers[0])
         for member, power in zip(members[1:], powers[1:], strict=True):
             result = result.plus(member._raised(power))
+        if self.weights:
+            exponent = learn_exponent(result, data)
+            result = renewed(result, fading=replace(result.fading, exponent=exponent))
         learned, result = members[0].learned, result.split()
         if not self.weights:
             return renewed(result.unweighted(), learned=learned)
@@ -269,7 +274,10 @@ def _fading(data: Dataset, terms: Array, classes: Codes, counts: Array, asked: S
     if asked and set(asked) <= {*ADDITIVE}:
         return Fading(np.zeros(len(data.codes) - 1), 1.0)
     weights = np.ones(len(data)) if data.weights is None else data.weights
-    usual = (data.codes[:-1] >= 0) @ weights / max(weights.sum(), 1e-300)
+    known = data.codes[:-1] >= 0
+    usual = np.where(
+        known.all(axis=1), 1.0, np.minimum(known @ weights / max(weights.sum(), 1e-300), _ALMOST)
+    )
     power = common_power(terms.sum(axis=0), classes, counts) if data.cards[-1] > 1 else 1.0
     return Fading(usual, power)
 

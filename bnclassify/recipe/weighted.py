@@ -256,7 +256,7 @@ class LogLinear(BuiltOn):
             terms, marginalizes, scales = self._described()
             return Sum((*terms, *gaps), marginalizes, scales)
         trees = self._described_trees() if self.depth else (Sum(*self._alone._described()),)
-        return Blend(formula, prior, trees, fading.usual, fading.power, gaps)
+        return Blend(formula, prior, trees, fading.usual, fading.power, gaps, fading.exponent)
 
     def _value_formulas(self) -> tuple[Formula, ...] | None:
         return self._described_trees() if self.fading is None or not self.depth else None
