@@ -345,9 +345,22 @@ def test_incomplete_rows_are_blended_with_a_tree() -> None:
     share = len(hidden) / 6  # no training row lacks a value
     terms = model._unadjusted(_codes(model, row))[0]
     power = fading.power + (1 - fading.power) * share
-    score = (1 - share) * terms + share * (prior + power * evidence)
+    kept = (1 - share) ** fading.exponent
+    score = kept * terms + (1 - kept) * (prior + power * evidence)
     expected = softmax(score)
     np.testing.assert_allclose(bn.predict(model, row, prob=True).iloc[0], expected, atol=1e-9)
+
+
+def test_terms_that_need_each_other_fade_fast() -> None:
+    """The parity of three columns says nothing once one of them is missing."""
+    rng = np.random.default_rng(0)
+    Z = rng.integers(0, 2, (600, 4))
+    frame = pd.DataFrame({f"c{j}": np.where(z, "u", "v") for j, z in enumerate(Z.T)})
+    frame["y"] = np.where(Z[:, :3].sum(axis=1) % 2, "odd", "even")
+    model = bn.bnc(class_var="y", dataset=frame)
+    assert (bn.predict(model, frame) == frame["y"]).mean() > 0.99
+    p = bn.predict(model, {"c0": "u", "c1": "v", "c3": "u"}, prob=True).to_numpy()
+    assert p.max() < 0.7
 
 
 def _codes(model: Any, row: dict[str, str]) -> Any:
