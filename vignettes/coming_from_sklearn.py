@@ -226,7 +226,7 @@ print("largest difference of a probability:", abs(difference).max().round(6))
 # | missing values raise an error or are imputed before | tables are estimated from available cases, or by EM with `lp_args={"missing": "em"}`. At prediction, networks marginalize over missing features exactly; [Missing values](incomplete.py) describes the other model types |
 # | a category that did not occur in `fit` raises an error | it is treated as missing; `handle_unknown="error"` raises an error |
 # | numeric columns are discretized by `KBinsDiscretizer` in a pipeline | `discretize=` discretizes them in `fit`, for example by the class (MDLP); with `None`, numbers with fractions raise an error |
-# | whole numbers are numbers | the default reads whole numbers that repeat as numbers and as labels. With a prior, those with at most ten values are categories. Convert codes such as postcodes by `.astype("category")` or to text |
+# | whole numbers are numbers | the default reads numbers that repeat as numbers and as labels. With a prior, those with at most ten values are categories. Convert codes such as postcodes by `.astype("category")` or to text |
 # | `alpha` | `smooth`; other priors are `lp_args={"ess": 1}` and `lp_args={"m": 1}` |
 # | `class_prior`, `class_weight` | `prior=` states the class proportions of new rows, `costs=` the misclassification costs |
 # | `sample_weight` in `fit` | the same; the functions of the package use `encode(df, weights=...)` |

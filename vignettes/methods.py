@@ -985,19 +985,26 @@ print(
 # ### Missing values in weighted models
 #
 # Let h be the share of the features that a row lacks, each feature counted by the share of the training rows in which it is
-# known. The score of a class c is
+# known, and g the share of the features that this row lacks and no training row lacks, counted in the same way. The score of a
+# class c is
 #
 # $$
-# (1 - h) \left(w_0 \ln P(c) + \sum_f T_f(x, c)\right) + h \left(\ln P(c) + (p + (1 - p)\, h)\, M(c)\right) + \sum_{f\ \text{missing}} δ_{fc}
+# λ \left(w_0 \ln P(c) + \sum_f T_f(x, c)\right) + (1 - λ) \left(\ln P(c) + (p + (1 - p)\, h)\, M(c)\right) + \sum_{f\ \text{missing}} δ_{fc}, \quad λ = (1 - h)(1 - g)^{q - 1}
 # $$
 #
 # where missing features are ignored in $T$, and a table with a missing parent backs off to the previous parents. The shifts δ are
 # the term "gaps": they are near 0 if missing values are not evidence. $M(c) = \ln P(\text{observed features} \mid c)$, without arcs by
 # the tables of the observed features. With arcs, it is that of the network of the first feature parents only, a tree, with missing
 # features marginalized over, and a mean over three discretizations if there are several. p is the best common power τ of the
-# tables without feature parents, as in `loo_power`. With "gaps", incomplete training rows have this score when the weights are
+# tables without feature parents, as in `loo_power`.
+#
+# The exponent q, from 1 to 16, is the best one for copies of training rows: at most 200 rows, evenly spaced, with three copies
+# of each. Each copy draws a share, and each of its features that no training row lacks is hidden with this probability. The
+# larger q, the faster the terms fade; q is 1 if every feature has missing values in training.
+#
+# With "gaps", incomplete training rows have this score when the weights are
 # estimated, too, so what is fitted is what predicts. If no feature is known and no shift differs from 0, the posterior is
-# the class distribution. With the terms of `additive=True`, h is 0, so that the score remains a sum. With `loo_power`, the power
+# the class distribution. With the terms of `additive=True`, h and g are 0, so that the score remains a sum. With `loo_power`, the power
 # is $τ + (1 - τ) h$, with h the plain share of missing features.
 #
 # ### Sum of effects
@@ -1120,8 +1127,10 @@ print(pd.crosstab(frame["x"], frame["class"]))
 # With `discretize="averaged"`, numeric columns are discretized nine times with shifted cut points, and each term
 # of the log joint probability is the mean of nine logarithms. "averaged_mdlp", the default without a prior, adds a tenth
 # discretization by MDLP. In the default recipe, this one is not part of the average, but has weights of its own, and so has
-# an eleventh by the own values of columns of whole numbers that repeat (the term "codings" above). There, a number that did
-# not occur is read as the nearest one that did. Without weights, the posterior is the normalized geometric mean of nine
+# an eleventh by the own values of columns whose numbers repeat, whole or not: each value occurs twice on average (the term
+# "codings" above). There, a number that did not occur is read as the nearest one that did: the cut points lie just above the
+# middle of two neighboring values, at 33.702 between 33.6 and 33.8, and exactly in the middle of whole numbers in sequence, at 3.5
+# between 3 and 4. Without weights, the posterior is the normalized geometric mean of nine
 # posteriors:
 
 # %%

@@ -143,7 +143,7 @@ def bnc(
     Without a prior, the default recipe is used: ``backoff`` and ``loo_weights`` with ``loo_terms``, and five
     ``parts``. A model without feature parents, one with at most four, and a logistic regression are added
     up, each with a power that is best for held-out rows. Numbers are read at the cut points of several
-    discretizations, and whole numbers that repeat also by their own values. A missing value shifts the
+    discretizations, and numbers that repeat also by their own values. A missing value shifts the
     log odds if training rows say so. AODE, ensembles and `ande` use ``loo_power``, and other models
     ``smooth=1``. Every row is a case, and weights are numbers of rows, unless ``groups`` or
     ``encode(weights_are="cases")`` say otherwise. The page :doc:`Formulas </methods>` has the details, also
