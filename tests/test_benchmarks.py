@@ -57,6 +57,7 @@ def test_a_peer_apart_that_fails_is_not_taken_for_a_slow_one() -> None:
         time_apart(lambda: None, lambda: 1 / 0, 0.01, patience=60)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default::DeprecationWarning")  # of pandas in Dask's reader, of DuckDB in ibis
 def test_ways_to_learn_from_a_file_give_one_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scale = pytest.importorskip(

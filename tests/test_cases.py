@@ -110,6 +110,7 @@ def visits(patients_: int, times: int, seed: int) -> pd.DataFrame:
     "learner",
     [None, pytest.param("tan_cl", marks=pytest.mark.slow), pytest.param("aode", marks=pytest.mark.slow)],
 )
+@pytest.mark.slow
 def test_groups_are_held_out_together(learner: str | None) -> None:
     frame, test = visits(80, 6, seed=0), visits(2000, 1, seed=1)
 

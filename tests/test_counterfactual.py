@@ -187,6 +187,7 @@ def test_bad_arguments(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> No
         assert bn.counterfactual(y, row, "vgood", fixed=fixed).empty
 
 
+@pytest.mark.slow
 def test_bounds_of_averages_leave_out_what_cannot_succeed(
     monkeypatch: pytest.MonkeyPatch, car: pd.DataFrame
 ) -> None:

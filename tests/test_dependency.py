@@ -335,6 +335,7 @@ def near(share: pd.Series, expected: pd.Series, draws: int) -> None:
     assert (np.abs(share - expected) <= 5 * errors + 1e-9).all()
 
 
+@pytest.mark.slow
 def test_draws_without_cycles_are_those_of_a_network(car: pd.DataFrame) -> None:
     """Evidence on a child changes the distribution of its parents; parents follow in column order."""
     parents = {"buying": ["maint", "safety"], "maint": ["safety"], "persons": ["safety"]}

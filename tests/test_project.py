@@ -317,7 +317,7 @@ def test_style(command: tuple[str, ...]) -> None:
 
 
 VIGNETTES = sorted(path for path in (ROOT / "vignettes").glob("*.py") if path.name != "conf.py")
-AT_ONCE = ("quickstart.py", "start.py")
+AT_ONCE = ("quickstart.py",)
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def y(car: pd.DataFrame) -> pd.Series[Any]:
     ("estimator", "expected"),
     [
         pytest.param(BNCClassifier(), CASES, marks=pytest.mark.slow),
-        (BNCClassifier("nb"), CASES),
+        pytest.param(BNCClassifier("nb"), CASES, marks=pytest.mark.slow),
         pytest.param(BNCClassifier("aode", discretize="mixed"), CASES, marks=pytest.mark.slow),
         (plain(), EXPECTED),
         (plain("nb", smooth=0), EXPECTED),
