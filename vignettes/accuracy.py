@@ -108,9 +108,9 @@ model = steps["5. the default"]
 print(model)
 
 # %% [markdown]
-# The ten arcs are those from the class: held-out rows gave arcs between features the power 0. *confidence* reports the
-# powers of the model without these arcs and of the logistic regression. They sum to 0.84, so this model is a little more
-# moderate than its parts. `cv` repeats everything in each training fold:
+# The ten arcs are those from the class: held-out rows gave arcs between features the power 0. *confidence* reports
+# that the powers of the model without these arcs and of the logistic regression sum to 0.84, so that this model is a little
+# more moderate than its parts, and which share of the sum is the regression's. `cv` repeats everything in each training fold:
 
 # %%
 metrics = ["accuracy", "log_loss", "calibration_error"]

@@ -126,10 +126,10 @@ print(predict(models["tan_cl"], odd, unseen="missing").tolist())
 # | pima | 0.470 / 0.526 | 0.514 / 0.548 | 0.558 / 0.573 | 0.647 / 0.624 |
 # | vehicle | 0.377 / 0.769 | 0.743 / 0.781 | 0.883 / 0.852 | 1.193 / 1.195 |
 #
-# The default is ahead on rows as they are, and if values are hidden, it is at most 0.031 behind the tree, except on voting. There, all 16
-# votes have missing values in training, so that the default learns what they are evidence for. Votes that are hidden at random in
-# new rows are read in the same way, although they are not evidence, and the more there are, the more these constants add up: with
-# 90 % hidden, the log-loss is 0.958, more than the 0.667 of predicting the party shares.
+# The default is ahead on rows as they are. If values are hidden, it is at most 0.031 behind the tree, except on voting. There, all
+# 16 votes have missing values in training, so that the default learns what they are evidence for. Votes that are hidden at random
+# in new rows are read in the same way, although they are not evidence, and the more there are, the more these constants add up:
+# with 90 % hidden, the log-loss is 0.958, more than the 0.667 of predicting the party shares.
 #
 # If nearly all features have missing values in training, and new rows lack many more values for other reasons, do one of these:
 #
