@@ -8,7 +8,6 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from ..base.arrays import Array, Codes, log
 from ..base.immutable import POWER, Immutable, bounded, record
@@ -74,6 +73,8 @@ def learn_exponent(x: Any, data: Dataset) -> float:
 
     Only features that no training row lacks are hidden; of the others, the rows themselves tell.
     """
+    from scipy.optimize import minimize_scalar  # slow to import
+
     always = np.flatnonzero(x.fading.usual >= 1)
     if data.cards[-1] < 2 or not len(always):
         return 1.0
