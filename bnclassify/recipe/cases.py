@@ -163,16 +163,21 @@ def as_cases(data: Data) -> Data:
 
 
 def warn_of_copies(data: Dataset, class_var: Hashable) -> None:
-    """Warn of equal rows if a column has nearly as many different numbers as there are different rows."""
+    """Warn of equal rows with a number of a column in which nearly all different rows have their own number."""
     numbers = [name for name in data.numbers if name != class_var]
     if data.cases is not None or data.weights is not None or not numbers:
         return
-    different = len(np.unique(row_keys(data)))
-    copies, nearly = len(data) - different, max(_MANY, _NEARLY_ALL * different)
-    unusual = [n for n in numbers if copies and len(np.unique(as_floats(data.numbers[n]))) >= nearly]
+    keys, copies = row_keys(data), dict[Hashable, int]()
+    for name in numbers:
+        values = as_floats(data.numbers[name])
+        known = ~np.isnan(values)
+        different = len(np.unique(keys[known]))
+        if len(np.unique(values[known])) >= max(_MANY, _NEARLY_ALL * different):
+            copies[name] = int(np.count_nonzero(known)) - different
+    unusual = [name for name, n in copies.items() if n]
     if unusual:
         warn(
-            f"{copies:,} of {len(data):,} rows equal another row, although the numbers in "
+            f"{max(copies.values()):,} of {len(data):,} rows equal another row, although the numbers in "
             f"{listed(unusual[:3])} are nearly all different, so they are probably copies. Copies make a "
             "model overconfident: call drop_duplicates() first. If such rows belong together, name their "
             "group with groups=."
