@@ -21,6 +21,7 @@ _MOST_MARKS = 9  # number of times that one of several rows with the same descri
 _FEW = 2**10  # number of different rows up to which this is done
 _NEARLY_ALL = 0.95  # proportion of different numbers in a column in which equal rows are not a coincidence
 _MANY = 20  # minimum number of these
+_FEW_TIMES = 20  # a value of more than one row in so many is not a copy
 
 Data = TypeVar("Data", bound=Dataset)
 Keys = NDArray[np.uint64]
@@ -163,14 +164,18 @@ def as_cases(data: Data) -> Data:
 
 
 def warn_of_copies(data: Dataset, class_var: Hashable) -> None:
-    """Warn of equal rows with a number of a column in which nearly all different rows have their own number."""
+    """Warn of equal rows with a number, in a column in which nearly all different rows have their own.
+
+    A value of more than one row in 20, such as 0 in a column of amounts, is natural.
+    """
     numbers = [name for name in data.numbers if name != class_var]
     if data.cases is not None or data.weights is not None or not numbers:
         return
     keys, copies = row_keys(data), dict[Hashable, int]()
     for name in numbers:
         values = as_floats(data.numbers[name])
-        known = ~np.isnan(values)
+        _, place, times = np.unique(values, return_inverse=True, return_counts=True)
+        known = ~np.isnan(values) & (times[place] * _FEW_TIMES <= len(values))
         different = len(np.unique(keys[known]))
         if len(np.unique(values[known])) >= max(_MANY, _NEARLY_ALL * different):
             copies[name] = int(np.count_nonzero(known)) - different
