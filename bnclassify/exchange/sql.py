@@ -16,7 +16,6 @@ from ..base.messages import listed, repeated, shown
 from ..inference.scorecard import Scorecard
 from ..model.formulas import Mixture, Sum, sums_in
 from ..model.model import Model
-from ..numbers.cut_points import written_point
 from .scorer import (
     Column,
     Scorer,
@@ -44,6 +43,7 @@ from .sql_text import (
     Query,
     TooLargeError,
     largest,
+    limit,
     plus,
     share,
     steps,
@@ -316,7 +316,7 @@ def _case(column: Column, name: str, texts: Sequence[str], indent: str = "\n    
     cases = []
     if column.cuts is not None:
         cases += [
-            f"WHEN {name} <= {written_point(cut)} THEN {text}"
+            f"WHEN {name} <= {limit(cut)} THEN {text}"
             for cut, text in zip(column.cuts, of_codes, strict=False)
         ]
         cases.append(f"WHEN {name} IS NOT NULL THEN {of_codes[len(column.cuts)]}")

@@ -24,6 +24,7 @@ FARTHEST = (
 MOST_ODDS = 600  # difference of logs from which EXP is 0, so that products do not underflow
 _MOST_COLUMNS = 1600  # of a SELECT in PostgreSQL, less some
 _BRANCHES = 8
+_LONG = 15  # number of characters of a number that any database reads exactly
 _NAME = re.compile(r"\bv\d+\b")
 _PLAIN = re.compile(r"-?[\d.]+")
 
@@ -113,6 +114,12 @@ def lookup(code: str, texts: Sequence[str], default: str) -> str:
     return f"CASE {code} {''.join(cases)}ELSE {default} END" if cases else default
 
 
+def limit(point: float) -> str:
+    """Return a cut point as SQL; DuckDB 1.3 rounds decimals with many digits otherwise than floats."""
+    text = written_point(point)
+    return f"{text}e0" if len(text) > _LONG and "e" not in text else text
+
+
 def steps(name: str, points: Sequence[float], texts: Sequence[str]) -> str:
     """Return the text of the interval that contains a number; there is one more than points between them."""
     size = ceil(len(texts) / _BRANCHES)
@@ -121,7 +128,7 @@ def steps(name: str, points: Sequence[float], texts: Sequence[str]) -> str:
         for i in range(0, len(texts), size)
     ]
     cases = zip(points[size - 1 :: size], parts, strict=False)
-    text = "".join(f"WHEN {name}<={written_point(point)} THEN {part} " for point, part in cases)
+    text = "".join(f"WHEN {name}<={limit(point)} THEN {part} " for point, part in cases)
     return f"CASE {text}ELSE {parts[-1]} END" if text else parts[-1]
 
 
