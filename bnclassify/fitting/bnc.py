@@ -120,7 +120,8 @@ def bnc(
         features. `effects` returns it as a table, and `scorecard` as points.
     interval : bool, default False
         If True, the model is fitted ``draws`` times more, each time without a part of the rows, and contains
-        these refits, so that ``predict(..., prob=True, interval=0.9)`` can tell how sure it is.
+        these refits for ``predict(..., prob=True, interval=0.9)``. The intervals of sums of effects cover as
+        stated; if features interact, those of small samples are too narrow.
     draws : int, default 20
         Number of refits for `interval`, at least 2.
     n_jobs : int, optional
