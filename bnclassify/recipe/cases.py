@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,11 @@ from ..frames.opening import each_a_case
 from ..frames.schema import Dataset
 
 _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a float
-_ROUNDS = 3  # in which rows and values describe each other
+_ROUNDS = 4  # in which rows and values describe each other
 _MOST_MARKS = 9  # number of times that one of several rows with the same description is marked
+_MOST_TRIED = (
+    16  # of these rows, which usually stand for each other, as all cells of a table with equal counts
+)
 _FEW = 2**10  # number of different rows up to which this is done
 _NEARLY_ALL = 0.95  # proportion of different numbers in a column in which equal rows are not a coincidence
 _MANY = 20  # minimum number of these
@@ -60,7 +63,8 @@ class Contents:
 
     A value is described by the rows that have it, a column by its values, and a row by its values, in turns;
     the rank of a number among all numbers of its column also describes it. If different rows have the same
-    description, as in a table with equal counts, one of them is marked, and all are described again. Names,
+    description, as in a table with equal counts, one of them is marked, and all are described again: of those
+    that can be marked, the one for which the sum of the new hashes is least. Names,
     labels, units, and the order of rows, columns and levels have no influence. Example: of 5 rows, 3 of class
     u and 2 of class v, a level that occurs in 2 rows of class u and 1 of class v has the same description as
     any other such level of another table.
@@ -68,7 +72,6 @@ class Contents:
 
     def __init__(self, data: Dataset) -> None:
         *features, (classes, n_classes) = _numbered(data)
-        is_number = [name in data.numbers for name in data.columns]
         mass, contents = data.weights, row_keys(data)
         if mass is not None and (mass % 1).any():  # each row is a case, described by its weight
             own = _mixed(np.round(mass / mass.max() * 2**20).astype(np.uint64), 3)
@@ -76,29 +79,41 @@ class Contents:
         else:  # by the number of equal rows
             _, place = np.unique(contents, return_inverse=True)
             own = _mixed(np.bincount(place, mass)[place].astype(np.uint64), 3)
-        rows = own
-        self.columns = np.zeros(len(features), dtype=np.uint64)
+        self._features, self._is_number = features, [name in data.numbers for name in data.columns]
+        self._classes, self._mass = (classes, n_classes), mass
+        self.rows, self.columns = self._described(own, own)
         for _ in range(_MOST_MARKS):
-            for _ in range(_ROUNDS):
-                total = _mixed(_of_values(classes, n_classes, rows, mass)[classes], 7) + own
-                for i, (values, size) in enumerate(features):
-                    keys = _of_values(values, size, rows, mass)
-                    if is_number[i]:
-                        keys += _mixed(np.arange(size), 11)
-                    self.columns[i] = _mixed(keys, 13).sum(dtype=np.uint64)
-                    total += _mixed(keys + self.columns[i], 17)[values]
-                rows = total
-            one = _one_of_several(rows, contents)
-            if one is None:
+            marked = [own + (contents == one) for one in _tied(self.rows, contents)[:_MOST_TRIED]]
+            if not marked:
                 break
-            own = own + np.where(contents == one, np.uint64(1), np.uint64(0))
-            rows = own + rows
-        self.rows, self._classes = rows, (classes, _of_values(classes, n_classes, rows, mass)[classes])
+            found = [self._described(mark, self.rows + mark) for mark in marked]
+            least = min(range(len(found)), key=lambda i: found[i][0].sum(dtype=np.uint64))
+            own, (self.rows, self.columns) = marked[least], found[least]
+
+    def _described(self, own: Keys, rows: Keys) -> tuple[Keys, Keys]:
+        """Return hashes of rows, one for each row, and of features, after a few rounds."""
+        columns = np.zeros(len(self._features), dtype=np.uint64)
+        for _ in range(_ROUNDS):
+            total = self._of_classes(rows, 7) + own
+            for i, (values, size) in enumerate(self._features):
+                keys = _of_values(values, size, rows, self._mass)
+                if self._is_number[i]:
+                    keys += _mixed(np.arange(size), 11)
+                columns[i] = _mixed(keys, 13).sum(dtype=np.uint64)
+                total += _mixed(keys + columns[i], 17)[values]
+            rows = total
+        return rows, columns
+
+    def _of_classes(self, rows: Keys, salt: int) -> Keys:
+        """Return a hash of the class of each row."""
+        classes, n_classes = self._classes
+        return _mixed(_of_values(classes, n_classes, rows, self._mass), salt)[classes]
 
     @property
     def order(self) -> NDArray[np.intp]:
         """An order of the rows, those of a class adjacent; rows with one description are in any order."""
-        return np.lexsort((self.rows, *self._classes))
+        classes, _ = self._classes
+        return np.lexsort((self.rows, classes, self._of_classes(self.rows, 23)))
 
     @property
     def column_order(self) -> NDArray[np.intp]:
@@ -106,16 +121,13 @@ class Contents:
         return np.argsort(self.columns, kind="stable")
 
 
-def _one_of_several(rows: Keys, contents: Keys) -> Any:
-    """Return the contents of one of different rows with the same description, if there are a few.
-
-    Such rows stand for each other, as all cells of a table with equal counts do, so it is any of them.
-    """
+def _tied(rows: Keys, contents: Keys) -> Keys:
+    """Return the contents of different rows with the same description, if there are a few."""
     different, first = np.unique(contents, return_index=True)
     described, place, times = np.unique(rows[first], return_inverse=True, return_counts=True)
     if len(described) == len(different) or len(different) > _FEW:
-        return None
-    return different[np.argmax(place == np.argmax(times > 1))]
+        return different[:0]
+    return different[place == np.argmax(times > 1)]
 
 
 def _of_values(values: NDArray[np.intp], size: int, rows: Keys, mass: Array | None) -> Keys:
