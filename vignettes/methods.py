@@ -989,11 +989,14 @@ print(
 # class c is
 #
 # $$
-# λ \left(w_0 \ln P(c) + \sum_f T_f(x, c)\right) + (1 - λ) \left(\ln P(c) + (p + (1 - p)\, h)\, M(c)\right) + \sum_{f\ \text{missing}} δ_{fc}, \quad λ = (1 - h)(1 - g)^{q - 1}
+# λ \left(w_0 \ln P(c) + \sum_f T_f(x, c)\right) + (1 - λ) \left(\ln P(c) + (p + (1 - p)\, h)\, M(c)\right) + μ \sum_{f\ \text{missing}} δ_{fc}, \quad λ = (1 - h)(1 - g)^{q - 1}
 # $$
 #
 # where missing features are ignored in $T$, and a table with a missing parent backs off to the previous parents. The shifts δ are
-# the term "gaps": they are near 0 if missing values are not evidence. $M(c) = \ln P(\text{observed features} \mid c)$, without arcs by
+# the term "gaps": they are near 0 if missing values are not evidence. Let m be the mean number of missing values in the training
+# row of a missing value, $\sum n_i^2 / \sum n_i$ for rows with n_i of them. A row that lacks n > m of the features that training
+# rows lack has $μ = m / n$, because shifts learned from rows with few missing values do not add up in a row with many; if not,
+# μ is 1. $M(c) = \ln P(\text{observed features} \mid c)$, without arcs by
 # the tables of the observed features. With arcs, it is that of the network of the first feature parents only, a tree, with missing
 # features marginalized over, and a mean over three discretizations if there are several. p is the best common power τ of the
 # tables without feature parents, as in `loo_power`.

@@ -272,14 +272,16 @@ def _fading(data: Dataset, terms: Array, classes: Codes, counts: Array, asked: S
     If all terms depend on one feature, missing values only have their shifts, so that the sum remains one.
     """
     if asked and set(asked) <= {*ADDITIVE}:
-        return Fading(np.zeros(len(data.codes) - 1), 1.0)
+        return Fading(np.zeros(len(data.codes) - 1), 1.0, gaps=max(1.0, len(data.codes) - 1))
     weights = np.ones(len(data)) if data.weights is None else data.weights
     known = data.codes[:-1] >= 0
     usual = np.where(
         known.all(axis=1), 1.0, np.minimum(known @ weights / max(weights.sum(), 1e-300), _ALMOST)
     )
     power = common_power(terms.sum(axis=0), classes, counts) if data.cards[-1] > 1 else 1.0
-    return Fading(usual, power)
+    lacking = np.count_nonzero(~known, axis=0)
+    gaps = float(lacking**2 @ weights / max(lacking @ weights, 1e-300))  # in the row of a mean missing value
+    return Fading(usual, power, gaps=max(1.0, gaps))
 
 
 def _hold_out_groups(

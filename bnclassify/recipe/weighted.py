@@ -168,7 +168,7 @@ class LogLinear(BuiltOn):
         for i, shift in enumerate(self.gaps):
             if shift is not None and (among is None or i in among):
                 total[codes[i] < 0] += shift
-        return total
+        return total if self.fading is None else total * self.fading.of_shifts(codes)
 
     @property
     def gaps(self) -> tuple[Array | None, ...]:
@@ -256,7 +256,7 @@ class LogLinear(BuiltOn):
             terms, marginalizes, scales = self._described()
             return Sum((*terms, *gaps), marginalizes, scales)
         trees = self._described_trees() if self.depth else (Sum(*self._alone._described()),)
-        return Blend(formula, prior, trees, fading.usual, fading.power, gaps, fading.exponent)
+        return Blend(formula, prior, trees, fading.usual, fading.power, gaps, fading.exponent, fading.gaps)
 
     def _value_formulas(self) -> tuple[Formula, ...] | None:
         return self._described_trees() if self.fading is None or not self.depth else None
