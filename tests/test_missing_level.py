@@ -144,7 +144,7 @@ def test_a_number_without_a_cut_point_is_kept_for_its_missing_values() -> None:
 
 
 def test_shifts_of_few_gaps_do_not_add_up_in_a_row_of_many() -> None:
-    """Voters who missed most votes get about the class proportions, although some missed votes are evidence."""
+    """Who missed most votes gets about the class proportions, although some missed votes are evidence."""
     voting = bn.load_voting()
     rows = np.random.default_rng(0).permutation(len(voting))
     train, test = voting.iloc[rows[:217]], voting.iloc[rows[217:]]

@@ -113,7 +113,9 @@ class Scores:
         lacks = [f"CASE WHEN {code} IS NULL THEN {number(share)} ELSE 0e0 END" for code, share in weighed]
         h = self.query.add(plus([ZERO, *lacks]))
         lacked = formula.usual < 1  # features that some training rows lack
-        always, others = ([self.codes[i] for i in np.flatnonzero(which)] for which in (~lacked, lacked))
+        always, others = (
+            [self.codes[i] for i in np.flatnonzero(which).tolist()] for which in (~lacked, lacked)
+        )
         new = self._lacking(always)
         faded = (1 - np.arange(len(always) + 1) / (formula.usual.sum() or 1.0)).clip(0)
         factors = (faded ** (formula.exponent - 1)).tolist()

@@ -42,8 +42,8 @@ from ..numbers.discretization import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
 from ..recipe import default
 from ..recipe.cases import as_cases, warn_of_copies
+from ..recipe.codings import FineData
 from ..recipe.prior import PRIORS, find_prior
-from ..recipe.stacked import FineData
 from ..recipe.weighted import Weighted
 from .lp import lp, warn_of_rows
 from .refits import with_refits

@@ -25,12 +25,14 @@ from ..network.classifiers import BNC
 from ..network.estimates import Method, Prior, check_positive
 from .cases import in_order, row_keys
 from .incomplete import Fading, learn_exponent, marginalize, missing_shares
+from .log_linear import LogLinear
 from .powers import COMMON_PRECISION, Powers, best_powers, common_power, log_likelihood, odds
 from .prior import check_prefix_prior
 from .refined import ADDITIVE, TERMS
 from .refinement import Fit, HeldOutTerms, Refinement
+from .stacked import Stacked
 from .tables import LeftOut
-from .weighted import LogLinear, Stacked, Weighted
+from .weighted import Weighted
 
 _ALMOST = 1 - 1e-9  # largest share of rows in which a feature is known that some rows lack
 _BLOCK_CELLS = 2**16  # number of log probabilities of a family, which stay in cache
