@@ -30,7 +30,7 @@ from bnclassify.learners import LEARNERS
 from bnclassify.model.model import Model
 from bnclassify.network.classifiers import Network
 from bnclassify.network.estimates import Method
-from bnclassify.recipe.stacked import Stacked
+from bnclassify.recipe.weighted import Stacked
 from bnclassify.several.multidimensional import ClassView
 
 from .strategies import models

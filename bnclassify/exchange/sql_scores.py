@@ -112,9 +112,9 @@ class Scores:
         weighed = zip(self.codes, usual, strict=True)
         lacks = [f"CASE WHEN {code} IS NULL THEN {number(share)} ELSE 0e0 END" for code, share in weighed]
         h = self.query.add(plus([ZERO, *lacks]))
-        lacked = formula.usual < 1  # features that some training rows lack
+        some_lack = formula.usual < 1
         always, others = (
-            [self.codes[i] for i in np.flatnonzero(which).tolist()] for which in (~lacked, lacked)
+            [self.codes[i] for i in np.flatnonzero(of).tolist()] for of in (~some_lack, some_lack)
         )
         new = self._lacking(always)
         faded = (1 - np.arange(len(always) + 1) / (formula.usual.sum() or 1.0)).clip(0)

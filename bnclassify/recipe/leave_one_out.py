@@ -30,9 +30,8 @@ from .powers import COMMON_PRECISION, Powers, best_powers, common_power, log_lik
 from .prior import check_prefix_prior
 from .refined import ADDITIVE, TERMS
 from .refinement import Fit, HeldOutTerms, Refinement
-from .stacked import Stacked
 from .tables import LeftOut
-from .weighted import Weighted
+from .weighted import Stacked, Weighted
 
 _ALMOST = 1 - 1e-9  # largest share of rows in which a feature is known that some rows lack
 _BLOCK_CELLS = 2**16  # number of log probabilities of a family, which stay in cache

@@ -29,9 +29,6 @@ from .incomplete import Fading, evidence_in_trees, make_tree, some
 from .tables import PrefixTable, class_probabilities
 from .terms import Power, Term, make_terms
 
-if TYPE_CHECKING:
-    from .stacked import Stacked
-
 
 class LogLinear(BuiltOn):
     """A network whose log tables are multiplied by powers, and averaged over one or more networks.
@@ -72,7 +69,7 @@ class LogLinear(BuiltOn):
         fading: Fading | None
         """The rule for incomplete rows; None if missing features are ignored."""
 
-        def _stacked(self, data: Dataset, prior: Any) -> Stacked:
+        def _stacked(self, data: Dataset, prior: Any) -> Any:
             """Return the structure with the tables of all prefixes of the families, with all powers 1."""
 
         def _logs(self, codes: Codes) -> Iterator[tuple[int, Array]]:

@@ -19,9 +19,9 @@ from .counts import without_class
 from .incomplete import Fading
 from .powers import PRECISION, Terms, beside, in_full, log_likelihood, maximize, odds, weigh_blocks
 from .refined import Refined
-from .stacked import Stacked
 from .tables import LeftOut
 from .terms import SCALES, NumberTerms, Power, fit_terms, normal_scores
+from .weighted import Stacked
 
 RIDGE = 1.0
 """The precision of the weights of logistic regression."""
