@@ -79,7 +79,7 @@ from .fitting.with_table import from_tables as from_tables, with_table as with_t
 from .frames.check_data import check_data as check_data
 from .frames.opening import encode as encode
 from .frames.partitions import Partitions as Partitions
-from .frames.schema import Dataset as Dataset
+from .frames.dataset import Dataset as Dataset
 from .inference.effects import EffectTable as EffectTable, effects as effects
 from .inference.counterfactual import counterfactual as counterfactual
 from .inference.explain import explain as explain

@@ -18,7 +18,7 @@ from bnclassify.base.arrays import Array, Codes, log_normalize, normalize
 from bnclassify.counts.contingency import count_families
 from bnclassify.counts.information import mutual_information
 from bnclassify.fitting.lp import fit
-from bnclassify.frames.schema import Dataset
+from bnclassify.frames.dataset import Dataset
 from bnclassify.frames.sources import register_source
 from bnclassify.frames.training import prepare
 from bnclassify.learners.fixed import network

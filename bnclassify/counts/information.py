@@ -18,8 +18,8 @@ from scipy.special import chdtrc, xlogy
 from ..base.arrays import Array, Positions, blocks, xlogx
 from ..base.immutable import ANY_NUMBER, COUNT, Immutable, bounded, record
 from ..base.messages import shown
+from ..frames.dataset import Countable, Dataset
 from ..frames.numeric import as_floats, check_finite
-from ..frames.schema import Countable, Dataset
 from .contingency import Recoding, by_products, count_alike, flat_index, pair_tables, recoded
 
 _LARGEST = 1e150

@@ -15,6 +15,8 @@ from ..base.checks import check_columns, must_be
 from ..base.immutable import EMPTY, cached_property
 from ..base.messages import did_you_mean, listed, repeated, shown, warn
 from .columns import NUMBERS_ADVICE, check_categorical, column_arrays, encode_column
+from .dataset import Countable, Dataset, InMemory, Prepare
+from .labels import recode
 from .numeric import (
     ArrayLike,
     check_weights,
@@ -24,7 +26,7 @@ from .numeric import (
     read_numbers,
     value_type,
 )
-from .schema import ALL, Columns, Countable, Dataset, InMemory, Known, Prepare, Schema, recode
+from .schema import ALL, Columns, Known, Schema
 
 Row: TypeAlias = "pd.Series[Any] | Mapping[Any, Any]"
 
@@ -54,14 +56,6 @@ class Frame(InMemory):
         return dict(zip(self.columns, map(value_type, column_arrays(self.frame)), strict=True))
 
     has_numbers = True
-
-    @property
-    def has_gaps(self) -> bool:
-        """Whether there are missing values."""
-        try:
-            return bool(self.frame.isna().to_numpy().any())
-        except ArithmeticError:  # a decimal that cannot be compared, which `read_numbers` reports
-            return True
 
     def encode(self, wanted: Columns = ALL) -> Dataset:
         """Encode columns in the order of the frame; see `InMemory`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from os import PathLike
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
@@ -18,6 +19,7 @@ from ..base.checks import Names, OneOf, check_columns
 from ..base.immutable import cached_property
 from ..base.messages import cut, listed, shown, warn
 from .columns import check_categorical, column_arrays
+from .dataset import Countable, Dataset, InMemory, Learnable, Opened, Prepare
 from .encoding import Facts, Frame, Reading, Records, check_unique, encode_frame, with_class
 from .numeric import (
     are_categories,
@@ -29,20 +31,7 @@ from .numeric import (
     read_numbers,
 )
 from .partitions import Memo, Partitions, ask_source, facts_of_source
-from .schema import (
-    ALL,
-    MISSING,
-    Columns,
-    Countable,
-    Dataset,
-    InMemory,
-    Known,
-    Learnable,
-    Levels,
-    Opened,
-    Prepare,
-    Schema,
-)
+from .schema import ALL, MISSING, Columns, Known, Levels, Schema
 from .sources import AnyFrame, Source, converted, find_source
 
 Rows: TypeAlias = pd.DataFrame | Dataset
@@ -334,7 +323,8 @@ class Parts(Opened):
     ) -> tuple[Parts, tuple[Hashable, ...]]:
         """Return the data, and which columns are numbers, after a pass over them."""
         kinds = self.source.reduce(_kinds, _joined, list(features))
-        return self, tuple([name for name, kind in zip(features, kinds, strict=True) if kind is True])
+        numbers = [not k.is_text and (k.is_number or not are_categories(tuple(k.labels))) for k in kinds]
+        return self, tuple(compress(features, numbers))
 
     def weighed(self, weights: Any) -> Partitions:
         """Return the encoded data, with the weights of a column."""
@@ -346,24 +336,31 @@ class Parts(Opened):
         return self.read(Columns(weights=weights))
 
 
-def _kinds(frame: pd.DataFrame) -> list[Any]:
-    """Return for each column of a part True for numbers, the labels of codes, and None for other values."""
-    kinds: list[Any] = []
-    for name, array in zip(frame.columns, column_arrays(frame), strict=True):
-        values = read_numbers(array, name, "dataset", must=False)
-        labels = () if values is None else labels_to_keep(values)
-        kinds.append(None if values is None else labels or not pd.isna(values).all() or ())
-    return kinds
+class Kind(NamedTuple):
+    """The values of a column in some parts: text, many numbers, or few, which are its ``labels``."""
+
+    is_text: bool = False
+    is_number: bool = False
+    labels: frozenset[Any] = frozenset()
 
 
-def _joined(parts: Sequence[Sequence[Any]]) -> list[Any]:
+def _kinds(frame: pd.DataFrame) -> list[Kind]:
+    """Return the kind of each column of a part."""
+    arrays = zip(frame.columns, column_arrays(frame), strict=True)
+    return [_kind(read_numbers(array, name, "dataset", must=False)) for name, array in arrays]
+
+
+def _kind(numbers: NDArray[Any] | None) -> Kind:
+    if numbers is None:
+        return Kind(is_text=True)
+    labels = labels_to_keep(numbers)
+    return Kind(is_number=not labels and not pd.isna(numbers).all(), labels=frozenset(labels))
+
+
+def _joined(parts: Sequence[Sequence[Kind]]) -> list[Kind]:
     """Return the kinds of columns, given those in some parts."""
-    joined: list[Any] = []
-    for kinds in zip(*parts, strict=True):
-        labels = tuple({label for kind in kinds if isinstance(kind, tuple) for label in kind})
-        are_numbers = True in kinds or not are_categories(labels)
-        joined.append(None if None in kinds else are_numbers or labels)
-    return joined
+    columns = [list(zip(*kinds, strict=True)) for kinds in zip(*parts, strict=True)]
+    return [Kind(any(text), any(number), frozenset().union(*labels)) for text, number, labels in columns]
 
 
 MAX_LEVELS = 2**20

@@ -15,8 +15,8 @@ from ..base.checks import OneOf, Real
 from ..base.parallel import check_jobs, run_tasks, using_jobs
 from ..counts.contingency import FamilyCounts, count_families, family_counts
 from ..counts.information import STATISTICS, log_tail
+from ..frames.dataset import Dataset, Learnable
 from ..frames.opening import InFull, InParts
-from ..frames.schema import Dataset, Learnable
 from ..frames.training import prepare
 from ..model.recipes import Recipe, Step
 from ..network.classifiers import DN

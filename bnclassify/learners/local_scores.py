@@ -17,8 +17,9 @@ from ..base.checks import OneOf, Real, ScoreName
 from ..base.messages import listed, warn
 from ..counts.contingency import Counts, count_families, family_counts, flat_index
 from ..counts.information import looking_up
+from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts, open_data
-from ..frames.schema import Columns, Countable, Dataset, Schema
+from ..frames.schema import Columns, Schema
 from ..model.arguments import check_bnc
 from ..model.recipes import is_repeated
 from ..network.classifiers import BNC

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from ..base.arrays import Array, Mask, Positions, code_type, first_best, log
 from ..base.messages import shown
 from ..counts.contingency import check_cells, flat_index, number_states
-from ..frames.schema import Dataset, Schema
+from ..frames.dataset import Dataset
+from ..frames.schema import Schema
 from ..metrics import ACCURACY, Metric
 from ..metrics.folds import Rows
 from ..network.elimination import add_missing

@@ -16,8 +16,8 @@ from ..base.arrays import TOLERANCE, Array, Mask, Positions, blocks, xlogx
 from ..base.calls import advance
 from ..base.checks import Real, Whole
 from ..base.immutable import record
+from ..frames.dataset import Dataset
 from ..frames.opening import InFull
-from ..frames.schema import Dataset
 from ..frames.training import prepare_rows
 from ..model.model import Model
 from .classifiers import BNC

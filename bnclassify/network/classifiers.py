@@ -15,7 +15,8 @@ from ..base.graphs import layers
 from ..base.immutable import EMPTY, PROBABILITY, bounded, cached_property, record
 from ..base.messages import shown
 from ..counts.contingency import count_families, flat_index
-from ..frames.schema import Countable, Dataset, Levels
+from ..frames.dataset import Countable, Dataset
+from ..frames.schema import Levels
 from ..model.formulas import Formula, Sum
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Tally

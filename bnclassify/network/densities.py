@@ -20,8 +20,8 @@ from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, Immutable, bounded, re
 from ..base.messages import listed, shown
 from ..counts.contingency import Recoding
 from ..counts.information import Known, Moments, known_values, moments_of, number_moments
+from ..frames.dataset import Dataset
 from ..frames.opening import open_data
-from ..frames.schema import Dataset
 from ..frames.training import Numeric, find_numbers
 from ..model.model import Model, renewed
 from .estimates import Plain, Prior

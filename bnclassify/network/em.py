@@ -17,7 +17,7 @@ from ..base.checks import Real, Whole
 from ..base.immutable import ANY_NUMBER, Immutable, bounded, record
 from ..base.messages import warn
 from ..counts.contingency import contingency_tables
-from ..frames.schema import Dataset
+from ..frames.dataset import Dataset
 from ..model.model import Model
 from . import elimination, forests
 from .estimates import Dirichlet, Method, Prior, PseudoCounts, Scope

@@ -25,7 +25,7 @@ from ..base.checks import Real, Whole
 from ..base.immutable import record
 from ..base.messages import warn
 from ..counts.contingency import check_number, count_families, count_pairs, flat_index
-from ..frames.schema import Countable, Dataset
+from ..frames.dataset import Countable, Dataset
 from ..model.arguments import check_size
 from ..model.model import Choose, Derived, Model, forwarding
 from ..model.questions import is_nb

@@ -16,6 +16,7 @@ from ..base.calls import guided
 from ..base.checks import Cutting, OneOf, Whole, check_columns, check_names
 from ..base.immutable import ANY_NUMBER, Immutable, bounded, cached_property, record
 from ..base.messages import listed, shown
+from ..frames.dataset import Data
 from ..frames.encoding import Row
 from ..frames.numeric import (
     as_floats,
@@ -28,7 +29,6 @@ from ..frames.numeric import (
     read_numbers,
 )
 from ..frames.opening import frame_of
-from ..frames.schema import Data
 from ..frames.sources import AnyFrame, Source
 from .cut_points import (
     BY_CLASS,

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from ..base.messages import shown
 from ..counts.contingency import contingency_tables
+from ..frames.dataset import Dataset, match
 from ..frames.opening import InFull
-from ..frames.schema import Dataset, Levels, Schema, match
+from ..frames.schema import Levels, Schema
 from ..inference.explain import describe
 from ..model.arguments import encode_for
 from ..model.questions import families, values

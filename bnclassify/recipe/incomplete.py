@@ -11,7 +11,7 @@ import numpy as np
 
 from ..base.arrays import Array, Codes, log
 from ..base.immutable import POWER, Immutable, bounded, record
-from ..frames.schema import Dataset
+from ..frames.dataset import Dataset
 from ..network.classifiers import BNC
 from ..network.elimination import BLOCK_ROWS, network_joint
 from ..network.estimates import Scope

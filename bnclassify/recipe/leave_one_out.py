@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..base.arrays import TOLERANCE, Array, Codes, one_thread
 from ..base.checks import Flag, OneOf
 from ..base.immutable import POWER, bounded, record
-from ..frames.schema import Dataset
+from ..frames.dataset import Dataset
 from ..model.formulas import Formula, Raised
 from ..model.model import Derived, Model, forwarding, renewed
 from ..model.recipes import A_NETWORK, Recipe

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, code_type, log
 from ..base.immutable import Immutable, is_within, record
-from ..frames.schema import Dataset, Levels, Schema
+from ..frames.dataset import Dataset
+from ..frames.schema import Levels, Schema
 from ..frames.training import TrainingData
 from ..network.estimates import Scope
 from ..numbers.discretization import MovedCuts

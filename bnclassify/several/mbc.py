@@ -17,7 +17,8 @@ from ..base.arrays import Array, Codes, Positions, blocks, first_best, log
 from ..base.immutable import PROBABILITY, bounded, cached_property, record
 from ..base.messages import listed, shown
 from ..counts.contingency import count_families
-from ..frames.schema import Dataset, Levels
+from ..frames.dataset import Dataset
+from ..frames.schema import Levels
 from ..model.recipes import Recipe, Tally
 from ..network.classifiers import Graph
 from ..network.elimination import (

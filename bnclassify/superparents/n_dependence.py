@@ -14,8 +14,9 @@ from ..base.checks import OneOf, Optional, Whole
 from ..base.immutable import COUNT, bounded, cached_property, record
 from ..base.messages import listed, shown
 from ..counts.contingency import Recoding
+from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts, frame_of
-from ..frames.schema import Countable, Dataset, Levels
+from ..frames.schema import Levels
 from ..frames.training import describe
 from ..model.formulas import Formula
 from ..model.model import Model

@@ -12,7 +12,8 @@ import numpy as np
 from ..base.arrays import Array, Codes, Positions
 from ..base.immutable import PROBABILITY, bounded, cached_property, record
 from ..counts.contingency import Recoding, check_all_pairs, contingency_tables, count_pairs
-from ..frames.schema import Dataset, Levels
+from ..frames.dataset import Dataset
+from ..frames.schema import Levels
 from ..model.recipes import Recipe, Tally
 from ..network.classifiers import BNC
 from ..network.elimination import joint_in_blocks
