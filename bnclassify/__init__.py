@@ -121,7 +121,7 @@ from .model.questions import (
     values as values,
     vars as vars,
 )
-from .model.traces import (
+from .model.tables import (
     concentrations as concentrations,
     cpt as cpt,
     em_objectives as em_objectives,

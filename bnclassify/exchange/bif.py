@@ -24,7 +24,7 @@ from ..model.arguments import check_coded
 from ..model.model import Model
 from ..model.questions import values, vars
 from ..model.recipes import Step
-from ..model.traces import params
+from ..model.tables import params
 from ..network.classifiers import BNC
 from .storage import as_path, replace_file
 

@@ -19,7 +19,7 @@ from ..inference.explain import describe, explain_row, write_rivals
 from ..model.arguments import check_fitted, check_model, encode_for
 from ..model.model import Model
 from ..model.questions import classes
-from ..model.traces import feature_weights, manb_arc_posterior
+from ..model.tables import feature_weights, manb_arc_posterior
 from .canvas import (
     BLUE,
     GREY,

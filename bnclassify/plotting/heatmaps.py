@@ -19,7 +19,7 @@ from ..frames.schema import Levels, Schema
 from ..inference.explain import describe
 from ..model.arguments import encode_for
 from ..model.questions import families, values
-from ..model.traces import cpt
+from ..model.tables import cpt
 from ..network.classifiers import Network
 from ..network.estimates import Family
 from .canvas import (
