@@ -25,7 +25,7 @@ from bnclassify.learners.fixed import network
 from bnclassify.metrics import METRICS, Metric
 from bnclassify.model.model import BuiltOn, Derived, Model
 from bnclassify.model.recipes import Recipe, Step
-from bnclassify.network.estimates import Dirichlet, Method, Prior
+from bnclassify.network.priors import Dirichlet, Method, Prior
 
 
 def star(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> bn.BNC:

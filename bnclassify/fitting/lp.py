@@ -24,7 +24,7 @@ from ..model.recipes import Rows, Step, Tally
 from ..network.awnb import AWNB
 from ..network.densities import Densities, Numbers
 from ..network.em import EM
-from ..network.estimates import PLAIN, Method, Prior, is_nested
+from ..network.priors import PLAIN, Method, Prior, is_nested
 from ..network.weighting import MANB, WANBIA, Subsumption
 from ..recipe.leave_one_out import LeaveOneOut, LeaveOneOutPower
 from ..recipe.prior import find_prior

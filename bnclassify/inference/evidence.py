@@ -21,7 +21,7 @@ from ..frames.dataset import Dataset
 from ..frames.labels import check_unseen
 from ..model.arguments import check_fitted, check_not_dropped
 from ..model.model import Model
-from ..network.estimates import Scope
+from ..network.families import Scope
 
 _BLOCK_CELLS = 2**22
 _MOST_LINES = 5

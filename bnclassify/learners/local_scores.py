@@ -24,7 +24,8 @@ from ..model.arguments import check_bnc
 from ..model.recipes import is_repeated
 from ..network.classifiers import BNC
 from ..network.elimination import equal_columns
-from ..network.estimates import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize, Scope
+from ..network.families import Scope
+from ..network.priors import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize
 
 _STIRLING = 16.0  # above this, four terms of the series are exact to 1e-14
 

@@ -24,8 +24,8 @@ from ..frames.schema import Schema
 from ..metrics import ACCURACY, Metric
 from ..metrics.folds import Rows
 from ..network.elimination import add_missing
-from ..network.estimates import Prior, PseudoCounts
 from ..network.factors import Factor
+from ..network.priors import Prior, PseudoCounts
 from .neighbours import Edit, Parents, Structure, apply
 
 _KEPT_BYTES = 2**28

@@ -21,7 +21,7 @@ from ..frames.opening import InFull
 from ..frames.training import prepare_rows
 from ..model.model import Model
 from .classifiers import BNC
-from .estimates import Method, Prior, check_augmented
+from .priors import Method, Prior, check_augmented
 from .weighting import with_weights
 
 MAX_DEPTH = 30

@@ -20,8 +20,9 @@ from ..counts.contingency import contingency_tables
 from ..frames.dataset import Dataset
 from ..model.model import Model
 from . import elimination, forests
-from .estimates import Dirichlet, Method, Prior, PseudoCounts, Scope
 from .factors import Batch, Belief, Factor, sum_terms
+from .families import Scope
+from .priors import Dirichlet, Method, Prior, PseudoCounts
 
 _BLOCK_ROWS = 2**13
 _BLOCK_CELLS = 2**22

@@ -31,7 +31,8 @@ from ..model.model import Choose, Derived, Model, forwarding
 from ..model.questions import is_nb
 from ..model.recipes import Recipe
 from .classifiers import BNC
-from .estimates import Method, Prior, PseudoCounts, Scope, check_augmented, check_positive
+from .families import Scope
+from .priors import Method, Prior, PseudoCounts, check_augmented, check_positive
 
 _FLAT = 1e-6  # nats per row and weight; smaller slopes count as 0
 _OPTIONS = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-7}

@@ -21,7 +21,7 @@ from ..model.arguments import encode_for
 from ..model.questions import families, values
 from ..model.tables import cpt
 from ..network.classifiers import Network
-from ..network.estimates import Family
+from ..network.families import Family
 from .canvas import (
     HATCHED,
     LINE,

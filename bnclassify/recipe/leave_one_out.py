@@ -22,7 +22,7 @@ from ..model.formulas import Formula, Raised
 from ..model.model import Derived, Model, forwarding, renewed
 from ..model.recipes import A_NETWORK, Recipe
 from ..network.classifiers import BNC
-from ..network.estimates import Method, Prior, check_positive
+from ..network.priors import Method, Prior, check_positive
 from .cases import in_order, row_keys
 from .incomplete import Fading, learn_exponent, marginalize, missing_shares
 from .powers import COMMON_PRECISION, Powers, best_powers, common_power, log_likelihood, odds

@@ -15,7 +15,7 @@ from ..base.arrays import TOLERANCE, Array
 from ..base.checks import Flag, Real, must_be
 from ..base.immutable import cached_property, record
 from ..frames.dataset import Dataset
-from ..network.estimates import (
+from ..network.priors import (
     LEAST_AMOUNT,
     MOST_AMOUNT,
     MOST_ESS,

@@ -14,7 +14,7 @@ from ..base.immutable import Immutable, is_within, record
 from ..frames.dataset import Dataset
 from ..frames.schema import Levels, Schema
 from ..frames.training import TrainingData
-from ..network.estimates import Scope
+from ..network.families import Scope
 from ..numbers.discretization import MovedCuts
 from .counts import count_prefixes, without_class
 from .prior import make_stacks

@@ -37,8 +37,9 @@ from ..network.elimination import (
     score_all,
 )
 from ..network.ensemble import ArcShares, mean_arcs
-from ..network.estimates import Family, Prior, check_families, tabulate
 from ..network.factors import Factor
+from ..network.families import Family, check_families
+from ..network.priors import Prior, tabulate
 from .multidimensional import MOST_COMBINATIONS, MultiModel
 
 

@@ -35,7 +35,7 @@ from ..learners import find_learner
 from ..learners.local_scores import LocalScores, check_score, warn_of_fractions
 from ..model.model import Model
 from ..model.recipes import Recipe, Step
-from ..network.estimates import Family
+from ..network.families import Family
 from .chain_ensemble import ChainEnsemble
 from .mbc import MAODE, MBC
 from .multidimensional import Chain

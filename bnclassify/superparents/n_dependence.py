@@ -23,7 +23,8 @@ from ..model.model import Model
 from ..model.recipes import Recipe, Step, Tally
 from ..network.classifiers import BNC
 from ..network.ensemble import Average
-from ..network.estimates import Dirichlet, Family, MEstimate, Prior
+from ..network.families import Family
+from ..network.priors import Dirichlet, MEstimate, Prior
 from ..recipe.tables import LeftOut
 from .cooccurrence import Cooccurrence, count_cooccurrence
 from .row_groups import Estimators, choice_of_members, left_out_joint, log_joint

@@ -19,7 +19,8 @@ from ..network.classifiers import BNC
 from ..network.elimination import joint_in_blocks
 from ..network.em import EM
 from ..network.ensemble import Average
-from ..network.estimates import Family, Prior, PseudoCounts
+from ..network.families import Family
+from ..network.priors import Prior, PseudoCounts
 
 _SMALL = 2**20  # cells
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, blocks, log, log_sum_exp
 from ..base.immutable import cached_property
 from ..model.formulas import Choice, Mixture, Sum, Table, padded
-from ..network.estimates import PseudoCounts
+from ..network.priors import PseudoCounts
 from ..network.weighting import hide_implied, implied_values
 from ..recipe.tables import LeftOut
 from .cooccurrence import Cooccurrence, Counts
