@@ -26,7 +26,7 @@ from ..base.messages import listed, shown, warn
 from ..base.parallel import check_jobs, using_jobs
 from ..frames.columns import warn_of_columns, warn_of_no_features
 from ..frames.dataset import Dataset, InMemory, Learnable, Opened
-from ..frames.encoding import Frame
+from ..frames.frame import Frame
 from ..frames.opening import InFull, InParts, group_labels, open_data
 from ..frames.partitions import Partitions
 from ..frames.training import Numeric, TrainingData, prepare, prepare_rows

@@ -14,7 +14,7 @@ from ..base.checks import Flag, Names, OneOf, Optional, Seed, Whole, check_rng
 from ..base.immutable import EMPTY, record
 from ..base.messages import listed, plain, shown, warn
 from ..frames.dataset import Dataset, Learnable
-from ..frames.encoding import check_levels
+from ..frames.frame import check_levels
 from ..frames.opening import InFull, InParts, group_labels, open_data
 from ..frames.schema import Columns, Schema
 from ..frames.training import TrainingData, prepare

@@ -15,7 +15,7 @@ from ..base.checks import Flag, OneOf, Seed, Whole, check_columns, check_rng
 from ..base.messages import listed, shown, warn
 from ..base.parallel import run_tasks
 from ..frames.dataset import Dataset, Opened
-from ..frames.encoding import check_levels
+from ..frames.frame import check_levels
 from ..frames.labels import check_unseen, recode
 from ..frames.opening import group_labels, is_partitioned, open_data
 from ..frames.partitions import NoRowsError, Partitions

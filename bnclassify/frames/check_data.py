@@ -14,8 +14,8 @@ from ..base.calls import guided
 from ..base.checks import check_columns, check_name
 from .columns import column_arrays
 from .dataset import Dataset, InMemory
-from .encoding import Frame
 from .findings import Column, Finding, drop, equal_rows, find
+from .frame import Frame
 from .numeric import CATEGORICAL, FLOATS, advice_on
 from .opening import InFull, open_data
 

@@ -14,7 +14,7 @@ from ..base.checks import check_columns, check_name, check_names
 from . import databases as databases  # which registers its source
 from .columns import warn_of_columns, warn_of_labels, warn_of_no_features
 from .dataset import Dataset, InMemory, Learnable, Opened, Prepare
-from .encoding import check_levels
+from .frame import check_levels
 from .numeric import FLOATS
 from .opening import InFull, InParts, open_data
 from .partitions import Partitions, check_rows

@@ -14,9 +14,9 @@ from ..base.calls import guided
 from ..base.checks import Unseen
 from ..base.graphs import descending
 from ..frames.dataset import Dataset
-from ..frames.encoding import Row, is_missing
 from ..frames.labels import check_unseen
 from ..frames.opening import InFull
+from ..frames.records import Row, is_missing
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from .evidence import middles

@@ -15,7 +15,7 @@ from ..base.checks import ListOf, Real, Seed, Whole, check_name, check_rng, must
 from ..base.immutable import record
 from ..base.messages import warn
 from ..frames.dataset import Dataset
-from ..frames.encoding import check_levels
+from ..frames.frame import check_levels
 from ..frames.opening import InFull, open_data
 from ..model.model import renewed
 from ..model.recipes import Rows, Step

@@ -19,7 +19,7 @@ from ..base.checks import OneOf
 from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, Immutable, bounded, record
 from ..base.messages import listed, shown
 from ..counts.contingency import Recoding
-from ..counts.information import Known, Moments, known_values, moments_of, number_moments
+from ..counts.moments import Known, Moments, known_values, moments_of, number_moments
 from ..frames.dataset import Dataset
 from ..frames.opening import open_data
 from ..frames.training import Numeric, find_numbers

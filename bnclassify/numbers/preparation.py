@@ -13,10 +13,12 @@ from ..base.immutable import Immutable, record
 from ..base.messages import listed
 from ..frames.databases import DatabaseTable
 from ..frames.dataset import Countable, Data, Dataset, InMemory
-from ..frames.encoding import Frame, Row, encode_frame
+from ..frames.encode import check_new_level
+from ..frames.frame import Frame, encode_frame
 from ..frames.numeric import are_categories, check_class, is_binary
-from ..frames.opening import check_new_level, frame_of, open_data
+from ..frames.opening import frame_of, open_data
 from ..frames.partitions import Partitions
+from ..frames.records import Row
 from ..frames.schema import Columns, Known
 from ..frames.sources import Source
 from ..frames.training import Numeric, find_numbers, prepare, some_features

@@ -12,8 +12,8 @@ from ..base.arrays import Codes
 from ..base.checks import Instance
 from ..base.messages import shown
 from ..frames.dataset import Dataset, match
-from ..frames.encoding import Row
 from ..frames.opening import InFull
+from ..frames.records import Row
 from ..frames.schema import MISSING
 from ..inference.evidence import Effect, measure_effect
 from ..inference.explain import describe, read_one
