@@ -29,7 +29,7 @@ from bnclassify.fitting.lp import fit
 from bnclassify.learners import LEARNERS
 from bnclassify.model.model import Model
 from bnclassify.network.classifiers import Network
-from bnclassify.network.estimates import Method
+from bnclassify.network.priors import Method
 from bnclassify.recipe.weighted import Stacked
 from bnclassify.several.multidimensional import ClassView
 

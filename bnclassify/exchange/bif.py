@@ -18,13 +18,13 @@ from ..base.immutable import record
 from ..base.messages import cut, listed, repeated, shown
 from ..counts.contingency import MAX_CELLS
 from ..fitting.lp import lp
-from ..frames.schema import Dataset
+from ..frames.dataset import Dataset
 from ..learners.fixed import fixed_again, fixed_network
 from ..model.arguments import check_coded
 from ..model.model import Model
 from ..model.questions import values, vars
 from ..model.recipes import Step
-from ..model.traces import params
+from ..model.tables import params
 from ..network.classifiers import BNC
 from .storage import as_path, replace_file
 

@@ -25,10 +25,10 @@ from ..base.immutable import record
 from ..base.messages import listed, shown, warn
 from ..base.parallel import check_jobs, using_jobs
 from ..frames.columns import warn_of_columns, warn_of_no_features
-from ..frames.encoding import Frame
+from ..frames.dataset import Dataset, InMemory, Learnable, Opened
+from ..frames.frame import Frame
 from ..frames.opening import InFull, InParts, group_labels, open_data
 from ..frames.partitions import Partitions
-from ..frames.schema import Dataset, InMemory, Learnable, Opened
 from ..frames.training import Numeric, TrainingData, prepare, prepare_rows
 from ..learners import LEARNERS, find_learner
 from ..learners.fixed import anb, nb

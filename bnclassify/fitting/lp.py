@@ -13,9 +13,10 @@ from ..base.calls import guided, progress_bar
 from ..base.checks import Flag, Names, OneOf, Optional, Seed, Whole, check_rng
 from ..base.immutable import EMPTY, record
 from ..base.messages import listed, plain, shown, warn
-from ..frames.encoding import check_levels
+from ..frames.dataset import Dataset, Learnable
+from ..frames.frame import check_levels
 from ..frames.opening import InFull, InParts, group_labels, open_data
-from ..frames.schema import Columns, Dataset, Learnable, Schema
+from ..frames.schema import Columns, Schema
 from ..frames.training import TrainingData, prepare
 from ..model.arguments import check_model
 from ..model.model import Model, renewed
@@ -23,7 +24,7 @@ from ..model.recipes import Rows, Step, Tally
 from ..network.awnb import AWNB
 from ..network.densities import Densities, Numbers
 from ..network.em import EM
-from ..network.estimates import PLAIN, Method, Prior, is_nested
+from ..network.priors import PLAIN, Method, Prior, is_nested
 from ..network.weighting import MANB, WANBIA, Subsumption
 from ..recipe.leave_one_out import LeaveOneOut, LeaveOneOutPower
 from ..recipe.prior import find_prior

@@ -19,7 +19,7 @@ from ..base.arrays import Array, Codes
 from ..base.immutable import EMPTY, cached_property
 from ..base.messages import silently
 from ..base.parallel import number_of_jobs, run_tasks
-from ..frames.schema import Dataset
+from ..frames.dataset import Dataset
 from ..frames.training import TrainingData
 from ..model.arguments import encode_for
 from ..model.model import Model, renewed

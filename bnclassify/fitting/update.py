@@ -13,8 +13,9 @@ from ..base.calls import guided
 from ..base.checks import Instance, ListOf, OneOf
 from ..base.messages import shown
 from ..counts.contingency import Recoding
+from ..frames.labels import united
 from ..frames.opening import InFull, InParts, is_partitioned, open_data
-from ..frames.schema import Columns, united
+from ..frames.schema import Columns
 from ..model.arguments import check_fitted
 from ..model.model import Model, renewed
 from ..model.recipes import Rows, Tally

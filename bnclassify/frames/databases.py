@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from ..base.arrays import Array
 from ..base.immutable import EMPTY, cached_property
 from ..base.messages import needs_rows, shown
-from .opening import MAX_LEVELS
 from .sources import Make, Merge, T, register_source
+from .survey import MAX_LEVELS
 
 _MOST_CELLS = 2**12  # of a table from which those of several families are summed
 _MOST_SELECTS = 64  # in one query

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, added
 from ..base.messages import listed, needs_rows, shown, warn
-from .encoding import Facts, Reading
-from .schema import ALL, MISSING, Columns, Dataset, Known, Learnable, Prepare, Schema, recode
+from .dataset import Dataset, Learnable, Prepare
+from .labels import recode
+from .reading import Facts, Reading
+from .schema import ALL, MISSING, Columns, Known, Schema
 from .sources import Source, is_dask
 
 T = TypeVar("T")

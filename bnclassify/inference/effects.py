@@ -16,8 +16,9 @@ from ..base.checks import Whole
 from ..base.immutable import ANY_NUMBER, PROBABILITY, bounded, cached_property, record
 from ..base.messages import listed, repeated
 from ..counts.contingency import flat_index
+from ..frames.dataset import Dataset
 from ..frames.opening import InFull
-from ..frames.schema import MISSING, Dataset
+from ..frames.schema import MISSING
 from ..model.arguments import check_fitted, encode_for
 from ..model.formulas import Formula, Sum, Table
 from ..model.model import BuiltOn, Model

@@ -15,9 +15,9 @@ from ..base.arrays import Array, Codes, Mask, Positions
 from ..base.calls import guided
 from ..base.checks import Flag, Unseen
 from ..base.messages import shown
-from ..frames.encoding import Row, is_missing
+from ..frames.dataset import Dataset
 from ..frames.opening import InFull
-from ..frames.schema import Dataset
+from ..frames.records import Row, is_missing
 from ..model.arguments import check_fitted, read_for
 from ..model.model import Model
 from ..model.recipes import with_level

@@ -12,8 +12,8 @@ from ..base.arrays import log_normalize
 from ..base.checks import Instance, OneOf
 from ..base.immutable import record
 from ..base.messages import listed
+from ..frames.dataset import Dataset, match
 from ..frames.opening import InFull
-from ..frames.schema import Dataset, match
 from ..model.arguments import check_fitted, encode_for
 from ..model.model import Model
 from ..model.recipes import Step

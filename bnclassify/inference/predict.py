@@ -24,9 +24,10 @@ from ..base.arrays import (
 from ..base.calls import guided
 from ..base.checks import Flag, Instance, Real, Seed, Unseen, check_columns, check_rng
 from ..base.messages import listed, shown
-from ..frames.encoding import Row, is_missing
+from ..frames.dataset import Dataset
+from ..frames.labels import check_unseen
 from ..frames.partitions import dask_frame_of
-from ..frames.schema import Dataset, check_unseen
+from ..frames.records import Row, is_missing
 from ..frames.sources import AnyFrame, in_kind_of, in_pandas
 from ..metrics.outcomes import Labelling
 from ..model.arguments import check_fitted, encode_for, log_joint

@@ -14,7 +14,7 @@ from ..base.calls import guided
 from ..base.checks import Instance, Names, Real, Seed, Whole, check_rng, is_among
 from ..base.immutable import EMPTY
 from ..base.messages import listed, shown
-from ..frames.schema import match
+from ..frames.dataset import match
 from ..model.arguments import check_joint, check_not_dropped, encode_for
 from ..model.model import Model
 from ..model.recipes import BOUNDS, check_draws, check_interval, drawn_bounds

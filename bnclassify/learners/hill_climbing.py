@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ..base.checks import Flag, ListOf, OneOf, Optional, ScoreName, Seed, Whole, check_rng
+from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts
-from ..frames.schema import Countable
 from ..frames.training import prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC

@@ -14,8 +14,8 @@ from ..base.checks import OneOf, ScoreName, Whole
 from ..base.graphs import descending
 from ..counts.contingency import flat_index
 from ..counts.information import informations, pair_statistics
+from ..frames.dataset import Dataset, Learnable
 from ..frames.opening import InFull, InParts
-from ..frames.schema import Dataset, Learnable
 from ..frames.training import averages_views, prepare, prepare_rows
 from ..model.recipes import Step
 from ..network.classifiers import BNC

@@ -14,9 +14,9 @@ from ..base.arrays import Array, Positions, log, log_sum_exp, normalize, one_thr
 from ..base.checks import ListOf, Real, Seed, Whole, check_name, check_rng, must_be
 from ..base.immutable import record
 from ..base.messages import warn
-from ..frames.encoding import check_levels
+from ..frames.dataset import Dataset
+from ..frames.frame import check_levels
 from ..frames.opening import InFull, open_data
-from ..frames.schema import Dataset
 from ..model.model import renewed
 from ..model.recipes import Rows, Step
 from ..network.classifiers import BNC

@@ -12,8 +12,8 @@ from ..base.arrays import TOLERANCE, Array, Mask, first_best
 from ..base.checks import OneOf
 from ..base.graphs import maximum_forest, spanning_tree_posterior
 from ..counts.information import PairStatistics, informations, pair_statistics
+from ..frames.dataset import Learnable
 from ..frames.opening import InFull, InParts
-from ..frames.schema import Learnable
 from ..frames.training import averages_views, prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC

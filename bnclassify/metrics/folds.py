@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.arrays import Array
 from ..base.checks import OneOf, Seed, Whole, check_rng
 from ..base.messages import listed, shown, warn
-from ..frames.encoding import encode_frame
+from ..frames.frame import encode_frame
 from ..frames.numeric import check_index
 from ..frames.sources import in_pandas
 

@@ -14,7 +14,7 @@ from ..base.arrays import Array, Codes, Positions
 from ..base.immutable import Immutable
 from ..base.messages import listed
 from ..counts.contingency import Recoding, recoded
-from ..frames.schema import Countable, Dataset
+from ..frames.dataset import Countable, Dataset
 from .formulas import Formula
 from .recipes import A_NETWORK, Tally
 

@@ -14,7 +14,8 @@ from ..base.arrays import Array, Codes, Mask, Positions, log_normalize, log_sum_
 from ..base.checks import OneOf, Optional
 from ..base.immutable import EMPTY, cached_property
 from ..base.messages import listed
-from ..frames.schema import Countable, Dataset, Levels, match
+from ..frames.dataset import Countable, Dataset, match
+from ..frames.schema import Levels
 from ..numbers.discretization import Discretizer
 from ..numbers.preparation import Preparation
 from .interfaces import Drawable, Estimable, Exportable, mark_up, write_facts

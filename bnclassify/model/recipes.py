@@ -16,7 +16,8 @@ from ..base.arrays import Array, by_shape
 from ..base.checks import Optional, Real, Whole
 from ..base.immutable import COUNT, Immutable, bounded, is_within, record
 from ..counts.contingency import narrow
-from ..frames.schema import Countable, Schema
+from ..frames.dataset import Countable
+from ..frames.schema import Schema
 from ..numbers.preparation import Preparation
 
 _MOST_CHARACTERS = 40

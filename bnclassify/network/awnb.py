@@ -16,12 +16,12 @@ from ..base.arrays import TOLERANCE, Array, Mask, Positions, blocks, xlogx
 from ..base.calls import advance
 from ..base.checks import Real, Whole
 from ..base.immutable import record
+from ..frames.dataset import Dataset
 from ..frames.opening import InFull
-from ..frames.schema import Dataset
 from ..frames.training import prepare_rows
 from ..model.model import Model
 from .classifiers import BNC
-from .estimates import Method, Prior, check_augmented
+from .priors import Method, Prior, check_augmented
 from .weighting import with_weights
 
 MAX_DEPTH = 30

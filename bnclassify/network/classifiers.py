@@ -15,26 +15,26 @@ from ..base.graphs import layers
 from ..base.immutable import EMPTY, PROBABILITY, bounded, cached_property, record
 from ..base.messages import shown
 from ..counts.contingency import count_families, flat_index
-from ..frames.schema import Countable, Dataset, Levels
+from ..frames.dataset import Countable, Dataset
+from ..frames.schema import Levels
 from ..model.formulas import Formula, Sum
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Tally
 from .elimination import BLOCK_ROWS, beliefs, complete, draw_columns, joint_in_blocks
 from .em import maximize
-from .estimates import (
+from .factors import Batch, Factor, NumberTerm
+from .families import (
     Family,
     Scope,
     check_families,
     check_numbers,
     check_shapes,
     count_parameters,
-    is_nested,
     number_families,
-    tabulate,
     warn_of_wide_tables,
 )
-from .factors import Batch, Factor, NumberTerm
 from .gibbs import BURN_IN, GibbsSampler, product_joint
+from .priors import is_nested, tabulate
 
 _DEVIATIONS, _POINTS = 2.5, 201  # standard deviations beyond the means of a curve, and its number of points
 

@@ -16,7 +16,7 @@ from ..base.calls import guided
 from ..base.checks import Cutting, OneOf, Whole, check_columns, check_names
 from ..base.immutable import ANY_NUMBER, Immutable, bounded, cached_property, record
 from ..base.messages import listed, shown
-from ..frames.encoding import Row
+from ..frames.dataset import Data
 from ..frames.numeric import (
     as_floats,
     check_exact,
@@ -28,7 +28,7 @@ from ..frames.numeric import (
     read_numbers,
 )
 from ..frames.opening import frame_of
-from ..frames.schema import Data
+from ..frames.records import Row
 from ..frames.sources import AnyFrame, Source
 from .cut_points import (
     BY_CLASS,

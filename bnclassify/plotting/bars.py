@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from ..base.arrays import Array
 from ..base.checks import Optional, Unseen, Whole, must_be
 from ..evaluation.arc_strength import check_strength, threshold_of
-from ..frames.encoding import Row
 from ..frames.opening import InFull
+from ..frames.records import Row
 from ..inference.evidence import weigh_evidence
 from ..inference.explain import describe, explain_row, write_rivals
 from ..model.arguments import check_fitted, check_model, encode_for
 from ..model.model import Model
 from ..model.questions import classes
-from ..model.traces import feature_weights, manb_arc_posterior
+from ..model.tables import feature_weights, manb_arc_posterior
 from .canvas import (
     BLUE,
     GREY,

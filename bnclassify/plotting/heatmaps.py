@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 
 from ..base.messages import shown
 from ..counts.contingency import contingency_tables
+from ..frames.dataset import Dataset, match
 from ..frames.opening import InFull
-from ..frames.schema import Dataset, Levels, Schema, match
+from ..frames.schema import Levels, Schema
 from ..inference.explain import describe
 from ..model.arguments import encode_for
 from ..model.questions import families, values
-from ..model.traces import cpt
+from ..model.tables import cpt
 from ..network.classifiers import Network
-from ..network.estimates import Family
+from ..network.families import Family
 from .canvas import (
     HATCHED,
     LINE,

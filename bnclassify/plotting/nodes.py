@@ -11,7 +11,7 @@ from typing import Any
 import graphviz
 
 from ..base.messages import cut
-from ..frames.encoding import is_missing
+from ..frames.records import is_missing
 from ..inference.evidence import REST
 from ..inference.explain import Explanation, describe
 from ..model.model import Model

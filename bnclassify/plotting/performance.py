@@ -16,7 +16,7 @@ from ..evaluation.compare_ranks import RankComparison
 from ..evaluation.fold_scores import choose_metric, scheme_of
 from ..metrics import METRICS
 from ..model.recipes import check_interval
-from ..model.traces import greedy_scores, search_steps
+from ..model.tables import greedy_scores, search_steps
 from ..network.classifiers import BNC
 from .canvas import (
     BLUE,

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array
 from ..base.messages import listed, warn
+from ..frames.dataset import Dataset
+from ..frames.encode import each_a_case
 from ..frames.numeric import as_floats
-from ..frames.opening import each_a_case
-from ..frames.schema import Dataset
 
 _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a float
 _ROUNDS = 4  # in which rows and values describe each other

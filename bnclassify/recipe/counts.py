@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..base.arrays import Array
 from ..base.immutable import COUNT, Immutable, bounded, cached_property, record
 from ..counts.contingency import Recoding
-from ..frames.schema import Countable
+from ..frames.dataset import Countable
 
 Places = NDArray[np.intp]
 

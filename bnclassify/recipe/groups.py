@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, log
-from ..frames.schema import Dataset
-from ..network.estimates import Scope
+from ..frames.dataset import Dataset
+from ..network.families import Scope
 from .counts import count_prefixes, without_class
 from .prior import make_stacks
 from .tables import LeftOut, PrefixTable, Stack, class_probabilities, feature_probabilities

@@ -11,11 +11,11 @@ import numpy as np
 
 from ..base.arrays import Array, Codes, log
 from ..base.immutable import POWER, Immutable, bounded, record
-from ..frames.schema import Dataset
+from ..frames.dataset import Dataset
 from ..network.classifiers import BNC
 from ..network.elimination import BLOCK_ROWS, network_joint
-from ..network.estimates import Scope
 from ..network.factors import Factor
+from ..network.families import Scope
 from .cases import column_order
 from .powers import log_likelihood, odds
 from .tables import LeftOut, PrefixTable

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from ..base.arrays import TOLERANCE, Array, Codes, one_thread
 from ..base.checks import Flag, OneOf
 from ..base.immutable import POWER, bounded, record
-from ..frames.schema import Dataset
+from ..frames.dataset import Dataset
 from ..model.formulas import Formula, Raised
 from ..model.model import Derived, Model, forwarding, renewed
 from ..model.recipes import A_NETWORK, Recipe
 from ..network.classifiers import BNC
-from ..network.estimates import Method, Prior, check_positive
+from ..network.priors import Method, Prior, check_positive
 from .cases import in_order, row_keys
 from .incomplete import Fading, learn_exponent, marginalize, missing_shares
 from .log_linear import LogLinear

@@ -17,7 +17,7 @@ from ..base.arrays import Array, Codes, Positions, RowsWithNumbers, log, log_sum
 from ..base.immutable import cached_property
 from ..base.messages import listed
 from ..counts.contingency import MAX_CELLS
-from ..frames.schema import Dataset
+from ..frames.dataset import Dataset
 from ..model.formulas import Blend, Formula, Scale, Sum, Table
 from ..model.model import BuiltOn, in_sequence, renewed
 from ..model.recipes import A_NETWORK

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array
 from ..base.immutable import cached_property
+from ..frames.dataset import Dataset
 from ..frames.numeric import as_floats
-from ..frames.schema import MISSING, Dataset
+from ..frames.schema import MISSING
 from ..model.model import Model, renewed
 from .cases import column_order
 from .counts import without_class

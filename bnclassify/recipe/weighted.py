@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.arrays import Array, Codes
 from ..base.immutable import POWER, bounded, cached_property, record
-from ..frames.schema import Dataset
+from ..frames.dataset import Dataset
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC

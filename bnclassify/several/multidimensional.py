@@ -14,8 +14,9 @@ from ..base.arrays import Array, Codes, blocks, first_best, log, log_normalize
 from ..base.checks import OneOf
 from ..base.immutable import EMPTY, cached_property, record
 from ..base.messages import listed, shown
+from ..frames.dataset import Learnable, match
 from ..frames.opening import InFull, InParts, open_rows
-from ..frames.schema import Columns, Learnable, Levels, match
+from ..frames.schema import Columns, Levels
 from ..frames.training import prepare
 from ..metrics.outcomes import Labelling
 from ..model.model import Model, forwarding

@@ -21,9 +21,10 @@ from ..base.parallel import using_jobs
 from ..evaluation.summary import measure_strengths
 from ..fitting.bnc import bnc, relearn_raw
 from ..fitting.lp import lp
+from ..frames.dataset import Dataset
+from ..frames.encode import each_a_case
 from ..frames.numeric import check_index, check_weights
-from ..frames.opening import Meaning, each_a_case, group_labels
-from ..frames.schema import Dataset
+from ..frames.opening import Meaning, group_labels
 from ..frames.sources import in_pandas
 from ..inference.predict import check_costs, check_prior, log_prior_ratio, predict, weigh_classes
 from ..learners import LEARNERS, find_learner
