@@ -11,16 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.calls import check_arguments, guided, parameters_of, showing_progress
-from ..base.checks import (
-    AnyCutting,
-    Flag,
-    Instance,
-    Learner,
-    Whole,
-    check_columns,
-    check_name,
-    check_names,
-)
+from ..base.checks import AnyCutting, Flag, Instance, Learner, Whole, check_columns, check_name, check_names
 from ..base.immutable import record
 from ..base.messages import listed, shown, warn
 from ..base.parallel import check_jobs, using_jobs

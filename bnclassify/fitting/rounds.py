@@ -21,15 +21,7 @@ from ..frames.opening import group_labels, is_partitioned, open_data
 from ..frames.partitions import NoRowsError, Partitions
 from ..frames.schema import Columns
 from ..frames.training import TrainingData, prepare
-from ..metrics.folds import (
-    FoldRows,
-    Folds,
-    GivenFolds,
-    HashedFolds,
-    Rows,
-    draw_parts,
-    split_rows,
-)
+from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, Rows, draw_parts, split_rows
 from ..model.arguments import check_fitted, of_estimator
 from ..model.model import Model
 from ..model.questions import values

@@ -16,10 +16,7 @@ from ..base.immutable import cached_property
 from ..base.messages import cut, shown
 from .dataset import Dataset, InMemory, Learnable, Opened, Prepare
 from .frame import Frame, check_unique
-from .numeric import (
-    check_index,
-    names_column,
-)
+from .numeric import check_index, names_column
 from .partitions import Memo, Partitions
 from .reading import Reading
 from .records import Records

@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from .dataset import Dataset, Prepare
 from .frame import Frame, encode_frame
 from .labels import recode
-from .numeric import (
-    check_weights,
-)
+from .numeric import check_weights
 from .schema import Schema
 
 

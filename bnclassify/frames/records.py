@@ -15,9 +15,7 @@ from ..base.checks import must_be
 from ..base.immutable import EMPTY
 from ..base.messages import did_you_mean, listed, shown, warn
 from .dataset import Dataset, InMemory
-from .numeric import (
-    read_numbers,
-)
+from .numeric import read_numbers
 from .schema import ALL, Columns, Schema
 
 Row: TypeAlias = "pd.Series[Any] | Mapping[Any, Any]"

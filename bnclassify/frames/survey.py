@@ -16,12 +16,7 @@ from ..base.arrays import added
 from ..base.messages import listed, shown
 from .columns import check_categorical, column_arrays
 from .frame import encode_frame
-from .numeric import (
-    check_weights,
-    is_categorical,
-    labels_to_keep,
-    read_numbers,
-)
+from .numeric import are_categories, check_weights, is_categorical, labels_to_keep, read_numbers
 from .partitions import ask_source, facts_of_source
 from .reading import Facts, Reading, with_class
 from .schema import Levels, Schema

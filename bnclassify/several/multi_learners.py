@@ -13,17 +13,7 @@ import pandas as pd
 
 from ..base.arrays import TOLERANCE
 from ..base.calls import check_arguments, parameters_of, progress_bar
-from ..base.checks import (
-    Instance,
-    Names,
-    OneOf,
-    ScoreName,
-    Seed,
-    Whole,
-    check_name,
-    check_rng,
-    must_be,
-)
+from ..base.checks import Instance, Names, OneOf, ScoreName, Seed, Whole, check_name, check_rng, must_be
 from ..base.graphs import maximum_arborescence, maximum_forest
 from ..base.immutable import record
 from ..base.messages import sharing, shown
