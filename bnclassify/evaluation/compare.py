@@ -128,7 +128,7 @@ def compare(
 
 def _adjust(tests: pd.DataFrame) -> None:
     """Add p-values that are adjusted for the number of pairs; warn of tests that are not defined."""
-    tests.insert(4, "p_holm", holm(tests["p"].to_numpy()))
+    tests.insert(4, "p_holm", holm(tests["p"].to_numpy()).ravel())
     constant = tests.index[tests["p"].isna()]
     if len(constant):
         warn(

@@ -206,8 +206,8 @@ def cv(
     names = _columns(list(models), metrics if by_metric else None, flat=flat)
     scheme = _describe(plan, scores)
     if not mean:
-        values = scores.by_round[:, :-1].reshape(len(plan.rounds), -1)
-        return record_scheme(pd.DataFrame(values, _index(plan), names), scheme, plan.unseen)
+        by_round = scores.by_round[:, :-1].reshape(len(plan.rounds), -1)
+        return record_scheme(pd.DataFrame(by_round, _index(plan), names), scheme, plan.unseen)
     _warn_of_undefined(metrics, scores.by_round[scores.sizes[:, 0] > 0, :-1])
     if isinstance(x, Model) and not by_metric:
         return float(scores.means[0, 0])

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..base.arrays import Array, Codes
+from ..base.arrays import Array, Codes, Positions
 from ..base.calls import Bar
 from ..base.checks import Flag, OneOf, Seed, Whole, check_columns, check_rng
 from ..base.messages import listed, shown, warn
@@ -24,7 +24,6 @@ from ..metrics.folds import (
     Folds,
     GivenFolds,
     HashedFolds,
-    Rows,
     draw_parts,
     split_rows,
 )
@@ -41,9 +40,9 @@ R = TypeVar("R")
 class RowFold:
     """A fold of rows: test rows, tested ``units`` of weights, and rows to learn from if not the rest."""
 
-    rows: Rows
+    rows: Positions
     units: Array | None = None
-    learned: Rows | None = None
+    learned: Positions | None = None
 
     def split(self, data: TrainingData) -> tuple[TrainingData, TrainingData]:
         """Return the training rows and the test rows."""

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..base.arrays import code_type
+from ..base.arrays import ArrayOf, code_type
 from ..base.checks import check_columns, must_be
 from ..base.immutable import EMPTY, cached_property
 from ..base.messages import did_you_mean, listed, repeated, shown, warn
@@ -212,7 +211,7 @@ def _check_record(
             warn(f"{argument}: {shown(key)} is not a variable of the model and is ignored. {similar}")
 
 
-def _alone(value: Any) -> NDArray[Any]:
+def _alone(value: Any) -> ArrayOf[Any]:
     """Return an array of one value, of floats if it is a number."""
     if isinstance(value, float | int | np.number) and not isinstance(value, bool):
         return np.array([value])
@@ -284,7 +283,7 @@ class Facts(NamedTuple):
     rows: int
     kept: int
     size: float
-    gaps: NDArray[np.int64]
+    gaps: ArrayOf[np.int64]
     positive: int = 0
     fractional: int = 0
     hidden: Any = 0

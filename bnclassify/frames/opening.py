@@ -9,10 +9,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas.api.types import is_float_dtype
 
-from ..base.arrays import added
+from ..base.arrays import Positions, added
 from ..base.calls import guided
 from ..base.checks import Names, OneOf, check_columns
 from ..base.immutable import cached_property
@@ -147,9 +146,7 @@ def each_a_case(data: Data) -> Data:
     return replace(data, weights=weights * scale, cases=np.arange(len(data)))
 
 
-def group_labels(
-    dataset: Any, groups: Any, targets: Collection[Hashable] = ()
-) -> tuple[InMemory, NDArray[np.intp]]:
+def group_labels(dataset: Any, groups: Any, targets: Collection[Hashable] = ()) -> tuple[InMemory, Positions]:
     """Return data without the column of groups, and the number of the group of each row, or raise.
 
     ``groups`` is the name of a column, but not of a target, or one label per row.

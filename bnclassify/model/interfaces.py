@@ -8,9 +8,7 @@ from html import escape
 from textwrap import wrap
 from typing import Any
 
-from numpy.typing import NDArray
-
-from ..base.arrays import Array, Codes, Positions
+from ..base.arrays import Array, ArrayOf, Codes, Positions
 from ..base.immutable import Immutable
 from ..base.messages import listed
 from ..counts.contingency import Recoding, recoded
@@ -162,7 +160,7 @@ class Exportable(Immutable):
         """Return the models whose joint distributions it averages in every row; none by default."""
         return ()
 
-    def _points_of(self, codes: Codes, order: Sequence[int]) -> NDArray[Any] | None:
+    def _points_of(self, codes: Codes, order: Sequence[int]) -> ArrayOf[Any] | None:
         """Return the points of a scorecard: its start, and of each feature, (rows, 1 + features); or None."""
         return None
 

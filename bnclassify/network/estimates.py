@@ -9,9 +9,8 @@ from math import prod
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, Positions, by_shape, normalize
+from ..base.arrays import Array, ArrayOf, Positions, by_shape, normalize
 from ..base.checks import available
 from ..base.graphs import find_cycle
 from ..base.immutable import COUNT, Immutable, bounded, record
@@ -75,7 +74,7 @@ class PseudoCounts(Immutable):
         return np.divide(mass, total, out=np.full(mass.shape, 1 / levels), where=total > 0)
 
     def side_by_side(
-        self, counts: NDArray[Any], variable: Positions, cards: Positions, configurations: int = 1
+        self, counts: ArrayOf[Any], variable: Positions, cards: Positions, configurations: int = 1
     ) -> Array:
         """Return the tables of variables whose levels, with ascending numbers, are along the last axis."""
         ends = np.flatnonzero(variable[1:] != variable[:-1]) + 1
@@ -149,7 +148,7 @@ class Drawn(PseudoCounts):
         return normalize(np.exp(logs - logs.max(axis=axis, keepdims=True)), axis)
 
     def side_by_side(
-        self, counts: NDArray[Any], variable: Positions, cards: Positions, configurations: int = 1
+        self, counts: ArrayOf[Any], variable: Positions, cards: Positions, configurations: int = 1
     ) -> Array:
         """Draw the tables of several variables whose levels all occur."""
         starts = np.flatnonzero(np.diff(variable, prepend=-1))
@@ -230,7 +229,7 @@ def check_positive(prior: Prior, argument: str) -> None:
 def tabulate(counts: Sequence[Array], prior: Prior) -> list[Array]:
     """Return the tables of families from their counts, read-only; those of one shape are made together."""
 
-    def estimated(stack: NDArray[Any]) -> Array:
+    def estimated(stack: ArrayOf[Any]) -> Array:
         made = prior(stack.astype(np.float64), axis=1)
         made.flags.writeable = False
         return made

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array
+from ..base.arrays import Array, ArrayOf, Positions
 from ..base.messages import listed, warn
 from ..frames.numeric import as_floats
 from ..frames.opening import each_a_case
@@ -27,10 +26,10 @@ _MANY = 20  # minimum number of these
 _FEW_TIMES = 20  # a value of more than one row in so many is not a copy
 
 Data = TypeVar("Data", bound=Dataset)
-Keys = NDArray[np.uint64]
+Keys = ArrayOf[np.uint64]
 
 
-def _mixed(values: NDArray[np.uint64] | NDArray[np.intp], salt: int) -> Keys:
+def _mixed(values: ArrayOf[np.uint64] | Positions, salt: int) -> Keys:
     """Return pseudo-random numbers of 64 bits, equal for equal values."""
     keys = (values.astype(np.uint64) + np.uint64(salt)) * np.uint64(0x9E3779B97F4A7C15)
     keys ^= keys >> np.uint64(31)
@@ -38,7 +37,7 @@ def _mixed(values: NDArray[np.uint64] | NDArray[np.intp], salt: int) -> Keys:
     return keys ^ (keys >> np.uint64(29))
 
 
-def _numbered(data: Dataset) -> list[tuple[NDArray[np.intp], int]]:
+def _numbered(data: Dataset) -> list[tuple[Positions, int]]:
     """Return the values of each column as numbers from 0, the last one if missing, and their number."""
     columns = []
     for name, codes, card in zip(data.columns, data.codes, data.cards, strict=True):
@@ -110,13 +109,13 @@ class Contents:
         return _mixed(_of_values(classes, n_classes, rows, self._mass), salt)[classes]
 
     @property
-    def order(self) -> NDArray[np.intp]:
+    def order(self) -> Positions:
         """An order of the rows, those of a class adjacent; rows with one description are in any order."""
         classes, _ = self._classes
         return np.lexsort((self.rows, classes, self._of_classes(self.rows, 23)))
 
     @property
-    def column_order(self) -> NDArray[np.intp]:
+    def column_order(self) -> Positions:
         """An order of the features."""
         return np.argsort(self.columns, kind="stable")
 
@@ -130,9 +129,9 @@ def _tied(rows: Keys, contents: Keys) -> Keys:
     return different[place == np.argmax(times > 1)]
 
 
-def _of_values(values: NDArray[np.intp], size: int, rows: Keys, mass: Array | None) -> Keys:
+def _of_values(values: Positions, size: int, rows: Keys, mass: Array | None) -> Keys:
     """Return a hash of each value from those of the rows that have it, where a row of mass m is m rows."""
-    total = np.zeros(size, dtype=np.uint64)
+    total: Keys = np.zeros(size, dtype=np.uint64)
     for shift in (0, _BITS):
         part = ((rows >> np.uint64(shift)) & np.uint64(2**_BITS - 1)).astype(np.float64) + 1
         sums = np.bincount(values, part if mass is None else part * mass, size).astype(np.uint64)
@@ -140,17 +139,17 @@ def _of_values(values: NDArray[np.intp], size: int, rows: Keys, mass: Array | No
     return total
 
 
-def row_order(data: Dataset) -> NDArray[np.intp]:
+def row_order(data: Dataset) -> Positions:
     """Return an order of rows that depends on their contents alone; see `Contents`."""
     return Contents(data).order
 
 
-def column_order(data: Dataset) -> NDArray[np.intp]:
+def column_order(data: Dataset) -> Positions:
     """Return an order of the features that depends on their contents alone; see `Contents`."""
     return Contents(data).column_order
 
 
-def class_ranks(data: Dataset, order: NDArray[np.intp]) -> NDArray[np.intp]:
+def class_ranks(data: Dataset, order: Positions) -> Positions:
     """Return the place of each class among classes by weight, then by their first row in an order."""
     classes, n_classes = data.codes[-1][order], data.cards[-1]
     weights = None if data.weights is None else data.weights[order]

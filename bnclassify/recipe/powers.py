@@ -14,9 +14,8 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, log_sum_exp
+from ..base.arrays import Array, Codes, Positions, log_sum_exp
 from ..base.immutable import cached_property
 
 COMMON_PRECISION = 1.0
@@ -413,7 +412,7 @@ def _root_of_curvature(terms: Array, weights: Array, posteriors: Array) -> Array
 
 
 def weigh_blocks(
-    x: Terms, mean: Array, blocks: NDArray[np.intp], ridges: Sequence[float], *, search: bool = True
+    x: Terms, mean: Array, blocks: Positions, ridges: Sequence[float], *, search: bool = True
 ) -> tuple[Array, Array, Array]:
     """Return the best weights around their means, the odds of the rows, and the ridges of all blocks.
 

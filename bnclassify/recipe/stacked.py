@@ -7,9 +7,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, code_type, log
+from ..base.arrays import Array, Codes, Positions, code_type, log
 from ..base.immutable import Immutable, is_within, record
 from ..frames.schema import Dataset, Levels, Schema
 from ..frames.training import TrainingData
@@ -114,7 +113,7 @@ class Group:
     """Families with equally many feature parents, (families, members), and their tables by coding."""
 
     families: Sequence[int]
-    members: NDArray[np.intp]
+    members: Positions
     stack: Stack
 
     @property
@@ -152,14 +151,14 @@ class Group:
             yield family, tables[i * n : (i + 1) * n]
 
 
-def _joined(codes: Codes, members: NDArray[np.intp], codings: int, rows: Any = slice(None)) -> list[Codes]:
+def _joined(codes: Codes, members: Positions, codings: int, rows: Any = slice(None)) -> list[Codes]:
     """Return the codes of each member at rows, those of the first family in all codings first."""
     return [codes[:codings, columns][..., rows].swapaxes(0, 1).reshape(-1) for columns in members.T]
 
 
 def learn_groups(
     scopes: Sequence[Scope],
-    cards: NDArray[np.intp],
+    cards: Positions,
     codes: Codes,
     data: Dataset,
     prior: Any,
