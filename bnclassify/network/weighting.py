@@ -27,7 +27,8 @@ from ..base.messages import warn
 from ..counts.contingency import check_number, count_families, count_pairs, flat_index
 from ..frames.schema import Countable, Dataset
 from ..model.arguments import check_size
-from ..model.model import Choose, Derived, Model, forwarding
+from ..model.derived import Derived, forwarding
+from ..model.model import Choose, Model
 from ..model.questions import is_nb
 from ..model.recipes import Recipe
 from .classifiers import BNC

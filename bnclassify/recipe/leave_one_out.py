@@ -17,8 +17,9 @@ from ..base.arrays import TOLERANCE, Array, Codes, Positions, one_thread
 from ..base.checks import Flag, OneOf
 from ..base.immutable import POWER, bounded, record
 from ..frames.schema import Dataset
+from ..model.derived import Derived, forwarding
 from ..model.formulas import Formula, Raised
-from ..model.model import Derived, Model, forwarding, renewed
+from ..model.model import Model, renewed
 from ..model.recipes import A_NETWORK, Recipe
 from ..network.classifiers import BNC
 from ..network.estimates import Method, Prior, check_positive

@@ -18,8 +18,9 @@ from ..base.immutable import POWER, bounded, cached_property, record
 from ..base.messages import listed
 from ..counts.contingency import MAX_CELLS
 from ..frames.schema import Dataset
+from ..model.derived import BuiltOn
 from ..model.formulas import Blend, Formula, Scale, Sum, Table
-from ..model.model import BuiltOn, Model, in_sequence, renewed
+from ..model.model import Model, in_sequence, renewed
 from ..model.recipes import A_NETWORK, Recipe
 from ..network.classifiers import BNC
 from ..network.elimination import BLOCK_ROWS, network_joint

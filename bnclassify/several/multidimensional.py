@@ -18,7 +18,8 @@ from ..frames.opening import InFull, InParts, open_rows
 from ..frames.schema import Columns, Learnable, Levels, match
 from ..frames.training import prepare
 from ..metrics.outcomes import Labelling
-from ..model.model import Model, forwarding
+from ..model.derived import forwarding
+from ..model.model import Model
 from ..model.recipes import Recipe, Rows, Step
 from ..network.elimination import first_of_many, score_all
 
