@@ -119,7 +119,7 @@ def log_sum_exp(logs: Array, axis: int = -1) -> Array:
     """Log of the sum of exponentials over an axis; -inf if all are -inf."""
     parts = np.moveaxis(logs, axis, 0)
     if len(parts) == 2:
-        return np.logaddexp(*parts)
+        return np.asarray(np.logaddexp(*parts))
     top = reduce(np.maximum, parts)
     top = np.where(top == -np.inf, 0.0, top)
     if parts.size < _FEW_CELLS:

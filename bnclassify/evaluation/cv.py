@@ -221,11 +221,12 @@ def cv(
 
 def _columns(models: list[Any], metrics: Sequence[AnyMetric] | None, *, flat: bool) -> pd.Index[Any]:
     """Return the columns of results: models, or models and metrics; metrics of one model if ``flat``."""
-    names = [] if metrics is None else [metric.name for metric in metrics]
+    if metrics is None:
+        columns: pd.Index[Any] = pd.Index(models, tupleize_cols=False)
+        return columns
+    names = [metric.name for metric in metrics]
     if flat:
         return pd.Index(names)
-    if metrics is None:
-        return pd.Index(models, tupleize_cols=False)
     return pd.MultiIndex.from_product([models, names], names=["model", "metric"])
 
 

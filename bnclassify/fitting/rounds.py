@@ -150,7 +150,7 @@ class Plan:
             )
 
 
-def _refit(name: Any, model: Model, rnd: Round, train: Any, dag: bool) -> Model:
+def _refit(name: Any, model: Model, rnd: Round, train: Dataset, dag: bool) -> Model:
     """Return a model, refitted to the training rows of a round, or raise."""
     recipe, rng = check_recipe(model), None if rnd.seed is None else check_rng(rnd.seed)
     try:

@@ -39,7 +39,7 @@ def codes_of(codes: Codes, where: list[int]) -> Codes:
 
 def scoring_classes(data: Dataset, class_var: Hashable, levels: tuple[Any, ...]) -> Codes:
     """Return the codes of the class in data to evaluate a model on; every row must have one."""
-    classes = match(data, (class_var,), (levels,))[0]
+    classes: Codes = match(data, (class_var,), (levels,))[0]
     unknown = int(np.count_nonzero(classes < 0))
     if unknown:
         raise ValueError(
@@ -107,7 +107,7 @@ def recode(
     missing = len(new) - 1 if new and new[-1] == MISSING else -1
     # The last entry is the code of a missing value, -1.
     lookup = np.array([position.get(label, _UNSEEN) for label in old] + [missing])
-    matched = lookup[codes]
+    matched: Positions = lookup[codes]
     new_to_us = matched == _UNSEEN
     if new_to_us.any():
         strange = [old[code] for code in np.unique(codes[new_to_us])]
@@ -598,7 +598,7 @@ class Dataset(InMemory, Countable):
             return as_floats(self.numbers[name])
         column = self.positions[name]
         labels = np.array([*to_numbers(name, self.levels[column]), np.nan])
-        return labels[self.codes[column]]
+        return np.asarray(labels[self.codes[column]], dtype=np.float64)
 
     def with_values(self, columns: Collection[Hashable]) -> Self:
         """Return the data with the numbers of some columns coded by their distinct values."""

@@ -157,7 +157,7 @@ def query(
     draws, seed = check_draws(draws, len(found)), int(check_rng(rng).integers(2**63))
 
     def distribution(drawn: Model) -> Array:
-        return np.exp(log_normalize(log_table(drawn, numbers, known, likelihoods).reshape(1, -1)))[0]
+        return np.exp(log_normalize(log_table(drawn, numbers, known, likelihoods).reshape(1, -1))).ravel()
 
     bounds = drawn_bounds(model, distribution, float(interval or 0), draws, seed)
     frame = pd.DataFrame(dict(zip(BOUNDS, [bounds[0], found, bounds[1]], strict=True)), index=index)

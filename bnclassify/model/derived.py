@@ -44,14 +44,14 @@ class Derived(BuiltOn):
         """The fitted model."""
         return self.base
 
-    def _estimate(self, data: Any, prior: Any) -> Any:
+    def _estimate(self, data: Any, prior: Any) -> Model:
         """Raise an error, because tables alone would be those of the other model; see `_estimate_base`."""
         raise TypeError(
             f"x must be a model that can be refitted; got {self._called}, a Derived without _estimate. "
             "Make it in a method of lp, which its recipe then repeats, and define _estimate."
         )
 
-    def _estimate_base(self, data: Any, prior: Any) -> Any:
+    def _estimate_base(self, data: Any, prior: Any) -> Model:
         """Return the other model with tables estimated from data, for methods that then derive from it."""
         return renewed(self.base, recipe=self.recipe)._estimate(data, prior)
 

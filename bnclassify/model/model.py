@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -20,9 +20,13 @@ from ..numbers.discretization import Discretizer
 from ..numbers.preparation import Preparation
 from .facts import mark_up, write_facts
 from .formulas import Formula
-from .recipes import A_NETWORK, Recipe, Rows, Tally
+from .recipes import A_NETWORK, Recipe, Rows, Step, Tally
+
+if TYPE_CHECKING:
+    from ..network.classifiers import Graph
 
 M = TypeVar("M", bound="Model")
+Fit: TypeAlias = Callable[[Any, Any], "Model"]
 Choose: TypeAlias = Callable[[Array], tuple[Positions, Mask]]
 
 
@@ -137,12 +141,12 @@ class Model(Immutable):
         return tuple(dict.fromkeys([*self.densities, *[name for name, labels in named if not labels]]))
 
     @property
-    def graph(self) -> Any:
+    def graph(self) -> Graph | None:
         """The single graph of the model, or None."""
         return None
 
     @property
-    def network(self) -> Any:
+    def network(self) -> Graph | None:
         """The single graph with tables of the model, or None."""
         return None
 
@@ -230,7 +234,7 @@ class Model(Immutable):
 
     # Defaults of the methods that functions call.
 
-    def _place(self, data: Dataset, unseen: str | None = None) -> tuple[Any, Codes]:
+    def _place(self, data: Dataset, unseen: str | None = None) -> tuple[Self, Codes]:
         """Return rows as `_code` does, and the model for them, in which values with densities are levels."""
         return self, self._code(data, unseen)
 
@@ -240,7 +244,7 @@ class Model(Immutable):
         codes = match(data, self.features, self.known_levels[:n], unseen=unseen)
         return self._with_numbers(codes, data.numbers)
 
-    def _with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Any:
+    def _with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Codes:
         """Return codes, with the numbers that the model needs."""
         return codes
 
@@ -279,14 +283,14 @@ class Model(Immutable):
         """Return ln P(labels | observed features), (rows,)."""
         return _at(log_normalize(self._log_joint(codes)), labels)
 
-    def _with_class(self, variable: int) -> Any:
+    def _with_class(self, variable: int) -> Model | None:
         """Return the joint distribution with a feature and the class exchanged, or None if there is none."""
         return None
 
     def _class_prior(self) -> Array:
         """Return P(class), (classes,): by default the posterior of a row whose features are all missing."""
         nothing = np.full((len(self.features), 1), -1, dtype=np.int8)
-        return np.exp(log_normalize(self._log_joint(nothing)))[0]
+        return np.exp(log_normalize(self._log_joint(nothing))).ravel()
 
     def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
         """Return the log joint of class and first 0, 1 … features, (1 + features, rows, classes)."""
@@ -344,7 +348,7 @@ class Model(Immutable):
         """Draw n rows, (variables, n) codes with the class last."""
         raise self._lacks("draw rows")
 
-    def _at(self, values: Mapping[Hashable, tuple[Any, ...]]) -> Any:
+    def _at(self, values: Mapping[Hashable, tuple[Any, ...]]) -> Self:
         """Return the model with some values of features that are numbers as their levels."""
         return self
 
@@ -365,10 +369,9 @@ class Model(Immutable):
         Optional(OneOf([self.class_var])).check("class_var", class_var)
         return self
 
-    def _estimate(self, data: Countable, prior: Any) -> Any:
+    def _estimate(self, data: Countable, prior: Any) -> Model:
         """Return the structure with tables from data of the model's variables, coded by its levels."""
-        structure = renewed(self, levels=data.levels)
-        return structure._tabulate(Tally(structure._count_all(data, prior), prior).narrowed())
+        return estimated(self, data, prior)
 
     def _check_refitted(self, fitted: Model) -> None:
         """Raise a TypeError if its recipe gave ``fitted``, which is not a model of its kind."""
@@ -384,7 +387,7 @@ class Model(Immutable):
         """Return the counts behind the tables; counts of different rows add up."""
         raise self._lacks("count")
 
-    def _tabulate(self, tally: Tally) -> Any:
+    def _tabulate(self, tally: Tally) -> Self:
         """Return the structure, whose levels are known, with tables and their counts."""
         raise self._lacks("make tables")
 
@@ -428,11 +431,11 @@ class Model(Immutable):
             f"with such tables: {A_NETWORK}."
         )
 
-    def _fit(self, dataset: Any, step: Any, fit: Callable[[Any, Any], Any]) -> Any:
+    def _fit(self, dataset: Any, step: Step, fit: Fit) -> Model:
         """Return the fitted structure; ``fit`` needs a structure and its rows, and ``step`` is the call."""
         return fit(self, dataset)
 
-    def _update(self, dataset: Any, update: Callable[[Any, Any], Any]) -> Any:
+    def _update(self, dataset: Any, update: Fit) -> Model:
         """Return the model updated with more rows; ``update`` needs a model and the rows to add."""
         return update(self, dataset)
 
@@ -442,7 +445,7 @@ class Model(Immutable):
             reason = self.no_joint or f"it is not defined for {self._called}; omit it"
             raise TypeError(f'missing: "em" needs a joint distribution; {reason}')
 
-    def _maximize(self, data: Dataset, prior: Any, em: Any) -> Any:
+    def _maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
         """Return the structure with the tables that EM finds."""
         raise self._lacks("run EM")
 
@@ -512,7 +515,7 @@ class Model(Immutable):
         """Return the features of each term of the log odds; None if they are not a sum of terms."""
         return None
 
-    def _averaged(self) -> tuple[Any, ...]:
+    def _averaged(self) -> tuple[Model, ...]:
         """Return the models whose joint distributions it averages in every row; none by default."""
         return ()
 
@@ -535,6 +538,12 @@ def in_sequence(log_joint: Callable[[Codes], Array], codes: Codes, order: Sequen
 def _at(logs: Array, labels: Codes) -> Array:
     """Return (rows, classes) logs at the labels of the only class variable, (1, rows)."""
     return np.take_along_axis(logs, labels[0].astype(np.intp)[:, None], axis=1)[:, 0]
+
+
+def estimated(x: M, data: Countable, prior: Any) -> M:
+    """Return a structure with tables from data, as its method `_estimate` does by default."""
+    structure = renewed(x, levels=data.levels)
+    return structure._tabulate(Tally(structure._count_all(data, prior), prior).narrowed())
 
 
 def renewed(x: M, **changes: Any) -> M:

@@ -81,7 +81,7 @@ def depth_weights(
             "awnb_trees: no tree has a split, so no weights can be estimated. Increase awnb_trees or "
             "awnb_bootstrap, unless no feature depends on the class."
         )
-    return np.where(depths > 0, 1 / np.sqrt(np.maximum(depths, 1)), 0.0).mean(axis=0)
+    return np.asarray(np.where(depths > 0, 1 / np.sqrt(np.maximum(depths, 1)), 0.0).mean(axis=0))
 
 
 def min_testing_depths(class_var: Hashable, dataset: InFull) -> pd.Series[Any]:
@@ -265,7 +265,7 @@ def _first_component(shares: Array, mass: ArrayOf[Any]) -> Array:
     centred = shares - (weight[:, :, None] * shares).sum(axis=1, keepdims=True)
     covariance = np.einsum("nl,nlc,nld->ncd", weight, centred, centred)
     component = np.linalg.eigh(covariance)[1][:, :, -1]
-    return np.einsum("nlc,nc->nl", centred, component)
+    return np.asarray(np.einsum("nlc,nc->nl", centred, component))
 
 
 def _best_subset(counts: ArrayOf[Any]) -> tuple[Array, Mask]:

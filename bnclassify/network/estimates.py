@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from ..base.immutable import COUNT, Immutable, bounded, record
 from ..base.messages import WIDE, cut, how_to_merge, listed, repeated, shown, warn
 from ..frames.schema import Levels
 from ..model.model import Model, renewed
+
+if TYPE_CHECKING:
+    from .classifiers import BNC, Network
 
 Family: TypeAlias = tuple[Hashable, ...]
 Scope: TypeAlias = tuple[int, ...]
@@ -71,7 +74,7 @@ class PseudoCounts(Immutable):
         """Return (counts + a) / (totals + r a) for some cells of a table; 1 / r if both are 0."""
         pseudo = self.per_cell(levels, configurations)
         mass, total = counts + pseudo, totals + levels * pseudo
-        return np.divide(mass, total, out=np.full(mass.shape, 1 / levels), where=total > 0)
+        return np.asarray(np.divide(mass, total, out=np.full(mass.shape, 1 / levels), where=total > 0))
 
     def side_by_side(
         self, counts: ArrayOf[Any], variable: Positions, cards: Positions, configurations: int = 1
@@ -82,7 +85,7 @@ class PseudoCounts(Immutable):
         lengths = np.concatenate([ends, [len(variable)]]) - starts
         levels = cards[variable[starts]]
         pseudo = np.zeros(levels.shape) + self.per_cell(levels, configurations)
-        mass = counts + np.repeat(pseudo, lengths)
+        mass: Array = counts + np.repeat(pseudo, lengths)
         total = np.add.reduceat(counts, starts, axis=-1, dtype=np.float64) + levels * pseudo
         if not total.all():  # a table without counts is uniform
             empty = total == 0
@@ -153,8 +156,9 @@ class Drawn(PseudoCounts):
         """Draw the tables of several variables whose levels all occur."""
         starts = np.flatnonzero(np.diff(variable, prepend=-1))
         logs = self._log_masses(counts + self.prior.per_cell(cards[variable], configurations))
-        masses = np.exp(logs - np.repeat(np.maximum.reduceat(logs, starts, axis=-1), cards, axis=-1))
-        return masses / np.repeat(np.add.reduceat(masses, starts, axis=-1), cards, axis=-1)
+        masses: Array = np.exp(logs - np.repeat(np.maximum.reduceat(logs, starts, axis=-1), cards, axis=-1))
+        masses /= np.repeat(np.add.reduceat(masses, starts, axis=-1), cards, axis=-1)
+        return masses
 
     def _log_masses(self, shape: Array) -> Array:
         """Return the logs of gamma variables, which do not underflow if the shape is small."""
@@ -205,19 +209,18 @@ class Plain(Method):
 PLAIN = Plain()
 
 
-def check_augmented(x: Model, argument: str) -> Any:
+def check_augmented(x: Model, argument: str) -> BNC:
     """Return a network in which the class is a parent of every feature and has no parents, or raise."""
-    graph: Any = x.graph
-    if graph is not x or x.no_joint:
-        kind = "a dependency network" if graph is x else f"an {type(x).__name__}"
+    if x.graph is not x or x.no_joint:
+        kind = "a dependency network" if x.graph is x else f"an {type(x).__name__}"
         raise TypeError(f"{argument} is defined for a single Bayesian network (BNC); got {kind}.")
-    if not graph.is_augmented:
+    if not x.is_augmented:
         raise ValueError(
             f"{argument} is defined for an augmented naive Bayes, in which the class {shown(x.class_var)} "
             "is a parent of every feature and has no parents. Learn the structure with nb or tan_cl, for "
             "example"
         )
-    return x
+    return cast("BNC", x)
 
 
 def check_positive(prior: Prior, argument: str) -> None:
@@ -293,7 +296,7 @@ def check_shapes(families: Sequence[Family], levels: Levels | None, cpts: tuple[
             )
 
 
-def check_numbers(x: Any) -> None:
+def check_numbers(x: Network) -> None:
     """Raise a ValueError if a number, which has no levels, is a parent, or a density does not fit."""
     card = {} if x.levels is None else dict(zip(x.variables, map(len, x.levels), strict=True))
     numbers = {name for name, levels in card.items() if not levels}
@@ -318,7 +321,7 @@ def count_parameters(scopes: Sequence[Scope], cards: Sequence[int]) -> int:
     )
 
 
-def warn_of_wide_tables(x: Any, rows: int, total: int) -> None:
+def warn_of_wide_tables(x: Network, rows: int, total: int) -> None:
     """Warn of a network with more free parameters than rows if a single table causes the excess."""
     sizes = {f[0]: count_parameters([scope], x.cards) for f, scope in zip(x.families, x.scopes, strict=True)}
     widest = max(sizes, key=sizes.__getitem__)

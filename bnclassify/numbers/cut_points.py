@@ -153,7 +153,7 @@ def _reached(values: Array, weights: Array | None, below: Array) -> Array:
         places = np.maximum(np.ceil(below).astype(np.intp), 1) - 1
     else:
         places = np.minimum(np.searchsorted(np.cumsum(weights), below), len(values) - 1)
-    return values[places] + 0.0  # converts -0.0 to 0.0
+    return np.asarray(values[places] + 0.0)  # converts -0.0 to 0.0
 
 
 def _below_largest(points: Array, values: Array) -> list[float]:
@@ -264,7 +264,7 @@ def class_codes(frame: pd.DataFrame, class_var: Hashable, method: str) -> Codes 
     if data.codes.max() < 0:
         raise ValueError(f"dataset: the class {shown(class_var)} is missing in every row")
     warn_of_columns(data, class_var)
-    return data.codes[0]
+    return data.codes[:1].ravel()
 
 
 def interval_labels(points: Iterable[str]) -> tuple[str, ...]:

@@ -148,7 +148,7 @@ class Discretizer(Immutable):
 
     def mean_of(self, name: Hashable, codes: ArrayOf[Any]) -> Array:
         """Return the mean of the training values in intervals, given by their codes."""
-        return np.array(self._learned(name, self.means))[codes]
+        return np.array(self._learned(name, self.means)).take(codes)
 
     def draw(self, name: Hashable, codes: ArrayOf[Any], rng: np.random.Generator) -> Array:
         """Draw a number from each interval, uniformly, within the range of the training values."""

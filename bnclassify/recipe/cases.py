@@ -126,7 +126,7 @@ def _tied(rows: Keys, contents: Keys) -> Keys:
     described, place, times = np.unique(rows[first], return_inverse=True, return_counts=True)
     if len(described) == len(different) or len(different) > _FEW:
         return different[:0]
-    return different[place == np.argmax(times > 1)]
+    return np.asarray(different[place == np.argmax(times > 1)])
 
 
 def _of_values(values: Positions, size: int, rows: Keys, mass: Array | None) -> Keys:

@@ -84,7 +84,7 @@ class PrefixCounts(Immutable):
     def totals(self) -> Array:
         """Rows of each configuration of the parents, (configurations, classes)."""
         if len(self.parents) == 1:
-            return self.counts.sum(axis=0, keepdims=True)
+            return np.asarray(self.counts.sum(axis=0, keepdims=True))
         totals = np.zeros((len(self.parents), self.counts.shape[1]))
         configurations = self.cells.keys // self.levels
         starts = np.flatnonzero(np.diff(configurations, prepend=-1))

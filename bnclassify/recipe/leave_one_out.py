@@ -178,9 +178,10 @@ class LeaveOneOut(Method):
             exponent = learn_exponent(result, data)
             result = renewed(result, fading=replace(result.fading, exponent=exponent))
         learned, result = members[0].learned, result.split()
-        if not self.weights:
-            return renewed(result.unweighted(), learned=learned)
-        return renewed(result, learned={**result.learned, **learned})
+        if self.weights:
+            learned = {**result.learned, **learned}
+        finished: Model = renewed(result if self.weights else result.unweighted(), learned=learned)
+        return finished
 
     @property
     def regresses(self) -> bool:

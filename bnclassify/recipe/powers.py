@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,7 @@ class Terms:
     @cached_property
     def ends(self) -> list[int]:
         """The ends of the weights of each shared array."""
-        return np.cumsum([len(terms) for terms in self.shared]).tolist()
+        return list(accumulate(map(len, self.shared)))
 
     @cached_property
     def others(self) -> int:
@@ -221,7 +222,8 @@ class Terms:
         for c in range(k):
             table[c, :, c] += in_full(columns.T @ _times(columns, shares[c] * counts))
         basis = _contrasts(k + 1)
-        return np.einsum("ak,kjlh,bl->jahb", basis, table, basis, optimize=True).reshape(n * k, n * k)
+        curved = np.einsum("ak,kjlh,bl->jahb", basis, table, basis, optimize=True)
+        return np.reshape(curved, (n * k, n * k))
 
 
 def _times(columns: Any, factors: Array) -> Any:
@@ -255,7 +257,7 @@ def _basis(n: int) -> Array:
     """Return an orthonormal basis of the vectors that sum to 0, (n, n − 1)."""
     basis = np.triu(np.ones((n, n - 1)))
     basis[np.arange(1, n), np.arange(n - 1)] = -np.arange(1.0, n)
-    return basis / np.linalg.norm(basis, axis=0)
+    return np.asarray(basis / np.linalg.norm(basis, axis=0))
 
 
 @dataclass(frozen=True)
@@ -406,7 +408,7 @@ def _root_of_curvature(terms: Array, weights: Array, posteriors: Array) -> Array
     """
     total = posteriors.sum(axis=0)
     share = (1 - np.sqrt(np.maximum(1 - total, 0.0))) / np.where(total > 0, total, 1.0)
-    root = terms - np.einsum("tkr,kr->tr", terms, posteriors * share)[:, None]
+    root: Array = terms - np.einsum("tkr,kr->tr", terms, posteriors * share)[:, None]
     root *= np.sqrt(posteriors * weights)
     return root.reshape(len(terms), posteriors.size)
 

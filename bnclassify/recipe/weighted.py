@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -344,7 +344,7 @@ class LogLinear(BuiltOn):
             logs = np.cumsum(self._contributions(codes)[[-1, *order]], axis=0)
         return self._blended(logs, codes, partial(in_sequence, self._evidence, order=order), order)
 
-    def _raised(self, power: float) -> Any:
+    def _raised(self, power: float) -> Self:
         """Return the model with the power multiplied into its weights."""
         further = tuple([raised(powers, power) for powers in self.further])
         return renewed(self, powers=raised(self.powers, power), further=further)
@@ -357,7 +357,7 @@ class LogLinear(BuiltOn):
         """Return the smoothed shares of the classes in training, regardless of the power of the class."""
         table = self.tables[0][-1]
         parents = [np.zeros(1, dtype=np.intp)] * (len(table.cards) - 1)
-        return next(class_probabilities(table, parents, 1))[0]
+        return next(class_probabilities(table, parents, 1)).ravel()
 
 
 @record
@@ -527,7 +527,7 @@ class Stacked(LogLinear):
         """Return the smoothed shares of the classes in training."""
         *_, stack = [group.stack for group in self.groups if group.families[0] == len(self.features)]
         parents = [np.zeros(1, dtype=np.intp)] * (stack.cards.shape[1] - 1)
-        return next(class_probabilities(stack, parents, 1))[0]
+        return next(class_probabilities(stack, parents, 1)).ravel()
 
     def split(self) -> Weighted:
         """Return the same model for long use, with the tables of each coding apart."""

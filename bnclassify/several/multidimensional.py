@@ -270,7 +270,7 @@ class Chain(MultiModel):
 
     def _log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
         given = zip(_follow(self, codes, labels)[0], labels.astype(np.intp), strict=True)
-        return np.sum([np.take_along_axis(logs, own[:, None], axis=1)[:, 0] for logs, own in given], axis=0)
+        return np.asarray(sum(np.take_along_axis(logs, own[:, None], axis=1)[:, 0] for logs, own in given))
 
     def _fit(self, dataset: InFull | InParts, step: Step, fit: Callable[[Model, Any], Model]) -> Chain:
         recipe = self.recipe and replace(self.recipe, parameters=step)

@@ -418,7 +418,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     def _are_cases(self, weights: Array, has_numbers: bool) -> bool:
         """Whether each row is one case, and not as many as its weight."""
         if self.weights_are is not None:
-            return OneOf(("frequencies", "cases")).check("weights_are", self.weights_are) == "cases"
+            OneOf(("frequencies", "cases")).check("weights_are", self.weights_are)
+            return self.weights_are == "cases"
         return has_numbers or bool((weights % 1).any())
 
     def _learn_model(

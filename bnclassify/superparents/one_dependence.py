@@ -151,7 +151,7 @@ def log_total(logs: Array) -> Array:
     top = logs.max(axis=0)
     logs -= top
     np.exp(logs, out=logs)
-    total = np.log(logs.sum(axis=0)) + top
+    total: Array = np.log(logs.sum(axis=0)) + top
     np.copyto(total, -np.inf, where=top < IMPOSSIBLE / 2)
     return total
 
