@@ -23,7 +23,8 @@ from bnclassify.frames.sources import register_source
 from bnclassify.frames.training import prepare
 from bnclassify.learners.fixed import network
 from bnclassify.metrics import METRICS, Metric
-from bnclassify.model.model import BuiltOn, Derived, Model
+from bnclassify.model.derived import BuiltOn, Derived
+from bnclassify.model.model import Model
 from bnclassify.model.recipes import Recipe, Step
 from bnclassify.network.priors import Dirichlet, Method, Prior
 

@@ -20,7 +20,8 @@ def _g2(tables: Array) -> Array:
     """Return 2 Σ n ln(n / e) of the tables in the last two axes."""
     parts = [tables, tables.sum(axis=-1), tables.sum(axis=-2), tables.sum(axis=(-2, -1))]
     both, rows, columns, total = map(xlogx, parts)
-    return np.maximum(2 * (both.sum(axis=(-2, -1)) - rows.sum(axis=-1) - columns.sum(axis=-1) + total), 0.0)
+    statistics: Array = 2 * (both.sum(axis=(-2, -1)) - rows.sum(axis=-1) - columns.sum(axis=-1) + total)
+    return np.maximum(statistics, np.zeros(()))
 
 
 def _x2(tables: Array) -> Array:
@@ -29,7 +30,8 @@ def _x2(tables: Array) -> Array:
     total = tables.sum(axis=(-2, -1), keepdims=True)
     expected = rows * columns / np.where(total > 0, total, 1)
     squares = (tables - expected) ** 2
-    return np.divide(squares, expected, out=np.zeros(squares.shape), where=expected > 0).sum(axis=(-2, -1))
+    cells = np.divide(squares, expected, out=np.zeros(squares.shape), where=expected > 0)
+    return np.asarray(cells.sum(axis=(-2, -1)))
 
 
 STATISTICS: dict[str, Callable[[Array], Array]] = {"g2": _g2, "x2": _x2}

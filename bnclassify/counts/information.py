@@ -10,10 +10,9 @@ from math import inf, prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from ..base.arrays import Array, Positions, blocks, xlogx
+from ..base.arrays import Array, ArrayOf, Positions, blocks, xlogx
 from ..frames.dataset import Countable, Dataset
 from .contingency import by_products, count_alike, flat_index, pair_tables
 from .moments import Known, Moments, known_values, moments_of, number_moments, numbers_of
@@ -69,7 +68,7 @@ def _moments_of_two(x: int, y: int, condition: Sequence[int], data: Dataset) -> 
 
 def _products(
     x: int, y: int, condition: Sequence[int], x_mean: Array, y_mean: Array, data: Dataset
-) -> NDArray[Any]:
+) -> ArrayOf[Any]:
     """Return Σ w (x − mean) (y − mean) per configuration."""
     first, second = _both_known(data, x, y, condition)
     products = (first.values - x_mean.ravel()[first.cells]) * (second.values - y_mean.ravel()[second.cells])
@@ -77,7 +76,7 @@ def _products(
     return np.bincount(first.cells, weighted, x_mean.size).reshape(x_mean.shape)
 
 
-NLogN = Callable[[NDArray[Any]], Array]
+NLogN = Callable[[ArrayOf[Any]], Array]
 
 _LONGEST_LOOKED_UP = 2**20  # largest number whose n·ln n is looked up, in 8 MiB
 
@@ -90,7 +89,7 @@ _CACHED_CELLS = 2**17  # number of them whose logs are added up at once
 _FEW_CELLS, _CELLS_PER_ROW = 2**15, 16  # number of cells above which counting rows one by one is faster
 
 
-def _observed(data: Dataset, columns: Sequence[int]) -> tuple[list[NDArray[Any]], Array | None]:
+def _observed(data: Dataset, columns: Sequence[int]) -> tuple[list[ArrayOf[Any]], Array | None]:
     """Return the codes of columns, and the weights, of the rows in which all of them are observed."""
     rows = [data.codes[column] for column in columns]
     partial = [row for row, column in zip(rows, columns, strict=True) if data.incomplete[column]]
@@ -101,7 +100,7 @@ def _observed(data: Dataset, columns: Sequence[int]) -> tuple[list[NDArray[Any]]
     return [row[observed] for row in rows], weights
 
 
-def _entropy_sum(codes: Sequence[NDArray[Any]], cards: Sequence[int], weights: Array | None) -> float:
+def _entropy_sum(codes: Sequence[ArrayOf[Any]], cards: Sequence[int], weights: Array | None) -> float:
     """Sum n·ln n over the joint values of variables that occur; large domains stay sparse."""
     index = flat_index(codes, cards)
     if prod(cards) > max(4 * len(index), 2**16):
@@ -137,7 +136,7 @@ def _information_of_rows(data: Dataset, columns: Sequence[int]) -> tuple[float, 
     return max(total / n, 0.0), n
 
 
-def _table_informations(tables: NDArray[Any]) -> list[tuple[float, float]]:
+def _table_informations(tables: ArrayOf[Any]) -> list[tuple[float, float]]:
     """Return the information of x and y given the others, and the rows, from (families, x, y, …) tables."""
     margins = [tables, tables.sum(axis=1), tables.sum(axis=2), tables.sum(axis=(1, 2))]
     cells, x, y, both = [xlogx(margin).reshape(len(tables), -1).sum(axis=1) for margin in margins]
@@ -238,7 +237,7 @@ def _product_statistics(data: Countable, features: Sequence[int], class_column: 
 
 
 def _sum_tables(
-    tables: NDArray[Any], own: Positions, others: Positions, n_log_n: NLogN, complete: bool
+    tables: ArrayOf[Any], own: Positions, others: Positions, n_log_n: NLogN, complete: bool
 ) -> tuple[Array, Array]:
     """Return N·I and N of pairs from (owners, classes, levels) tables, in which features start at positions.
 

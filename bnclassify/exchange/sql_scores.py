@@ -11,9 +11,8 @@ from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, log_sum_exp
+from ..base.arrays import Array, ArrayOf, log_sum_exp
 from ..base.immutable import cached_property
 from ..model.formulas import (
     Blend,
@@ -50,7 +49,7 @@ from .sql_text import (
 
 _STEP_DIGITS = 10  # of the many entries of an effect in steps
 
-Cells: TypeAlias = NDArray[np.object_]
+Cells: TypeAlias = ArrayOf[np.object_]
 Factor: TypeAlias = tuple[tuple[int, ...], Cells]
 """Features, and a float or text per combination of their codes and per class."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
@@ -195,7 +195,7 @@ def lp(
     desc, unit = ("EM", " iterations") if method is em else ("lp", " steps")
     with progress_bar(progress, by_steps=True, desc=desc, unit=unit):
         fitted: Any = fit(x, dataset, prior, method, **of_parts, rng=rng, step=step)
-    return fitted
+    return cast("OneOrSeveral", fitted)
 
 
 def _only(methods: Sequence[Method]) -> Method:
@@ -305,7 +305,7 @@ def _members(
     if weighs and method.parents:
         method = replace(method, parents=False)
     method = replace(method, ridges=ridges) if weighs else method
-    return method.members(x, rows, prior, depths, regression=weighs)
+    return list(method.members(x, rows, prior, depths, regression=weighs))
 
 
 def warn_of_rows(x: Model, rows: int) -> None:

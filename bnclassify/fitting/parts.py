@@ -75,7 +75,8 @@ class HeldOut:
         means = np.array([*mean, _STEP_MEAN][: len(self.scores)])
         least = np.zeros(len(means))
         least[len(mean) - 1] = _LEAST_POWER
-        found, free = np.maximum(means, least), np.ones(len(means), dtype=bool)
+        found: Array = np.maximum(means, least)
+        free = np.ones(len(means), dtype=bool)
         while free.any():
             offset = self.offset + np.tensordot(found[~free], self.scores[~free], 1)
             problem = Terms([self.scores[free]], self.classes, self.counts, offset=offset)

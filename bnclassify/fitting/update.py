@@ -158,8 +158,8 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
                 raise _different(f"levels of {shown(name)}", labels, theirs, i, remedy)
     known = unite([x.levels_by_name for x in (first, *others)])
     first, *others = (with_levels(x, known) for x in (first, *others))
-    united: M = first._each(_pool_parts, *others)
-    return of_rows(united, first, *others)
+    united: M = of_rows(first._each(_pool_parts, *others), first, *others)
+    return united
 
 
 def _check_counts(part: Any) -> Any:

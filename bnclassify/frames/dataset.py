@@ -355,7 +355,7 @@ class Dataset(InMemory, Countable):
             return as_floats(self.numbers[name])
         column = self.positions[name]
         labels = np.array([*to_numbers(name, self.levels[column]), np.nan])
-        return labels[self.codes[column]]
+        return np.asarray(labels[self.codes[column]], dtype=np.float64)
 
     def with_values(self, columns: Collection[Hashable]) -> Self:
         """Return the data with the numbers of some columns coded by their distinct values."""
@@ -388,7 +388,7 @@ def codes_of(codes: Codes, where: list[int]) -> Codes:
 
 def scoring_classes(data: Dataset, class_var: Hashable, levels: tuple[Any, ...]) -> Codes:
     """Return the codes of the class in data to evaluate a model on; every row must have one."""
-    classes = match(data, (class_var,), (levels,))[0]
+    classes: Codes = match(data, (class_var,), (levels,))[0]
     unknown = int(np.count_nonzero(classes < 0))
     if unknown:
         raise ValueError(

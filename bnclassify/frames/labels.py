@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base.arrays import Positions
 from ..base.checks import OneOf
 from ..base.messages import listed, shown
 from .schema import MISSING
@@ -48,7 +49,7 @@ def recode(
     missing = len(new) - 1 if new and new[-1] == MISSING else -1
     # The last entry is the code of a missing value, -1.
     lookup = np.array([position.get(label, _UNSEEN) for label in old] + [missing])
-    matched = lookup[codes]
+    matched: Positions = lookup[codes]
     new_to_us = matched == _UNSEEN
     if new_to_us.any():
         strange = [old[code] for code in np.unique(codes[new_to_us])]

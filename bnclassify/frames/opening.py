@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from ..base.arrays import Positions
 from ..base.checks import check_columns
 from ..base.immutable import cached_property
 from ..base.messages import cut, shown
@@ -35,9 +35,7 @@ InParts: TypeAlias = Learnable | Callable[[], Iterable[Any]] | Sequence[pd.DataF
 Meaning: TypeAlias = Literal["frequencies", "cases"]
 
 
-def group_labels(
-    dataset: Any, groups: Any, targets: Collection[Hashable] = ()
-) -> tuple[InMemory, NDArray[np.intp]]:
+def group_labels(dataset: Any, groups: Any, targets: Collection[Hashable] = ()) -> tuple[InMemory, Positions]:
     """Return data without the column of groups, and the number of the group of each row, or raise.
 
     ``groups`` is the name of a column, but not of a target, or one label per row.

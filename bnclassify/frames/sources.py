@@ -43,7 +43,7 @@ def converted(data: Any) -> Any:
     return pd.Series(_column(opened), name=opened.name)
 
 
-def in_kind_of(given: Any, answer: Any) -> Any:
+def in_kind_of(given: Any, answer: pd.Series[Any] | pd.DataFrame) -> Any:
     """Return a Series or data frame of pandas in the library of the data that were given."""
     if not _is_foreign(given):
         return answer

@@ -8,8 +8,8 @@ from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from ..base.arrays import Mask
 from ..base.checks import check_columns, check_name, check_names
 from . import databases as databases  # which registers its source
 from .columns import warn_of_columns, warn_of_labels, warn_of_no_features
@@ -54,7 +54,7 @@ class TrainingData(Learnable, Dataset):
         return self if self.with_unknown is None else self.with_unknown
 
     @property
-    def has_class(self) -> NDArray[np.bool_]:
+    def has_class(self) -> Mask:
         """Which of the given rows have a class."""
         return np.asarray(self.all_rows.codes[-1] >= 0)
 

@@ -225,7 +225,7 @@ class Changes:
     @cached_property
     def before(self) -> Array:
         """The log joint of the row, (classes,)."""
-        return self.logs(np.empty((1, 0), dtype=np.intp))[0]
+        return self.logs(np.empty((1, 0), dtype=np.intp)).ravel()
 
     @cached_property
     def alone(self) -> Array:

@@ -20,8 +20,9 @@ from ..frames.dataset import Dataset
 from ..frames.opening import InFull
 from ..frames.schema import MISSING
 from ..model.arguments import check_fitted, encode_for
+from ..model.derived import BuiltOn
 from ..model.formulas import Formula, Sum, Table
-from ..model.model import BuiltOn, Model
+from ..model.model import Model
 from ..model.recipes import A_NETWORK, Recipe
 from ..network.classifiers import BNC
 from ..numbers.cut_points import interval_labels, readable, written_point

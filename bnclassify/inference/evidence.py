@@ -269,5 +269,4 @@ def middles(x: Model, feature: Hashable) -> Array | None:
 
 def _spread(levels: int) -> list[int]:
     """Return all levels, or an evenly spaced selection if there are many."""
-    positions = np.linspace(0, levels - 1, min(levels, _MOST_LINES))
-    return positions.round().astype(int).tolist()
+    return [round(position) for position in np.linspace(0, levels - 1, min(levels, _MOST_LINES))]

@@ -245,7 +245,7 @@ def _fill(name: Hashable, rows: pd.DataFrame, axes: Sequence[_Axis], numbers: Ar
             f"table must have a row for every value of {shown(name)}, and of the feature that is given; got "
             f"none for {' given '.join(labels)}."
         )
-    return np.nan_to_num(table, nan=0.0)
+    return np.asarray(np.nan_to_num(table, nan=0.0))
 
 
 def _shares(name: Hashable, rows: pd.DataFrame, axes: Sequence[_Axis]) -> Array:

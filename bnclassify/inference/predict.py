@@ -186,10 +186,12 @@ def predict(
             )
     frame = dask_frame_of(newdata)
     if frame is None:
-        return in_kind_of(newdata, predict_rows(in_pandas(newdata)))
-    check_columns(model.features, list(frame.columns), "newdata")
-    needed = frame[list(model.features)]
-    return needed.map_partitions(predict_rows, meta=predict_rows(needed._meta.iloc[:0]))
+        answer: pd.Series[Any] | pd.DataFrame = in_kind_of(newdata, predict_rows(in_pandas(newdata)))
+    else:
+        check_columns(model.features, list(frame.columns), "newdata")
+        needed = frame[list(model.features)]
+        answer = needed.map_partitions(predict_rows, meta=predict_rows(needed._meta.iloc[:0]))
+    return answer
 
 
 def _predicting(
@@ -279,7 +281,7 @@ def jackknife_bounds(estimate: Array, others: Array, interval: float) -> Array:
     deviation = np.sqrt((n - 1) / n * np.square(odds - odds.mean(axis=0)).sum(axis=0))
     width = stdtrit(n - 1, (1 + interval) / 2) * deviation
     bounds = np.stack([np.minimum(expit(estimated - width), estimate), expit(estimated + width)])
-    return np.maximum(bounds, [np.zeros_like(estimate), estimate])
+    return np.asarray(np.maximum(bounds, [np.zeros_like(estimate), estimate]))
 
 
 def _posteriors(x: Model, codes: Codes, prior: object) -> Array:
@@ -337,12 +339,12 @@ def check_prior(prior: Any, classes: Sequence[Hashable]) -> Array:
     Instance(Mapping | pd.Series, "a dict or Series with the probability of each class").check("prior", prior)
     probabilities: dict[Any, Any] = dict(prior)
     _check_classes(list(prior.keys()), classes, "prior must have the classes as its names")
-    shares = np.array(
+    shares: Array = np.array(
         [Real(least=0).check(f"prior[{shown(name)}]", probabilities[name]) for name in classes], dtype=float
     )
     if abs(shares.sum() - 1) > _ROUNDED:
         raise ValueError(f"prior must be probabilities that sum to 1; got a sum of {shares.sum():g}.")
-    return shares / shares.sum()
+    return shares / float(shares.sum())
 
 
 def exchange_prior(logs: Array, learned: Array, prior: Array, classes: Sequence[Hashable]) -> Array:

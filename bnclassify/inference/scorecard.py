@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, Codes, log_normalize
+from ..base.arrays import TOLERANCE, Array, ArrayOf, Codes, Positions, log_normalize
 from ..base.checks import OneOf, Optional, Real, Whole
 from ..base.immutable import ANY_NUMBER, POSITIVE, bounded, cached_property, record
 from ..base.messages import listed
@@ -84,7 +83,7 @@ class Scorecard(EffectTable):
         return float(self.constant @ (2 * self._sign - 1))
 
     @cached_property
-    def _points(self) -> tuple[NDArray[np.int64], ...]:
+    def _points(self) -> tuple[ArrayOf[np.int64], ...]:
         """The points of each feature, by its values and, if it has one, by those of its parent."""
         tables = [(table @ (2 * self._sign - 1) / self.unit).round() for table in self.tables]
         return tuple([table.astype(np.int64) for table in tables])
@@ -116,10 +115,10 @@ class Scorecard(EffectTable):
         return pd.DataFrame({"total": self._totals, "probability": shares})
 
     @cached_property
-    def _totals(self) -> NDArray[np.int64]:
+    def _totals(self) -> ArrayOf[np.int64]:
         """The totals that can occur: the points of a parent, and of each child given its value."""
 
-        def below(i: int) -> list[NDArray[np.int64]]:  # the sums below a feature by the value of its parent
+        def below(i: int) -> list[ArrayOf[np.int64]]:  # the sums below a feature by the value of its parent
             table = self._points[i].reshape(len(self._points[i]), -1)
             children = [below(j) for j, given in enumerate(self.givens) if given == i]
             inside = [_sums([child[value] for child in children]) for value in range(len(table))]
@@ -130,7 +129,7 @@ class Scorecard(EffectTable):
 
         return _sums([below(i)[0] for i, given in enumerate(self.givens) if given is None]) + self.start
 
-    def _points_at(self, codes: Codes) -> NDArray[np.int64]:
+    def _points_at(self, codes: Codes) -> ArrayOf[np.int64]:
         """Return the points of each feature, (features, rows)."""
         pairs = zip(self._term_scopes(), self._points, strict=True)
         found = [table[tuple([codes[v] for v in scope])] for scope, table in pairs]
@@ -141,7 +140,7 @@ class Scorecard(EffectTable):
         """1 for the target, and 0 for the other class."""
         return np.array([float(label == self.target) for label in self.known_levels[-1]])
 
-    def _points_of(self, codes: Codes, order: Sequence[int]) -> NDArray[np.int64]:
+    def _points_of(self, codes: Codes, order: Sequence[int]) -> ArrayOf[np.int64]:
         start = np.full((1, codes.shape[1]), self.start)
         return np.concatenate([start, self._points_at(codes)[list(order)]]).T
 
@@ -159,7 +158,7 @@ class Scorecard(EffectTable):
         return "\n".join(["", title, "", *[t.to_string(index=False) + "\n" for t in (frame, some.round(3))]])
 
 
-def _sums(sets: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+def _sums(sets: Sequence[ArrayOf[np.int64]]) -> ArrayOf[np.int64]:
     """Return all sums of one number of each set; sets are ascending."""
     total = np.zeros(1, dtype=np.int64)
     for numbers in sorted(sets, key=len):
@@ -297,7 +296,7 @@ def merge_intervals(x: EffectTable, most: int) -> EffectTable:
     The neighbours that are merged first lose least of the variance of the effects; equal ones are merged.
     """
     shares = [np.maximum(share, _LEAST_SHARE) for share in x.shares or [np.ones(len(t)) for t in x.tables]]
-    tables, values, groups = list(x.tables), dict[Hashable, Values](), list[NDArray[np.intp]]()
+    tables, values, groups = list(x.tables), dict[Hashable, Values](), list[Positions]()
     for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
         children = [np.moveaxis(x.tables[j], 1, 0) for j, given in enumerate(x.givens) if given == i]
         rows = np.hstack([table.reshape(len(labels) + 1, -1) for table in (x.tables[i], *children)])
@@ -329,7 +328,7 @@ def _merged(rows: Array, shares: Array, most: int) -> list[int]:
     return ends
 
 
-def _averaged(table: Array, group: NDArray[np.intp], shares: Array) -> Array:
+def _averaged(table: Array, group: Positions, shares: Array) -> Array:
     """Return the weighted means of groups along the first axis."""
     weights = np.zeros((group[-1] + 1, len(group)))
     weights[group, np.arange(len(group))] = shares

@@ -180,7 +180,7 @@ def _of_tables(counts: FamilyCounts, alpha: float) -> Threshold:
             lines = np.count_nonzero(np.add.reduceat(table, starts, axis=2), axis=0)
             levels = np.add.reduceat(table.any(axis=0), starts, axis=1, dtype=np.intp)
             freedom[:, columns] = is_of_class @ (np.maximum(lines - 1, 0) * np.maximum(levels - 1, 0))
-        return _quantiles(freedom, alpha).sum(axis=0)
+        return np.asarray(_quantiles(freedom, alpha).sum(axis=0))
 
     return threshold
 

@@ -159,7 +159,8 @@ def _fit(data: Dataset, k: int, smooth: float, restarts: int, rng: np.random.Gen
 
 def _climb(hot: Array, times: Array, cards: Positions, tables: Array, smooth: float) -> _Fit:
     """Run EM from a start until it converges; ``hot`` is (levels, patterns), ``times`` (patterns,)."""
-    shares, objectives = np.full(len(tables), 1 / len(tables)), list[float]()
+    shares: Array = np.full(len(tables), 1 / len(tables))
+    objectives: list[float] = []
     while True:
         log_tables, log_shares = log(np.maximum(tables, _LEAST)), log(np.maximum(shares, _LEAST))
         with one_thread:

@@ -55,7 +55,7 @@ def log_rising(n: Counts, a: Any) -> Array:
     if is_large.all():
         return np.asarray(stirling)
     small = np.minimum(a, _STIRLING)
-    return np.where(is_large, stirling, gammaln(n + small) - gammaln(small))
+    return np.asarray(np.where(is_large, stirling, gammaln(n + small) - gammaln(small)))
 
 
 def _stirling_rest(x: Any) -> Any:
@@ -183,7 +183,7 @@ class LocalScores:
     def _fit(self, table: Counts, r: int, q: Any) -> Array:
         """Return Σ_jk f(N_jk, a) − Σ_j f(N_j, r a) over the first two axes."""
         term, a = self.score.term, self.score.pseudo_counts(r, q)
-        return term(table, a).sum(axis=(0, 1)) - term(table.sum(axis=0), r * a).sum(axis=0)
+        return np.asarray(term(table, a).sum(axis=(0, 1)) - term(table.sum(axis=0), r * a).sum(axis=0))
 
     def _added_fit(self, table: Counts, columns: slice, r: int, q: float) -> tuple[Array, Array]:
         """Return the contribution of each of some columns as a further parent to the fit, and the fit."""

@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array
+from ..base.arrays import Array, ArrayOf
 
-Coding: TypeAlias = NDArray[Any] | None
+Coding: TypeAlias = ArrayOf[Any] | None
 """The code in a table of each code of a feature, ascending with it; None if they are the same."""
 
 

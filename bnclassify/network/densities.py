@@ -126,8 +126,8 @@ class Points(Immutable):
             raise ValueError("cells must be ascending numbers of cells, with as many values and weights.")
 
     def __add__(self, other: Points) -> Points:
-        pairs = zip(self._arrays, other._arrays, strict=True)
-        return merged(self.shape, *[np.concatenate(pair) for pair in pairs])
+        values, cells = np.append(self.values, other.values), np.append(self.cells, other.cells)
+        return merged(self.shape, values, cells, np.append(self.weights, other.weights))
 
     def recoded(self, recodings: Sequence[Recoding]) -> Points:
         """Return the values for other levels of the coded columns."""

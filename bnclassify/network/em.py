@@ -121,7 +121,7 @@ def warn_of_end(run: Run, remedy: str) -> None:
 
 def _log_prior(tables: Sequence[Array], prior: PseudoCounts) -> float:
     """Return a Σ ln θ over all cells of all tables, with the pseudo-counts a of the prior."""
-    added = [prior.per_cell(len(table), table[0].size) for table in tables]
+    added = [float(prior.per_cell(len(table), table[0].size)) for table in tables]
     return sum(a * float(log(table).sum()) for a, table in zip(added, tables, strict=True) if a)
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, Positions, by_shape, normalize
+from ..base.arrays import Array, ArrayOf, Positions, by_shape, normalize
 from ..base.immutable import COUNT, Immutable, bounded, record
 from ..base.messages import shown
 from ..model.model import Model, renewed
+
+if TYPE_CHECKING:
+    from .classifiers import BNC
 
 LEAST_AMOUNT, MOST_AMOUNT = 1e-100, 1e100
 """Bounds of positive pseudo-counts, within which no table or score overflows."""
@@ -62,10 +64,10 @@ class PseudoCounts(Immutable):
         """Return (counts + a) / (totals + r a) for some cells of a table; 1 / r if both are 0."""
         pseudo = self.per_cell(levels, configurations)
         mass, total = counts + pseudo, totals + levels * pseudo
-        return np.divide(mass, total, out=np.full(mass.shape, 1 / levels), where=total > 0)
+        return np.asarray(np.divide(mass, total, out=np.full(mass.shape, 1 / levels), where=total > 0))
 
     def side_by_side(
-        self, counts: NDArray[Any], variable: Positions, cards: Positions, configurations: int = 1
+        self, counts: ArrayOf[Any], variable: Positions, cards: Positions, configurations: int = 1
     ) -> Array:
         """Return the tables of variables whose levels, with ascending numbers, are along the last axis."""
         ends = np.flatnonzero(variable[1:] != variable[:-1]) + 1
@@ -73,7 +75,7 @@ class PseudoCounts(Immutable):
         lengths = np.concatenate([ends, [len(variable)]]) - starts
         levels = cards[variable[starts]]
         pseudo = np.zeros(levels.shape) + self.per_cell(levels, configurations)
-        mass = counts + np.repeat(pseudo, lengths)
+        mass: Array = counts + np.repeat(pseudo, lengths)
         total = np.add.reduceat(counts, starts, axis=-1, dtype=np.float64) + levels * pseudo
         if not total.all():  # a table without counts is uniform
             empty = total == 0
@@ -139,13 +141,14 @@ class Drawn(PseudoCounts):
         return normalize(np.exp(logs - logs.max(axis=axis, keepdims=True)), axis)
 
     def side_by_side(
-        self, counts: NDArray[Any], variable: Positions, cards: Positions, configurations: int = 1
+        self, counts: ArrayOf[Any], variable: Positions, cards: Positions, configurations: int = 1
     ) -> Array:
         """Draw the tables of several variables whose levels all occur."""
         starts = np.flatnonzero(np.diff(variable, prepend=-1))
         logs = self._log_masses(counts + self.prior.per_cell(cards[variable], configurations))
-        masses = np.exp(logs - np.repeat(np.maximum.reduceat(logs, starts, axis=-1), cards, axis=-1))
-        return masses / np.repeat(np.add.reduceat(masses, starts, axis=-1), cards, axis=-1)
+        masses: Array = np.exp(logs - np.repeat(np.maximum.reduceat(logs, starts, axis=-1), cards, axis=-1))
+        masses /= np.repeat(np.add.reduceat(masses, starts, axis=-1), cards, axis=-1)
+        return masses
 
     def _log_masses(self, shape: Array) -> Array:
         """Return the logs of gamma variables, which do not underflow if the shape is small."""
@@ -196,19 +199,18 @@ class Plain(Method):
 PLAIN = Plain()
 
 
-def check_augmented(x: Model, argument: str) -> Any:
+def check_augmented(x: Model, argument: str) -> BNC:
     """Return a network in which the class is a parent of every feature and has no parents, or raise."""
-    graph: Any = x.graph
-    if graph is not x or x.no_joint:
-        kind = "a dependency network" if graph is x else f"an {type(x).__name__}"
+    if x.graph is not x or x.no_joint:
+        kind = "a dependency network" if x.graph is x else f"an {type(x).__name__}"
         raise TypeError(f"{argument} is defined for a single Bayesian network (BNC); got {kind}.")
-    if not graph.is_augmented:
+    if not x.is_augmented:
         raise ValueError(
             f"{argument} is defined for an augmented naive Bayes, in which the class {shown(x.class_var)} "
             "is a parent of every feature and has no parents. Learn the structure with nb or tan_cl, for "
             "example"
         )
-    return x
+    return cast("BNC", x)
 
 
 def check_positive(prior: Prior, argument: str) -> None:
@@ -220,7 +222,7 @@ def check_positive(prior: Prior, argument: str) -> None:
 def tabulate(counts: Sequence[Array], prior: Prior) -> list[Array]:
     """Return the tables of families from their counts, read-only; those of one shape are made together."""
 
-    def estimated(stack: NDArray[Any]) -> Array:
+    def estimated(stack: ArrayOf[Any]) -> Array:
         made = prior(stack.astype(np.float64), axis=1)
         made.flags.writeable = False
         return made

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..base.arrays import Array
+from ..base.arrays import Array, ArrayOf
 from ..base.checks import Optional, Unseen, Whole, must_be
 from ..evaluation.arc_strength import check_strength, threshold_of
 from ..frames.opening import InFull
@@ -261,7 +260,7 @@ def _draw_bars(
 def _draw_largest(
     ax: Axes | None,
     labels: Sequence[str],
-    numbers: NDArray[Any],
+    numbers: ArrayOf[Any],
     top: int | None,
     spread: Array | None = None,
 ) -> tuple[Axes, str]:

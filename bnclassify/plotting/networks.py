@@ -67,7 +67,7 @@ class Picture(graphviz.Digraph):
     def _repr_mimebundle_(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         if not _has_dot() and _find_substitute() is None:
             return {"text/plain": _NO_PROGRAM}
-        return super()._repr_mimebundle_(*args, **kwargs)
+        return dict(super()._repr_mimebundle_(*args, **kwargs))
 
 
 def _run(draw: Any, *args: Any, **kwargs: Any) -> Any:

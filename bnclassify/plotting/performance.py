@@ -345,4 +345,4 @@ def _check_counts(counts: Any) -> Array:
     are_numbers = all(map(pd.api.types.is_any_real_numeric_dtype, counts.dtypes))
     if not are_numbers or not (counts >= 0).all(axis=None):
         raise TypeError(must_be("counts", "a table of numbers of rows", counts))
-    return counts.to_numpy(dtype=float)
+    return np.asarray(counts, dtype=float)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, log
+from ..base.arrays import Array, Codes, Positions, log
 from ..frames.dataset import Dataset
 from ..network.families import Scope
 from .counts import count_prefixes, without_class
@@ -24,7 +23,7 @@ class Group:
     """Families with equally many feature parents, (families, members), and their tables by coding."""
 
     families: Sequence[int]
-    members: NDArray[np.intp]
+    members: Positions
     stack: Stack
 
     @property
@@ -62,14 +61,14 @@ class Group:
             yield family, tables[i * n : (i + 1) * n]
 
 
-def _joined(codes: Codes, members: NDArray[np.intp], codings: int, rows: Any = slice(None)) -> list[Codes]:
+def _joined(codes: Codes, members: Positions, codings: int, rows: Any = slice(None)) -> list[Codes]:
     """Return the codes of each member at rows, those of the first family in all codings first."""
     return [codes[:codings, columns][..., rows].swapaxes(0, 1).reshape(-1) for columns in members.T]
 
 
 def learn_groups(
     scopes: Sequence[Scope],
-    cards: NDArray[np.intp],
+    cards: Positions,
     codes: Codes,
     data: Dataset,
     prior: Any,

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, Codes, one_thread
+from ..base.arrays import TOLERANCE, Array, Codes, Positions, one_thread
 from ..base.checks import Flag, OneOf
 from ..base.immutable import POWER, bounded, record
 from ..frames.dataset import Dataset
+from ..model.derived import Derived, forwarding
 from ..model.formulas import Formula, Raised
-from ..model.model import Derived, Model, forwarding, renewed
+from ..model.model import Model, renewed
 from ..model.recipes import A_NETWORK, Recipe
 from ..network.classifiers import BNC
 from ..network.priors import Method, Prior, check_positive
@@ -179,9 +179,10 @@ class LeaveOneOut(Method):
             exponent = learn_exponent(result, data)
             result = renewed(result, fading=replace(result.fading, exponent=exponent))
         learned, result = members[0].learned, result.split()
-        if not self.weights:
-            return renewed(result.unweighted(), learned=learned)
-        return renewed(result, learned={**result.learned, **learned})
+        if self.weights:
+            learned = {**result.learned, **learned}
+        finished: Model = renewed(result if self.weights else result.unweighted(), learned=learned)
+        return finished
 
     @property
     def regresses(self) -> bool:
@@ -301,7 +302,7 @@ def _hold_out_groups(
     rows = np.arange(len(data))
     nothing = LeftOut(data.codes[-1], np.zeros(len(data)))
     found: list[Array] = []
-    families: list[NDArray[np.intp]] = []
+    families: list[Positions] = []
     for part in range(min(_PARTS, int(case.max()) + 1)):
         own = rows[case % _PARTS == part]
         train = replace(data, weights=np.where(case % _PARTS == part, 0.0, weights))
@@ -369,7 +370,7 @@ class LeaveOneOutPower(Method):
 class JudgedRows(LeftOut):
     """Rows that are held out in turn."""
 
-    def log_joint(self, x: BNC, data: Dataset, prior: Prior, rows: NDArray[np.intp]) -> Array:
+    def log_joint(self, x: BNC, data: Dataset, prior: Prior, rows: Positions) -> Array:
         """Return ln P(features, class) of rows, each under the network of all other rows, (rows, classes)."""
         stacked = Weighted(x)._stacked(data, prior)
         [tables] = stacked.tables
@@ -386,9 +387,7 @@ class JudgedRows(LeftOut):
         return result
 
 
-def _judged(
-    data: Dataset, terms: int, *, distinct: bool = True
-) -> tuple[NDArray[np.intp], Array, JudgedRows, int]:
+def _judged(data: Dataset, terms: int, *, distinct: bool = True) -> tuple[Positions, Array, JudgedRows, int]:
     """Return the rows to hold out (evenly spread, or equal ones together), their weights and total."""
     limit = max(1, _MOST_CELLS // max(1, terms * (data.cards[-1] - 1)))
     n, weights = len(data), np.ones(len(data)) if data.weights is None else data.weights
@@ -401,7 +400,7 @@ def _judged(
     return rows, counts, JudgedRows(data.codes[-1, rows], data.units[rows]), represented
 
 
-def _distinct_rows(data: Dataset, weights: Array) -> tuple[NDArray[np.intp], Array]:
+def _distinct_rows(data: Dataset, weights: Array) -> tuple[Positions, Array]:
     """Return the first of equal rows and the sums of their weights, or all rows if a weight is below 1."""
     every = np.arange(len(data))
     if weights.min(initial=1.0) < 1:
@@ -414,8 +413,8 @@ def _distinct_rows(data: Dataset, weights: Array) -> tuple[NDArray[np.intp], Arr
 
 
 def left_out_odds(
-    x: Stacked, rows: NDArray[np.intp], left_out: LeftOut, depths: Sequence[int]
-) -> tuple[Array, list[tuple[NDArray[np.intp], Array]]]:
+    x: Stacked, rows: Positions, left_out: LeftOut, depths: Sequence[int]
+) -> tuple[Array, list[tuple[Positions, Array]]]:
     """Return the `odds` by each family, with each row held out: (depths, families, classes − 1, rows).
 
     In each discretization that is apart, they are returned with the families that vary and have levels there.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -18,8 +18,9 @@ from ..base.immutable import cached_property
 from ..base.messages import listed
 from ..counts.contingency import MAX_CELLS
 from ..frames.dataset import Dataset
+from ..model.derived import BuiltOn
 from ..model.formulas import Blend, Formula, Scale, Sum, Table
-from ..model.model import BuiltOn, in_sequence, renewed
+from ..model.model import in_sequence, renewed
 from ..model.recipes import A_NETWORK
 from ..network.classifiers import BNC
 from ..network.elimination import BLOCK_ROWS, network_joint
@@ -340,7 +341,7 @@ class LogLinear(BuiltOn):
             logs = np.cumsum(self._contributions(codes)[[-1, *order]], axis=0)
         return self._blended(logs, codes, partial(in_sequence, self._evidence, order=order), order)
 
-    def _raised(self, power: float) -> Any:
+    def _raised(self, power: float) -> Self:
         """Return the model with the power multiplied into its weights."""
         further = tuple([raised(powers, power) for powers in self.further])
         return renewed(self, powers=raised(self.powers, power), further=further)
@@ -353,7 +354,7 @@ class LogLinear(BuiltOn):
         """Return the smoothed shares of the classes in training, regardless of the power of the class."""
         table = self.tables[0][-1]
         parents = [np.zeros(1, dtype=np.intp)] * (len(table.cards) - 1)
-        return next(class_probabilities(table, parents, 1))[0]
+        return next(class_probabilities(table, parents, 1)).ravel()
 
 
 def raised(powers: Sequence[Power], by: float) -> tuple[Power, ...]:

@@ -193,7 +193,7 @@ class Stacked(LogLinear):
         """Return the smoothed shares of the classes in training."""
         *_, stack = [group.stack for group in self.groups if group.families[0] == len(self.features)]
         parents = [np.zeros(1, dtype=np.intp)] * (stack.cards.shape[1] - 1)
-        return next(class_probabilities(stack, parents, 1))[0]
+        return next(class_probabilities(stack, parents, 1)).ravel()
 
     def split(self) -> Weighted:
         """Return the same model for long use, with the tables of each coding apart."""

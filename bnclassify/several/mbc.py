@@ -59,7 +59,7 @@ def _unknown(codes: Codes, cards: Sequence[int]) -> Codes:
 
 def _marginals(terms: Sequence[Factor], codes: Codes, cards: Sequence[int]) -> list[Array]:
     """Return for each class variable ln P(label, observed features) in one network, (rows, labels)."""
-    results = [np.empty((codes.shape[1], card)) for card in cards]
+    results: list[Array] = [np.empty((codes.shape[1], card)) for card in cards]
     variables = np.concatenate([codes, _unknown(codes, cards)])
     for block in blocks(codes.shape[1], BLOCK_ROWS):
         evidence = network_joint(terms, variables[:, block])

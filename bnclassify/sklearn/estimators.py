@@ -8,12 +8,12 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from ..base.arrays import Array, log_normalize
+from ..base.arrays import Array, ArrayOf, Positions, log_normalize
 from ..base.calls import parameters_of, showing_progress
 from ..base.checks import AnyCutting, Learner, OneOf, Seed, Unseen
 from ..base.messages import listed, shown, warn
@@ -256,7 +256,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         self.discretizer_ = x.discretizer
 
     @property
-    def _places(self) -> NDArray[np.intp]:
+    def _places(self) -> Positions:
         """The place of each of ``classes_`` among the classes of the model."""
         labels = self.model_.known_levels[-1]
         return np.array([labels.index(label) for label in self.classes_.tolist()])
@@ -364,7 +364,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         means = np.minimum(means, _MOST_LOG_ODDS)
         return means / (means.sum() or 1.0)
 
-    def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:
+    def predict(self, X: pd.DataFrame | ArrayLike) -> ArrayOf[Any]:
         """Predict the class of each row, as labels in ``classes_``; the first of tied labels."""
         check_is_fitted(self, "model_")
         frame, unseen = self._frame(X), self.handle_unknown
@@ -419,7 +419,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     def _are_cases(self, weights: Array, has_numbers: bool) -> bool:
         """Whether each row is one case, and not as many as its weight."""
         if self.weights_are is not None:
-            return OneOf(("frequencies", "cases")).check("weights_are", self.weights_are) == "cases"
+            OneOf(("frequencies", "cases")).check("weights_are", self.weights_are)
+            return self.weights_are == "cases"
         return has_numbers or bool((weights % 1).any())
 
     def _learn_model(

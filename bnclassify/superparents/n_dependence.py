@@ -19,7 +19,7 @@ from ..frames.opening import InFull, InParts, frame_of
 from ..frames.schema import Levels
 from ..frames.training import describe
 from ..model.formulas import Formula
-from ..model.model import Model
+from ..model.model import Model, estimated
 from ..model.recipes import Recipe, Step, Tally
 from ..network.classifiers import BNC
 from ..network.ensemble import Average
@@ -176,8 +176,7 @@ class ANDE(Average):
                 "averaged n-dependence estimators need smooth or m, which also define the joint probability "
                 f"of superparents and class; got {shown(prior)}."
             )
-        estimated: ANDE = super()._estimate(data, prior)
-        return estimated
+        return estimated(self, data, prior)
 
     def _count_all(self, data: Countable, prior: Prior) -> tuple[Cooccurrence]:
         return (count_cooccurrence(data, self._most_counted),)

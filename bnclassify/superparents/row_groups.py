@@ -233,7 +233,7 @@ def member_blocks(x: Estimators, n: int, levels: Codes) -> Iterator[MemberBlock]
     counts, every = x.counts, np.arange(levels.shape[1])
     if n == 0:
         always = np.full((1, len(every)), len(counts.feature), dtype=levels.dtype)
-        index = np.zeros((1, len(every)), dtype=np.intp)
+        index: Codes = np.zeros((1, len(every)), dtype=np.intp)
         yield MemberBlock(every, np.concatenate([levels, always]), x.naive.superparents, index, x.naive)
     elif n == 1 and len(levels):
         is_rare = np.append(counts.single.sum(axis=1) < x.min_count - TOLERANCE, False)
