@@ -698,7 +698,7 @@ def test_without_matplotlib_an_error_says_what_to_install(
 
 
 def test_the_largest_negative_weight_is_drawn(voting: pd.DataFrame) -> None:
-    options = {"backoff": True, "loo_weights": True, "missing_level": False}
+    options = {"backoff": True, "held_out": "weights", "missing_level": False}
     x = bn.bnc("kdb_mi", "Class", voting, **options)
     weights = bn.feature_weights(x)
     lowest = weights.idxmin()

@@ -25,16 +25,16 @@ from .test_sql import in_duckdb, in_sqlite
 OPTIONS: dict[str, dict[str, Any]] = {
     "nb": {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp"},
     "tree": {"dag_learner": "tan_cl", "smooth": 1, "discretize": "quantile", "bins": 3},
-    "power": {"dag_learner": "tan_cl", "smooth": 1, "discretize": "mdlp", "loo_power": True},
+    "power": {"dag_learner": "tan_cl", "smooth": 1, "discretize": "mdlp", "held_out": "power"},
     "level": {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp", "missing_level": True},
     "manb": {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp", "manb_prior": 0.5},
     "wanbia": {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp", "wanbia": True},
     "awnb": {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp", "awnb_trees": 5, "rng": 0},
     "depth 1": {
-        "dag_learner": "kdb_mi", "backoff": True, "loo_weights": True, "discretize": "mdlp",
+        "dag_learner": "kdb_mi", "backoff": True, "held_out": "weights", "discretize": "mdlp",
         "dag_args": {"kdbk": 1},
     },
-    "averaged": {"dag_learner": "nb", "backoff": True, "loo_weights": True, "discretize": "averaged"},
+    "averaged": {"dag_learner": "nb", "backoff": True, "held_out": "weights", "discretize": "averaged"},
 }  # fmt: skip
 
 

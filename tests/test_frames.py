@@ -120,7 +120,7 @@ WITHOUT_NUMBERS: dict[str, Callable[[Any, pd.DataFrame], Any]] = {
     ),
 }
 WITH_NUMBERS: dict[str, Callable[[Any, pd.DataFrame], Any]] = {
-    "bnc": lambda given, frame: posteriors(bn.bnc("kdb_mi", "buys", given, honest_power=None), frame),
+    "bnc": lambda given, frame: posteriors(bn.bnc("kdb_mi", "buys", given), frame),
     "bnc mdlp": lambda given, frame: posteriors(
         bn.bnc("nb", "buys", given, smooth=1, discretize="mdlp"), frame
     ),

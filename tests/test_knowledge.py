@@ -213,7 +213,7 @@ def test_tables_of_other_models_are_not_replaced(car: pd.DataFrame) -> None:
     with pytest.raises(TypeError, match="with_table"):
         bn.with_table(bn.bnc("aode", "class", car, smooth=1), "class", table)
     with pytest.raises(TypeError, match="x must be a single network, whose tables are used unchanged"):
-        bn.with_table(bn.bnc("nb", "class", car, smooth=1, loo_weights=True), "class", table)
+        bn.with_table(bn.bnc("nb", "class", car, smooth=1, held_out="weights"), "class", table)
     with pytest.raises(KeyError, match="variable must be a variable of the model; got 'wheels'"):
         bn.with_table(bn.bnc("nb", "class", car, smooth=1), "wheels", table)
     with pytest.raises(TypeError, match="must be a DataFrame, as cpt returns it"):

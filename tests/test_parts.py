@@ -412,7 +412,7 @@ NEED_ROWS: dict[str, Callable[[Any], Any]] = {
     "EM": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, missing="em"),
     "WANBIA": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, wanbia=True),
     "AWNB": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, awnb_trees=2),
-    "leave-one-out": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, loo_power=True),
+    "leave-one-out": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, held_out="power"),
     "trees": lambda data: bn.min_testing_depths("class", data),
     "cuts": lambda data: bn.discretize(data, class_var="class"),
 }

@@ -369,7 +369,7 @@ def test_averages_show_what_most_of_their_members_have(car: pd.DataFrame) -> Non
     aode = bn.aode("class", car)
     assert set(arcs_drawn(bn.plot(aode), aode)) == {("class", f) for f in bn.features(aode)}
     assert "15 arcs of half of the networks or fewer are omitted" in caption(bn.plot(aode))
-    powered = bn.lp(aode, car, smooth=1, loo_power=True)
+    powered = bn.lp(aode, car, smooth=1, held_out="power")
     assert arcs_drawn(bn.plot(powered), powered) == arcs_drawn(bn.plot(aode), aode)
     assert "average of 6 networks" in caption(bn.plot(powered))
     both = bn.Ensemble([aode, bn.nb("class", car)])

@@ -297,7 +297,7 @@ def test_dependency_networks_with_required_and_forbidden_arcs(data: st.DataObjec
 
 def observed_score(x: bn.BNC, rows: Any, score: str) -> float:
     """The score of a structure on observed values, at tables that maximize their likelihood."""
-    fitted = bn.lp(x, rows, smooth=0, missing="em", em_iterations=1000)
+    fitted = bn.lp(x, rows, smooth=0, missing={"iterations": 1000})
     penalty = {"loglik": 0.0, "aic": 1.0, "bic": 0.5 * np.log(len(rows))}[score]
     return bn.em_objectives(fitted)[-1] - penalty * bn.nparams(fitted)
 

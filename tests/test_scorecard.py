@@ -103,9 +103,9 @@ def test_points_that_double_the_odds(tree: bn.BNC, pima: pd.DataFrame) -> None:
     "settings",
     [
         {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp"},
-        {"dag_learner": "nb", "backoff": True, "loo_weights": True, "discretize": "averaged"},
-        {"dag_learner": "tan_cl", "backoff": True, "loo_weights": True, "discretize": "mdlp"},
-        {"dag_learner": "tan_cl", "smooth": 1, "loo_power": True, "discretize": "mdlp"},
+        {"dag_learner": "nb", "backoff": True, "held_out": "weights", "discretize": "averaged"},
+        {"dag_learner": "tan_cl", "backoff": True, "held_out": "weights", "discretize": "mdlp"},
+        {"dag_learner": "tan_cl", "smooth": 1, "held_out": "power", "discretize": "mdlp"},
         {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp", "missing_level": True},
     ],
     ids=["nb", "averaged", "weights", "power", "level"],

@@ -148,7 +148,7 @@ MORE_THAN_COUNTS = {
     "weights": {"smooth": 1, "wanbia": True},
     "arc_posteriors": {"smooth": 1, "manb_prior": 0.5},
     "em": {"smooth": 1, "missing": "em"},
-    "leave_one_out": {"smooth": 1, "loo_weights": True},
+    "leave_one_out": {"smooth": 1, "held_out": "weights"},
 }
 
 

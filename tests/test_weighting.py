@@ -238,7 +238,7 @@ def test_questions_say_which_argument_makes_the_answer(car: pd.DataFrame) -> Non
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     with pytest.raises(ValueError, match="manb_prior"):
         bn.manb_arc_posterior(x)
-    with pytest.raises(ValueError, match=r"loo_weights=True, wanbia=True or awnb_trees"):
+    with pytest.raises(ValueError, match=r"held_out='weights', wanbia=True or awnb_trees"):
         bn.feature_weights(x)
     weighted = bn.lp(x, car, smooth=1, awnb_trees=2, rng=0)
     assert set(bn.lp(weighted, car, smooth=1).learned) == {"counts"}

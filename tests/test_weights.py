@@ -63,7 +63,7 @@ def test_expectation_maximisation(data: st.DataObject) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # two iterations do not converge
         x, y = (
-            bn.lp(structure, rows, smooth=0.5, missing="em", em_iterations=2) for rows in (weighted, repeated)
+            bn.lp(structure, rows, smooth=0.5, missing={"iterations": 2}) for rows in (weighted, repeated)
         )
     assert bn.em_objectives(x) == pytest.approx(bn.em_objectives(y), rel=1e-12)
     for name, table in bn.params(y).items():

@@ -305,8 +305,8 @@ careful = rate(
     "kdb_mi",
     {"kdbk": 4},
     backoff=True,
-    loo_weights=True,
-    loo_parents=True,
+    held_out="weights",
+    held_out_args={"parents": True},
 )
 plot(careful["votes"], class_arcs=False)
 
@@ -496,7 +496,7 @@ print(results.round(3).astype(dict.fromkeys(COLUMNS[2:], int)).to_string())
 # | `kdb` | many rows, interactions of three features | up to k parents per feature | search for accuracy |
 # | `kdb_mi` | very many rows, no time for a search | k parents per feature | ranking, from pairs |
 # | `BNCClassifier()`, `bnc` without a prior | accurate predictions, nothing to choose | at most four parents, weighted | powers by held-out rows |
-# | `kdb_mi` with `backoff`, `loo_weights`, `loo_parents` | accuracy matters most | weighted, with a chosen number of parents | leave-one-out |
+# | `kdb_mi` with `backoff`, `held_out="weights"` | accuracy matters most | weighted, with a chosen number of parents | leave-one-out |
 # | `aode`, `ande` | you only need predictions | one model per feature, averaged | no search |
 # | `spode` | as AODE, with a readable graph | one feature is a parent of all others | exactly, from pairs |
 # | `ande(n=2)` | you only need predictions, interactions of three features | one model per pair of features, averaged | no search |

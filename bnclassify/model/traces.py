@@ -283,15 +283,15 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     Parameters
     ----------
     x : BNC or another model
-        A model fitted by ``lp(..., awnb_trees=...)``, ``lp(..., wanbia=True)`` or
-        ``lp(..., loo_weights=True)``, one that averages over discretizations, or ``ande(..., weights="mi")``.
+        A model fitted by `lp` with ``awnb_trees``, ``wanbia`` or ``held_out="weights"``, one that averages
+        over discretizations, or ``ande(..., weights="mi")``.
 
     Returns
     -------
     pandas.Series or pandas.DataFrame
         One weight per feature: 0 for a feature that the model ignores, 1 for one whose table is used
         unchanged. Weights by leave-one-out can be any number, and the class, which is the first row, has one,
-        too. Weights of `ande` are those of the superparents. With ``loo_terms``, one column per term: the
+        too. Weights of `ande` are those of the superparents. With additional terms, one column per term: the
         weights of tables given 0, 1, … feature parents ("level 0", …) or of its table ("tables"), of Gaussian
         terms, and the root mean squares of slopes and of shifts; NaN if a feature does not have the term.
 
@@ -301,7 +301,7 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     --------
     >>> from bnclassify import feature_weights, load_car, lp, nb
     >>> car = load_car()
-    >>> feature_weights(lp(nb("class", car), car, smooth=1, loo_weights=True)).round(2).head(2)
+    >>> feature_weights(lp(nb("class", car), car, smooth=1, held_out="weights")).round(2).head(2)
     class     1.89
     buying    3.06
     Name: weight, dtype: float64
@@ -309,7 +309,7 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     weights = check_model(x)._weights()
     if weights is None:
         raise ValueError(
-            "x: has no weights; lp estimates them with loo_weights=True, wanbia=True or awnb_trees=10"
+            "x: has no weights; lp estimates them with held_out='weights', wanbia=True or awnb_trees=10"
         )
     return weights if isinstance(weights, pd.DataFrame) else _series(weights, "weight")
 
@@ -362,12 +362,12 @@ def concentrations(x: Model) -> pd.Series[float]:
 
 @_raising
 def loo_summary(x: Model) -> pd.Series[Any]:
-    """Return a summary of the weights, power or number of parents chosen by leave-one-out.
+    """Return a summary of the weights, power or number of parents estimated from held-out rows.
 
     Parameters
     ----------
     x : model
-        Fitted by `lp` with ``loo_weights``, ``loo_parents`` or ``loo_power``.
+        Fitted by `lp` with ``held_out``.
 
     Returns
     -------
@@ -377,10 +377,10 @@ def loo_summary(x: Model) -> pd.Series[Any]:
         - ``log_likelihood``: Σ ln P(class | features), each row excluded from the counts in turn, in nats
         - ``parents``: the largest number of feature parents of a feature
         - ``rows``: the number of rows that were excluded, one at a time
-        - ``ridges``: with ``loo_terms``, the precision of the weights of each type of term, 1 to 3000
-        - ``honest_power``: the power estimated on parts of the rows, 1 if there are enough rows, or None
-        - ``honest_rows``: the number of rows in these parts; 0 without parts
-        - ``regression_power``: the power of logistic regression by ``parts``, or None
+        - ``ridges``: precision of the weights of each type of additional term, 1 to 3000
+        - ``fold_power``: the power by folds of the rows, 1 if there are too few rows, or None
+        - ``fold_rows``: the number of rows in these folds; 0 without folds
+        - ``regression_power``: the power of logistic regression by folds, or None
 
     {any}
 
@@ -393,12 +393,13 @@ def loo_summary(x: Model) -> pd.Series[Any]:
     --------
     >>> from bnclassify import load_car, loo_summary, lp, tan_cl
     >>> car = load_car()
-    >>> model = lp(tan_cl("class", car), car, backoff=True, loo_weights=True, loo_parents=True)
+    >>> options = {"held_out": "weights", "held_out_args": {"parents": True}}
+    >>> model = lp(tan_cl("class", car), car, backoff=True, **options)
     >>> summary = loo_summary(model)
     >>> round(summary["power"], 2), round(summary["objective"], 1), summary["parents"], summary["rows"]
     (2.15, -264.2, 1, 1728)
     """
-    advice = "was not fitted by leave-one-out; lp with loo_weights, loo_parents or loo_power is"
+    advice = "was not fitted by leave-one-out; lp with held_out='weights', 'parents' or 'power' is"
     return pd.Series(asdict(_result(check_fitted(x), "leave_one_out", advice)), dtype=object)
 
 
