@@ -233,7 +233,7 @@ def _in_words(x: Model, given: Mapping[str, Any]) -> Model:
     by = None if x.recipe is None else x.recipe.parameters
     if x.recipe is None or by is None or "held_out_args" not in by.settings:
         return x
-    texts = [f"{name}={value!r}" for name, value in given.items() if value is not None]
+    texts = [f"{name}={v!r}" for name, v in given.items() if v is not None and name in by.settings]
     name = f"default recipe with {', '.join(texts)}" if texts else "default recipe"
     return renewed(x, recipe=replace(x.recipe, parameters=replace(by, name=name)))
 
