@@ -23,6 +23,7 @@ from bnclassify.counts import information
 from bnclassify.counts.contingency import count_pairs, family_counts, pair_tables
 from bnclassify.counts.information import pair_statistics
 from bnclassify.model.arguments import log_joint
+from bnclassify.models import AODE
 
 from .strategies import examples, frames
 
@@ -134,7 +135,7 @@ def test_an_ensemble_by_products_lookups_and_networks(
     x = bn.lp(bn.aode("x12", data), data, smooth=smooth)
     by_products = bn.predict(x, data, prob=True)
     with monkeypatch.context() as patched:
-        patched.setattr(bn.AODE, "_has_square", False)
+        patched.setattr(AODE, "_has_square", False)
         y = bn.lp(bn.aode("x12", data), data, smooth=smooth)
         one_by_one = bn.predict(y, data, prob=True)
     pd.testing.assert_frame_equal(one_by_one, by_products, rtol=1e-12, atol=1e-300)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 
 import bnclassify as bn
+from bnclassify.models import EffectTable
 
 from .oracles import with_holes
 from .strategies import examples, frames, smooths
@@ -380,7 +381,7 @@ def test_other_functions_accept_tables(pima: pd.DataFrame, curves: Any, tmp_path
     bn.save(x, tmp_path / "table.json")
     assert (tmp_path / "table.json").stat().st_size < 60_000
     again = bn.load(tmp_path / "table.json")
-    assert isinstance(again, bn.EffectTable)
+    assert isinstance(again, EffectTable)
     assert bn.predict(again, pima, prob=True).equals(bn.predict(x, pima, prob=True))
     folds = bn.stratified_folds(pima["diabetes"], 4, rng=0)
     for dag in (True, False):

@@ -28,6 +28,7 @@ from bnclassify.exchange import storage
 from bnclassify.fitting.lp import fit
 from bnclassify.learners import LEARNERS
 from bnclassify.model.model import Model
+from bnclassify.models import AODE, DN
 from bnclassify.network.classifiers import Network
 from bnclassify.network.estimates import Method
 from bnclassify.recipe.weighted import Stacked
@@ -341,7 +342,7 @@ def kinds(base: type) -> Iterator[type]:
 def test_files_hold_every_kind_of_model_and_method() -> None:
     # The base of BNC and DN, and models that are made for one question or trial, are in no file.
     found = {*kinds(Model), *kinds(Method)} - {Network, ClassView, Stacked}
-    assert {bn.BNC, bn.DN, bn.AODE, bn.Ensemble} <= found
+    assert {bn.BNC, DN, AODE, bn.Ensemble} <= found
     assert not [kind for kind in found if not is_record(kind)]
 
 

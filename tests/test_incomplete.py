@@ -218,8 +218,8 @@ def test_the_page_says_what_models_do(voting: pd.DataFrame, name: str) -> None:
         else voting.iloc[:, -4:]
     )
     x = LEARNED[name](frame)
-    rows = frame.drop(columns=[c for c in bn.class_vars(x) if c in frame])
-    rows, several = rows[rows.isna().any(axis=1)].head(3), len(bn.class_vars(x)) > 1
+    rows = frame.drop(columns=[c for c in x.targets if c in frame])
+    rows, several = rows[rows.isna().any(axis=1)].head(3), len(x.targets) > 1
     calls: list[tuple[str, Callable[[], Any]]] = [
         (cells[1], lambda: bn.predict(x, rows)),
         (cells[2], lambda: bn.loglik(x, frame.dropna())),

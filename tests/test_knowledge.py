@@ -161,7 +161,7 @@ def test_cross_validation_replaces_the_table_again(car: pd.DataFrame, tmp_path: 
 
 def test_tables_make_a_network(car: pd.DataFrame) -> None:
     for x in (bn.bnc("tan_cl", "class", car, smooth=1), bn.lp(bn.hc("class", car), car, smooth=1)):
-        y = bn.from_tables("class", {v: bn.cpt(x, v) for v in bn.vars(x)})
+        y = bn.from_tables("class", {v: bn.cpt(x, v) for v in x.variables})
         assert bn.families(y) == bn.families(x)
         assert bn.values(y) == bn.values(x)
         assert all(map(np.array_equal, y.cpts, x.cpts))

@@ -246,7 +246,7 @@ def test_tables_of_all_configurations_are_those_of_their_rows(backoff: bool) -> 
         else:
             x = bn.anb("class", parents, car)
         prior = {"backoff": True} if backoff else {"smooth": 1, "held_out": "weights"}
-        columns = [name for name in car if name in bn.vars(x)]
+        columns = [name for name in car if name in x.variables]
         fitted: Any = bn.lp(x, car[columns], **{"held_out": "weights", **prior})
         for table in fitted.tables[0]:
             levels, *cards = table.cards

@@ -14,6 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.models import Scorecard
 
 from .strategies import frames, smooths
 from .test_sql import Run, check, in_duckdb, in_sqlite
@@ -171,7 +172,7 @@ def test_saved_cards_are_equal(tree: bn.BNC, pima: pd.DataFrame, tmp_path: Path)
     card = bn.scorecard(tree, pdo=30, score=500)
     bn.save(card, tmp_path / "card.json")
     again = bn.load(tmp_path / "card.json")
-    assert isinstance(again, bn.Scorecard)
+    assert isinstance(again, Scorecard)
     pd.testing.assert_frame_equal(again.points, card.points)
     pd.testing.assert_frame_equal(again.probabilities, card.probabilities)
     assert bn.predict(again, pima).equals(bn.predict(card, pima))

@@ -396,7 +396,7 @@ def test_missing_labels_are_refused(labels: Any) -> None:
 def test_class_gets_a_name_that_no_feature_has(columns: list[str], name: object, expected: str) -> None:
     data = pd.DataFrame([["u", 1.0], ["v", 0.0], ["u", 0.0]], columns=columns)
     clf = plain().fit(data, pd.Series([1, 0, 1], name=name, index=[9, 8, 7]))
-    assert bn.vars(clf.model_) == (*columns, expected)
+    assert clf.model_.variables == (*columns, expected)
     assert clf.predict(data).tolist() == [1, 0, 1]
 
 
@@ -554,7 +554,7 @@ def test_clone_and_pickle(X: pd.DataFrame, y: pd.Series[Any]) -> None:
 
 def test_functions_take_the_model(car: pd.DataFrame, X: pd.DataFrame, y: pd.Series[Any]) -> None:
     model = plain().fit(X, y).model_
-    assert set(bn.vars(model)) == set(car.columns)
+    assert set(model.variables) == set(car.columns)
     assert bn.cpt(model, "safety").sum().to_numpy() == pytest.approx(1)
     assert "safety" in bn.plot(model).source
     assert bn.cv(model, car, k=2, rng=0) > 0.85

@@ -74,7 +74,7 @@ def test_a_structure_shows_no_facts_of_rows(car: pd.DataFrame) -> None:
         "class variable", "num. features", "num. arcs", "learning algorithm",
     }  # fmt: skip
     fitted = bn.lp(bn.nb("class", car), car, smooth=1)
-    by_hand = bn.from_tables("class", {name: bn.cpt(fitted, name) for name in bn.vars(fitted)})
+    by_hand = bn.from_tables("class", {name: bn.cpt(fitted, name) for name in fitted.variables})
     assert "rows" not in facts(by_hand)
     assert facts(by_hand)["joint distribution"] == "yes"
 

@@ -22,6 +22,7 @@ import bnclassify as bn
 from bnclassify.base.arrays import log_sum_exp, normalize
 from bnclassify.frames.training import prepare
 from bnclassify.model.arguments import log_joint
+from bnclassify.models import AODE
 from bnclassify.recipe.prior import find_prior
 from bnclassify.recipe.tables import LeftOut
 from bnclassify.superparents import cooccurrence
@@ -373,7 +374,7 @@ def test_the_summary_tells_members_and_what_they_need(car: pd.DataFrame) -> None
     }
     assert len(bn.members(x)) == 15
     assert bn.families(bn.members(x)[0])["doors"] == ("doors", "buying", "maint", "class")
-    assert not bn.is_aode(x)
+    assert not isinstance(x, AODE)
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_table_intervals_are_those_of_beta_distributions(name: str) -> None:
     expected = FIGURES[name]["tables"]
     x = network(name, expected["structure"])
     for number, interval in enumerate([0.9, 0.95]):
-        tables = {v: bn.cpt(x, v, interval=interval) for v in bn.vars(x)}
+        tables = {v: bn.cpt(x, v, interval=interval) for v in x.variables}
         for variable, value, given, mean, *bounds in expected["cells"]:
             parents = bn.families(x)[variable][1:]
             column = tuple([given[p] for p in parents]) or ("probability",)

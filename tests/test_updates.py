@@ -13,13 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.models import Chain
 
 from .strategies import examples, frames, graphs
 
 
 def same(mine: Any, other: Any, frame: pd.DataFrame) -> None:
     for x, y in zip(bn.members(mine), bn.members(other), strict=True):
-        if isinstance(x, bn.Chain):
+        if isinstance(x, Chain):
             same(x, y, frame)
             continue
         for name, table in bn.params(y).items():

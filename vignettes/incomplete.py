@@ -19,7 +19,6 @@ from bnclassify import (
     cpt,
     cv,
     em_objectives,
-    greedy_scores,
     hc,
     impute,
     load_voting,
@@ -28,6 +27,7 @@ from bnclassify import (
     nb,
     params,
     predict,
+    search_steps,
     tan_cl,
     value_of_information,
 )
@@ -350,7 +350,7 @@ for name, tree in trees.items():
 network = hc("Class", voting, missing="em")
 print(
     "BIC of the general network:",
-    [round(score, 1) for score in greedy_scores(network)],
+    [round(score, 1) for score in search_steps(network).attrs["scores"]],
 )
 
 # %% [markdown]

@@ -40,7 +40,6 @@ from bnclassify import (
     lp,
     manb_arc_posterior,
     members,
-    min_testing_depths,
     nb,
     network_score,
     nparams,
@@ -50,6 +49,7 @@ from bnclassify import (
     tan_cl,
     values,
 )
+from bnclassify.network.awnb import min_testing_depths
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, gammaln, logit, logsumexp
 from scipy.stats import chi2

@@ -63,7 +63,6 @@ from bnclassify import (
     cpt,
     cv,
     feature_weights,
-    greedy_scores,
     kdb,
     learn_blanket,
     load_car,
@@ -74,6 +73,7 @@ from bnclassify import (
     nparams,
     plot,
     plot_weights,
+    search_steps,
     stratified_folds,
     tan_cl,
 )
@@ -217,7 +217,7 @@ print(modelstring(searched["car"]))
 # %%
 tree = tan_cl("class", car, score="aic")
 further = kdb("class", car, start=tree, forbidden=[("doors", "buying")], **search)
-print([round(score, 3) for score in greedy_scores(further)])
+print([round(score, 3) for score in search_steps(further).attrs["scores"]])
 print(modelstring(further))
 
 # %% [markdown]
@@ -246,7 +246,7 @@ plot(backward["car"])
 with warnings.catch_warnings(action="ignore"):
     forward = rate("semi-naive (fssj)", "fssj", search)
 for name, model in forward.items():
-    scores = [round(score, 3) for score in greedy_scores(model)]
+    scores = [round(score, 3) for score in search_steps(model).attrs["scores"]]
     print(f"{name}: {modelstring(model)}, accuracy after each step {scores}")
 
 # %% [markdown]

@@ -66,9 +66,6 @@ class Model(Estimable, Drawable, Exportable):
     called = ""
     """What messages call the model type, if it is not public."""
 
-    is_aode = False
-    """Whether it averages one-dependence estimators."""
-
     _splits_tables = False
     """Whether `_marginal_tables` are terms of its scores; if not, they are ratios of its scores."""
 

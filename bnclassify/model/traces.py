@@ -155,40 +155,13 @@ def _bounded_cpt(x: Model, variable: Hashable, interval: Any) -> pd.DataFrame:
 
 
 @_raising
-def greedy_scores(x: Model) -> tuple[float, ...]:
-    """Return the scores of the steps of a greedy search.
-
-    Parameters
-    ----------
-    x : BNC
-        A structure, with or without parameters.
-
-    Returns
-    -------
-    tuple of float
-        The cross-validated metric of the initial structure and after each step; a loss is negated. For
-        structural EM (``missing="em"``), the score of the observed data for each structure.
-
-    {single}
-
-    Examples
-    --------
-    >>> from bnclassify import greedy_scores, load_car, tan_hc
-    >>> [round(s, 2) for s in greedy_scores(tan_hc("class", load_car(), k=5, smooth=1, rng=0))]
-    [0.85, 0.9, 0.94]
-    """
-    advice = "its structure was not found by greedy search, as by fssj, bsej, tan_hc, tan_hcsp or kdb"
-    return tuple(_result(check_single(x, "greedy_scores"), "scores", advice))
-
-
-@_raising
 def search_steps(x: Model) -> pd.DataFrame:
     """Return the steps of a search for the structure.
 
     Parameters
     ----------
     x : BNC
-        Learned by `hc` or `ban`, by a greedy search, or by `lca`.
+        Learned by `hc` or `ban`, by a greedy search, by `lca`, or by `tan_cl` with ``missing="em"``.
 
     Returns
     -------
@@ -197,7 +170,9 @@ def search_steps(x: Model) -> pd.DataFrame:
         it. `fssj` and `bsej` "add" the feature in ``to``, "remove" that in ``from``, or "join" two groups:
         the tuple of features in ``from`` become parents of the tuple in ``to``. ``run`` is the number of the
         restart, or of the search if ``missing="em"``, of which the first is on complete rows. For `lca`, one
-        row per number of classes ``k``, with ``loglik``, ``nparams`` and ``bic``.
+        row per number of classes ``k``, with ``loglik``, ``nparams`` and ``bic``. For a greedy search,
+        ``attrs["scores"]`` has the cross-validated metric of the initial structure and after each step, with
+        losses negated; with ``missing="em"``, it has the score of the observed data for each structure.
 
     {any}
 
@@ -215,7 +190,9 @@ def search_steps(x: Model) -> pd.DataFrame:
         return pd.DataFrame(list(classes), columns=["k", "loglik", "nparams", "bic"])
     steps = _result(check_model(x), "steps", f"its structure was not found by a search, as by {learners}")
     columns = ["operation", "from", "to", "gain", "score", "run"][: len(steps[0]) if steps else 5]
-    return pd.DataFrame(list(steps), columns=columns).astype({"gain": float, "score": float})
+    table = pd.DataFrame(list(steps), columns=columns).astype({"gain": float, "score": float})
+    table.attrs |= {"scores": tuple(x.search_trace["scores"])} if "scores" in x.search_trace else {}
+    return table
 
 
 @_raising
