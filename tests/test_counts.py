@@ -23,6 +23,7 @@ from bnclassify.counts import information
 from bnclassify.counts.contingency import count_pairs, family_counts, pair_tables
 from bnclassify.counts.information import pair_statistics
 from bnclassify.model.arguments import log_joint
+from bnclassify.models import AODE
 
 from .strategies import examples, frames
 
@@ -132,7 +133,7 @@ def test_an_ensemble_counted_in_pairs_and_one_network_at_a_time(
 ) -> None:
     data = some_data(missing)
     x = bn.lp(bn.aode("x12", data), data, smooth=smooth)
-    monkeypatch.setattr(bn.AODE, "_has_square", False)
+    monkeypatch.setattr(AODE, "_has_square", False)
     y = bn.lp(bn.aode("x12", data), data, smooth=smooth)
     for one, other in zip(bn.members(x), bn.members(y), strict=True):
         assert all(map(np.array_equal, one.cpts, other.cpts))

@@ -616,7 +616,7 @@ def _answers(learner: str, frame: pd.DataFrame, **settings: Any) -> list[Any]:
 CODED: dict[str, dict[str, Any]] = {
     "nb": {"smooth": 1, "discretize": "quantile"},
     "tan_cl": {"ess": 1, "discretize": "quantile"},
-    "kdb_mi": {"backoff": True, "loo_weights": True, "discretize": "quantile"},
+    "kdb_mi": {"backoff": True, "held_out": "weights", "discretize": "quantile"},
     "hc": {"m": 1, "discretize": "quantile"},
     "aode": {"smooth": 1, "discretize": "quantile"},
     "ande": {"smooth": 1, "discretize": "quantile"},
@@ -666,7 +666,7 @@ def test_a_column_may_have_more_than_125_cut_points() -> None:
     rng, n = np.random.default_rng(0), 6_000
     x = rng.random(n)
     frame = pd.DataFrame({"x": x, "y": np.where(np.sin(150 * np.pi * x) > 0, "a", "b")})
-    weighed = {"backoff": True, "loo_weights": True, "loo_terms": ("codings",)}
+    weighed = {"backoff": True, "held_out": "weights", "held_out_args": {"terms": ["codings"]}}
     model = bn.bnc("nb", "y", frame, discretize="averaged_mdlp", **weighed)
     assert int(bn.preparation(model).cut_points["intervals"].iloc[0].split("-")[-1]) > 126
     assert bn.accuracy(bn.predict(model, frame), frame["y"]) > 0.95

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 
 import bnclassify as bn
+from bnclassify.models import EffectTable
 
 from .oracles import with_holes
 from .strategies import examples, frames, smooths
@@ -25,16 +26,16 @@ from .test_sql import in_duckdb, in_sqlite
 OPTIONS: dict[str, dict[str, Any]] = {
     "nb": {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp"},
     "tree": {"dag_learner": "tan_cl", "smooth": 1, "discretize": "quantile", "bins": 3},
-    "power": {"dag_learner": "tan_cl", "smooth": 1, "discretize": "mdlp", "loo_power": True},
+    "power": {"dag_learner": "tan_cl", "smooth": 1, "discretize": "mdlp", "held_out": "power"},
     "level": {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp", "missing_level": True},
     "manb": {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp", "manb_prior": 0.5},
     "wanbia": {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp", "wanbia": True},
     "awnb": {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp", "awnb_trees": 5, "rng": 0},
     "depth 1": {
-        "dag_learner": "kdb_mi", "backoff": True, "loo_weights": True, "discretize": "mdlp",
+        "dag_learner": "kdb_mi", "backoff": True, "held_out": "weights", "discretize": "mdlp",
         "dag_args": {"kdbk": 1},
     },
-    "averaged": {"dag_learner": "nb", "backoff": True, "loo_weights": True, "discretize": "averaged"},
+    "averaged": {"dag_learner": "nb", "backoff": True, "held_out": "weights", "discretize": "averaged"},
 }  # fmt: skip
 
 
@@ -380,7 +381,7 @@ def test_other_functions_accept_tables(pima: pd.DataFrame, curves: Any, tmp_path
     bn.save(x, tmp_path / "table.json")
     assert (tmp_path / "table.json").stat().st_size < 60_000
     again = bn.load(tmp_path / "table.json")
-    assert isinstance(again, bn.EffectTable)
+    assert isinstance(again, EffectTable)
     assert bn.predict(again, pima, prob=True).equals(bn.predict(x, pima, prob=True))
     folds = bn.stratified_folds(pima["diabetes"], 4, rng=0)
     for dag in (True, False):

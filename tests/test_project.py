@@ -106,6 +106,9 @@ def test_functions_have_names() -> None:
         ("data", "load_car"),
         ("voting", "load_voting"),
         ("is_tan", "is_ode"),
+        ("vars", r"features\(x\)"),
+        ("is_aode", "bnclassify.models"),
+        ("AODE", "bnclassify.models"),
         ("BNCClassifier", "bnclassify.sklearn"),
     ],
 )

@@ -106,7 +106,7 @@ def test_weights_of_all_terms_are_those_of_plain_loops(gaps: float) -> None:
     frame = walks(gaps)
     model: Any = bn.bnc(
         "kdb_mi", "class", frame, discretize="averaged_mdlp", dag_args={"kdbk": 2},
-        backoff=True, loo_weights=True, loo_terms=default.TERMS,
+        backoff=True, held_out="weights", held_out_args={"terms": default.TERMS},
     )  # fmt: skip
     base, [z] = model.base, model.of_numbers
     n, names = len(frame), list(model.features)

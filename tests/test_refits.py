@@ -60,8 +60,9 @@ def votes() -> pd.DataFrame:
 
 
 def test_models_with_refits_give_intervals(votes: pd.DataFrame, tmp_path: Path) -> None:
-    terms = {"loo_terms": ("slopes", "shifts", "gaps"), "missing_level": False}
-    x = bn.bnc("nb", "Class", votes, backoff=True, loo_weights=True, **terms)
+    terms = {"terms": ("slopes", "shifts", "gaps")}
+    options = {"held_out": "weights", "held_out_args": terms, "missing_level": False}
+    x = bn.bnc("nb", "Class", votes, backoff=True, **options)
     with pytest.raises(ValueError, match="interval must be None"):
         bn.predict(x, votes, prob=True, interval=0.9)
     kept = with_refits(x, votes, draws=8)

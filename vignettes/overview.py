@@ -63,7 +63,6 @@ from bnclassify import (
     cpt,
     cv,
     feature_weights,
-    greedy_scores,
     kdb,
     learn_blanket,
     load_car,
@@ -74,6 +73,7 @@ from bnclassify import (
     nparams,
     plot,
     plot_weights,
+    search_steps,
     stratified_folds,
     tan_cl,
 )
@@ -217,7 +217,7 @@ print(modelstring(searched["car"]))
 # %%
 tree = tan_cl("class", car, score="aic")
 further = kdb("class", car, start=tree, forbidden=[("doors", "buying")], **search)
-print([round(score, 3) for score in greedy_scores(further)])
+print([round(score, 3) for score in search_steps(further).attrs["scores"]])
 print(modelstring(further))
 
 # %% [markdown]
@@ -246,7 +246,7 @@ plot(backward["car"])
 with warnings.catch_warnings(action="ignore"):
     forward = rate("semi-naive (fssj)", "fssj", search)
 for name, model in forward.items():
-    scores = [round(score, 3) for score in greedy_scores(model)]
+    scores = [round(score, 3) for score in search_steps(model).attrs["scores"]]
     print(f"{name}: {modelstring(model)}, accuracy after each step {scores}")
 
 # %% [markdown]
@@ -305,8 +305,8 @@ careful = rate(
     "kdb_mi",
     {"kdbk": 4},
     backoff=True,
-    loo_weights=True,
-    loo_parents=True,
+    held_out="weights",
+    held_out_args={"parents": True},
 )
 plot(careful["votes"], class_arcs=False)
 
@@ -496,7 +496,7 @@ print(results.round(3).astype(dict.fromkeys(COLUMNS[2:], int)).to_string())
 # | `kdb` | many rows, interactions of three features | up to k parents per feature | search for accuracy |
 # | `kdb_mi` | very many rows, no time for a search | k parents per feature | ranking, from pairs |
 # | `BNCClassifier()`, `bnc` without a prior | accurate predictions, nothing to choose | at most four parents, weighted | powers by held-out rows |
-# | `kdb_mi` with `backoff`, `loo_weights`, `loo_parents` | accuracy matters most | weighted, with a chosen number of parents | leave-one-out |
+# | `kdb_mi` with `backoff`, `held_out="weights"` | accuracy matters most | weighted, with a chosen number of parents | leave-one-out |
 # | `aode`, `ande` | you only need predictions | one model per feature, averaged | no search |
 # | `spode` | as AODE, with a readable graph | one feature is a parent of all others | exactly, from pairs |
 # | `ande(n=2)` | you only need predictions, interactions of three features | one model per pair of features, averaged | no search |

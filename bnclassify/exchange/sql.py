@@ -139,7 +139,7 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
         )
         remedy = (
             "Use fewer parents, levels (min_count= merges rare ones, bins= limits intervals) or features, or "
-            "backoff=True and loo_weights=True, which need no products."
+            "backoff=True and held_out='weights', which need no products."
             if products
             else "Use fewer parents, for example with dag_args={'kdbk': 1}, a single discretization such as "
             "discretize='mdlp', or a sum of single effects, additive=True."

@@ -99,7 +99,7 @@ def hc(
     Candidates are all additions, then all deletions, then all reversals, each in column order. Of tied gains,
     within max(1e-9, 1e-12 · abs(score)), the first wins, and a step must gain more than that. With `tabu`,
     moves that gain at most 1.5e-8 count as losses. The result is a maximum only among its neighbors. The page
-    :doc:`Formulas </methods>` describes structural EM; `greedy_scores` returns the scores of its iterations.
+    :doc:`Formulas </methods>` describes structural EM; `search_steps` returns the scores of its iterations.
 
     References
     ----------

@@ -133,13 +133,15 @@ def tan_cl(
     rules.check_leaves(data.schema.numeric)
     first = 0 if root is None else coded.index(OneOf(coded, "a feature").check("root", root))
     warn_of_fractions(data, score)
-    trace, settings = {}, {"score": score, "root": root} | rules.settings() | as_setting(numbers)
+    trace: dict[str, Any] = {}
+    settings = {"score": score, "root": root} | rules.settings() | as_setting(numbers)
     settings |= {"ess": None if ess == 1 else ess, "features": None if features is None else data.features}
     if missing == "em":
         if data.schema.numeric:
             raise ValueError("missing must be 'available' with numbers; got 'em'. Discretize the numbers.")
         settings["missing"] = missing
-        parents, trace["scores"] = _expected_forest(data, score, first, rules)
+        parents, scores = _expected_forest(data, score, first, rules)
+        trace |= {"scores": scores, "steps": ()}
     else:
         among = rules.among(coded)
         of_coded = _forest(data.select((*coded, class_var)), score, ess, first, among)

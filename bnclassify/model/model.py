@@ -73,9 +73,6 @@ class Model(Immutable):
     called = ""
     """What messages call the model type, if it is not public."""
 
-    is_aode = False
-    """Whether it averages one-dependence estimators."""
-
     _splits_tables = False
     """Whether `_marginal_tables` are terms of its scores; if not, they are ratios of its scores."""
 
@@ -452,7 +449,7 @@ class Model(Immutable):
 
     def _left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: Any) -> Array:
         """Return ln P(features, class) of rows, each under the model of all other rows, (rows, classes)."""
-        raise TypeError(f"loo_power must be False for {self._called}, for which it is not defined.")
+        raise TypeError(f"held_out must be None for {self._called}, for which 'power' is not defined.")
 
     def _warn_of_size(self, rows: int) -> None:
         """Warn if the tables have too many parameters for the number of rows."""

@@ -87,17 +87,7 @@ def depth_weights(
 def min_testing_depths(class_var: Hashable, dataset: InFull) -> pd.Series[Any]:
     """Return the smallest depth at which an unpruned classification tree tests each feature.
 
-    Parameters
-    ----------
-    class_var : str
-        Name of the class variable.
-    dataset : pandas.DataFrame or Dataset
-        Training data. All columns except `class_var` are features.
-
-    Returns
-    -------
-    pandas.Series
-        One depth per feature, 1 at the root. Features that are never tested are omitted.
+    Features that are never tested are omitted; the depth of the root is 1.
 
     Notes
     -----
@@ -113,12 +103,6 @@ def min_testing_depths(class_var: Hashable, dataset: InFull) -> pd.Series[Any]:
        Regression Trees.
     .. [2] Coppersmith, D., Hong, S. J., Hosking, J. R. M. (1999). Partitioning nominal
        attributes in decision trees. Data Mining and Knowledge Discovery 3.
-
-    Examples
-    --------
-    >>> from bnclassify import load_car, min_testing_depths
-    >>> min_testing_depths("class", load_car()).to_dict()
-    {'buying': 3, 'maint': 4, 'doors': 7, 'persons': 1, 'lug_boot': 5, 'safety': 2}
     """
     data = prepare_rows(dataset, class_var)
     depths = testing_depths(data, data.features, class_var, [np.arange(len(data))])[0]

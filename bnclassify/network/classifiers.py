@@ -408,7 +408,7 @@ class DN(Network):
 
     Examples
     --------
-    >>> from bnclassify import DN
+    >>> from bnclassify.models import DN
     >>> DN("class", (("a", "b", "class"), ("b", "a", "class"), ("class",)))
     <BLANKLINE>
       Bayesian network classifier (only structure, no parameters)

@@ -163,7 +163,7 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
 
     Notes
     -----
-    If features have several terms (``loo_terms``), the bars are the sums of the weights of their tables.
+    If features have several terms, the bars are the sums of the weights of their tables.
 
     Examples
     --------

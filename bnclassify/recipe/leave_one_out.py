@@ -49,8 +49,8 @@ class LeaveOneOutSummary:
     ``power`` is the best common power of all tables, ``objective`` the maximum of the objective,
     ``log_likelihood`` the log-likelihood of the classes of held-out rows, ``parents`` the largest number of
     feature parents kept, ``rows`` the number of held-out rows, and ``ridges`` the precision of the weights of
-    additional terms. ``honest_power`` is the power by parts of the rows, or None, and ``honest_rows``
-    the number of rows in these parts.
+    additional terms. ``fold_power`` is the power by folds of the rows, or None, and ``fold_rows``
+    the number of rows in these folds.
     """
 
     power: float
@@ -59,8 +59,8 @@ class LeaveOneOutSummary:
     parents: int
     rows: int
     ridges: Mapping[str, float] = field(default_factory=dict)
-    honest_power: float | None = None
-    honest_rows: int = 0
+    fold_power: float | None = None
+    fold_rows: int = 0
     regression_power: float | None = None
 
 
@@ -138,29 +138,21 @@ class LeaveOneOut(Method):
     terms: tuple[str, ...] = ()
     ridges: Mapping[str, float] = field(default_factory=dict)
 
-    argument = "loo_weights, loo_parents"
+    argument = "held_out"
 
     def __post_init__(self) -> None:
-        Flag().check("loo_weights", self.weights)
-        Flag().check("loo_parents", self.parents)
+        Flag().check("weights", self.weights)
+        Flag().check("parents in held_out_args", self.parents)
         for name in self.terms:
-            OneOf(TERMS).check("loo_terms", name)
-        if self.terms and not self.weights:
-            raise ValueError("loo_weights must be True if loo_terms are given; got False.")
-
-    def settings(self) -> Mapping[str, Any]:
-        """Return the arguments of `lp` that request this."""
-        flags = {"loo_weights": self.weights, "loo_parents": self.parents}
-        asked: dict[str, Any] = {name: True for name, flag in flags.items() if flag}
-        return asked | ({"loo_terms": self.terms} if self.terms else {})
+            OneOf(TERMS).check("terms in held_out_args", name)
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the model has one structure, and the prior leaves no probability at 0."""
-        name = next(iter(self.settings()), "loo_parents")
+        name = f"held_out={'weights' if self.weights else 'parents'!r}"
         if not isinstance(x.graph, BNC):
             raise TypeError(
                 f"{name} is defined for a single Bayesian network; got a {type(x).__name__}. For an "
-                "ensemble, use loo_power=True."
+                "ensemble, use held_out='power'."
             )
         check_positive(prior, name)
         check_prefix_prior(prior)
@@ -342,15 +334,11 @@ def _hold_out_groups(
 class LeaveOneOutPower(Method):
     """Raise the posterior to the power that maximizes the likelihood of the classes of held-out rows."""
 
-    argument = "loo_power"
-
-    def settings(self) -> Mapping[str, Any]:
-        """Return the argument of `lp` that requests this."""
-        return {"loo_power": True}
+    argument = "held_out"
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise if the prior leaves probabilities of 0."""
-        check_positive(prior, self.argument)
+        check_positive(prior, "held_out='power'")
         check_prefix_prior(prior)
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:

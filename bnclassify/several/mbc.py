@@ -181,7 +181,7 @@ class MBC(Bridged, Graph):
 
     Examples
     --------
-    >>> from bnclassify import MBC
+    >>> from bnclassify.models import MBC
     >>> MBC(("rain", "wind"), (("sky", "rain", "wind"), ("rain",), ("wind", "rain")))
     <BLANKLINE>
       Bayesian network classifier (only structure, no parameters)

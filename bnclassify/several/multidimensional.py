@@ -42,7 +42,7 @@ class MultiModel(Model):
         """Raise a TypeError that names the class variables."""
         raise TypeError(
             f"x must predict one class variable; got a model of {listed(self.class_vars)}, which "
-            "class_vars(x) returns."
+            "class_var(x) returns."
         )
 
     @property

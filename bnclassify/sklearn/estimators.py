@@ -61,9 +61,11 @@ def _arguments_of(x: Model) -> dict[str, Any]:
         names = ("discretize", "bins", "min_count", "missing_level")
         steps = {name: step.settings[name] for name in names}
         learner, dag_args = step.settings["learner"], dict(step.settings["dag_args"])
-        ranked = {name: value for name, value in lp_args.items() if name != "loo_parents"}
-        if step.settings.get("is_default") and ranked in STEPS.values():  # the default recipe
-            dag_args = {name: v for name, v in dag_args.items() if name != "kdbk" or ranked == lp_args}
+        held_out_args = dict(lp_args.get("held_out_args", {}))
+        ranked = held_out_args.pop("parents", False)
+        usual = lp_args | ({"held_out_args": held_out_args} if held_out_args else {})
+        if step.settings.get("is_default") and usual in STEPS.values():  # the default recipe
+            dag_args = {name: v for name, v in dag_args.items() if name != "kdbk" or not ranked}
             lp_args = {}
     if isinstance(dag_args.get("parents"), tuple):  # of anb
         dag_args["parents"] = dict(dag_args["parents"])
@@ -111,10 +113,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     weights_are : {"frequencies", "cases"}, optional
         Whether whole weights in `fit` are numbers of equal rows, or each row is one case; see `fit`.
     random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
-        Seed of the learner and of `lp`: their ``rng``. It also draws the held-out parts of the default
+        Seed of the learner and of `lp`: their ``rng``. It also draws the folds of the default
         recipe, which by default depend on the contents of the rows alone.
     n_jobs : int, optional
-        Number of tasks of a fit that run at the same time, as in `cv`: held-out parts of the default recipe,
+        Number of tasks of a fit that run at the same time, as in `cv`: folds of the default recipe,
         and features of `chisq_dn`.
     verbose : bool, optional
         Whether to show a progress bar; by default after 3 seconds, in an interactive session.

@@ -56,7 +56,6 @@ class AODE(Average):
 
     _recipe = "power"
 
-    is_aode = True
     bounds = bounded(priors=PROBABILITY, superparents=PROBABILITY, children=PROBABILITY)
 
     class_var: Hashable

@@ -32,6 +32,8 @@ def public_names(package: str) -> list[str]:
             "MDLPDiscretizer",
             "RareLevelMerger",
         ]
+    if package == "models":
+        return bnclassify.models.__all__
     origin = {
         name: getattr(bnclassify, name).__module__.split(".")[1]
         for name in bnclassify.__all__
@@ -51,8 +53,8 @@ def write_pages(app: Sphinx, config: Config) -> None:
             page = PAGE.format(
                 title=(title := f"{package}: {purpose}"),
                 line="=" * len(title),
-                module="bnclassify.sklearn"
-                if package == "sklearn"
+                module=f"bnclassify.{package}"
+                if package in ("models", "sklearn")
                 else "bnclassify",
                 names="\n   ".join(names),
             )
