@@ -13,8 +13,8 @@ Data flow downwards through this list. Each package imports only from those abov
     metrics          metrics of predictions, folds, the scoring loop
     learners         learners of structure, from counts or by greedy search        nb tan_cl hc kdb ...
     several          several class variables                                       mbc maode chain ...
-    fitting          parameters, recipes, updates, refits in rounds                 lp bnc update pool
     inference        predictions, explanations, queries                            predict explain query ...
+    fitting          parameters, recipes, updates, refits in rounds                 lp bnc update pool
     evaluation       cross-validation, comparison, scores, uncertainty of arcs     cv compare loglik ...
     plotting         pictures: networks, charts                                    plot plot_cpt plot_cv ...
     exchange         files of models, objects and files of other libraries         save load write_page ...
@@ -80,7 +80,8 @@ from .frames.check_data import check_data as check_data
 from .frames.opening import encode as encode
 from .frames.partitions import Partitions as Partitions
 from .frames.schema import Dataset as Dataset
-from .inference.effects import EffectTable as EffectTable, effects as effects
+from .inference.effect_table import EffectTable as EffectTable
+from .inference.effects import effects as effects
 from .inference.counterfactual import counterfactual as counterfactual
 from .inference.explain import explain as explain
 from .inference.from_effects import from_effects as from_effects

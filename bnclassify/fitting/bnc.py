@@ -30,6 +30,7 @@ from ..frames.opening import InFull, InParts, group_labels, open_data
 from ..frames.partitions import Partitions
 from ..frames.schema import Dataset, InMemory, Learnable, Opened
 from ..frames.training import Numeric, TrainingData, prepare, prepare_rows
+from ..inference.tabulate import as_sum
 from ..learners import LEARNERS, find_learner
 from ..learners.fixed import anb, nb
 from ..learners.k_dependence import kdb_gain, kdb_mi
@@ -219,7 +220,8 @@ def bnc(
         _check_settings(settings, len(learned_from.features), grouped=groups is not None)
         fitted = lp(structure, learned_from, **settings)
         warn_of_rows(fitted, len(learned_from))
-        return with_refits(fitted, data, draws=draws) if interval else fitted
+        fitted = with_refits(fitted, data, draws=draws) if interval else fitted
+        return as_sum(fitted) if additive else fitted
 
 
 def _grouped(data: Opened, groups: Any, class_var: Hashable, numeric: Numeric) -> Dataset:

@@ -17,8 +17,9 @@ from ..frames.schema import Dataset, match
 from ..model.arguments import check_fitted, encode_for
 from ..model.model import Model
 from ..model.recipes import Step
-from .effects import UNSEEN, EffectTable, counts_in, tabulate
-from .from_effects import as_given
+from .effect_table import UNSEEN, EffectTable
+from .effects import counts_in
+from .tabulate import estimate, tabulate
 
 Direction: TypeAlias = Literal["increasing", "decreasing"]
 
@@ -81,7 +82,7 @@ def monotonize(x: Model, directions: Mapping[Hashable, Direction], dataset: InFu
     from scipy.optimize import isotonic_regression  # slow to import
 
     model = check_fitted(x)
-    table = tabulate(model, None if isinstance(model, EffectTable) else 32)
+    table = tabulate(model)
     names = table.known_levels[-1]
     if len(names) != 2:
         raise ValueError(f"x must have two classes; got {listed(names)}. Merge the others into one.")
@@ -117,11 +118,7 @@ def fit_monotone(
     x: Any, data: Any, *, directions: Any, parameters: Step, rng: np.random.Generator | None = None
 ) -> EffectTable:
     """Estimate the parameters of a structure, and make its effects monotone."""
-    if parameters.function is not as_given and isinstance(x, EffectTable):
-        raise ValueError(
-            "dag must be True for a table of effects, which does not contain the structure of its model."
-        )
-    return monotonize(parameters(x, data, rng=rng), directions, data)
+    return monotonize(estimate(parameters, x, data, rng), directions, data)
 
 
 def _log_loss(x: EffectTable, data: Dataset) -> float:
