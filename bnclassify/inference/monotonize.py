@@ -79,8 +79,6 @@ def monotonize(x: Model, directions: Mapping[Hashable, Direction], dataset: InFu
     5  pregnancies   (7.0, inf]  0.87    0.87
     6  pregnancies    (missing)  0.00    0.00
     """
-    from scipy.optimize import isotonic_regression  # slow to import
-
     model = check_fitted(x)
     table = tabulate(model)
     names = table.known_levels[-1]
@@ -91,26 +89,34 @@ def monotonize(x: Model, directions: Mapping[Hashable, Direction], dataset: InFu
         OneOf(table.features, "a feature of the model").check("directions", name)
         OneOf(("increasing", "decreasing")).check(f"directions[{name!r}]", direction)
     data, recipe = encode_for(table, dataset, argument="dataset"), model.recipe
-    counts, tables = counts_in(table, data), list(table.tables)
-    for name, direction in directions.items():
-        i = table.features.index(name)
-        n = len(table.shown_values(name)) - 1 - (UNSEEN in table.known_levels[i])
-        sign = 1.0 if direction == "increasing" else -1.0
+    result, learned = _ordered(table, directions, data), dict(table.learned)
+    learned["monotone"] = {**learned.get("monotone", {}), **directions}
+    learned["log_loss"] = (_log_loss(table, data), _log_loss(result, data))
+    if "refits" in learned:
+        coded = [(refit, encode_for(refit, dataset, argument="dataset")) for refit in learned["refits"]]
+        learned["refits"] = tuple([_ordered(refit, directions, data) for refit, data in coded])
+    if recipe is not None and recipe.parameters is not None:
+        settings = {"directions": dict(directions), "parameters": recipe.parameters}
+        recipe = replace(recipe, parameters=Step("monotonize", fit_monotone, settings, draws=True))
+    return replace(result, recipe=recipe, learned=learned)
+
+
+def _ordered(x: EffectTable, directions: Mapping[Hashable, Direction], data: Dataset) -> EffectTable:
+    """Return the closest table with the effects of features in order; a refit may lack some of these."""
+    from scipy.optimize import isotonic_regression  # slow to import
+
+    counts, tables = counts_in(x, data), list(x.tables)
+    for name in [name for name in directions if name in x.features]:
+        i = x.features.index(name)
+        n = len(x.shown_values(name)) - 1 - (UNSEEN in x.known_levels[i])
+        sign = 1.0 if directions[name] == "increasing" else -1.0
         odds = sign * (tables[i][:n, ..., 1] - tables[i][:n, ..., 0]).reshape(n, -1)
         weights = np.maximum(counts[i][:n].reshape(n, -1), _LEAST_WEIGHT)
         fitted = [isotonic_regression(y, weights=w).x for y, w in zip(odds.T, weights.T, strict=True)]
         rising = sign * np.stack(fitted, axis=1).reshape(tables[i][:n, ..., 1].shape)
         tables[i] = np.concatenate([np.stack([np.zeros(rising.shape), rising], axis=-1), tables[i][n:]])
-    asked = dict(model.learned.get("monotone", {})) if isinstance(model, EffectTable) else {}
-    if recipe is not None and recipe.parameters is not None:
-        settings = {"directions": dict(directions), "parameters": recipe.parameters}
-        recipe = replace(recipe, parameters=Step("monotonize", fit_monotone, settings, draws=True))
-    fields = {name: getattr(table, name) for name in EffectTable.__dataclass_fields__}
-    fields |= {"tables": tuple(tables), "recipe": recipe}
-    result = EffectTable(**fields)
-    losses = (_log_loss(table, data), _log_loss(result, data))
-    learned = {"monotone": {**asked, **directions}, "log_loss": losses}
-    return replace(result, learned=learned)
+    fields = {name: getattr(x, name) for name in EffectTable.__dataclass_fields__}
+    return EffectTable(**{**fields, "tables": tuple(tables)})
 
 
 @record
