@@ -118,11 +118,10 @@ def bnc(
         visits of a patient, are held out together by leave-one-out, parts and folds.
     additive : bool, default False
         If True, the default recipe fits a sum of one effect per feature: no arcs, and no term of several
-        features. `effects` returns it as a table, and `scorecard` as points.
+        features. The model is an `EffectTable` of steps, which `effects` shows, and `scorecard` rounds.
     interval : bool, default False
         If True, the model is fitted ``draws`` times more, each time without a part of the rows, and contains
-        these refits for ``predict(..., prob=True, interval=0.9)``. The intervals of sums of effects cover as
-        stated; if features interact, those of small samples are too narrow.
+        these refits for ``predict(..., prob=True, interval=0.9)``.
     draws : int, default 20
         Number of refits for `interval`, at least 2.
     n_jobs : int, optional

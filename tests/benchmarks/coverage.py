@@ -1,7 +1,7 @@
 """How often intervals of posteriors contain those of a model of a hundred times as many rows.
 
 ``python -m tests.benchmarks.coverage [rows]`` prints one line per kind of data and of model: the share of
-posteriors of test rows, over several samples, that are inside of their 90 % interval, and its mean width. The data
+posteriors of test rows, of several samples, inside of their 90 % interval, and its mean width. Data
 are drawn from known distributions, so a model of many rows is close to what all samples estimate.
 """
 
