@@ -1,7 +1,7 @@
 """The types of values that functions return, for ``isinstance`` and annotations."""
 
 from .frames.partitions import Partitions as Partitions
-from .inference.effects import EffectTable as EffectTable
+from .inference.effect_table import EffectTable as EffectTable
 from .inference.scorecard import Scorecard as Scorecard
 from .model.model import Model as Model
 from .network.classifiers import DN as DN

@@ -1011,8 +1011,11 @@ print(
 # ### Sum of effects
 #
 # `additive=True` has the terms "densities", "slopes", "shifts", "codings" and "gaps", no arcs, and r and a as above. Each
-# depends on one feature, so the log odds of the classes are a sum of one function per feature and a constant, which `effects`
-# returns as a table.
+# depends on one feature, so the log odds of the classes are a sum of one function per feature and a constant. The model is a table
+# of these functions in steps. The finest steps are between all cut points of all codings, and the effect of a step is the mean at
+# the training rows. Then neighbours are merged, first those that add least to the variance within the steps, until a feature
+# would lose more than 0.0003 (in nats squared, the mean squared change of its effect). On 41 tables of R packages, mostly
+# of people, the mean log-loss is 0.4259 with the functions and 0.4255 with the steps, which are 28 % of the finest ones.
 #
 # ## Densities of numeric features
 #
@@ -1224,7 +1227,8 @@ check(
 # A model with weights has no such posterior. With `bnc(..., interval=True)`, it is fitted again G = 20 times (`draws`), each time
 # without a part g of the rows or groups. With L the log odds of a row and $L_g$ those of a refit, the interval is
 # $L \pm t_{G-1} \sqrt{(G-1)/G \sum_g (L_g - \bar L)^2}$, the delete-a-group jackknife with the quantile of Student's t. It includes
-# the uncertainty of structure, cut points and weights.
+# the uncertainty of structure, cut points and weights. What occurs in no row does not occur in a refit either, although
+# it can be possible, so the ends of the interval of a probability move outwards by one case of n, $1/n$.
 #
 # ## Structural EM
 #

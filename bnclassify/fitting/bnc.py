@@ -21,6 +21,7 @@ from ..frames.frame import Frame
 from ..frames.opening import InFull, InParts, group_labels, open_data
 from ..frames.partitions import Partitions
 from ..frames.training import Numeric, TrainingData, prepare, prepare_rows
+from ..inference.tabulate import as_sum
 from ..learners import LEARNERS, find_learner
 from ..learners.fixed import anb, nb
 from ..learners.k_dependence import kdb_gain, kdb_mi
@@ -106,11 +107,10 @@ def bnc(
         visits of a patient, are held out together.
     additive : bool, default False
         If True, the default recipe fits a sum of one effect per feature: no arcs, and no term of several
-        features. `effects` returns it as a table, and `scorecard` as points.
+        features. The model is an `EffectTable` of steps, which `effects` shows, and `scorecard` rounds.
     interval : bool, default False
         If True, the model is fitted ``draws`` times more, each time without a part of the rows, and contains
-        these refits for ``predict(..., prob=True, interval=0.9)``. The intervals of sums of effects cover as
-        stated; if features interact, those of small samples are too narrow.
+        these refits for ``predict(..., prob=True, interval=0.9)``.
     draws : int, default 20
         Number of refits for `interval`, at least 2.
     n_jobs : int, optional
@@ -207,7 +207,8 @@ def bnc(
         fitted = lp(structure, learned_from, **settings)
         fitted = fitted if chosen else _in_words(fitted, lp_args)
         warn_of_rows(fitted, len(learned_from))
-        return with_refits(fitted, data, draws=draws) if interval else fitted
+        fitted = with_refits(fitted, data, draws=draws) if interval else fitted
+        return as_sum(fitted) if additive else fitted
 
 
 def _has_prior(lp_args: Mapping[str, Any]) -> bool:

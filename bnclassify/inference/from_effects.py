@@ -20,7 +20,7 @@ from ..base.messages import listed, plain, repeated, shown
 from ..frames.records import is_missing
 from ..frames.schema import MISSING
 from ..model.recipes import Recipe, Step
-from .effects import RESERVED, UNSEEN, EffectTable, Values, build, intervals_between
+from .effect_table import RESERVED, UNSEEN, EffectTable, Values, build, intervals_between
 
 _INTERVAL = re.compile(r"\(\s*([^\s,()\[\]]+),\s*([^\s,()\[\]]+)\]")
 

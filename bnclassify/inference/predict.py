@@ -109,7 +109,8 @@ def predict(
         With several class variables, whether to predict the most probable combination of labels; and, for a
         chain, whether to predict one class variable after the other, given the previous predictions.
     interval : float, optional
-        With ``prob=True``, probability of a credible interval of each posterior, such as 0.9.
+        With ``prob=True``, probability of a credible interval of each posterior, such as 0.9. Models with
+        refits, from ``bnc(..., interval=True)``, and their tables and scorecards have a jackknife interval.
         Requires tables estimated with ``smooth``, ``ess`` or ``m`` above 0.
     draws, rng : optional
         Number of draws of all tables for the intervals, by default 1000, and the seed.
@@ -177,8 +178,14 @@ def predict(
         settings: dict[str, Any] = {"interval": interval, "draws": draws, "seed": seed}
         if refits := model.learned.get("refits"):
             others = [_predicting(one, True, "missing", prior, None, False, False) for one in refits]
+            rows = model._trained_on
+            finest = 0.0 if rows is None else 1 / max(rows.cases or rows.size, 1.0)
             predict_rows = partial(
-                _refit_intervals, estimate=predict_rows, refits=others, interval=settings["interval"]
+                _refit_intervals,
+                estimate=predict_rows,
+                refits=others,
+                interval=settings["interval"],
+                finest=finest,
             )
         else:
             predict_rows = partial(
@@ -263,25 +270,27 @@ def _refit_intervals(
     estimate: Callable[[Any], pd.DataFrame],
     refits: Sequence[Callable[[Any], pd.DataFrame]],
     interval: float,
+    finest: float,
 ) -> pd.DataFrame:
     """Predict posteriors with their intervals, from those of models without a group of the rows each."""
     frame = estimate(newdata)
     others = np.stack([refit(newdata).to_numpy() for refit in refits])
-    return with_bounds(frame, jackknife_bounds(frame.to_numpy(), others, interval))
+    return with_bounds(frame, jackknife_bounds(frame.to_numpy(), others, interval, finest))
 
 
-def jackknife_bounds(estimate: Array, others: Array, interval: float) -> Array:
+def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: float = 0.0) -> Array:
     """Return the ends of intervals of probabilities, (2, …), from those without each group, (groups, …).
 
     With L the log odds, and L_g those without group g of G, the variance of L is (G − 1)/G Σ_g (L_g − mean)²,
-    and its distribution Student's t with G − 1 degrees of freedom.
+    and its distribution Student's t with G − 1 degrees of freedom. The ends move outwards by ``finest``, the
+    share of one case: what occurred in no row does not occur in fewer rows either, but can be possible.
     """
     n, least = len(others), np.finfo(np.float64).tiny
     odds, estimated = (logit(np.clip(p, least, 1 - _ROUNDING)) for p in (others, estimate))
     deviation = np.sqrt((n - 1) / n * np.square(odds - odds.mean(axis=0)).sum(axis=0))
     width = stdtrit(n - 1, (1 + interval) / 2) * deviation
-    bounds = np.stack([np.minimum(expit(estimated - width), estimate), expit(estimated + width)])
-    return np.asarray(np.maximum(bounds, [np.zeros_like(estimate), estimate]))
+    low, high = expit(estimated - width) - finest, expit(estimated + width) + finest
+    return np.stack([np.clip(low, 0.0, estimate), np.clip(high, estimate, 1.0)])
 
 
 def _posteriors(x: Model, codes: Codes, prior: object) -> Array:

@@ -211,7 +211,8 @@ def posterior_tally(x: Model) -> Tally:
         return tally
     raise ValueError(
         "interval must be None unless the tables follow from counts and smooth, ess or m above 0 alone; "
-        f"those of {x._called} do not. Fit a network with such tables: {A_NETWORK}."
+        f"those of {x._called} do not. Fit with interval=True, as in bnc(class_var=..., "
+        f"dataset=..., interval=True), or fit a network with such tables: {A_NETWORK}."
     )
 
 
