@@ -173,7 +173,7 @@ Framed("diabetes.html")
 # | What if the data do not fit in memory, or grow? | [Large data](scale.py) |
 # | How do I use it in a pipeline or grid search? | [For users of scikit-learn](coming_from_sklearn.py) |
 # | How do I deploy a model? | [Saving and deploying models](deploying.py) |
-# | How is it tested, how fast and how accurate is it? | [How it is tested](project/testing.md), [Benchmarks](project/benchmarks.md) |
+# | How is it tested, how fast and how accurate is it? | [How it is tested](project/contributing.md#how-it-is-tested), [Benchmarks](project/benchmarks.md) |
 #
 # ```{toctree}
 # :hidden:
@@ -243,8 +243,6 @@ Framed("diabetes.html")
 # about
 # project/benchmarks
 # project/others
-# project/testing
-# project/extending
 # project/contributing
 # project/changelog
 # ```
