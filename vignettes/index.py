@@ -184,7 +184,6 @@ Framed("diabetes.html")
 # how_it_works
 # coming_from_sklearn
 # coming_from_r
-# r_paper
 # ```
 #
 # ```{toctree}
