@@ -208,7 +208,6 @@ Framed("diabetes.html")
 #
 # compare
 # uncertainty
-# prediction_sets
 # several
 # networks
 # queries
