@@ -289,22 +289,8 @@ bn.predict(naive, car, prob=True).head()
 # memory, `save` and `load`, and the estimator for scikit-learn. The [reference](reference/index.md) lists all
 # functions.
 #
-# The wrapper for feature selection of mlr has an equivalent in scikit-learn:
-
-# %%
-from bnclassify.sklearn import BNCClassifier
-from sklearn.feature_selection import SequentialFeatureSelector
-from sklearn.model_selection import StratifiedKFold
-
-folds = StratifiedKFold(5, shuffle=True, random_state=0)
-clf = BNCClassifier("tan_cl", smooth=1, dag_args={"score": "aic"})
-selector = SequentialFeatureSelector(clf, n_features_to_select=4, cv=folds)
-X = car.drop(columns="class")
-print(list(X.columns[selector.fit(X, car["class"]).get_support()]))
-
-# %% [markdown]
-# Forward selection added these four features one at a time, each with the best cross-validated accuracy. Another set of
-# four could be better, because the search is greedy.
+# The wrapper for feature selection of mlr has an equivalent in scikit-learn: see [For users of
+# scikit-learn](coming_from_sklearn.py#feature-selection-importance-and-calibration).
 #
 # ## Reference
 #
