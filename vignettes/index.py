@@ -186,6 +186,7 @@ Framed("diabetes.html")
 # :hidden:
 # :caption: More
 #
+# classifiers
 # compare
 # uncertainty
 # several

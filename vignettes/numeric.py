@@ -87,7 +87,9 @@ print(f"{len(known)} training wines, {len(new)} test wines")
 # more than it costs to describe the cut point. `preparation` shows the result:
 
 # %%
-model = bnc("nb", "cultivar", known, smooth=1, discretize="mdlp", missing_level=False)
+model = bnc(
+    "nb", "cultivar", known, smooth=1, discretize="mdlp", missing_level=False
+)
 print(preparation(model).cut_points.to_string())
 
 # %% [markdown]

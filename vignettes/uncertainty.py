@@ -85,9 +85,9 @@ between_features(of_few).head(6)
 #
 # Which arcs should you keep? `attrs["threshold"]` follows the rule of Scutari and Nagarajan (2013): it compares the
 # distribution of all strengths with that of an ideal case, in which every strength is 0 or 1. The rule has no error
-# rate. If the structure was chosen by likelihood or AIC, arcs above the threshold occur even in pure noise, so prefer
-# BIC if you want to interpret arcs. The votes are an example with many uncertain arcs. `hc` learns a general network,
-# in which the party is a variable like any other:
+# rate: with AIC, arcs above the threshold occur even in pure noise, and with BIC rarely. The votes are an example with
+# many uncertain arcs. `hc`, whose default score is BIC, learns a general network, in which the party is a variable like any
+# other:
 
 # %%
 votes = load_voting().dropna()
