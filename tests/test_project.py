@@ -265,6 +265,14 @@ def test_the_table_of_verbs_names_every_function() -> None:
     assert not set(FUNCTIONS) - words
 
 
+def test_every_function_names_a_page_of_the_guide() -> None:
+    pages = tomllib.loads((ROOT / "vignettes" / "reference" / "guide.toml").read_text())
+    assert not [page for page in pages if not (ROOT / "vignettes" / f"{page}.py").exists()]
+    named = [name for names in pages.values() for name in names.split()]
+    assert not set(FUNCTIONS) - set(named)
+    assert len(named) == len(set(named))
+
+
 def test_r_users_are_led_to_their_page() -> None:
     assert "coming_from_r" in (inspect.getdoc(bn) or "")
     page = (ROOT / "vignettes" / "coming_from_r.py").read_text()

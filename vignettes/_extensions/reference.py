@@ -59,7 +59,8 @@ def name_guide(
     """Name the page of the guide that uses a function, below its first sentence."""
     name = path.rpartition(".")[2]
     if what in ("function", "class") and name in PAGES:
-        end = lines.index("") if "" in lines else len(lines)
+        start = next(i for i, line in enumerate(lines) if line)
+        end = lines.index("", start) if "" in lines[start:] else len(lines)
         lines[end:end] = ["", f"Read more in :doc:`/{PAGES[name]}`."]
 
 
