@@ -250,4 +250,4 @@ print(scores.unstack().round(3))  # noqa: PD010
 # ## Summary
 #
 # Averaged cut points, hierarchical smoothing, weights and additional terms by leave-one-out, and powers by held-out rows
-# give a model with a lower error and log-loss than naive Bayes. On noise it falls back to the class proportions. Next: [Which arguments matter](arguments.py).
+# give a model with a lower error and log-loss than naive Bayes. On noise it falls back to the class proportions.

@@ -291,5 +291,3 @@ summary(model, train, rng=0)
 #
 # Ask of every column when it was known, split by date, keep the rows of a customer together, state costs, and check what you
 # tell a rejected applicant.
-#
-# Next: [Comparing classifiers](compare.py).

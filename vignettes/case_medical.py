@@ -257,5 +257,3 @@ write_page(model, "diabetes.html", title="Diabetes: reassure, test or treat?")
 #
 # The order matters: look, clean, put rows aside, choose by cross-validation, read, check calibration, decide by cost,
 # evaluate once, explain. The most accurate model need not decide best: the tree lost, because it was overconfident.
-#
-# Next: [Case study: credit](case_credit.py).

@@ -187,5 +187,3 @@ print(
 # Use `save` and `load` to keep a model, `predict` and `explain` with a dict to serve it, `to_sql` to predict in a
 # database, `effects` and `from_effects` to change what it adds up, `write_page` to give it to people without Python, and `write_bif` to pass it to another program. [Large
 # data](scale.py) shows how `update` adds new rows to a model.
-#
-# Next: [Common questions and errors](faq.py).

@@ -147,5 +147,3 @@ for root in ("buying", "safety"):
 #
 # If you solved the first four, you know how a prediction is computed. Exercises 5 to 8 are the mistakes that are made
 # most often in practice: see [Common pitfalls](pitfalls.py).
-#
-# Next: [Cheat sheet](cheat_sheet.md).

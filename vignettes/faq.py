@@ -186,5 +186,3 @@ show(lambda: bn.cv(tree, few, rng=0))
 #
 # A message names the argument, what it must be, what it got, and a remedy. If a message does not help you, that is an
 # error of the package: please report it.
-#
-# Next: [Exercises](exercises.py).

@@ -168,6 +168,3 @@ Graphs()
 #
 # A prediction is the prior times one likelihood per feature. As log odds, it is a sum, and `explain` shows its terms.
 # Smoothing prevents zeros; an arc lets one feature depend on another.
-#
-# Next: [For users of scikit-learn](coming_from_sklearn.py). If you do not use scikit-learn or R, go on to [Choosing a
-# classifier](overview.py).

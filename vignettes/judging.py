@@ -252,7 +252,7 @@ print(confusion(predict(model, dealer, prior=equal), dealer["class"]))
 # ## Summary
 #
 # Compare every metric with its baseline, use metrics and costs that fit the task, check calibration if you use
-# probabilities, and state the class proportions of new rows. Next: [Common pitfalls](pitfalls.py).
+# probabilities, and state the class proportions of new rows.
 #
 # ## References
 #

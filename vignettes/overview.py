@@ -317,8 +317,6 @@ print(results.round(3).astype(dict.fromkeys(COLUMNS[2:], int)).to_string())
 # | `lp(awnb_trees=)` | an inexpensive first attempt | independent, weighted | decision trees |
 # | `lp(wanbia=True)` | correlated features | independent, weighted | optimization |
 #
-# Next: [The default classifier](accuracy.py).
-#
 # ## References
 #
 # - Bielza, C., Larrañaga, P. (2014). Discrete Bayesian network classifiers: a survey. ACM Computing Surveys

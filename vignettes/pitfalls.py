@@ -183,5 +183,4 @@ print("the default:", round(cv(default, hidden, rng=0), 3))
 # ## Summary
 #
 # Fit everything within each training fold, use a metric and a baseline that fit the task, drop identifiers, declare
-# weights, and decide whether missingness is information. Next: [Interpreting a model](interpreting.py), which discusses
-# arcs that are mistaken for causes.
+# weights, and decide whether missingness is information.

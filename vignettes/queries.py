@@ -210,5 +210,3 @@ print(
 #
 # `query` returns exact distributions given certain, uncertain or partial evidence, `sample` draws rows, `impute` fills
 # in the jointly most probable values, and `with_table` and `from_tables` build networks from your own tables.
-#
-# Next: [Large data](scale.py).

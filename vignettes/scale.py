@@ -334,4 +334,4 @@ folder.cleanup()
 #
 # Use `encode(df, weights=...)` for frequencies, chunks or Dask for data that do not fit in memory, a table of ibis for
 # rows in a database, `update` for rows that arrive later, and `pool` for models of several sites. Frames of polars,
-# Arrow and DuckDB need no conversion. Next: [Saving and deploying models](deploying.py).
+# Arrow and DuckDB need no conversion.
