@@ -124,8 +124,8 @@ print(pd.Series(answers).unstack().round(3))  # noqa: PD010
 #
 # ## The structures side by side
 #
-# More arcs mean fewer assumptions, but also larger tables with fewer rows per cell. The classifiers of the package are
-# different answers to the question which arcs are worth it. These are six of them, for the evaluation of cars:
+# More arcs mean fewer assumptions, but also larger tables with fewer rows per cell. The classifiers of the package
+# differ in the arcs that they allow. These are six of them, for the evaluation of cars:
 
 # %%
 car = load_car()
