@@ -208,6 +208,16 @@ def test_docstrings_describe_every_parameter() -> None:
         assert sorted(described) == sorted(inspect.signature(function).parameters), name
 
 
+def test_docstrings_say_what_functions_raise() -> None:
+    """Of all functions with arguments; learners share the sections on errors and warnings."""
+    assert not [
+        name for name, f in FUNCTIONS.items() if inspect.signature(f).parameters and not section(f, "Raises")
+    ]
+    learners = [name for name, f in FUNCTIONS.items() if "class_var" in entries(section(f, "Parameters"))[:1]]
+    others = {"anb", "from_tables", "min_testing_depths"}
+    assert not [name for name in learners if name not in others and not section(FUNCTIONS[name], "Warns")]
+
+
 def test_docstrings_refer_to_other_names() -> None:
     """Each public name has a section See Also of other public names."""
     for name in bn.__all__:

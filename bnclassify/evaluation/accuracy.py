@@ -35,6 +35,11 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | No
     float
         Between 0 and 1.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If `predicted` and `actual` have different rows, or labels are missing.
+
     Examples
     --------
     >>> from bnclassify import accuracy, load_car, lp, nb, predict
@@ -62,6 +67,11 @@ def hamming(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike
     -------
     float
         1 minus the Hamming loss.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If `predicted` and `actual` have different rows or class variables.
 
     References
     ----------
@@ -94,6 +104,11 @@ def exact_match(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: Array
     float
         1 minus the subset 0/1 loss.
 
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If `predicted` and `actual` have different rows or class variables.
+
     Examples
     --------
     >>> from bnclassify import exact_match, load_voting, lp, mbc, predict
@@ -123,6 +138,11 @@ def confusion(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | N
         One row per actual class and one column per predicted class: ``counts.loc["no", "yes"]`` is the
         number of rows of class "no" that were predicted as "yes". Both axes contain all classes: the
         categories of ``predicted``, then of ``actual``, then other labels that occur, sorted.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `predicted` and `actual` have different rows, or labels are missing.
 
     Examples
     --------

@@ -122,6 +122,11 @@ def from_tables(class_var: Hashable, tables: Mapping[Hashable, pd.DataFrame]) ->
     BNC
         With parameters, but without counts. Its features are in the order of `tables`.
 
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If the class has no table, a column of a table does not sum to 1, or the arcs form a cycle.
+
     Examples
     --------
     A test that detects 90 % of the cases of an illness and has 5 % false alarms:

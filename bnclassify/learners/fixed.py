@@ -243,6 +243,11 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
     BNC
         Structure without parameters, with the features in the order of the text.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If the text has another form or a cycle, or a parent or the class is not a variable of it.
+
     References
     ----------
     .. [1] Scutari, M. (2010). Learning Bayesian networks with the bnlearn R package. Journal

@@ -100,6 +100,11 @@ def min_testing_depths(class_var: Hashable, dataset: InFull) -> pd.Series[Any]:
     pandas.Series
         One depth per feature, 1 at the root. Features that are never tested are omitted.
 
+    Raises
+    ------
+    KeyError, TypeError
+        If the class is not a column, or a column contains numbers with fractions.
+
     Notes
     -----
     Each node is split in two by the subset of the levels of a feature that gains the most information, until

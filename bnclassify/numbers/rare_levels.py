@@ -135,6 +135,11 @@ def merge_rare(
     Merger
         Merges the levels of other data frames.
 
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If `columns` or `class_var` are not columns of `dataset`, or `min_count` is below 1.
+
     Notes
     -----
     For cross-validation, use `bnc` with ``min_count=``, which merges in each training set.
