@@ -49,8 +49,8 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
     Warns
     -----
     UserWarning
-        If the model was learned by a user-defined function, or with such a function as an argument, because a
-        file contains no code. The loaded model predicts the same, but `cv` cannot run its recipe.
+        If the model was learned by or with a function of your own, because a file contains no code. The
+        loaded model predicts the same, but `cv` cannot fit it again.
 
     Notes
     -----
@@ -123,8 +123,8 @@ def load(path: str | os.PathLike[str]) -> Model:
 
     Notes
     -----
-    Types, ranges and shapes of all fields are checked, so a damaged file raises an error. A file can still
-    contain a different model than you expect.
+    Types, ranges and shapes of all fields are checked, so a damaged file raises an error. The check does
+    not show who wrote the file.
 
     Examples
     --------

@@ -36,12 +36,11 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     Parameters
     ----------
     x : BNC, AODE or another model
-        Its parameters were estimated by `lp` from counts: with smooth, ess, m or backoff.
+        Model whose parameters `lp` estimated from counts: with smooth, ess, m or backoff.
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Rows to add, weighted if they have weights.
     levels : {"same", "grow"}, default "same"
-        Levels of the result: those of ``x``, or with "grow" also those that only the new rows have, after the
-        known ones.
+        With "same", new levels raise an error. With "grow", they are added after the known ones.
 
     Returns
     -------
@@ -56,7 +55,7 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
 
     Notes
     -----
-    The concentrations of back-off are estimated again from all counts, structure and cut points are not.
+    The amounts of back-off are estimated again from all counts. Structure and cut points stay.
 
     Examples
     --------
