@@ -30,8 +30,7 @@ _BLOCK_CELLS = 2**20
 def value_of_information(
     x: Model, row: InFull | Row, *, costs: pd.DataFrame | None = None, unseen: Unseen = "error"
 ) -> pd.DataFrame:
-    """Rank the missing features of a row by how much they are expected to reduce the uncertainty of the
-    class.
+    """Rank the missing features of a row by how informative about the class they are expected to be.
 
     Parameters
     ----------
