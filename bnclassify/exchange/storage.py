@@ -62,21 +62,14 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from bnclassify import load, load_car, lp, nb, save
-    >>> car = load_car()
-    >>> model = lp(nb("class", car, features=["safety"]), car, smooth=1)
+    >>> from bnclassify import bnc, load, load_pima, predict, save
+    >>> model = bnc("tan_cl", "diabetes", load_pima(), smooth=1, discretize="mdlp")
     >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "car.json")
-    ...     save(model, path)
-    ...     text, again = path.read_text(), load(path)
-    >>> print(*text.splitlines()[:7], sep="\n")
-    {
-     "format": "bnclassify model",
-     "version": 3,
-     "shared": [],
-     "model": {
-      "kind": "BNC",
-      "class_var": "class",
+    ...     save(model, Path(folder, "diabetes.json"))
+    ...     again = load(Path(folder, "diabetes.json"))
+    >>> predict(again, {"age": 51, "glucose": 171}, prob=True).round(2)
+    diabetes    no   yes
+    0         0.13  0.87
     """
     model, file, writer = check_model(x), as_path(path), Writer()
     try:

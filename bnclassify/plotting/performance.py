@@ -174,10 +174,10 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> from bnclassify import confusion, load_car, lp, nb, plot_confusion, predict
+    >>> from bnclassify import bnc, confusion, cv_predict, load_car, plot_confusion
     >>> car = load_car()
-    >>> model = lp(nb("class", car), car, smooth=1)
-    >>> ax = plot_confusion(confusion(predict(model, car), car["class"]))
+    >>> labels = cv_predict(bnc("nb", "class", car, smooth=1), car, rng=0, prob=False)
+    >>> ax = plot_confusion(confusion(labels, car["class"]))
     """
     table = _check_counts(counts)
     totals = table.sum(axis=1, keepdims=True)

@@ -62,6 +62,15 @@ class ANDE(Average):
         The steps that learned it; `cv` repeats them.
     learned : mapping
         Results of a method of `lp`, by name.
+
+    Examples
+    --------
+    >>> from bnclassify import ande, load_car, lp, predict
+    >>> car = load_car()
+    >>> model = lp(ande("class", car, n=2), car, m=1)
+    >>> predict(model, car.tail(1), prob=True).round(2)
+    class  unacc   acc  good  vgood
+    1727    0.09  0.11  0.11    0.7
     """
 
     bounds = bounded(min_count=COUNT, subsumption=COUNT)
