@@ -16,7 +16,6 @@ from bnclassify import (
     bnc,
     cv,
     feature_weights,
-    greedy_scores,
     kdb,
     learn_blanket,
     load_car,
@@ -25,6 +24,7 @@ from bnclassify import (
     modelstring,
     plot,
     plot_weights,
+    search_steps,
     stratified_folds,
     tan_cl,
 )
@@ -59,11 +59,10 @@ print(modelstring(tree))
 # %%
 start = tan_cl("class", car, score="aic")
 further = kdb("class", car, start=start, forbidden=[("doors", "buying")], **search)
-print([round(score, 3) for score in greedy_scores(further)])
-print(modelstring(further))
+print(search_steps(further).round(3).to_string())
 
 # %% [markdown]
-# The score of the tree is the first number. Each additional arc increases the cross-validated accuracy. Use `kdb` with
+# Each additional arc increases the cross-validated accuracy. Use `kdb` with
 # thousands of rows and interactions of three features. It is not suited to small data, because its tables then have more
 # cells than there are rows to fill them.
 #
@@ -86,7 +85,7 @@ plot(backward)
 
 # %%
 forward = bnc("fssj", "Class", votes, smooth=1, dag_args=search)
-print(modelstring(forward), [round(score, 3) for score in greedy_scores(forward)])
+print(search_steps(forward).round(3).to_string())
 
 # %% [markdown]
 # Use `bsej` if a few features interact strongly and there are enough rows to fill a joint table. Use `fssj` if you expect

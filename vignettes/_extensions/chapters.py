@@ -28,6 +28,7 @@ ESTIMATORS = [
     "RareLevelMerger",
 ]
 TABLE = "## Functions by task"
+CLASSES = "bnclassify.models" if hasattr(bnclassify, "models") else "bnclassify"
 
 
 def public() -> dict[str, object]:
@@ -74,6 +75,7 @@ def write_pages(app: Sphinx, config: Config) -> None:
         ].append(name)
     for title, names in chapters.items():
         rows = [f"| {' | '.join(row)} |" for row in tasks.get(title, [])]
+        module = "bnclassify.sklearn" if names is ESTIMATORS else "bnclassify"
         page = PAGE.format(
             title=title,
             table="\n".join(
@@ -81,7 +83,7 @@ def write_pages(app: Sphinx, config: Config) -> None:
             )
             if rows
             else "",
-            module="bnclassify.sklearn" if names is ESTIMATORS else "bnclassify",
+            module=CLASSES if title == "Classes" else module,
             names="\n   ".join(names),
         )
         file = folder / f"{title.lower().replace(' ', '_')}.md"
