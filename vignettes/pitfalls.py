@@ -79,8 +79,8 @@ with warnings.catch_warnings(action="ignore"):
 #
 # ## Accuracy with rare classes
 #
-# **Wrong.** If 96 % of the rows belong to one class, a classifier without features has an accuracy of 0.96, and a model
-# with 0.97 may miss most of the rare class.
+# **Wrong.** If 96 % of the rows belong to one class, a classifier without features has an accuracy of 96 %, and a
+# model with 97 % may miss most of the rare class.
 #
 # **Right.** Use a metric that depends on the rare class, such as balanced accuracy, AUC or log-loss, and compare it with its
 # baseline. If errors have different costs, pass `costs`. [Evaluating a classifier](judging.py) shows each of these.
