@@ -103,10 +103,9 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
     scorer = scorer_of(x)
     drawn = sketch(x, class_arcs=True)
     arcs = [*drawn.arcs, *[(head, tail) for tail, head in drawn.arcs if (tail, head) in drawn.mutual]]
-    learner = "" if x.recipe is None else f"Learned by {x.recipe.structure.name}."
     parts = {
         "title": _shown(scorer.class_var if title is None else title),
-        "subtitle": _shown(f"Classes: {len(scorer.labels):,}. Features: {len(scorer.columns):,}. {learner}"),
+        "subtitle": _shown(f"{len(scorer.labels):,} classes, {len(scorer.columns):,} features."),
         "caption": _shown(" ".join(f"{note[0].upper()}{note[1:]}." for note in drawn.notes)),
         "data": _embedded(x, scorer, arcs),
         "picture": _picture(x, arcs),
