@@ -1298,7 +1298,7 @@ check(
 # ## Where each algorithm is
 #
 # These are the algorithms of the documents on which the package is based, besides [those of the paper on the R
-# package](r_paper.py).
+# package](coming_from_r.py#paper).
 #
 # | algorithm | here | difference |
 # |---|---|---|

@@ -255,8 +255,6 @@ print(bn.predict(bn.load("diabetes.json"), new).equals(bn.predict(model, new)))
 # - If you use scikit-learn or R, start from [For users of scikit-learn](coming_from_sklearn.py) or [For users of
 #   R](coming_from_r.py).
 #
-# Next: [How it works](how_it_works.py).
-#
 # ## Reference
 #
 # - Smith, J. W., Everhart, J. E., Dickson, W. C., Knowler, W. C., Johannes, R. S. (1988). Using the ADAP learning

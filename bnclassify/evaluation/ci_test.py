@@ -63,6 +63,11 @@ def cmi(
         likelihood variances of `x`; if both are, −½ Σ p(z) ln(1 − ρ²(z)) with their correlations. A term
         with variance 0 is 0.
 
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If a name is not a column or is given twice, or a column contains numbers with fractions.
+
     Examples
     --------
     >>> from bnclassify import cmi, load_car
@@ -127,6 +132,11 @@ def ci_test(
     -------
     pandas.Series
         The ``statistic``, its degrees of freedom ``df``, and ``p``.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If a name is not a column or is given twice, or a column contains numbers with fractions.
 
     Notes
     -----

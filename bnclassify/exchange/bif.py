@@ -379,13 +379,14 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     Raises
     ------
     OSError, KeyError, TypeError, ValueError
-        If the file breaks the rules of the format, or a table would be too large; the message contains the
-        line.
+        If the file does not have the format, or a table would be too large. The message contains the line.
 
-    Notes ----- All names and labels are text. Probabilities whose sum differs from 1 by less than 0.011 are
-    divided by their sum. A file does not contain the method of estimation. Therefore, `cv` keeps the arcs and
-    estimates tables with ``smooth=1``; for other settings, use ``cv(lp(x, df, smooth=...), df)``. To evaluate
-    the tables of the file, use ``accuracy(predict(x, df), df[class_var])``.
+    Notes
+    -----
+    All names and labels are text. Probabilities whose sum differs from 1 by less than 0.011 are divided by
+    their sum. A file does not contain the method of estimation. Therefore, `cv` keeps the arcs and
+    estimates tables with ``smooth=1``; for other settings, use ``cv(lp(x, df, smooth=...), df)``. To
+    evaluate the tables of the file, use ``accuracy(predict(x, df), df[class_var])``.
 
     References
     ----------

@@ -59,7 +59,7 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
     Parameters
     ----------
     x : BNC, AODE or another model
-        With parameters.
+        Fitted model.
     table : str or (str, str)
         Name of the table or view with the rows, or the names of its schema and of the table. It has one
         column per feature of `x`, of the same name, with raw values as `predict` accepts them.

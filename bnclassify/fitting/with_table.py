@@ -33,7 +33,7 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     Parameters
     ----------
     x : BNC or DN
-        With parameters.
+        Fitted model.
     variable : str
         A feature or the class.
     frame : pandas.DataFrame
@@ -44,8 +44,8 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     Returns
     -------
     BNC or DN
-        The model with this table, but without counts, so `update` and credible intervals raise an error. Its
-        recipe, which `cv` repeats, replaces the table, too.
+        The model with this table, but without counts, so `update` and credible intervals raise an error.
+        `cv` also replaces the table in each fold.
 
     Raises
     ------
@@ -121,6 +121,11 @@ def from_tables(class_var: Hashable, tables: Mapping[Hashable, pd.DataFrame]) ->
     -------
     BNC
         With parameters, but without counts. Its features are in the order of `tables`.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If the class has no table, a column of a table does not sum to 1, or the arcs form a cycle.
 
     Examples
     --------

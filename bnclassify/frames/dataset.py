@@ -226,6 +226,15 @@ class Dataset(InMemory, Countable):
         case.
     given : int
         The number of rows before equal rows were merged into cases; 0 if they were not.
+
+    Examples
+    --------
+    >>> from bnclassify import encode, load_car
+    >>> data = encode(load_car())
+    >>> data
+    Dataset: 1728 rows, 7 columns, 0 missing values
+    >>> data.schema.levels[-1], data.codes[-1, :3].tolist()
+    (('unacc', 'acc', 'good', 'vgood'), [0, 0, 0])
     """
 
     schema: Schema

@@ -83,6 +83,13 @@ class Partitions(Learnable):
         Whether to warn of rows that lack the only target.
     memo : object
         Results of passes over the data.
+
+    Examples
+    --------
+    >>> from bnclassify import encode, load_car, lp, tan_cl
+    >>> car = load_car()
+    >>> parts = encode(lambda: (car.iloc[start : start + 500] for start in range(0, 1728, 500)))
+    >>> model = lp(tan_cl("class", parts), parts, smooth=1)
     """
 
     source: Source

@@ -92,19 +92,19 @@ def predict(
     Parameters
     ----------
     x : BNC, AODE or another model
-        With parameters.
+        Fitted model.
     newdata : pandas.DataFrame or another frame, Dataset, Series, dict, list of dict or Dask DataFrame
         Rows with a column for each feature of `x`. A Series or dict is one row, and may omit features.
     prob : bool, default False
         If True, return posteriors instead of labels.
     unseen : {"error", "missing"}, default "error"
-        Whether a value that is not among the levels of the model raises an error or is treated as missing. If
-        no value of a column is known, and all differ from levels only in type or by ".0", it is an error.
+        Whether a value that did not occur in training raises an error or is treated as missing. A column in
+        which only the type is wrong, such as the text "1.0" for the number 1, is always an error.
     prior : dict or pandas.Series, optional
         The probability of each class in the population of `newdata`, if it differs from the training data.
     costs : pandas.DataFrame, optional
-        Costs of decisions, ``costs.loc[actual, decision]``: any classes, and others, such as "refer". The
-        decision with the lowest expected cost is returned.
+        Costs of decisions, ``costs.loc[actual, decision]``. Decisions can be classes or anything else, such
+        as "refer". The decision with the lowest expected cost is returned.
     joint, greedy : bool, default False
         With several class variables, whether to predict the most probable combination of labels; and, for a
         chain, whether to predict one class variable after the other, given the previous predictions.
@@ -118,7 +118,7 @@ def predict(
     Returns
     -------
     pandas.Series
-        Labels, categorical, on the index of ``newdata``. The first of tied classes is predicted. If a
+        Categorical labels with the index of ``newdata``. Of tied classes, the first is predicted. If a
         column of `costs` is not a class, the categories are the columns of `costs`.
     pandas.DataFrame
         With ``prob=True``, one column per class; a row that is impossible under every class has the uniform
@@ -126,22 +126,22 @@ def predict(
         several class variables, one column per class variable, or per class variable and label; with both
         ``joint=True`` and ``prob=True``, labels and a column ``probability``.
     frame of another library
-        The same in the library of `newdata`: lazily for Dask, and in Arrow for rows of a database.
+        The same in the library of `newdata`: lazy for Dask, and Arrow for rows of a database.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If a value is not among the levels of the model and `unseen` is "error", a feature is missing and the
-        model is a `DN`, or `interval` is used with other tables.
+        If a value did not occur in training and `unseen` is "error", a column of a DataFrame is missing, or
+        the model has no intervals.
 
     Notes
     -----
     Networks, their averages and models of several class variables marginalize over missing features
-    exactly. Models with weights by leave-one-out blend with a tree that does. `ande` does not use them.
+    exactly. Models with leave-one-out weights mix in a model that does. `ande` skips missing features.
 
     With the new prior Q and the probabilities P of the model, Q(c | row) ∝ P(c | row) · Q(c) / P(c) [2]_.
-    The expected cost of decision d is Σ_c P(c | row) costs(c, d) [1]_. An interval is calibrated only if
-    the structure is true. The page :doc:`Formulas </methods>` has the details.
+    The expected cost of decision d is Σ_c P(c | row) costs(c, d) [1]_. Intervals assume that the structure
+    is correct. The page :doc:`Formulas </methods>` has the details.
 
     References
     ----------

@@ -65,7 +65,7 @@ def query(
     Parameters
     ----------
     x : BNC, AODE or another model
-        With parameters and a joint distribution, or a dependency network.
+        Fitted model with a joint distribution, or a dependency network.
     variables : str or list of str
         Variables whose joint distribution is computed: features, the class, or both.
     evidence : dict or Series, optional

@@ -29,7 +29,7 @@ def sample(
     Parameters
     ----------
     x : BNC, AODE or another model
-        With parameters and a joint distribution, or a dependency network.
+        Fitted model with a joint distribution, or a dependency network.
     n : int
         The number of rows.
     evidence : dict or Series, optional

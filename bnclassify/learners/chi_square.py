@@ -35,10 +35,9 @@ def chisq_dn(
 ) -> DN:
     """Learn a dependency network classifier by chi-square tests (ChiSqDN).
 
-    Each feature selects its own parents among the others, one at a time: the feature with the strongest
-    dependence given the class and the current parents, as long as a test rejects independence. Since
-    features select independently of each other, there can be arcs in both directions between two
-    features, and cycles.
+    For each feature, parents are added one at a time: the feature with the strongest dependence given the
+    class and the current parents, as long as a test rejects independence. Two features can be parents of
+    each other, and there can be cycles.
 
     Parameters
     ----------
@@ -76,10 +75,10 @@ def chisq_dn(
     if `df` is "class", and the quantile with K d degrees of freedom if `df` is "all". Candidates with a score
     of at most 1e-8 are dropped; the best becomes a parent. Of scores within 1e-8, the first column wins.
 
-    If `df` is "deterministic" [2]_, class c has Σ_z max(rows − 1, 0) max(columns − 1, 0) degrees of freedom,
-    where z are the configurations of Z, and rows and columns are those of the table of X and Y in (z, c) that
-    are not all 0. The threshold is the sum of the quantiles of the classes, 0 for 0 degrees of freedom. With
-    many parents few values occur together, so features select more parents.
+    If `df` is "deterministic" [2]_, class c has Σ_z max(rows − 1, 0) max(columns − 1, 0) degrees of
+    freedom, where z are the configurations of Z, and rows and columns are those of the table of X and Y in
+    (z, c) that are not all 0. The threshold is the sum of the quantiles of the classes, 0 for 0 degrees of
+    freedom. With many parents, few values occur together, so that more parents are added.
 
     Which is better depends on the data. In 20 repeats of two-fold cross-validation with ``smooth=1`` and MDLP
     in each fold, "deterministic" has a higher accuracy on car (.887 against .875) and wdbc (.939, .935), and
@@ -87,8 +86,8 @@ def chisq_dn(
     differ by at most .003. Its log-loss is lower on wdbc only (.199, .227). On segment, "class" selects one
     parent per feature (accuracy .933), and "deterministic" up to 13, for which tables would be too large.
 
-    The network does not define a joint distribution: a dependence between two features counts twice if there
-    are arcs in both directions. Therefore, `ban` and `tan_cl` are better suited for prediction.
+    The network does not define a joint distribution: a dependence between two features counts twice if
+    there are arcs in both directions. For prediction, prefer `ban` or `tan_cl`.
 
     References
     ----------

@@ -71,9 +71,10 @@ def spode(
 
     Notes
     -----
-    The score of a superparent is the sum of its contributions to the scores of all other features, each from
-    the rows in which both features are observed. Of tied superparents, the first in column order is chosen.
-    Naive Bayes can have a larger score; `network_score` compares them.
+    Use it for the readable graph closest to an AODE. The score of a superparent is the sum of its
+    contributions to the scores of all other features, each from the rows in which both features are
+    observed. Of tied superparents, the first in column order is chosen. Naive Bayes can have a larger
+    score; `network_score` compares them.
 
     References
     ----------
@@ -135,9 +136,9 @@ def kdb_mi(
     required, forbidden : pairs of str
         Arcs ``(from, to)`` between features that are always included, and arcs that are never included.
     numbers : {"gaussian", "kernel"} or dict, optional
-        Numeric columns to keep as numbers, as in `lp`, which estimates their densities. Numbers are ranked
-        with the other features by the mutual information under a Gaussian model, for both densities. Their
-        parents are features with levels; a number is never a parent.
+        Numeric columns to keep as numbers, as in `lp`, which estimates their densities. They are ranked
+        with the other features by the mutual information under a Gaussian model. Their parents are
+        categorical features, and they are never parents themselves.
 
     Returns
     -------
@@ -147,9 +148,10 @@ def kdb_mi(
 
     Notes
     -----
-    Features are ranked by I(X;C) and parents of X by I(X;Y|C), in nats per row, over the rows in which
-    these variables are observed. Values within 1e-9 are tied, and the first column wins. Required parents
-    count in `kdbk` and come before their children in the ranking.
+    Use it with many rows, and with ``backoff=True``, because tables are large. Features are ranked by
+    I(X;C) and parents of X by I(X;Y|C), in nats per row, over the rows in which these variables are
+    observed. Of tied features, the first in column order is chosen. Required parents count in `kdbk` and
+    come before their children in the ranking.
 
     References
     ----------

@@ -69,9 +69,9 @@ def lca(
     Notes
     -----
     EM finds a local maximum of Σ ln P(row) + smooth Σ ln θ, with θ all probabilities of the model, from
-    each start: uniform P(c) and tables drawn uniformly. It ends if an iteration gains less than 1e-12.
-    Classes are groups that explain the dependence between features; they need not exist. Fit the model with
-    several seeds: if the objectives agree but the tables differ, do not interpret the classes.
+    each start: uniform P(c) and tables drawn uniformly. It ends if an iteration gains less than 1e-12. Fit
+    the model with several seeds: if the objectives agree but the tables differ, do not interpret the
+    classes.
 
     References
     ----------

@@ -43,6 +43,16 @@ def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> Positions:
         The fold of each row, from 0 to k − 1. Fold sizes, and the numbers of rows of
         a class per fold, differ by at most one.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If `k` is not a whole number from 2 to the number of rows.
+
+    Warns
+    -----
+    UserWarning
+        If a class has fewer rows than there are folds.
+
     Examples
     --------
     >>> from bnclassify import stratified_folds
@@ -97,6 +107,11 @@ def r_folds(y: ArrayLike, k: int, *, seed: int, sample_kind: str = "rejection") 
     -------
     (n,) array of int
         The fold of each row, from 0 to k − 1, for ``folds=`` of `cv`, `cv_predict` and the greedy learners.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `k` is not a whole number from 2 to the number of rows.
 
     Notes
     -----

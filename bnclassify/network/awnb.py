@@ -89,6 +89,11 @@ def min_testing_depths(class_var: Hashable, dataset: InFull) -> pd.Series[Any]:
 
     Features that are never tested are omitted; the depth of the root is 1.
 
+    Raises
+    ------
+    KeyError, TypeError
+        If the class is not a column, or a column contains numbers with fractions.
+
     Notes
     -----
     Each node is split in two by the subset of the levels of a feature that gains the most information, until

@@ -67,6 +67,17 @@ class Discretizer(Immutable):
     ranges, means : tuple of tuple of float
         The smallest and the largest training value of each column with intervals, and the weighted mean of
         the training values in each interval; empty for other columns.
+
+    Examples
+    --------
+    >>> from bnclassify import discretize, load_pima
+    >>> women = load_pima()[["age", "bmi", "diabetes"]]
+    >>> frame, discretizer = discretize(women, class_var="diabetes")
+    >>> discretizer.cuts
+    {'age': (28.5,), 'bmi': (27.35,)}
+    >>> discretizer({"age": 51, "bmi": None})
+               age  bmi
+    0  (28.5, inf)  NaN
     """
 
     bounds = bounded(points=ANY_NUMBER, ranges=ANY_NUMBER, means=ANY_NUMBER)

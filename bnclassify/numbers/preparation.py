@@ -40,6 +40,15 @@ class Preparation(Immutable):
         Discretizes numeric columns.
     missing : tuple
         Names of the columns whose missing values are a level.
+
+    Examples
+    --------
+    >>> from bnclassify import bnc, load_pima, preparation
+    >>> women = load_pima()[["age", "bmi", "diabetes"]]
+    >>> prepare = preparation(bnc("nb", "diabetes", women, smooth=1, discretize="mdlp"))
+    >>> prepare({"age": 51, "bmi": 24})
+               age             bmi
+    0  (28.5, inf)  (-inf, 27.35]
     """
 
     merger: Merger | None = None

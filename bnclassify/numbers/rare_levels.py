@@ -38,6 +38,14 @@ class Merger(Immutable):
         Names of the columns with merged levels, in the order of the training data.
     levels : tuple of tuple
         The kept levels of each column, in their order.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bnclassify import merge_rare
+    >>> frame, merger = merge_rare(pd.DataFrame({"town": ["Aden"] * 3 + ["Bari"]}), min_count=2)
+    >>> merger(pd.DataFrame({"town": ["Aden", "Cork"]}))["town"].tolist()
+    ['Aden', 'other']
     """
 
     bounds = bounded(min_count=COUNT)
@@ -137,6 +145,11 @@ def merge_rare(
         A copy of ``dataset``, see `Merger`. Columns without rare levels are copied.
     Merger
         Merges the levels of other data frames.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If `columns` or `class_var` are not columns of `dataset`, or `min_count` is below 1.
 
     Notes
     -----

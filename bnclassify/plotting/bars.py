@@ -201,6 +201,11 @@ def plot_strength(strength: pd.DataFrame, *, threshold: float | None = None, ax:
         One bar per pair of variables, the strongest first, in the more frequent direction. Bars above
         the threshold are blue. If there are many, only the 25 strongest below 1 are drawn, with a note.
 
+    Raises
+    ------
+    TypeError
+        If `strength` is not a result of `arc_strength`.
+
     Examples
     --------
     >>> from bnclassify import arc_strength, load_car, plot_strength, tan_cl

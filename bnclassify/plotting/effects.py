@@ -212,6 +212,11 @@ def plot_nomogram(card: Scorecard, *, row: InFull | Row | None = None, ax: Axes 
         probability. A feature with a parent has one scale per value of the parent. Missing values
         are not drawn; see ``card.points``.
 
+    Raises
+    ------
+    TypeError
+        If `card` is not a result of `scorecard`.
+
     Examples
     --------
     >>> from bnclassify import bnc, load_pima, plot_nomogram, scorecard

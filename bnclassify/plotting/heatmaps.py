@@ -57,7 +57,7 @@ def plot_cpt(
     Parameters
     ----------
     x : BNC or another model of one network
-        With parameters.
+        Fitted model.
     variable : str
         A feature or the class.
     dataset : pandas.DataFrame or Dataset, optional

@@ -250,6 +250,16 @@ class MAODE(Bridged):
         The steps that learned it; `cv` repeats them.
     learned : mapping
         Additional results of learning, by name.
+
+    Examples
+    --------
+    >>> from bnclassify import load_voting, lp, maode, predict
+    >>> voting = load_voting()
+    >>> model = lp(maode(["mx_missile", "crime"], voting), voting, smooth=1)
+    >>> predict(model, voting.head(2))
+      mx_missile crime
+    0          n     y
+    1          n     y
     """
 
     bounds = bounded(cpts=PROBABILITY, class_cpts=PROBABILITY)

@@ -70,8 +70,8 @@ def mbc(
     """Learn a multidimensional Bayesian network classifier: one network that predicts several classes.
 
     The class variables that a feature depends on become its parents, so that evidence about one class
-    variable changes the posteriors of the others. With both graphs empty this is the multidimensional
-    naive Bayes classifier, with two trees the tree-augmented classifier of van der Gaag and de Waal.
+    variable changes the posteriors of the others. With both graphs empty, this is the multidimensional
+    naive Bayes, and with two trees the tree-augmented classifier [1]_.
 
     Parameters
     ----------

@@ -184,6 +184,14 @@ class Chain(MultiModel):
         The steps that learned it; `cv` repeats them.
     learned : mapping
         Additional results of learning, by name.
+
+    Examples
+    --------
+    >>> from bnclassify import chain, load_voting, lp, members
+    >>> voting = load_voting()
+    >>> model = lp(chain(["mx_missile", "crime"], voting), voting, smooth=1)
+    >>> [member.class_var for member in members(model)]
+    ['mx_missile', 'crime']
     """
 
     is_chain = True

@@ -52,6 +52,14 @@ class AODE(Average):
         The steps that learned it; `cv` repeats them.
     learned : mapping
         Results of a method of `lp`, by name: tuples with one value per estimator.
+
+    Examples
+    --------
+    >>> from bnclassify import aode, load_car, lp, members, modelstring
+    >>> car = load_car()
+    >>> model = lp(aode("class", car, features=["doors", "safety"]), car, smooth=1)
+    >>> [modelstring(member) for member in members(model)]
+    ['[class] [doors|class] [safety|doors:class]', '[class] [safety|class] [doors|safety:class]']
     """
 
     _recipe = "power"
