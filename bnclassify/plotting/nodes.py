@@ -45,7 +45,7 @@ def written(text: str) -> str:
     lines = (visible(cut(line, _LONGEST_LINE)) for line in text.split("\n"))
     escaped: str = graphviz.nohtml(
         "\\n".join(map(graphviz.escape, lines))
-    )  # a class of its own, not a plain str
+    )  # no plain text
     return escaped
 
 
