@@ -217,6 +217,7 @@ def find_held_out(
     blend = Flag().check("blend in held_out_args", given.get("blend", False))
     number = given.get("folds", 5 if blend else None)
     number = Optional(Whole(least=2)).check("folds in held_out_args", number)
+    given |= {"folds": number} if "folds" in given else {}
     folds = None if number is None else Folds(number, blend)
     settings = {"held_out": how} | ({"held_out_args": given} if given else {})
     if how == "power":
