@@ -13,8 +13,8 @@ Data flow downwards through this list. Each package imports only from those abov
     metrics          metrics of predictions, folds, the scoring loop
     learners         learners of structure, from counts or by greedy search        nb tan_cl hc kdb ...
     several          several class variables                                       mbc maode chain ...
-    fitting          parameters, recipes, updates, refits in rounds                 lp bnc update pool
     inference        predictions, explanations, queries                            predict explain query ...
+    fitting          parameters, recipes, updates, refits in rounds                 lp bnc update pool
     evaluation       cross-validation, comparison, scores, uncertainty of arcs     cv compare loglik ...
     plotting         pictures: networks, charts                                    plot plot_cpt plot_cv ...
     exchange         files of models, objects and files of other libraries         save load write_page ...
@@ -60,7 +60,8 @@ from .evaluation.compare import compare as compare
 from .evaluation.compare_ranks import compare_ranks as compare_ranks
 from .evaluation.cv import cv as cv
 from .evaluation.cv_predict import cv_predict as cv_predict
-from .evaluation.distances import kl_divergence as kl_divergence, shd as shd
+from .evaluation.kl_divergence import kl_divergence as kl_divergence
+from .evaluation.shd import shd as shd
 from .evaluation.loglik import AIC as AIC, BIC as BIC, cloglik as cloglik, loglik as loglik
 from .evaluation.summary import summary as summary
 from .examples import (
@@ -79,8 +80,8 @@ from .fitting.lp import lp as lp
 from .fitting.update import pool as pool, update as update
 from .fitting.with_table import from_tables as from_tables, with_table as with_table
 from .frames.check_data import check_data as check_data
-from .frames.opening import encode as encode
-from .frames.schema import Dataset as Dataset
+from .frames.encode import encode as encode
+from .frames.dataset import Dataset as Dataset
 from .inference.effects import effects as effects
 from .inference.counterfactual import counterfactual as counterfactual
 from .inference.explain import explain as explain
@@ -94,7 +95,8 @@ from .inference.scorecard import scorecard as scorecard
 from .inference.value_of_information import value_of_information as value_of_information
 from .learners.fixed import anb as anb, aode as aode, from_modelstring as from_modelstring, nb as nb
 from .learners.hill_climbing import ban as ban, hc as hc
-from .learners.independence import chisq_dn as chisq_dn, learn_blanket as learn_blanket
+from .learners.chi_square import chisq_dn as chisq_dn
+from .learners.blankets import learn_blanket as learn_blanket
 from .learners.k_dependence import kdb_gain as kdb_gain, kdb_mi as kdb_mi, spode as spode
 from .learners.latent_classes import lca as lca
 from .learners.local_scores import network_score as network_score
@@ -119,7 +121,7 @@ from .model.questions import (
     preparation as preparation,
     values as values,
 )
-from .model.traces import (
+from .model.tables import (
     concentrations as concentrations,
     cpt as cpt,
     em_objectives as em_objectives,

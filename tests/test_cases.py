@@ -247,6 +247,18 @@ def test_rows_and_columns_have_an_order_of_their_own(rows: list[tuple[str, str, 
     assert np.count_nonzero(classes[1:] != classes[:-1]) == frame["y"].nunique() - 1  # they are adjacent
 
 
+@pytest.mark.parametrize("unit", [1.0, 3.7, -2.0])
+def test_columns_with_the_same_ranks_are_not_in_the_order_given(unit: float) -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=200)
+    frame = pd.DataFrame({"log": x, "price": np.exp(x), "cube": x**3, "other": rng.normal(size=200)}) * unit
+    frame["y"] = np.where(rng.random(200) < 1 / (1 + np.exp(-2 * x - frame["other"])), "u", "v")
+    expected = bn.predict(bn.bnc(class_var="y", dataset=frame), frame, prob=True)
+    turned = frame[["cube", "price", "y", "other", "log"]]
+    found = bn.predict(bn.bnc(class_var="y", dataset=turned), turned, prob=True)
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
 def test_folds_that_divide_groups_are_refused() -> None:
     frame = patients(100)
     frame = frame.drop(columns=["fever", "pulse"])

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.base.messages import shown
-from bnclassify.frames.schema import match
+from bnclassify.frames.dataset import match
 
 from .strategies import frames
 
@@ -511,7 +511,7 @@ def test_rows_above_a_number_are_counted_in_slices(monkeypatch: pytest.MonkeyPat
     expected = bn.lp(bn.tan_cl("Class", frame), frame, smooth=1)
     data = bn.encode(frame, weights=np.repeat([1, 2, 0], 145))
     weighted = bn.lp(bn.tan_cl("Class", data), data, smooth=1)
-    monkeypatch.setattr("bnclassify.frames.schema._PART_ROWS", 100)
+    monkeypatch.setattr("bnclassify.frames.dataset._PART_ROWS", 100)
     for rows, whole in ((frame, expected), (data, weighted)):
         model = bn.lp(bn.tan_cl("Class", rows), rows, smooth=1)
         assert model.families == whole.families

@@ -402,7 +402,7 @@ def test_a_level_that_the_model_does_not_know(car: pd.DataFrame) -> None:
 
 
 def test_identifiers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bnclassify.frames.opening.MAX_LEVELS", 50)
+    monkeypatch.setattr("bnclassify.frames.survey.MAX_LEVELS", 50)
     frame = pd.DataFrame({"id": np.arange(120), "c": np.arange(120) % 2})
     with pytest.raises(ValueError, match="'id' has more than 50 levels"):
         bn.nb("c", chunks(frame, 30))

@@ -32,10 +32,12 @@ FUNCTIONS = {name: f for name in bn.__all__ if inspect.isfunction(f := getattr(b
 
 
 def imported(name: str) -> set[str]:
-    """The modules of the package that a module imports, anywhere and in any form."""
+    """The modules of the package that a module imports, anywhere and in any form, but for annotations."""
     package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
     targets = []
-    for node in ast.walk(ast.parse(MODULES[name].read_text())):
+    tree = ast.parse(MODULES[name].read_text())
+    tree.body = [node for node in tree.body if not ast.unparse(node).startswith("if TYPE_CHECKING:")]
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             targets += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -211,6 +213,16 @@ def test_docstrings_describe_every_parameter() -> None:
         assert sorted(described) == sorted(inspect.signature(function).parameters), name
 
 
+def test_docstrings_say_what_functions_raise() -> None:
+    """Of all functions with arguments; learners share the sections on errors and warnings."""
+    assert not [
+        name for name, f in FUNCTIONS.items() if inspect.signature(f).parameters and not section(f, "Raises")
+    ]
+    learners = [name for name, f in FUNCTIONS.items() if "class_var" in entries(section(f, "Parameters"))[:1]]
+    others = {"anb", "from_tables", "min_testing_depths"}
+    assert not [name for name in learners if name not in others and not section(FUNCTIONS[name], "Warns")]
+
+
 def test_docstrings_refer_to_other_names() -> None:
     """Each public name has a section See Also of other public names."""
     for name in bn.__all__:
@@ -266,6 +278,14 @@ def test_the_table_of_verbs_names_every_function() -> None:
     table = (ROOT / "vignettes" / "reference" / "index.md").read_text()
     words = {word for code in re.findall(r"`([^`\n]+)`", table) for word in re.findall(r"\w+", code)}
     assert not {*FUNCTIONS, *bn.models.__all__} - words
+
+
+def test_every_function_names_a_page_of_the_guide() -> None:
+    pages = tomllib.loads((ROOT / "vignettes" / "reference" / "guide.toml").read_text())
+    assert not [page for page in pages if not (ROOT / "vignettes" / f"{page}.py").exists()]
+    named = [name for names in pages.values() for name in names.split()]
+    assert not set(FUNCTIONS) - set(named)
+    assert len(named) == len(set(named))
 
 
 def test_r_users_are_led_to_their_page() -> None:

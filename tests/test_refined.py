@@ -268,7 +268,10 @@ def test_contributions_sum_to_the_log_odds(discretize: str) -> None:
     np.testing.assert_allclose(found.sum(axis=1), logs[:, 1] - logs[:, 0], atol=1e-9)
     gaps = model.gaps[model.features.index("hills")]
     missing = found["hills"][frame["hills"].isna()]
-    np.testing.assert_allclose(missing, gaps[1] - gaps[0], atol=1e-12)  # its shift, and nothing else
+    assert model.fading is not None
+    lacking = frame[[*model.features]].isna().sum(axis=1)[frame["hills"].isna()]
+    share = model.fading.gaps / np.maximum(lacking, model.fading.gaps)  # of the shift, and nothing else
+    np.testing.assert_allclose(missing, (gaps[1] - gaps[0]) * share, atol=1e-12)
     rivals = ["bus", "walk"]
     against_all = bn.explain(model, frame, target="car", against=rivals)["log_odds"].unstack()  # noqa: PD010
     odds = logs[:, 1] - np.logaddexp(logs[:, 0], logs[:, 2])

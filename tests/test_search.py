@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.base.graphs import find_cycle
 from bnclassify.counts import contingency
-from bnclassify.frames.schema import Dataset, Schema
+from bnclassify.frames.dataset import Dataset
+from bnclassify.frames.schema import Schema
 from bnclassify.learners import greedy, scoring
 from bnclassify.learners.neighbours import (
     additions_and_joins,

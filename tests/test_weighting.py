@@ -15,7 +15,7 @@ from scipy.special import gammaln
 
 import bnclassify as bn
 from bnclassify.base.arrays import xlogx
-from bnclassify.frames.opening import encode
+from bnclassify.frames.encode import encode
 from bnclassify.frames.training import prepare
 from bnclassify.network import awnb as trees
 from bnclassify.network import weighting as wanbia

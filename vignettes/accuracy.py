@@ -1,11 +1,11 @@
 # %% [markdown]
 # # The default classifier
 #
-# If you call `BNCClassifier()`, or `bnc` without a prior, you get a recipe that chooses structure, cut points, smoothing
-# and weights by itself. On this page we build it step by step, measure what each step is worth, and see what held-out
-# rows decide: how much of the arcs between features to believe, and on 11 of 29 public data sets nothing of them. You
-# should know [Numeric features](numeric.py). The data are measurements of 569 tumors from scikit-learn, so the page needs
-# the extra `vignettes`. Reading it takes 15 minutes.
+# If you call `BNCClassifier()`, or `bnc` without a prior, you get a recipe that chooses structure, cut points,
+# smoothing and weights by itself. On this page we build it step by step, measure what each step is worth, and see
+# what held-out rows decide: on 11 of 29 public data sets, they leave no arcs between features. You should know
+# [Numeric features](numeric.py). The data are measurements of 569 tumors from scikit-learn, so the page needs the
+# extra `vignettes`. Reading it takes 15 minutes.
 
 # %%
 import numpy as np
@@ -60,9 +60,9 @@ def evaluate(model) -> pd.Series:
 # ## Step by step
 #
 # 1. Naive Bayes with plain tables. MDLP discretizes each column once.
-# 2. `discretize="averaged_mdlp"`: each column is discretized ten times, nine times with shifted cut points and once by
-#    MDLP, and the logs of the tables are averaged, so that no cut point decides. `backoff=True` (hierarchical smoothing) shrinks each table by the
-#    amount that maximizes the marginal likelihood.
+# 2. `discretize="averaged_mdlp"`: each column is discretized ten times, nine times with shifted cut points and once
+#    by MDLP, and the logs of the tables are averaged, so that no single cut point matters much. `backoff=True`
+#    (hierarchical smoothing) shrinks each table by the amount that maximizes the marginal likelihood.
 # 3. `held_out="weights"`: each table gets a weight that maximizes the leave-one-out likelihood, so that redundant features
 #    are not counted twice.
 # 4. Additional terms: each numeric feature adds a Gaussian term and a linear term, each categorical one a constant per level
@@ -98,10 +98,11 @@ print(table.round(3))
 
 # %% [markdown]
 # The error falls from 7.4 % to 4.6 %, and the log-loss from 0.357 to 0.116 nats, a third. The weights are worth most:
-# naive Bayes counts the radius, the perimeter and the area as three pieces of evidence, although they measure the same.
-# The fifth step changes next to nothing on these data; its purpose is to protect you on others, as we will see. A random forest of 100 trees has an error of 6.0 % and a log-loss of 0.152. One half of one small data
-# set is weak evidence, because a difference of 0.02 in error is six tumors. [The
-# benchmarks](project/benchmarks.md#accuracy) compare the default with other classifiers on 29 data sets.
+# naive Bayes counts the radius, the perimeter and the area as three pieces of evidence, although they measure the
+# same. The fifth step changes next to nothing on these data; it protects you on others, as you will see. A random
+# forest of 100 trees has an error of 6.0 % and a log-loss of 0.152. One half of one small data set is weak evidence,
+# because a difference of 0.02 in error is six tumors. [The benchmarks](project/benchmarks.md#accuracy) compare the
+# default with other classifiers on 29 data sets.
 
 # %%
 model = steps["5. the default"]
@@ -109,8 +110,8 @@ print(model)
 
 # %% [markdown]
 # The ten arcs are those from the class: held-out rows gave arcs between features the power 0. *confidence* reports
-# that the powers of the model without these arcs and of the logistic regression sum to 0.84, so that this model is a little
-# more moderate than its parts, and which share of the sum is the regression's. `cv` repeats everything in each training fold:
+# that the powers of the model without these arcs and of the logistic regression sum to 0.84, so that this model is a
+# little more moderate than its parts, and the share of the regression. `cv` repeats everything in each training fold:
 
 # %%
 metrics = ["accuracy", "log_loss", "calibration_error"]
@@ -121,11 +122,11 @@ print(cv(model, frame, k=3, metric=metrics, rng=0).round(3).to_string())
 #
 # ## What held-out rows decide
 #
-# A structure that was learned from a row predicts this row too well, even if the tables are computed without it. So the
-# default measures by rows that no part of the model has seen how much each of its parts is worth. Why are there often no arcs
-# between features? The weights already remove what dependent features count twice, and a table with more parents has few
-# rows per entry. On 11 of the [29 public sets](project/benchmarks.md#accuracy), the models have no arcs. On the cars, features
-# interact, and they have:
+# A structure that was learned from a row predicts this row too well, even if the tables are computed without it. So
+# the default measures the worth of each of its parts on rows that none of them has seen. Why are there often no arcs
+# between features? The weights already remove what dependent features count twice, and a table with more parents has
+# few rows per entry. On 11 of the [29 public sets](project/benchmarks.md#accuracy), the models have no arcs. On the
+# cars, features interact, and they have:
 
 # %%
 car = load_car()
@@ -157,7 +158,8 @@ for name, candidate in candidates.items():
     )
 
 # %% [markdown]
-# Knowing nothing has a log-loss of ln 2 = 0.693. Naive Bayes is confidently wrong; the default says "about one half".
+# With one half for every row, the log-loss is ln 2 = 0.693. Naive Bayes is confidently wrong; the default says "about
+# one half".
 #
 # Every row is a case of its own, also if it equals another one. Rows that belong together, such as visits of a patient,
 # should be held out together: name their column by `groups=`. Which rows are held out together depends on their contents, so
@@ -250,4 +252,4 @@ print(scores.unstack().round(3))  # noqa: PD010
 # ## Summary
 #
 # Averaged cut points, hierarchical smoothing, weights and additional terms by leave-one-out, and powers by held-out rows
-# give a model with a lower error and log-loss than naive Bayes. On noise it falls back to the class proportions. Next: [Which arguments matter](arguments.py).
+# give a model with a lower error and log-loss than naive Bayes. On noise it falls back to the class proportions.

@@ -180,5 +180,3 @@ measure(models, women, "diabetes").reindex(weightings).round(3)
 #
 # Choose the learner first, then its score and the discretization. Try several amounts of smoothing only if tables are
 # large. State costs and class proportions before you tune anything.
-#
-# Next: [Numeric features](numeric.py).

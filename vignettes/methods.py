@@ -987,11 +987,14 @@ print(
 # class c is
 #
 # $$
-# λ \left(w_0 \ln P(c) + \sum_f T_f(x, c)\right) + (1 - λ) \left(\ln P(c) + (p + (1 - p)\, h)\, M(c)\right) + \sum_{f\ \text{missing}} δ_{fc}, \quad λ = (1 - h)(1 - g)^{q - 1}
+# λ \left(w_0 \ln P(c) + \sum_f T_f(x, c)\right) + (1 - λ) \left(\ln P(c) + (p + (1 - p)\, h)\, M(c)\right) + μ \sum_{f\ \text{missing}} δ_{fc}, \quad λ = (1 - h)(1 - g)^{q - 1}
 # $$
 #
 # where missing features are ignored in $T$, and a table with a missing parent backs off to the previous parents. The shifts δ are
-# the term "gaps": they are near 0 if missing values are not evidence. $M(c) = \ln P(\text{observed features} \mid c)$, without arcs by
+# the term "gaps": they are near 0 if missing values are not evidence. Let m be the mean number of missing values in the training
+# row of a missing value, $\sum n_i^2 / \sum n_i$ for rows with n_i of them. A row that lacks n > m of the features that training
+# rows lack has $μ = m / n$, because shifts learned from rows with few missing values do not add up in a row with many; if not,
+# μ is 1. $M(c) = \ln P(\text{observed features} \mid c)$, without arcs by
 # the tables of the observed features. With arcs, it is that of the network of the first feature parents only, a tree, with missing
 # features marginalized over, and a mean over three discretizations if there are several. p is the best common power τ of the
 # tables without feature parents, as in `held_out="power"`.
@@ -1008,8 +1011,11 @@ print(
 # ### Sum of effects
 #
 # `additive=True` has the terms "densities", "slopes", "shifts", "codings" and "gaps", no arcs, and r and a as above. Each
-# depends on one feature, so the log odds of the classes are a sum of one function per feature and a constant, which `effects`
-# returns as a table.
+# depends on one feature, so the log odds of the classes are a sum of one function per feature and a constant. The model is a table
+# of these functions in steps. The finest steps are between all cut points of all codings, and the effect of a step is the mean at
+# the training rows. Then neighbours are merged, first those that add least to the variance within the steps, until a feature
+# would lose more than 0.0003 (in nats squared, the mean squared change of its effect). On 41 tables of R packages, mostly
+# of people, the mean log-loss is 0.4259 with the functions and 0.4255 with the steps, which are 28 % of the finest ones.
 #
 # ## Densities of numeric features
 #
@@ -1221,7 +1227,8 @@ check(
 # A model with weights has no such posterior. With `bnc(..., interval=True)`, it is fitted again G = 20 times (`draws`), each time
 # without a part g of the rows or groups. With L the log odds of a row and $L_g$ those of a refit, the interval is
 # $L \pm t_{G-1} \sqrt{(G-1)/G \sum_g (L_g - \bar L)^2}$, the delete-a-group jackknife with the quantile of Student's t. It includes
-# the uncertainty of structure, cut points and weights.
+# the uncertainty of structure, cut points and weights. What occurs in no row does not occur in a refit either, although
+# it can be possible, so the ends of the interval of a probability move outwards by one case of n, $1/n$.
 #
 # ## Structural EM
 #
@@ -1291,7 +1298,7 @@ check(
 # ## Where each algorithm is
 #
 # These are the algorithms of the documents on which the package is based, besides [those of the paper on the R
-# package](r_paper.py).
+# package](coming_from_r.py#paper).
 #
 # | algorithm | here | difference |
 # |---|---|---|

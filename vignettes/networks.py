@@ -351,8 +351,6 @@ print(pd.DataFrame({"draws": answers, "data": counted}).round(3))
 # | `ban` | the class and any acyclic graph | hill climbing on a score | for prediction, with enough rows |
 # | `kdb_mi` | the class and k parents per feature | ranking, no search | for prediction, with many rows |
 # | `chisq_dn` | the class and arcs in any direction | tests of independence | to study dependences |
-#
-# Next: [Queries](queries.py).
 
 # %% [markdown]
 # ## References

@@ -317,8 +317,42 @@ to_sql: predict save write_page
 """
 
 
+# The sections about errors and warnings of functions that learn from data, if they have none of their own.
+LEARNING = """
+nb aode anb ande tan_cl chow_liu kdb_mi kdb_gain spode hc ban chisq_dn lca learn_blanket
+mbc maode chain fssj bsej tan_hc tan_hcsp kdb bnc
+"""
+ERRORS = """\
+Raises
+------
+KeyError
+    If the class or another name is not a column of `dataset`.
+TypeError
+    If a column that must be categorical contains numbers with fractions. Discretize it first, as `bnc` does.
+ValueError
+    If `dataset` has no rows, or an argument has a value that is not listed above."""
+WARNINGS = """\
+Warns
+-----
+UserWarning
+    If all values of a column differ, as in a column of identifiers, or the class is missing in some rows,
+    which are then ignored."""
+SECTIONS = ("Raises", "Warns", "See Also", "Notes", "References", "Examples")
+
+
+def with_section(text: str, section: str) -> str:
+    """Return a docstring with a section in its place, unless it has one of this name or is empty."""
+    title = section.split("\n", 1)[0]
+    if not text or f"\n{title}\n" in text:  # empty if Python runs with -OO
+        return text
+    following = "|".join(SECTIONS[SECTIONS.index(title) + 1 :])
+    later = re.search(rf"^({following})\n-+\n", text, re.MULTILINE)
+    end = later.start() if later else len(text)
+    return f"{text[:end].rstrip()}\n\n{section}\n\n{text[end:]}"
+
+
 def add_see_also(objects: Mapping[str, object]) -> None:
-    """Add the section, with the first sentence about each name, to docstrings that have none."""
+    """Add to docstrings the section, with the first sentence about each name, and shared sections."""
     entries: dict[str, str] = {}
     for line in RELATED.strip().splitlines():
         sources, targets = (part.split() for part in line.split(":"))
@@ -329,11 +363,9 @@ def add_see_also(objects: Mapping[str, object]) -> None:
                 )
                 entries[name] = fill(f"{name} : {sentence}.", 84, subsequent_indent="    ")
         for name in sources:
+            section = ["See Also", "--------", *(entries[other] for other in targets if other != name)]
             text = cleandoc(objects[name].__doc__ or "")
-            if text and "\nSee Also\n" not in text:  # no text if Python runs with -OO
-                section = "\n".join(
-                    ["See Also", "--------", *(entries[other] for other in targets if other != name)]
-                )
-                later = re.search(r"^(Notes|References|Examples)\n-+\n", text, re.MULTILINE)
-                end = later.start() if later else len(text)
-                objects[name].__doc__ = f"{text[:end].rstrip()}\n\n{section}\n\n{text[end:]}"
+            objects[name].__doc__ = with_section(text, "\n".join(section)) or None
+    for name in LEARNING.split():
+        text = cleandoc(objects[name].__doc__ or "")
+        objects[name].__doc__ = with_section(with_section(text, ERRORS), WARNINGS) or None

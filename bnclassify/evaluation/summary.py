@@ -13,7 +13,7 @@ from ..base.checks import Seed
 from ..frames.opening import InFull, InParts, is_partitioned
 from ..inference.evidence import weigh_evidence
 from ..model.arguments import check_fitted, check_model, encode_for
-from ..model.interfaces import facts_of
+from ..model.facts import facts_of
 from ..model.model import Model
 from .cv import cv
 from .fold_scores import scheme_of
@@ -52,10 +52,11 @@ def summary(
     Returns
     -------
     pandas.DataFrame
-        Columns ``item`` and ``value``. The items are the facts that ``print(x)`` shows. With `dataset`, there
-        are also the cross-validated accuracy, log-loss and calibration error, each with that of the class
-        proportions alone, and the three features with the largest mean absolute contributions in `explain`,
-        in at most 1,000 rows. ``attrs["metrics"]`` has the exact values and baselines.
+        Columns ``item`` and ``value``. The items are the facts that ``print(x)`` shows. With `dataset`,
+        there are also the cross-validated accuracy, log-loss and calibration error, each with its baseline,
+        the value if every row gets the class proportions, and the three features with the largest mean
+        absolute contributions in `explain`, in at most 1,000 rows. ``attrs["metrics"]`` has the exact
+        values and baselines.
 
     Raises
     ------

@@ -18,13 +18,13 @@ from ..base.immutable import record
 from ..base.messages import cut, listed, repeated, shown
 from ..counts.contingency import MAX_CELLS
 from ..fitting.lp import lp
-from ..frames.schema import Dataset
+from ..frames.dataset import Dataset
 from ..learners.fixed import fixed_again, fixed_network
 from ..model.arguments import check_coded
 from ..model.model import Model
 from ..model.questions import values
 from ..model.recipes import Step
-from ..model.traces import params
+from ..model.tables import params
 from ..network.classifiers import BNC
 from .storage import as_path, replace_file
 
@@ -379,13 +379,14 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     Raises
     ------
     OSError, KeyError, TypeError, ValueError
-        If the file breaks the rules of the format, or a table would be too large; the message contains the
-        line.
+        If the file does not have the format, or a table would be too large. The message contains the line.
 
-    Notes ----- All names and labels are text. Probabilities whose sum differs from 1 by less than 0.011 are
-    divided by their sum. A file does not contain the method of estimation. Therefore, `cv` keeps the arcs and
-    estimates tables with ``smooth=1``; for other settings, use ``cv(lp(x, df, smooth=...), df)``. To evaluate
-    the tables of the file, use ``accuracy(predict(x, df), df[class_var])``.
+    Notes
+    -----
+    All names and labels are text. Probabilities whose sum differs from 1 by less than 0.011 are divided by
+    their sum. A file does not contain the method of estimation. Therefore, `cv` keeps the arcs and
+    estimates tables with ``smooth=1``; for other settings, use ``cv(lp(x, df, smooth=...), df)``. To
+    evaluate the tables of the file, use ``accuracy(predict(x, df), df[class_var])``.
 
     References
     ----------

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..base.messages import listed, repeated, shown
 from ..model.arguments import check_coded, check_single
 from ..model.questions import values
-from ..model.traces import cpt, params
+from ..model.tables import cpt, params
 from ..network.classifiers import BNC
 
 if TYPE_CHECKING:

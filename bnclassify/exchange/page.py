@@ -15,9 +15,8 @@ from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import log
+from ..base.arrays import ArrayOf, log
 from ..base.checks import Instance
 from ..inference.evidence import middles, order_features
 from ..inference.value_of_information import grid_of
@@ -42,15 +41,14 @@ _SVG = "http://www.w3.org/2000/svg"
 def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = None) -> None:
     """Write a page for web browsers that predicts and explains, as one file.
 
-    Readers of the page enter values, or leave them unknown, and see the posterior, the
-    main effects and interactions of the values, how much each unknown value would
-    tell, the single changes that flip the prediction, and the network. The page
-    computes in the browser, works offline and sends no data.
+    Readers of the page enter values, or leave them unknown, and see the posterior, the contribution of each
+    value, which value to find out next, which single changes would lead to another prediction, and the
+    network. The page computes in the browser, works offline and sends no data.
 
     Parameters
     ----------
     x : BNC, AODE or another model
-        With parameters, and one class variable.
+        Fitted model of one class variable.
     path : str or path
         Name of the file, such as "model.html". An existing file is replaced.
     title : str, optional
@@ -104,10 +102,9 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
     scorer = scorer_of(x)
     drawn = sketch(x, class_arcs=True)
     arcs = [*drawn.arcs, *[(head, tail) for tail, head in drawn.arcs if (tail, head) in drawn.mutual]]
-    learner = "" if x.recipe is None else f"Learned by {x.recipe.structure.name}."
     parts = {
         "title": _shown(scorer.class_var if title is None else title),
-        "subtitle": _shown(f"Classes: {len(scorer.labels):,}. Features: {len(scorer.columns):,}. {learner}"),
+        "subtitle": _shown(f"{len(scorer.labels):,} classes, {len(scorer.columns):,} features."),
         "caption": _shown(" ".join(f"{note[0].upper()}{note[1:]}." for note in drawn.notes)),
         "data": _embedded(x, scorer, arcs),
         "picture": _picture(x, arcs),
@@ -197,7 +194,7 @@ def _written(part: Any) -> Any:
     return list(map(_written, part)) if isinstance(part, tuple) else part
 
 
-def _array(array: NDArray[Any]) -> dict[str, Any]:
+def _array(array: ArrayOf[Any]) -> dict[str, Any]:
     """Return an array as text; if rows repeat, each of its rows once, and the number of each row."""
     cells = array.reshape(-1, array.shape[-1])
     rows, places = np.unique(cells, axis=0, return_inverse=True)
@@ -206,7 +203,7 @@ def _array(array: NDArray[Any]) -> dict[str, Any]:
     return {"shape": array.shape, "text": _numbers(rows), "rows": _numbers(places)}
 
 
-def _numbers(array: NDArray[Any]) -> str:
+def _numbers(array: ArrayOf[Any]) -> str:
     return " ".join(map(repr, array.ravel().tolist()))
 
 

@@ -11,25 +11,17 @@ import numpy as np
 import pandas as pd
 
 from ..base.calls import check_arguments, guided, parameters_of, showing_progress
-from ..base.checks import (
-    AnyCutting,
-    Flag,
-    Instance,
-    Learner,
-    Whole,
-    check_columns,
-    check_name,
-    check_names,
-)
+from ..base.checks import AnyCutting, Flag, Instance, Learner, Whole, check_columns, check_name, check_names
 from ..base.immutable import record
 from ..base.messages import listed, shown, warn
 from ..base.parallel import check_jobs, using_jobs
 from ..frames.columns import warn_of_columns, warn_of_no_features
-from ..frames.encoding import Frame
+from ..frames.dataset import Dataset, InMemory, Learnable, Opened
+from ..frames.frame import Frame
 from ..frames.opening import InFull, InParts, group_labels, open_data
 from ..frames.partitions import Partitions
-from ..frames.schema import Dataset, InMemory, Learnable, Opened
 from ..frames.training import Numeric, TrainingData, prepare, prepare_rows
+from ..inference.tabulate import as_sum
 from ..learners import LEARNERS, find_learner
 from ..learners.fixed import anb, nb
 from ..learners.k_dependence import kdb_gain, kdb_mi
@@ -42,8 +34,8 @@ from ..numbers.discretization import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
 from ..recipe import default
 from ..recipe.cases import as_cases, warn_of_copies
+from ..recipe.codings import FineData
 from ..recipe.prior import PRIORS, find_prior
-from ..recipe.stacked import FineData
 from ..recipe.weighted import Weighted
 from .lp import check_holds_out, find_held_out, lp, warn_of_rows
 from .refits import with_refits
@@ -115,11 +107,10 @@ def bnc(
         visits of a patient, are held out together.
     additive : bool, default False
         If True, the default recipe fits a sum of one effect per feature: no arcs, and no term of several
-        features. `effects` returns it as a table, and `scorecard` as points.
+        features. The model is an `EffectTable` of steps, which `effects` shows, and `scorecard` rounds.
     interval : bool, default False
         If True, the model is fitted ``draws`` times more, each time without a part of the rows, and contains
-        these refits for ``predict(..., prob=True, interval=0.9)``. The intervals of sums of effects cover as
-        stated; if features interact, those of small samples are too narrow.
+        these refits for ``predict(..., prob=True, interval=0.9)``.
     draws : int, default 20
         Number of refits for `interval`, at least 2.
     n_jobs : int, optional
@@ -212,7 +203,8 @@ def bnc(
         fitted = lp(structure, learned_from, **settings)
         fitted = fitted if chosen else _in_words(fitted, lp_args)
         warn_of_rows(fitted, len(learned_from))
-        return with_refits(fitted, data, draws=draws) if interval else fitted
+        fitted = with_refits(fitted, data, draws=draws) if interval else fitted
+        return as_sum(fitted) if additive else fitted
 
 
 def _has_prior(lp_args: Mapping[str, Any]) -> bool:

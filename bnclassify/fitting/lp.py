@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -13,9 +13,10 @@ from ..base.calls import guided, progress_bar
 from ..base.checks import Flag, Instance, Names, OneOf, Optional, Seed, Whole, check_rng
 from ..base.immutable import EMPTY, record
 from ..base.messages import listed, plain, shown, warn
-from ..frames.encoding import check_levels
+from ..frames.dataset import Dataset, Learnable
+from ..frames.frame import check_levels
 from ..frames.opening import InFull, InParts, group_labels, open_data
-from ..frames.schema import Columns, Dataset, Learnable, Schema
+from ..frames.schema import Columns, Schema
 from ..frames.training import TrainingData, prepare
 from ..model.arguments import check_model
 from ..model.model import Model, renewed
@@ -23,7 +24,7 @@ from ..model.recipes import Rows, Step, Tally
 from ..network.awnb import AWNB
 from ..network.densities import Densities, Numbers
 from ..network.em import EM
-from ..network.estimates import PLAIN, Method, Prior, is_nested
+from ..network.priors import PLAIN, Method, Prior, is_nested
 from ..network.weighting import MANB, WANBIA, Subsumption
 from ..recipe.leave_one_out import LeaveOneOut, LeaveOneOutPower
 from ..recipe.prior import find_prior
@@ -182,7 +183,7 @@ def lp(
     desc, unit = ("EM", " iterations") if isinstance(method, EM) else ("lp", " steps")
     with progress_bar(progress, by_steps=True, desc=desc, unit=unit):
         fitted: Any = fit(x, dataset, prior, method, folds=folds, rng=rng, step=step)
-    return fitted
+    return cast("OneOrSeveral", fitted)
 
 
 def _only(methods: Sequence[Method]) -> Method:
@@ -327,7 +328,7 @@ def _members(
     if weighs and method.parents:
         method = replace(method, parents=False)
     method = replace(method, ridges=ridges) if weighs else method
-    return method.members(x, rows, prior, depths, regression=weighs)
+    return list(method.members(x, rows, prior, depths, regression=weighs))
 
 
 def warn_of_rows(x: Model, rows: int) -> None:

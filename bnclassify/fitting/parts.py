@@ -19,7 +19,7 @@ from ..base.arrays import Array, Codes
 from ..base.immutable import EMPTY, cached_property
 from ..base.messages import silently
 from ..base.parallel import number_of_jobs, run_tasks
-from ..frames.schema import Dataset
+from ..frames.dataset import Dataset
 from ..frames.training import TrainingData
 from ..model.arguments import encode_for
 from ..model.model import Model, renewed
@@ -75,7 +75,8 @@ class HeldOut:
         means = np.array([*mean, _STEP_MEAN][: len(self.scores)])
         least = np.zeros(len(means))
         least[len(mean) - 1] = _LEAST_POWER
-        found, free = np.maximum(means, least), np.ones(len(means), dtype=bool)
+        found: Array = np.maximum(means, least)
+        free = np.ones(len(means), dtype=bool)
         while free.any():
             offset = self.offset + np.tensordot(found[~free], self.scores[~free], 1)
             problem = Terms([self.scores[free]], self.classes, self.counts, offset=offset)

@@ -20,7 +20,7 @@ from ..model.model import Model, renewed
 from ..model.questions import variable_number
 from ..model.recipes import A_NETWORK, Step
 from ..network.classifiers import BNC
-from ..network.estimates import Family
+from ..network.families import Family
 
 X = TypeVar("X", bound=Model)
 
@@ -33,7 +33,7 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     Parameters
     ----------
     x : BNC or DN
-        With parameters.
+        Fitted model.
     variable : str
         A feature or the class.
     frame : pandas.DataFrame
@@ -44,8 +44,8 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     Returns
     -------
     BNC or DN
-        The model with this table, but without counts, so `update` and credible intervals raise an error. Its
-        recipe, which `cv` repeats, replaces the table, too.
+        The model with this table, but without counts, so `update` and credible intervals raise an error.
+        `cv` also replaces the table in each fold.
 
     Raises
     ------
@@ -122,6 +122,11 @@ def from_tables(class_var: Hashable, tables: Mapping[Hashable, pd.DataFrame]) ->
     BNC
         With parameters, but without counts. Its features are in the order of `tables`.
 
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If the class has no table, a column of a table does not sum to 1, or the arcs form a cycle.
+
     Examples
     --------
     A test that detects 90 % of the cases of an illness and has 5 % false alarms:
@@ -164,7 +169,7 @@ def _read_table(frame: Any, family: Family, levels: Mapping[Hashable, tuple[Any,
     if parents or frame.shape[1] != 1:
         wanted = list(product(*[levels[parent] for parent in parents]))
         columns = _positions(frame.columns, wanted, f"columns {place}")
-    table = frame.to_numpy(dtype=np.float64)[np.ix_(rows, columns)]
+    table: Array = frame.to_numpy(dtype=np.float64)[np.ix_(rows, columns)]
     wrong = ~((table >= 0).all(axis=0) & (np.abs(table.sum(axis=0) - 1) <= _ROUNDING))
     if wrong.any():
         raise ValueError(

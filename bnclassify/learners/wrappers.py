@@ -64,10 +64,10 @@ UserWarning
 
 Notes
 -----
-The score is the mean over folds of the metric, with parameters estimated on the other folds; for a
-loss, such as log_loss, its negative. Scores within 1e-9 are tied. The search ends if no step improves
-the score by `epsilon`, no step is left, or the score is maximal. Tables are estimated from available
-cases, and missing features of a row are marginalized over exactly."""
+The search optimizes a cross-validated metric, so evaluate its result by an outer cross-validation, such as
+`cv`. The score is the mean of the metric over folds, or its negative for a loss such as log_loss. The
+search ends if no step improves the score by `epsilon`, no step is left, or the score is maximal. Tables are
+estimated from available cases, and missing features of a row are marginalized over exactly."""
 
 _ARCS = """\
 Features that it does not contain have no feature parent.
@@ -231,9 +231,8 @@ def kdb(
 ) -> BNC:
     """Learn a k-dependence Bayes by hill climbing on a cross-validated metric, like ``kdb`` in R.
 
-    This is not Sahami's k-DB, which `kdb_mi` implements: it ranks parents by mutual information and
-    gives each feature `kdbk` parents. Here, the search starts from naive Bayes, and a step adds
-    one arc to a feature with fewer than `kdbk` feature parents.
+    The search starts from naive Bayes, and a step adds one arc to a feature with fewer than `kdbk` feature
+    parents. (Sahami's k-DB, which ranks parents by mutual information, is `kdb_mi`.)
 
     {search}
 

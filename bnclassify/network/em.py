@@ -17,11 +17,12 @@ from ..base.checks import Real, Whole
 from ..base.immutable import ANY_NUMBER, Immutable, bounded, record
 from ..base.messages import warn
 from ..counts.contingency import contingency_tables
-from ..frames.schema import Dataset
+from ..frames.dataset import Dataset
 from ..model.model import Model
 from . import elimination, forests
-from .estimates import Dirichlet, Method, Prior, PseudoCounts, Scope
 from .factors import Batch, Belief, Factor, sum_terms
+from .families import Scope
+from .priors import Dirichlet, Method, Prior, PseudoCounts
 
 _BLOCK_ROWS = 2**13
 _BLOCK_CELLS = 2**22
@@ -118,7 +119,7 @@ def warn_of_end(run: Run, remedy: str) -> None:
 
 def _log_prior(tables: Sequence[Array], prior: PseudoCounts) -> float:
     """Return a Σ ln θ over all cells of all tables, with the pseudo-counts a of the prior."""
-    added = [prior.per_cell(len(table), table[0].size) for table in tables]
+    added = [float(prior.per_cell(len(table), table[0].size)) for table in tables]
     return sum(a * float(log(table).sum()) for a, table in zip(added, tables, strict=True) if a)
 
 

@@ -7,19 +7,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..base.arrays import Array
+from ..base.arrays import Array, ArrayOf
 from ..base.checks import Optional, Unseen, Whole, must_be
 from ..evaluation.arc_strength import check_strength, threshold_of
-from ..frames.encoding import Row
 from ..frames.opening import InFull
+from ..frames.records import Row
 from ..inference.evidence import weigh_evidence
 from ..inference.explain import describe, explain_row, write_rivals
 from ..model.arguments import check_fitted, check_model, encode_for
 from ..model.model import Model
 from ..model.questions import classes
-from ..model.traces import feature_weights, manb_arc_posterior
+from ..model.tables import feature_weights, manb_arc_posterior
 from .canvas import (
     BLUE,
     GREY,
@@ -202,6 +201,11 @@ def plot_strength(strength: pd.DataFrame, *, threshold: float | None = None, ax:
         One bar per pair of variables, the strongest first, in the more frequent direction. Bars above
         the threshold are blue. If there are many, only the 25 strongest below 1 are drawn, with a note.
 
+    Raises
+    ------
+    TypeError
+        If `strength` is not a result of `arc_strength`.
+
     Examples
     --------
     >>> from bnclassify import arc_strength, load_car, plot_strength, tan_cl
@@ -261,7 +265,7 @@ def _draw_bars(
 def _draw_largest(
     ax: Axes | None,
     labels: Sequence[str],
-    numbers: NDArray[Any],
+    numbers: ArrayOf[Any],
     top: int | None,
     spread: Array | None = None,
 ) -> tuple[Axes, str]:

@@ -7,12 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, MultiOutputMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from ..base.arrays import Array
+from ..base.arrays import Array, ArrayOf
 from ..base.calls import parameters_of, showing_progress
 from ..base.checks import Cutting, Flag, Instance, OneOf, Seed, Unseen, must_be
 from ..base.messages import listed
@@ -165,7 +165,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
             return {"held_out": "weights"} if is_default else {}
         return self.lp_args
 
-    def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:
+    def predict(self, X: pd.DataFrame | ArrayLike) -> ArrayOf[Any]:
         """Predict the labels of each row, with one column per class variable."""
         check_is_fitted(self, "model_")
         predicted = predict(self.model_, self._cut(X), unseen=self.handle_unknown, joint=self.joint)
@@ -191,7 +191,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         right = (predicted == _as_columns(_as_values(y), y).to_numpy()).all(axis=1)
         return float(np.average(right, weights=sample_weight))
 
-    def _classes(self) -> list[NDArray[Any]]:
+    def _classes(self) -> list[ArrayOf[Any]]:
         """Return the labels of each class variable as a list."""
         classes: Any = self.classes_
         return classes if self.n_outputs_ > 1 else [classes]

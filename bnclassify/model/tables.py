@@ -50,7 +50,7 @@ def params(x: Model) -> dict[Hashable, Array]:
     Parameters
     ----------
     x : BNC or DN
-        With parameters.
+        Fitted model.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
     Parameters
     ----------
     x : BNC or DN
-        With parameters.
+        Fitted model.
     variable : str
         A feature or the class.
     interval : float, optional
