@@ -1,10 +1,13 @@
 """The types of values that functions return, for ``isinstance`` and annotations."""
 
+from .frames.dataset import Dataset as Dataset
 from .frames.partitions import Partitions as Partitions
 from .inference.effect_table import EffectTable as EffectTable
 from .inference.scorecard import Scorecard as Scorecard
 from .model.model import Model as Model
+from .network.classifiers import BNC as BNC
 from .network.classifiers import DN as DN
+from .network.ensemble import Ensemble as Ensemble
 from .numbers.discretization import Discretizer as Discretizer
 from .numbers.preparation import Preparation as Preparation
 from .numbers.rare_levels import Merger as Merger

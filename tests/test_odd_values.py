@@ -95,7 +95,6 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "from_effects": {"table": bn.effects(TWO)},
     "from_modelstring": {"text": "[class] [buying|class]"},
     "from_tables": {"tables": {name: bn.cpt(NETWORK, name) for name in CAR}},
-    "greedy_scores": {"x": SEARCHED},
     "hamming": {"predicted": CLASSES, "actual": CLASSES},
     "kl_divergence": {"y": NETWORK},
     "lca": {"class_var": "group", "k": 2},

@@ -58,9 +58,6 @@ os.environ["TQDM_DISABLE"] = "1"  # pages show no progress bars
 default_role = "py:obj"
 templates_path = ["_templates"]
 autosummary_generate = True
-autosummary_filename_map = {  # distinct from bnc and aode on file systems without case
-    "bnclassify.BNC": "bnclassify.BNC_class",
-}
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
@@ -68,10 +65,8 @@ numpydoc_xref_param_type = True
 numpydoc_xref_ignore = "all"
 DEFAULT_LINKS.clear()  # to the manuals of Python and NumPy, which are elsewhere
 numpydoc_xref_aliases = {
-    name: f"bnclassify.{name}"
-    for name in bnclassify.__all__
-    if isinstance(getattr(bnclassify, name), type)
-} | {name: f"bnclassify.models.{name}" for name in bnclassify.models.__all__}
+    name: f"bnclassify.models.{name}" for name in bnclassify.models.__all__
+}
 codeautolink_concat_default = True
 
 html_theme = "furo"

@@ -196,14 +196,10 @@ def bnc(
     preparing = Preparing(discretize, bins, min_count, missing_level, numeric, not chosen and in_memory)
     with showing_progress(progress), using_jobs(n_jobs):
         structure, learned_from = learn_structure(learner, class_var, data, options, preparing)
-        given = {
-            "ranked": ranked,
-            "in_memory": in_memory,
-            "grouped": groups is not None,
-            "additive": additive,
-        }
-        settings = lp_args if chosen else default.steps(structure, lp_args, **given)
-        _check_settings(settings, len(learned_from.features), grouped=groups is not None)
+        grouped = groups is not None
+        facts = {"ranked": ranked, "in_memory": in_memory, "grouped": grouped, "additive": additive}
+        settings = lp_args if chosen else default.steps(structure, lp_args, **facts)
+        _check_settings(settings, len(learned_from.features), grouped=grouped)
         fitted = lp(structure, learned_from, **settings)
         fitted = fitted if chosen else _in_words(fitted, lp_args)
         warn_of_rows(fitted, len(learned_from))

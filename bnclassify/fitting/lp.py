@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -182,7 +182,7 @@ def lp(
     step = Step("lp", lp, settings, draws=True)
     desc, unit = ("EM", " iterations") if isinstance(method, EM) else ("lp", " steps")
     with progress_bar(progress, by_steps=True, desc=desc, unit=unit):
-        fitted: Any = fit(x, dataset, prior, method, **folds, rng=rng, step=step)
+        fitted: Any = fit(x, dataset, prior, method, folds=folds, rng=rng, step=step)
     return cast("OneOrSeveral", fitted)
 
 
@@ -194,29 +194,37 @@ def _only(methods: Sequence[Method]) -> Method:
     return methods[0] if methods else PLAIN
 
 
+class Folds(NamedTuple):
+    """The number of folds that determine powers, and whether several models are added up."""
+
+    number: int
+    blend: bool
+
+
 def find_held_out(
     how: str | None, args: Mapping[str, Any] | None
-) -> tuple[Method | None, dict[str, Any], dict[str, Any]]:
-    """Return the method of estimation by held-out rows, arguments of `fit` about folds, and those of `lp`."""
+) -> tuple[Method | None, Folds | None, dict[str, Any]]:
+    """Return the method of estimation by held-out rows, its folds, and the arguments of `lp`, checked."""
     Optional(OneOf(tuple(_HELD_OUT))).check("held_out", how)
     given = dict(Instance(Mapping | None, "a dict of arguments").check("held_out_args", args) or {})
     if how is None:
         if given:
             raise ValueError("held_out must be 'weights', 'parents' or 'power' with held_out_args; got None.")
-        return None, {}, {}
+        return None, None, {}
     for name in given:
         OneOf(_HELD_OUT[how]).check(f"each key of held_out_args with held_out={how!r}", name)
     if "terms" in given:
         given["terms"] = Names().check("terms in held_out_args", given["terms"])
     blend = Flag().check("blend in held_out_args", given.get("blend", False))
-    folds = given.get("folds", 5 if blend else None)
-    folds = Optional(Whole(least=2)).check("folds in held_out_args", folds)
+    number = given.get("folds", 5 if blend else None)
+    number = Optional(Whole(least=2)).check("folds in held_out_args", number)
+    given |= {"folds": number} if "folds" in given else {}
+    folds = None if number is None else Folds(number, blend)
     settings = {"held_out": how} | ({"held_out_args": given} if given else {})
-    of_folds = {} if folds is None else {"folds": folds, "blend": blend}
     if how == "power":
-        return LeaveOneOutPower() if folds is None else None, of_folds, settings
+        return None if folds else LeaveOneOutPower(), folds, settings
     parents = how == "parents" or given.get("parents", False)
-    return LeaveOneOut(how == "weights", parents, given.get("terms", ())), of_folds, settings
+    return LeaveOneOut(how == "weights", parents, given.get("terms", ())), folds, settings
 
 
 def check_holds_out(held_out: str | None, folds: object) -> None:
@@ -253,8 +261,7 @@ def fit(
     prior: Prior,
     method: Method = PLAIN,
     *,
-    folds: int | None = None,
-    blend: bool = False,
+    folds: Folds | None = None,
     rng: Seed = None,
     step: Step | None = None,
 ) -> Model:
@@ -263,23 +270,13 @@ def fit(
     # a seed from the system is slow
     generator = check_rng(rng) if method.draws or rng is not None else None
     step = step or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
-    alone = partial(
-        _fit_alone, prior=prior, method=method, folds=folds, blend=blend, rng=generator, step=step,
-    )  # fmt: skip
+    alone = partial(_fit_alone, prior=prior, method=method, folds=folds, rng=generator, step=step)
     fitted: Model = model._fit(open_data(dataset), step, alone)
     return fitted
 
 
 def _fit_alone(
-    x: Model,
-    dataset: Any,
-    *,
-    prior: Prior,
-    method: Method,
-    folds: int | None,
-    blend: bool,
-    rng: Any,
-    step: Step,
+    x: Model, dataset: Any, *, prior: Prior, method: Method, folds: Folds | None, rng: Any, step: Step
 ) -> Any:
     """Fit a model whose members share their rows."""
     if not x.one_class and (method is not PLAIN or is_nested(prior) or folds):
@@ -296,8 +293,9 @@ def _fit_alone(
     if folds is None:
         fitted = method(structure, rows, prior, rng)
     else:
+        n, blend = folds
         learn = partial(_members, method=method, prior=prior, rng=rng, weighs=blend)
-        fitted = fit_by_parts(structure, dataset, rows, method, folds, learn, weighs=blend, rng=rng)
+        fitted = fit_by_parts(structure, dataset, rows, method, n, learn, weighs=blend, rng=rng)
     tally = fitted.learned.get("counts")
     if not method.keeps_counts and isinstance(tally, Tally):
         # tables that do not follow from the prior alone cannot be updated

@@ -22,16 +22,16 @@ from .neighbours import (
     tree_arcs,
 )
 
-_DATA = """\
+_SHARED = """\
+Parameters
+----------
 class_var : str
     Name of the class variable.
 dataset : pandas.DataFrame or Dataset
     Training data. All columns except `class_var` are features.
 k : int
-    Number of folds, from 2 to the number of rows or, if weights are whole numbers, to their sum."""
-
-_SEARCH = """\
-epsilon : float, default 0.01
+    Number of folds, from 2 to the number of rows or, if weights are whole numbers, to their sum.
+{own}epsilon : float, default 0.01
     Minimum improvement of the score by a step. With 0, the search also makes steps that do not change the
     score.
 smooth, ess, m : float, optional
@@ -49,14 +49,12 @@ start : BNC, optional
 rng : int or numpy.random.Generator, optional
     Seed of the folds. If given, ties are broken at random; by default, the first candidate wins.
 progress : bool, optional
-    Whether to show a progress bar; by default after 3 seconds, in an interactive session."""
+    Whether to show a progress bar; by default after 3 seconds, in an interactive session.
 
-_RESULT = """\
 Returns
 -------
 BNC
-    Structure without parameters. Use `lp` to estimate them, and `search_steps` to
-    see the search.
+    Structure without parameters. Use `lp` to estimate them, and `search_steps` to see the search.
 
 Warns
 -----
@@ -84,9 +82,9 @@ required, forbidden : pairs of str
 Decorated = TypeVar("Decorated", bound=Callable[..., BNC])
 
 
-def _greedy(arcs: str) -> Callable[[Decorated], Decorated]:
+def _greedy(arcs: str, own: str = "") -> Callable[[Decorated], Decorated]:
     """Return a decorator that adds the shared arguments to the docstring and the signature of a learner."""
-    described = sharing({"{data}": _DATA, "{search}": _SEARCH.replace("{arcs}", arcs), "{result}": _RESULT})
+    described = sharing({"{search}": _SHARED.replace("{arcs}", arcs).replace("{own}", own)})
     shared = [p.replace(kind=p.KEYWORD_ONLY) for p in signature(Search).parameters.values() if p.name != "k"]
 
     def decorate(learner: Decorated) -> Decorated:
@@ -125,12 +123,7 @@ def fssj(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[Sear
     The search starts from the class alone. A step adds a feature by itself or joins it to a group, all
     members of which become its parents. Features that do not improve the score are not selected.
 
-    Parameters
-    ----------
-    {data}
     {search}
-
-    {result}
 
     References
     ----------
@@ -156,12 +149,7 @@ def bsej(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[Sear
     The search starts from naive Bayes. A step removes a feature or joins two groups of features: the
     members of the later group become parents of the members of the earlier group.
 
-    Parameters
-    ----------
-    {data}
     {search}
-
-    {result}
 
     References
     ----------
@@ -189,12 +177,7 @@ def tan_hc(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[Se
     The search starts from naive Bayes. A step adds one arc to a feature without a feature parent. If
     both directions give equivalent structures, the arc from the later feature is the candidate.
 
-    Parameters
-    ----------
-    {data}
     {search}
-
-    {result}
 
     References
     ----------
@@ -222,12 +205,7 @@ def tan_hcsp(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[
     score as a parent of all features that can still have one. Then it adds the best single arc from it.
     With n features, a step scores about 2n structures; `tan_hc` scores about n².
 
-    Parameters
-    ----------
-    {data}
     {search}
-
-    {result}
 
     References
     ----------
@@ -247,7 +225,7 @@ def tan_hcsp(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[
     return Search(k, **options).run(tan_hcsp, SUPERPARENT, class_var, dataset)
 
 
-@_greedy(_ARCS)
+@_greedy(_ARCS, "kdbk : int, default 2\n    Maximum number of feature parents per feature.\n")
 def kdb(
     class_var: Hashable, dataset: InFull, *, k: int, kdbk: int = 2, **options: Unpack[SearchOptions]
 ) -> BNC:
@@ -256,14 +234,7 @@ def kdb(
     The search starts from naive Bayes, and a step adds one arc to a feature with fewer than `kdbk` feature
     parents. (Sahami's k-DB, which ranks parents by mutual information, is `kdb_mi`.)
 
-    Parameters
-    ----------
-    {data}
-    kdbk : int, default 2
-        Maximum number of feature parents per feature.
     {search}
-
-    {result}
 
     References
     ----------

@@ -28,15 +28,14 @@ ESTIMATORS = [
     "RareLevelMerger",
 ]
 TABLE = "## Functions by task"
-CLASSES = "bnclassify.models" if hasattr(bnclassify, "models") else "bnclassify"
 
 
 def public() -> dict[str, object]:
     """Return the functions and classes with pages, besides estimators, by name."""
-    found = {name: getattr(bnclassify, name) for name in bnclassify.__all__}
-    models = getattr(bnclassify, "models", None)
-    return found | {
-        name: getattr(models, name) for name in getattr(models, "__all__", ())
+    return {
+        name: getattr(place, name)
+        for place in (bnclassify, bnclassify.models)
+        for name in place.__all__
     }
 
 
@@ -83,7 +82,7 @@ def write_pages(app: Sphinx, config: Config) -> None:
             )
             if rows
             else "",
-            module=CLASSES if title == "Classes" else module,
+            module="bnclassify.models" if title == "Classes" else module,
             names="\n   ".join(names),
         )
         file = folder / f"{title.lower().replace(' ', '_')}.md"

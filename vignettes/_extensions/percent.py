@@ -24,6 +24,7 @@ WIDTH = 84
 
 # Where the reference has each public name.
 PLACES = {name: f"bnclassify.{name}" for name in bnclassify.__all__}
+PLACES |= {name: f"bnclassify.models.{name}" for name in bnclassify.models.__all__}
 PLACES["BNCClassifier"] = "bnclassify.sklearn.BNCClassifier"
 
 # Pictures of more points than this are too wide for a telephone.
