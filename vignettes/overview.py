@@ -5,7 +5,7 @@
 # accurate it is on real data, and when to use it. You should know conditional probability, but you need not know
 # Bayesian networks. [More classifiers](classifiers.py) has the others. If you are in a hurry:
 #
-# ```{index} TAN, naive Bayes, AODE
+# ```{index} ! TAN, ! naive Bayes, ! AODE
 # ```
 #
 # | goal | use |
