@@ -63,20 +63,20 @@ def evaluate(model) -> pd.Series:
 # 2. `discretize="averaged_mdlp"`: each column is discretized ten times, nine times with shifted cut points and once
 #    by MDLP, and the logs of the tables are averaged, so that no single cut point matters much. `backoff=True`
 #    (hierarchical smoothing) shrinks each table by the amount that maximizes the marginal likelihood.
-# 3. `loo_weights=True`: each table gets a weight that maximizes the leave-one-out likelihood, so that redundant features
+# 3. `held_out="weights"`: each table gets a weight that maximizes the leave-one-out likelihood, so that redundant features
 #    are not counted twice.
-# 4. `loo_terms`: each numeric feature adds a Gaussian term and a linear term, each categorical one a constant per level
+# 4. Additional terms: each numeric feature adds a Gaussian term and a linear term, each categorical one a constant per level
 #    and class.
 # 5. The default. In addition, the discretization by MDLP has weights of its own, and numbers that repeat, such as
-#    grades, are also read by their own values. A missing value has a constant per class. And `parts=5`: everything is fitted
+#    grades, are also read by their own values. A missing value has a constant per class. And with five folds, everything is fitted
 #    again without each fifth of the rows, until 600 rows have been predicted in this way. Three models are added up, each with
 #    the power that is best for these held-out rows: a logistic regression, the model without arcs between features, and
 #    the step from this to a model with at most four feature parents.
 
 # %%
 smooth = {"discretize": "averaged_mdlp", "backoff": True}
-weights = smooth | {"loo_weights": True}
-terms = weights | {"loo_terms": ("zscores", "slopes", "shifts")}
+weights = smooth | {"held_out": "weights"}
+terms = weights | {"held_out_args": {"terms": ("zscores", "slopes", "shifts")}}
 steps = {
     "1. naive Bayes": bnc("nb", "tumor", train, discretize="mdlp", smooth=1),
     "2. averaged, smoothed": bnc("nb", "tumor", train, **smooth),
@@ -163,7 +163,7 @@ for name, candidate in candidates.items():
 #
 # Every row is a case of its own, also if it equals another one. Rows that belong together, such as visits of a patient,
 # should be held out together: name their column by `groups=`. Which rows are held out together depends on their contents, so
-# the same table gives the same model in any order; `rng=`, or `random_state=` in scikit-learn, draws the parts at random.
+# the same table gives the same model in any order; `rng=`, or `random_state=` in scikit-learn, draws the folds at random.
 #
 # ## How sure is it?
 #
@@ -225,12 +225,12 @@ print(pd.Series(loo_summary(model)["ridges"]).round(1).to_dict())
 #
 # ## Steps of the recipe
 #
-# You can use each step alone, with any structure. For example, `loo_power` estimates only a power, for a model of any
+# You can use each step alone, with any structure. For example, `held_out="power"` estimates only a power, for a model of any
 # type. It makes overconfident posteriors more moderate and does not change labels:
 
 # %%
 naive = lp(nb("class", car), car, smooth=1)
-powered = lp(nb("class", car), car, smooth=1, loo_power=True)
+powered = lp(nb("class", car), car, smooth=1, held_out="power")
 scores = cv(
     {"naive": naive, "powered": powered},
     car,

@@ -133,7 +133,7 @@ print(len(train), "applications of 2023,", len(test), "of 2024 put aside")
 
 # %%
 options = {"smooth": 1, "min_count": 20}
-weighted = {"discretize": "averaged", "loo_weights": True}
+weighted = {"discretize": "averaged", "held_out": "weights"}
 models = {
     "nb": bnc(
         "nb", "repaid", train, discretize="mdlp", missing_level=False, **options
@@ -258,7 +258,7 @@ simple = bnc(
     "repaid",
     train,
     discretize="mdlp",
-    loo_weights=True,
+    held_out="weights",
     missing_level=False,
     **options,
 )

@@ -103,7 +103,7 @@ models = {
         "diabetes",
         train,
         discretize="averaged",
-        loo_weights=True,
+        held_out="weights",
         **options,
     ),
 }
@@ -226,7 +226,9 @@ value_of_information(model, cleo, costs=costs).round(3)
 # short card, we start from naive Bayes with the few intervals of MDLP and with weights:
 
 # %%
-short = bnc("nb", "diabetes", train, discretize="mdlp", loo_weights=True, **options)
+short = bnc(
+    "nb", "diabetes", train, discretize="mdlp", held_out="weights", **options
+)
 card = scorecard(short)
 print(card.points.to_string(index=False))
 plot_nomogram(card, row=cleo)

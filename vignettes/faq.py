@@ -152,7 +152,7 @@ print(bn.predict(tree, {"persons": "4", "doors": "3"}, prob=True).round(2))
 # with leave-one-out weights, such as the default, have none:
 
 # %%
-weighted = bn.bnc("nb", "class", car, smooth=1, loo_weights=True)
+weighted = bn.bnc("nb", "class", car, smooth=1, held_out="weights")
 show(lambda: bn.query(weighted, "class", {"safety": "high"}))
 
 # %% [markdown]

@@ -19,7 +19,6 @@ from bnclassify import (
     cpt,
     cv,
     em_objectives,
-    greedy_scores,
     hc,
     load_voting,
     loglik,
@@ -27,6 +26,7 @@ from bnclassify import (
     nb,
     params,
     predict,
+    search_steps,
     tan_cl,
     value_of_information,
 )
@@ -50,9 +50,9 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # | `lca` | EM | marginalized over | yes | yes | yes |
 # | `numbers="gaussian"` or `"kernel"` | available cases | marginalized over | yes | yes | categorical variables only |
 # | `wanbia=True` | available cases for naive Bayes, an error for other structures | marginalized over | yes | yes | yes |
-# | the default of `bnc` and `BNCClassifier`, `loo_weights=True` | available cases | weighted average with a model that marginalizes | no | yes | no |
+# | the default of `bnc` and `BNCClassifier`, `held_out="weights"` | available cases | weighted average with a model that marginalizes | no | yes | no |
 # | `additive=True` | available cases | given the effect of "(missing)" | no | yes | no |
-# | `loo_power=True` | available cases | marginalized over, then raised to the power | no | yes | no |
+# | `held_out="power"` | available cases | marginalized over, then raised to the power | no | yes | no |
 # | `discretize="averaged"` | available cases | ignored | no | yes | no |
 # | `subsumption=30` | available cases | averaged over; implied values too | no | yes | no |
 # | `ande` | available cases | ignored | no | yes | no |
@@ -141,7 +141,7 @@ print(predict(models["tan_cl"], odd, unseen="missing").tolist())
 # %%
 default = bnc(class_var="Class", dataset=voting)
 terms = ("zscores", "slopes", "shifts", "depths", "codings")  # without "gaps"
-by_values = bnc(class_var="Class", dataset=voting, loo_terms=terms)
+by_values = bnc(class_var="Class", dataset=voting, held_out_args={"terms": terms})
 print(predict(default, unknown, prob=True).round(4))
 print(predict(by_values, unknown, prob=True).round(4))
 
@@ -278,9 +278,7 @@ for draw in draws:
         hide = rng.random(voting[half].shape) < share
         hide[:, -1] = False
         with_missing = voting[half].mask(hide)
-        by_em = lp(
-            structure, with_missing, smooth=1, missing="em", em_tolerance=1e-4
-        )
+        by_em = lp(structure, with_missing, smooth=1, missing={"tolerance": 1e-4})
         by_counts = lp(structure, with_missing, smooth=1)
         gains.loc[draw, share] = loglik(by_em, voting[~half]) - loglik(
             by_counts, voting[~half]
@@ -351,7 +349,7 @@ for name, tree in trees.items():
 network = hc("Class", voting, missing="em")
 print(
     "BIC of the general network:",
-    [round(score, 1) for score in greedy_scores(network)],
+    [round(score, 1) for score in search_steps(network).attrs["scores"]],
 )
 
 # %% [markdown]

@@ -9,7 +9,6 @@
 # %%
 import pandas as pd
 from bnclassify import (
-    DN,
     ban,
     chisq_dn,
     chow_liu,
@@ -37,6 +36,7 @@ from bnclassify import (
     stratified_folds,
     tan_cl,
 )
+from bnclassify.models import DN
 
 try:
     from sklearn.datasets import load_digits

@@ -215,8 +215,8 @@ careful = rate(
     "kdb_mi",
     {"kdbk": 4},
     backoff=True,
-    loo_weights=True,
-    loo_parents=True,
+    held_out="weights",
+    held_out_args={"parents": True},
 )
 plot(careful["votes"], class_arcs=False)
 
@@ -304,7 +304,7 @@ print(results.round(3).astype(dict.fromkeys(COLUMNS[2:], int)).to_string())
 # | `tan_cl` | pairs of features interact; a readable graph is wanted | tree or forest | exactly, from pairs |
 # | `kdb_mi` | very many rows, no time for a search | k parents per feature | ranking, from pairs |
 # | `BNCClassifier()`, `bnc` without a prior | accurate predictions, nothing to choose | at most four parents, weighted | powers by held-out rows |
-# | `kdb_mi` with `backoff`, `loo_weights`, `loo_parents` | accuracy matters most | weighted, with a chosen number of parents | leave-one-out |
+# | `kdb_mi` with `backoff`, `held_out="weights"` | accuracy matters most | weighted, with a chosen number of parents | leave-one-out |
 # | `aode`, `ande` | you only need predictions | one model per feature, averaged | no search |
 # | **more** | | | |
 # | `tan_hc`, `tan_hcsp` | accuracy matters more than likelihood | tree or forest | search for accuracy |

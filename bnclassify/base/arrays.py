@@ -7,19 +7,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from threading import Lock
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlogy
 from threadpoolctl import ThreadpoolController
 
 from .immutable import cached_property
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.signedinteger[Any]]
-Positions = NDArray[np.intp]  # of rows, columns, levels or cells
-Mask = NDArray[np.bool_]
+T = TypeVar("T", bound=np.generic)
+ArrayOf: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[T]]  # as NDArray, but its sizes are int, not Any
+Array = ArrayOf[np.float64]
+Codes = ArrayOf[np.signedinteger[Any]]
+Positions = ArrayOf[np.intp]  # of rows, columns, levels or cells
+Mask = ArrayOf[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +87,7 @@ def _plus(first: Any, second: Any) -> Any:
     return first + second
 
 
-def by_shape(arrays: Sequence[Any], function: Callable[[NDArray[Any]], NDArray[Any]]) -> list[Any]:
+def by_shape(arrays: Sequence[Any], function: Callable[[ArrayOf[Any]], ArrayOf[Any]]) -> list[Any]:
     """Apply a function to the stack of the arrays of each shape, and return the arrays, views of the results.
 
     Elements that are not arrays are unchanged.
@@ -118,7 +119,7 @@ def log_sum_exp(logs: Array, axis: int = -1) -> Array:
     """Log of the sum of exponentials over an axis; -inf if all are -inf."""
     parts = np.moveaxis(logs, axis, 0)
     if len(parts) == 2:
-        return np.logaddexp(*parts)
+        return np.asarray(np.logaddexp(*parts))
     top = reduce(np.maximum, parts)
     top = np.where(top == -np.inf, 0.0, top)
     if parts.size < _FEW_CELLS:
@@ -140,12 +141,12 @@ def log_normalize(logs: Array) -> Array:
     return np.where(possible, shifted, -float(np.log(logs.shape[-1])))
 
 
-def xlogx(x: NDArray[Any]) -> Array:
+def xlogx(x: ArrayOf[Any]) -> Array:
     """x·ln x, with 0 at 0."""
     return xlogy(x, x, dtype=np.float64)
 
 
-def first_best(scores: Array) -> NDArray[np.intp]:
+def first_best(scores: Array) -> Positions:
     """Position of the first score along the last axis that ties with the largest."""
     parts = np.moveaxis(scores, -1, 0)
     threshold = reduce(np.maximum, parts) - TOLERANCE
@@ -155,7 +156,7 @@ def first_best(scores: Array) -> NDArray[np.intp]:
     return first
 
 
-def second_best(scores: Array, best: NDArray[np.intp]) -> NDArray[np.intp]:
+def second_best(scores: Array, best: Positions) -> Positions:
     """Position, other than the best one of each row, of the first score that ties with the largest other."""
     others = np.arange(scores.shape[1] - 1)
     others = others + (others >= best[:, None])

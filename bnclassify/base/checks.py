@@ -76,9 +76,9 @@ class Real:
     above: float = -inf
     below: float = inf
 
-    def check(self, argument: str, value: object) -> Any:
+    def check(self, argument: str, value: object) -> float:
         """Return the value as a number of Python's own, or raise an error."""
-        number = plain(value)
+        number: float = plain(value)
         is_real = isinstance(number, RealNumber) and not isinstance(number, bool)
         try:
             size = float(number) if is_real else inf

@@ -8,9 +8,8 @@ from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .arrays import TOLERANCE, Array
+from .arrays import TOLERANCE, Array, Mask, Positions
 
 Vertex = TypeVar("Vertex", bound=Hashable)
 
@@ -64,7 +63,7 @@ def _join(n: int, edges: Iterable[tuple[int, int]]) -> tuple[list[tuple[int, int
     return joining, labels.tolist()
 
 
-def maximum_forest(weights: Array, keep: NDArray[np.bool_], roots: Iterable[int]) -> list[int]:
+def maximum_forest(weights: Array, keep: Mask, roots: Iterable[int]) -> list[int]:
     """Return the parents in the forest of maximum weight, -1 for roots; the first of tied edges wins."""
     n = len(weights)
     i, j = np.nonzero(np.triu(keep & _contenders(np.where(keep, weights, _ABSENT)), 1))
@@ -88,7 +87,7 @@ def maximum_forest(weights: Array, keep: NDArray[np.bool_], roots: Iterable[int]
 _ABSENT = -1e300  # the weight of an edge that does not exist
 
 
-def _contenders(weights: Array) -> NDArray[np.bool_]:
+def _contenders(weights: Array) -> Mask:
     """Return the edges, (n, n), that can be part of a forest of maximum weight, including tied ones.
 
     An edge cannot if it is less than all edges of the path between its ends in one such tree, which Prim's
@@ -197,7 +196,7 @@ def _expand(
     return parent
 
 
-def descending(weights: Array) -> NDArray[np.intp]:
+def descending(weights: Array) -> Positions:
     """Order positions by descending weight, ties by position.
 
     Weights within ``TOLERANCE`` of each other, relative to large weights, are tied.
@@ -226,7 +225,7 @@ class ChangingDag:
             self.add(source, target)
 
     @property
-    def closes_cycle(self) -> NDArray[np.bool_]:
+    def closes_cycle(self) -> Mask:
         """Whether an arc from the vertex of the row to that of the column would close a cycle."""
         return self.reach.T
 
@@ -246,12 +245,12 @@ class ChangingDag:
             self.reach[vertex] = self.reach[self.arcs[vertex]].any(axis=0)
             self.reach[vertex, vertex] = True
 
-    def present(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def present(self) -> tuple[Positions, Positions]:
         """Return the sources and targets of the arcs, in order."""
         return np.divmod(np.flatnonzero(self.arcs), len(self.arcs))  # faster than np.nonzero of a matrix
 
-    def reversible(self, sources: NDArray[np.intp], targets: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def reversible(self, sources: Positions, targets: Positions) -> Mask:
         """Return which arcs are the only path between their ends."""
         path_counts = np.count_nonzero(self.arcs[sources] & self.reach[:, targets].T, axis=1)
-        is_only_path: NDArray[np.bool_] = path_counts == 1  # the target itself
+        is_only_path: Mask = path_counts == 1  # the target itself
         return is_only_path

@@ -14,13 +14,12 @@ from math import prod
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, Mask, Positions, blocks, code_type, one_thread
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, blocks, code_type, one_thread
 from ..base.immutable import cached_property
 from ..base.messages import how_to_merge, listed
+from ..frames.dataset import Countable, Dataset
 from ..frames.partitions import Partitions
-from ..frames.schema import Countable, Dataset
 
 MAX_CELLS = 2**27
 """Maximum number of cells of a table (1 GiB)."""
@@ -30,7 +29,7 @@ _BLOCK_ROWS = 2**11  # number of rows that are multiplied at once
 _FEW_LEVELS = 8  # average number of levels up to which products are faster
 
 
-def flat_index(codes: Sequence[NDArray[Any]], cards: Sequence[int]) -> Codes:
+def flat_index(codes: Sequence[ArrayOf[Any]], cards: Sequence[int]) -> Codes:
     """Number the joint values of variables from their complete codes, the last varying fastest."""
     if len(codes) == 1:
         return codes[0]
@@ -106,7 +105,7 @@ def _stack_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
     return counts.reshape(len(families), *shape)
 
 
-def _count_block(data: Dataset, members: NDArray[np.intp], shape: Sequence[int]) -> NDArray[Any]:
+def _count_block(data: Dataset, members: Positions, shape: Sequence[int]) -> ArrayOf[Any]:
     """Count families, (members, families), at once; rows that lack a member go to one cell more."""
     cells = prod(shape)
     codes = [data.codes[columns] for columns in members]
@@ -126,7 +125,7 @@ def _count_block(data: Dataset, members: NDArray[np.intp], shape: Sequence[int])
 class Recoding(NamedTuple):
     """The places of the levels of a variable among other levels, and the number of these."""
 
-    codes: NDArray[np.intp]
+    codes: Positions
     card: int
 
     @classmethod
@@ -147,7 +146,7 @@ def recoded(counts: Any, recodings: Sequence[Recoding], fill: float = 0) -> Any:
     return result
 
 
-def narrow(counts: NDArray[Any]) -> NDArray[Any]:
+def narrow(counts: ArrayOf[Any]) -> ArrayOf[Any]:
     """Convert whole numbers to the smallest integer type, and fractions and large numbers to floats."""
     most = float(counts.max(initial=0))
     whole = counts.astype(np.min_scalar_type(int(most)) if most < 2**53 else np.float64, copy=False)
@@ -162,7 +161,7 @@ def by_products(data: Countable, columns: Sequence[int]) -> bool:
     return all(cards) and sum(cards) <= _FEW_LEVELS * len(cards) and data.counts_of_source([]) is None
 
 
-def count_pairs(data: Countable, owners: Positions | slice = slice(None)) -> NDArray[Any]:
+def count_pairs(data: Countable, owners: Positions | slice = slice(None)) -> ArrayOf[Any]:
     """Count the pairs of levels of features in each class, the last column, (owners, classes, levels)."""
     features = range(len(data.cards) - 1)
     return narrow(pair_tables(data, features, len(features), owners))
@@ -170,7 +169,7 @@ def count_pairs(data: Countable, owners: Positions | slice = slice(None)) -> NDA
 
 def pair_tables(
     data: Countable, columns: Sequence[int], given: int | None, owners: Positions | slice = slice(None)
-) -> NDArray[Any]:
+) -> ArrayOf[Any]:
     """Count the pairs of levels of columns, (owners, levels of the given column, levels).
 
     The levels of all columns are numbered consecutively. An owner, the first of a pair, is by default any
@@ -192,7 +191,7 @@ def levels_of_rows(data: Dataset, columns: Sequence[int], rows: Positions) -> Ma
 
 def _multiply_levels(
     columns: Sequence[int], given: int | None, owners: Positions | slice, data: Dataset
-) -> NDArray[Any]:
+) -> ArrayOf[Any]:
     """Count pairs of levels by products of the rows that have them, as zeros and ones, with each other."""
     of_given = np.zeros(len(data), dtype=np.intp) if given is None else data.codes[given]
     weights, n_levels = data.weights, sum(data.cards[column] for column in columns)
@@ -246,14 +245,13 @@ _KEPT_CELLS = 2**24  # number of levels of rows, or of pairs, that are kept in m
 _FEW_TOTALS = 2**22  # number of counts up to which products are faster
 _SHORT_ROWS = 2**14  # number of rows whose counts 16 bits can hold
 
-Counts = NDArray[Any]
-Index = NDArray[np.intp]
+Counts = ArrayOf[Any]
 Family = tuple[int, ...]
 
 
 def number_states(
     data: Dataset, family: Sequence[int], *, numbered: bool = True
-) -> tuple[Index, tuple[int, int]]:
+) -> tuple[Positions, tuple[int, int]]:
     """Number the joint values of a family in each row, and return the numbers of both parts.
 
     A family is a variable and its parents. A missing value is replaced by the first level. If `numbered` is
@@ -337,7 +335,7 @@ class FamilyCounts:
             yield columns, counts.reshape(*shape, -1)
 
     @cached_property
-    def _has_level(self) -> NDArray[np.uint8] | None:
+    def _has_level(self) -> ArrayOf[np.uint8] | None:
         """Which level each row has, (rows, levels), or None if there are many levels."""
         every, shape = range(len(self.cards)), (len(self.data), int(self.cards.sum()))
         if prod(shape) > _KEPT_CELLS or not by_products(self.data, every):
@@ -347,7 +345,7 @@ class FamilyCounts:
             result[rows] = levels_of_rows(self.data, every, np.arange(rows.start, rows.stop)).T
         return result
 
-    def _add_states(self, state: Index, cells: int, has_level: NDArray[np.uint8], known: Any) -> Counts:
+    def _add_states(self, state: Positions, cells: int, has_level: ArrayOf[np.uint8], known: Any) -> Counts:
         """Add up the levels of the known rows of each state, by sparse products of few rows."""
         from scipy.sparse import csc_array  # slow to import
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..base.arrays import Array
+from ..base.arrays import Array, ArrayOf, Mask
 from ..base.calls import guided
 from ..base.checks import Instance, check_columns
 from ..base.messages import plain, shown
@@ -16,7 +16,7 @@ from ..frames.numeric import check_weights
 from ..frames.sources import in_pandas
 from ..model.model import Model
 
-Objects = NDArray[np.object_]
+Objects = ArrayOf[np.object_]
 
 
 @guided("Pass weights by name: accuracy(predicted, actual, weights=weights).")
@@ -234,13 +234,13 @@ def _mean(right: Any, weights: ArrayLike | None, actual: object) -> float:
     return float(np.average(right, weights=numbers))
 
 
-def _right(predicted: ArrayLike, actual: ArrayLike) -> NDArray[np.bool_]:
+def _right(predicted: ArrayLike, actual: ArrayLike) -> Mask:
     """Return whether each label is correct, (rows,)."""
     guesses, truth = _paired_labels(predicted, actual)
     return np.array([not pd.isna(g) and bool(g == t) for g, t in zip(guesses, truth, strict=True)])
 
 
-def _right_labels(predicted: pd.DataFrame, actual: pd.DataFrame) -> NDArray[np.bool_]:
+def _right_labels(predicted: pd.DataFrame, actual: pd.DataFrame) -> Mask:
     """Return whether each label is correct, (class variables, rows)."""
     expected = "a DataFrame with one column of labels for each class variable"
     for name, frame in {"predicted": predicted, "actual": actual}.items():

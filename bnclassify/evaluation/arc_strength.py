@@ -17,9 +17,9 @@ from ..base.checks import Flag, OneOf, Optional, Real, Seed, Whole, check_rng, m
 from ..base.graphs import ChangingDag
 from ..base.messages import listed
 from ..fitting.rounds import check_recipe, check_same_columns, training_data
+from ..frames.dataset import Dataset
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.partitions import Partitions
-from ..frames.schema import Dataset
 from ..frames.training import TrainingData
 from ..learners.fixed import fixed_again, fixed_network
 from ..learners.trees import edge_posterior

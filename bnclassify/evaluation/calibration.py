@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from ..base.arrays import Array, Codes, first_best
+from ..base.arrays import Array, Codes, Mask, first_best
 from ..base.checks import Instance, OneOf, Whole
 from ..base.messages import listed
-from ..frames.encoding import check_unique
+from ..frames.frame import check_unique
 from ..frames.sources import in_pandas
 from ..metrics import bin_sums, calibration_error, calibration_noise, equal_ends
 from .accuracy import check_same_rows
@@ -131,7 +130,7 @@ def calibration(
     return pd.DataFrame(rows, names)
 
 
-def _measure(probabilities: Array, right: NDArray[np.bool_], ends: Array) -> dict[str, float]:
+def _measure(probabilities: Array, right: Mask, ends: Array) -> dict[str, float]:
     """Measure the calibration of the probabilities of one class, (rows,)."""
     intercept, slope = _fit_log_odds(probabilities, right)
     sums = bin_sums(probabilities, right, ends, np.ones(len(right)))
@@ -153,7 +152,7 @@ def _measure(probabilities: Array, right: NDArray[np.bool_], ends: Array) -> dic
     }
 
 
-def _fit_log_odds(probabilities: Array, right: NDArray[np.bool_]) -> tuple[float, float]:
+def _fit_log_odds(probabilities: Array, right: Mask) -> tuple[float, float]:
     """Return intercept and slope of a logistic regression on the log odds of probabilities."""
     from scipy.optimize import minimize  # slow to import
 

@@ -11,9 +11,11 @@ import pandas as pd
 from ..base.calls import guided
 from ..base.checks import OneOf, Seed, Whole, check_rng
 from ..counts.contingency import contingency_tables
-from ..counts.information import STATISTICS, independence, mutual_information, permutation_p
+from ..counts.independence import STATISTICS, independence, permutation_p
+from ..counts.information import mutual_information
+from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts, open_data
-from ..frames.schema import Columns, Countable
+from ..frames.schema import Columns
 from ..frames.training import Numeric, find_numbers
 from ..learners.local_scores import warn_of_fractions
 from ..network.densities import Numbers, columns_of

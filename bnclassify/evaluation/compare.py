@@ -128,7 +128,7 @@ def compare(
 
 def _adjust(tests: pd.DataFrame) -> None:
     """Add p-values that are adjusted for the number of pairs; warn of tests that are not defined."""
-    tests.insert(4, "p_holm", holm(tests["p"].to_numpy()))
+    tests.insert(4, "p_holm", holm(tests["p"].to_numpy()).ravel())
     constant = tests.index[tests["p"].isna()]
     if len(constant):
         warn(
@@ -155,9 +155,9 @@ def holm(p: Array) -> Array:
     return adjusted
 
 
-def check_table(table: Any, argument: str, contents: str) -> pd.DataFrame:
+def check_table(results: object, argument: str, contents: str) -> pd.DataFrame:
     """Return a table of numbers with two columns or more, as floats, or raise."""
-    Instance(pd.DataFrame, f"a DataFrame of {contents}").check(argument, table)
+    table: pd.DataFrame = Instance(pd.DataFrame, f"a DataFrame of {contents}").check(argument, results)
     if table.shape[1] < 2:
         raise ValueError(f"{argument} must have at least two models to compare; got {table.shape[1]}.")
     if not table.columns.is_unique:

@@ -206,8 +206,8 @@ def cv(
     names = _columns(list(models), metrics if by_metric else None, flat=flat)
     scheme = _describe(plan, scores)
     if not mean:
-        values = scores.by_round[:, :-1].reshape(len(plan.rounds), -1)
-        return record_scheme(pd.DataFrame(values, _index(plan), names), scheme, plan.unseen)
+        by_round = scores.by_round[:, :-1].reshape(len(plan.rounds), -1)
+        return record_scheme(pd.DataFrame(by_round, _index(plan), names), scheme, plan.unseen)
     _warn_of_undefined(metrics, scores.by_round[scores.sizes[:, 0] > 0, :-1])
     if isinstance(x, Model) and not by_metric:
         return float(scores.means[0, 0])
@@ -221,11 +221,12 @@ def cv(
 
 def _columns(models: list[Any], metrics: Sequence[AnyMetric] | None, *, flat: bool) -> pd.Index[Any]:
     """Return the columns of results: models, or models and metrics; metrics of one model if ``flat``."""
-    names = [] if metrics is None else [metric.name for metric in metrics]
+    if metrics is None:
+        columns: pd.Index[Any] = pd.Index(models, tupleize_cols=False)
+        return columns
+    names = [metric.name for metric in metrics]
     if flat:
         return pd.Index(names)
-    if metrics is None:
-        return pd.Index(models, tupleize_cols=False)
     return pd.MultiIndex.from_product([models, names], names=["model", "metric"])
 
 

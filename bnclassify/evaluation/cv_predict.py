@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal, Unpack, overload
+from typing import Any, Literal, TypeAlias, Unpack, overload
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,8 @@ from ..model.arguments import of_estimator
 from ..model.model import Model
 from ..model.questions import classes
 from .cv import Options
+
+Predictions: TypeAlias = "pd.DataFrame | pd.Series[Any]"
 
 
 @overload
@@ -52,7 +54,7 @@ def cv_predict(
     rng: Seed = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
-) -> pd.DataFrame | pd.Series[Any]:
+) -> Predictions:
     """Predict every row by a model fitted without it, in cross-validation.
 
     Parameters
@@ -101,10 +103,11 @@ def cv_predict(
     with using_jobs(n_jobs), bars as bar:
         if isinstance(plan.data, Partitions):
             return _predict_parts(x, plan, prob=prob, dag=dag, bar=bar)
-        return in_kind_of(dataset, _predict_rows(x, plan, prob=prob, dag=dag, bar=bar))
+        predicted: Predictions = in_kind_of(dataset, _predict_rows(x, plan, prob=prob, dag=dag, bar=bar))
+    return predicted
 
 
-def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: Bar) -> Any:
+def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: Bar) -> Predictions:
     """Predict rows in memory, each in the round in which it is tested."""
     data: Any = plan.data
     labels = data.levels[-1]
@@ -121,7 +124,7 @@ def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: Bar) -> A
         logs = outcomes_of(learned[0], test).of_target().logs_of(labels)
         return rnd.fold.proportions(data)[:, None] * np.exp(log_normalize(logs))
 
-    posteriors = np.zeros((len(data), len(labels)))
+    posteriors: Array = np.zeros((len(data), len(labels)))
     for rnd, found in zip(plan.rounds, plan.evaluate({0: x}, posteriors_of, dag=dag, bar=bar), strict=True):
         posteriors[rnd.fold.rows] += found
     of_all = np.full((len(plan.index), len(labels)), np.nan)
@@ -132,7 +135,7 @@ def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: Bar) -> A
     return named
 
 
-def _name_predictions(labelling: Labelling, posteriors: Array, *, prob: bool) -> Any:
+def _name_predictions(labelling: Labelling, posteriors: Array, *, prob: bool) -> Predictions:
     """Return posteriors or labels; missing values if posteriors, (rows, classes), are NaN."""
     unknown = np.isnan(posteriors[:, :1])
     logs = log(np.where(unknown, 1.0, posteriors))
@@ -142,7 +145,7 @@ def _name_predictions(labelling: Labelling, posteriors: Array, *, prob: bool) ->
     return labelling.labels(np.where(unknown[:, 0], -1, first_best(logs)))
 
 
-def _predict_parts(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: Bar) -> Any:
+def _predict_parts(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: Bar) -> Predictions:
     """Predict the rows of a Dask DataFrame, each when its partition is computed."""
     frame = dask_frame_of(plan.data)
     if frame is None:
@@ -155,12 +158,13 @@ def _predict_parts(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: Bar) -> 
     meta = predict(first, frame._meta.iloc[:0], prob=prob)
     folds = plan.rounds[0].fold.folds
     out_of_fold = partial(_predict_out_of_fold, first=first, models=learned, folds=folds, prob=prob)
-    return frame.map_partitions(out_of_fold, meta=meta)
+    predicted: Predictions = frame.map_partitions(out_of_fold, meta=meta)
+    return predicted
 
 
 def _predict_out_of_fold(
     frame: pd.DataFrame, first: Model, models: Sequence[Model | None], folds: Any, prob: bool
-) -> Any:
+) -> Predictions:
     """Predict each row by the models that were fitted without it, or without a part of its weight."""
     shares = np.eye(len(models))[folds(frame)]
     if getattr(folds, "weights", None) is not None:

@@ -11,8 +11,8 @@ import pandas as pd
 
 from ..base.arrays import Array, log_sum_exp
 from ..base.checks import Flag
+from ..frames.dataset import Dataset, scoring_classes
 from ..frames.opening import InFull, InParts
-from ..frames.schema import Dataset, scoring_classes
 from ..learners.local_scores import warn_of_fractions
 from ..model.arguments import check_fitted, check_graph, check_joint, check_size, encode_for, rows_for
 from ..model.model import Model

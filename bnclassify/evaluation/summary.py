@@ -13,7 +13,7 @@ from ..base.checks import Seed
 from ..frames.opening import InFull, InParts, is_partitioned
 from ..inference.evidence import weigh_evidence
 from ..model.arguments import check_fitted, check_model, encode_for
-from ..model.interfaces import facts_of
+from ..model.facts import facts_of
 from ..model.model import Model
 from .cv import cv
 from .fold_scores import scheme_of

@@ -18,13 +18,13 @@ from ..base.immutable import record
 from ..base.messages import cut, listed, repeated, shown
 from ..counts.contingency import MAX_CELLS
 from ..fitting.lp import lp
-from ..frames.schema import Dataset
+from ..frames.dataset import Dataset
 from ..learners.fixed import fixed_again, fixed_network
 from ..model.arguments import check_coded
 from ..model.model import Model
-from ..model.questions import values, vars
+from ..model.questions import values
 from ..model.recipes import Step
-from ..model.traces import params
+from ..model.tables import params
 from ..network.classifiers import BNC
 from .storage import as_path, replace_file
 
@@ -315,10 +315,10 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
     """
     model, file = check_coded(x, "write_bif"), as_path(path)
     tables, labels = params(model), values(model)
-    names = dict(zip(vars(model), _as_words(vars(model), _NAME), strict=True))
+    names = dict(zip(model.variables, _as_words(model.variables, _NAME), strict=True))
     words = {name: _as_words(v, _LABEL) for name, v in labels.items()}
     lines = ["network unknown {", "}"]
-    for name in vars(model):
+    for name in model.variables:
         # bnlearn requires spaces and line breaks in these places.
         lines += [f"variable {names[name]} {{"]
         lines += [f"  type discrete [ {len(words[name])} ] {{ {', '.join(words[name])} }};", "}"]
@@ -437,7 +437,7 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
         cpts.append(table.transpose([file_family.index(member) for member in family]).copy())
     return replace(
         structure,
-        levels=tuple(variables[name] for name in vars(structure)),
+        levels=tuple(variables[name] for name in structure.variables),
         cpts=tuple(cpts),
         recipe=structure.recipe and replace(structure.recipe, parameters=Step("read_bif", tables_again)),
     )

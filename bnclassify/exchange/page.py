@@ -15,9 +15,8 @@ from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import log
+from ..base.arrays import ArrayOf, log
 from ..base.checks import Instance
 from ..inference.evidence import middles, order_features
 from ..inference.value_of_information import grid_of
@@ -195,7 +194,7 @@ def _written(part: Any) -> Any:
     return list(map(_written, part)) if isinstance(part, tuple) else part
 
 
-def _array(array: NDArray[Any]) -> dict[str, Any]:
+def _array(array: ArrayOf[Any]) -> dict[str, Any]:
     """Return an array as text; if rows repeat, each of its rows once, and the number of each row."""
     cells = array.reshape(-1, array.shape[-1])
     rows, places = np.unique(cells, axis=0, return_inverse=True)
@@ -204,7 +203,7 @@ def _array(array: NDArray[Any]) -> dict[str, Any]:
     return {"shape": array.shape, "text": _numbers(rows), "rows": _numbers(places)}
 
 
-def _numbers(array: NDArray[Any]) -> str:
+def _numbers(array: ArrayOf[Any]) -> str:
     return " ".join(map(repr, array.ravel().tolist()))
 
 

@@ -13,8 +13,9 @@ from ..base.calls import guided
 from ..base.checks import Instance, ListOf, OneOf
 from ..base.messages import shown
 from ..counts.contingency import Recoding
+from ..frames.labels import united
 from ..frames.opening import InFull, InParts, is_partitioned, open_data
-from ..frames.schema import Columns, united
+from ..frames.schema import Columns
 from ..model.arguments import check_fitted
 from ..model.model import Model, renewed
 from ..model.recipes import Rows, Tally
@@ -160,8 +161,8 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
                 raise _different(f"levels of {shown(name)}", labels, theirs, i, remedy)
     known = unite([x.levels_by_name for x in (first, *others)])
     first, *others = (with_levels(x, known) for x in (first, *others))
-    united: M = first._each(_pool_parts, *others)
-    return of_rows(united, first, *others)
+    united: M = of_rows(first._each(_pool_parts, *others), first, *others)
+    return united
 
 
 def _check_counts(part: Any) -> Any:

@@ -20,7 +20,7 @@ from ..model.model import Model, renewed
 from ..model.questions import variable_number
 from ..model.recipes import A_NETWORK, Step
 from ..network.classifiers import BNC
-from ..network.estimates import Family
+from ..network.families import Family
 
 X = TypeVar("X", bound=Model)
 
@@ -169,7 +169,7 @@ def _read_table(frame: Any, family: Family, levels: Mapping[Hashable, tuple[Any,
     if parents or frame.shape[1] != 1:
         wanted = list(product(*[levels[parent] for parent in parents]))
         columns = _positions(frame.columns, wanted, f"columns {place}")
-    table = frame.to_numpy(dtype=np.float64)[np.ix_(rows, columns)]
+    table: Array = frame.to_numpy(dtype=np.float64)[np.ix_(rows, columns)]
     wrong = ~((table >= 0).all(axis=0) & (np.abs(table.sum(axis=0) - 1) <= _ROUNDING))
     if wrong.any():
         raise ValueError(

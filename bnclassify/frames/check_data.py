@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..base.arrays import Codes
+from ..base.arrays import ArrayOf, Codes
 from ..base.calls import guided
 from ..base.checks import check_columns, check_name
 from .columns import column_arrays
-from .encoding import Frame
+from .dataset import Dataset, InMemory
 from .findings import Column, Finding, drop, equal_rows, find
+from .frame import Frame
 from .numeric import CATEGORICAL, FLOATS, advice_on
 from .opening import InFull, open_data
-from .schema import Dataset, InMemory
 
 _READABLE = (*FLOATS, "string", "boolean", "integer", "categorical", "empty")
 """Inferred types of columns that are categories or numbers."""
@@ -138,7 +137,7 @@ def _column(data: Dataset, classes: Codes | None, *, is_class: bool) -> Column:
     return Column(name, data.levels[0], data.codes[0], numbers, data.weights, classes, is_class)
 
 
-def _all_columns(data: Sequence[Dataset]) -> tuple[Codes, dict[Hashable, NDArray[Any]]]:
+def _all_columns(data: Sequence[Dataset]) -> tuple[Codes, dict[Hashable, ArrayOf[Any]]]:
     """Return the codes of columns, and the numbers of those that have some."""
     codes = np.concatenate([one.codes for one in data])
     return codes, {name: values for one in data for name, values in one.numbers.items()}

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from ..base.arrays import ArrayOf
 from ..base.messages import listed, plain, shown, warn
+from .dataset import Dataset
 from .findings import FEWEST_ROWS, Column, Finding, candidates, find, sentences
 from .numeric import CATEGORICAL, FLOATS, ArrayLike, advice_on, is_dictionary, is_whole, value_type
-from .schema import Dataset, Schema
+from .schema import Schema
 from .sources import categories_of_arrow
 
 
@@ -24,7 +25,7 @@ def column_arrays(frame: pd.DataFrame) -> list[ArrayLike]:
     return [categories_of_arrow(a.__arrow_array__()) if is_dictionary(a.dtype) else a for a in arrays]
 
 
-def encode_column(array: ArrayLike) -> tuple[tuple[Any, ...], NDArray[Any]]:
+def encode_column(array: ArrayLike) -> tuple[tuple[Any, ...], ArrayOf[Any]]:
     """Return the levels and codes of one categorical column."""
     if isinstance(array, pd.Categorical):
         return _as_levels(array.categories), array.codes

@@ -10,13 +10,12 @@ from sys import float_info
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array
+from ..base.arrays import Array, ArrayOf
 from ..base.immutable import EMPTY, cached_property
 from ..base.messages import needs_rows, shown
-from .opening import MAX_LEVELS
 from .sources import Make, Merge, T, register_source
+from .survey import MAX_LEVELS
 
 _MOST_CELLS = 2**12  # of a table from which those of several families are summed
 _MOST_SELECTS = 64  # in one query
@@ -52,7 +51,7 @@ class _Joint:
     """How often joint values of columns occur: (columns, cells) codes and (cells,) totals."""
 
     columns: tuple[Hashable, ...]
-    codes: NDArray[np.int32]
+    codes: ArrayOf[np.int32]
     totals: Array
 
     def marginal(self, family: Sequence[Hashable], labels: Mapping[Hashable, Labels]) -> Counts:

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes
+from ..base.arrays import Array, ArrayOf, Codes, Positions
 from ..base.messages import listed, shown
 from .numeric import MOST_CODES, as_floats
 from .schema import MISSING
@@ -62,7 +61,7 @@ class Column:
     name: Hashable
     levels: tuple[Any, ...]
     codes: Codes
-    numbers: NDArray[Any] | None = None
+    numbers: ArrayOf[Any] | None = None
     weights: Array | None = None
     classes: Codes | None = None
     is_class: bool = False
@@ -229,7 +228,7 @@ def _in_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
         yield Finding(name, "whole numbers that all differ, as in a column of identifiers", "", True)
 
 
-def candidates(codes: Codes, classes: Codes) -> NDArray[np.intp]:
+def candidates(codes: Codes, classes: Codes) -> Positions:
     """Return which columns of (columns, rows) codes can predict the class alone, by some of the rows."""
     rows = np.flatnonzero(classes >= 0)
     some = rows[:: max(1, len(rows) // _BEGINNING)]
@@ -275,7 +274,7 @@ def _copies_class(column: Column) -> Iterator[Finding]:
         yield Finding(column.name, "alone predicts the class in all rows", remedy, serious)
 
 
-def equal_rows(codes: Codes, numbers: Mapping[Hashable, NDArray[Any]]) -> dict[Hashable, int]:
+def equal_rows(codes: Codes, numbers: Mapping[Hashable, ArrayOf[Any]]) -> dict[Hashable, int]:
     """Return how many rows equal an earlier one, by column of numbers in which chance does not explain it.
 
     If the different rows have m pairs of equal values in a column of numbers, of all p pairs, chance explains

@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas.api.extensions import ExtensionArray
 
-from ..base.arrays import Array
+from ..base.arrays import Array, ArrayOf, Positions
 from ..base.checks import must_be
 from ..base.messages import listed, shown
 from .texts import how_to_read, numbers_in
 
-ArrayLike = ExtensionArray | NDArray[Any]
+ArrayLike = ExtensionArray | ArrayOf[Any]
 
 # Inferred types of pandas for columns of numbers.
 FLOATS = ("floating", "mixed-integer-float", "decimal")
@@ -64,7 +63,7 @@ def is_whole(number: Any) -> bool:
     return bool(number.is_finite() and number == number.to_integral_value())
 
 
-def read_numbers(array: ArrayLike, name: Hashable, argument: str, *, must: bool) -> NDArray[Any] | None:
+def read_numbers(array: ArrayLike, name: Hashable, argument: str, *, must: bool) -> ArrayOf[Any] | None:
     """Return numbers as floats (large integers as objects); other values raise if ``must``, or give None."""
     kind = value_type(array)
     if kind in NUMBERS:
@@ -137,7 +136,7 @@ def check_weights(weights: Any, index: pd.Index[Any], argument: str = "weights")
     return floats
 
 
-def as_floats(numbers: NDArray[Any]) -> Array:
+def as_floats(numbers: ArrayOf[Any]) -> Array:
     """Return numbers as floats, including integers that floats cannot distinguish."""
     return numbers if numbers.dtype == np.float64 else numbers.astype(np.float64)
 
@@ -152,7 +151,7 @@ def to_numbers(name: Hashable, labels: tuple[Any, ...]) -> list[float]:
     return [float(label) for label in labels]
 
 
-def labels_to_keep(numbers: NDArray[Any]) -> tuple[Any, ...]:
+def labels_to_keep(numbers: ArrayOf[Any]) -> tuple[Any, ...]:
     """Return the distinct numbers of a column, ascending, if they are categories."""
     if len(pd.unique(numbers[:_BEGINNING])) > MOST_CODES + 1:  # one may be missing
         return ()
@@ -180,7 +179,7 @@ def as_label(number: Any) -> int | float:
     return whole if whole == number else float(number)
 
 
-def code_labels(numbers: NDArray[Any], labels: tuple[Any, ...]) -> tuple[tuple[Any, ...], NDArray[np.intp]]:
+def code_labels(numbers: ArrayOf[Any], labels: tuple[Any, ...]) -> tuple[tuple[Any, ...], Positions]:
     """Return the given labels, followed by numbers that are not among them, and the code of each number."""
     codes, values = pd.factorize(numbers)
     found = [as_label(value) for value in values]
@@ -190,7 +189,7 @@ def code_labels(numbers: NDArray[Any], labels: tuple[Any, ...]) -> tuple[tuple[A
     return levels, lookup[codes]
 
 
-def check_finite(numbers: Mapping[Hashable, NDArray[Any]]) -> None:
+def check_finite(numbers: Mapping[Hashable, ArrayOf[Any]]) -> None:
     """Raise a ValueError that names the columns with infinite numbers."""
     infinite = [name for name, values in numbers.items() if np.isinf(as_floats(values)).any()]
     if infinite:
@@ -200,7 +199,7 @@ def check_finite(numbers: Mapping[Hashable, NDArray[Any]]) -> None:
         )
 
 
-def check_exact(numbers: Mapping[Hashable, NDArray[Any]]) -> None:
+def check_exact(numbers: Mapping[Hashable, ArrayOf[Any]]) -> None:
     """Raise a ValueError that names the columns of integers that floats cannot distinguish."""
     large = [name for name, values in numbers.items() if values.dtype == object]
     if large:

@@ -8,12 +8,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, added
+from ..base.arrays import Array, ArrayOf, Mask, Positions, added
 from ..base.messages import listed, needs_rows, shown, warn
-from .encoding import Facts, Reading
-from .schema import ALL, MISSING, Columns, Dataset, Known, Learnable, Prepare, Schema, recode
+from .dataset import Dataset, Learnable, Prepare
+from .labels import recode
+from .reading import Facts, Reading
+from .schema import ALL, MISSING, Columns, Known, Schema
 from .sources import Source, is_dask
 
 T = TypeVar("T")
@@ -126,7 +127,7 @@ class Partitions(Learnable):
         return self._counted.size
 
     @property
-    def incomplete(self) -> NDArray[np.bool_]:
+    def incomplete(self) -> Mask:
         """Which columns have a missing value."""
         if not self.memo.gaps.keys() >= set(self.columns):
             self._look()
@@ -149,7 +150,7 @@ class Partitions(Learnable):
             self.tell()
 
     @property
-    def codes(self) -> NDArray[Any]:
+    def codes(self) -> ArrayOf[Any]:
         """Raise a TypeError, because rows in parts are not kept."""
         raise needs_rows("dataset")
 
@@ -258,19 +259,19 @@ class Partitions(Learnable):
             np.add.at(table, tuple(codes[:, observed]), totals[observed])
         return tables
 
-    def cells(self, families: Sequence[Sequence[int]]) -> Iterable[tuple[NDArray[np.intp], Array]]:
+    def cells(self, families: Sequence[Sequence[int]]) -> Iterable[tuple[Positions, Array]]:
         """Yield codes of joint values of families, (columns, cells), and how many rows have them."""
         counted = self._cells(families)
         if counted is None:
             raise needs_rows("dataset")
         return counted
 
-    def _cells(self, families: Sequence[Sequence[int]]) -> Iterator[tuple[NDArray[np.intp], Array]] | None:
+    def _cells(self, families: Sequence[Sequence[int]]) -> Iterator[tuple[Positions, Array]] | None:
         names = [tuple([self.columns[i] for i in family]) for family in families]
         counted = ask_source(self.source, names, self.reading)
         return None if counted is None else map(self._coded_counts, families, counted)
 
-    def _coded_counts(self, family: Sequence[int], counts: Counts) -> tuple[NDArray[np.intp], Array]:
+    def _coded_counts(self, family: Sequence[int], counts: Counts) -> tuple[Positions, Array]:
         """Return the codes of counted labels, and their counts."""
         codes = np.empty((len(family), len(counts)), dtype=np.intp)
         for row, i, labels in zip(codes, family, zip(*counts, strict=True), strict=bool(counts)):

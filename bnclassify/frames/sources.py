@@ -12,7 +12,7 @@ import pandas as pd
 from ..base.calls import open_bar
 from ..base.immutable import cached_property
 from ..base.messages import listed
-from .schema import Countable
+from .dataset import Countable
 
 _OWN = (pd.DataFrame, pd.Series, Mapping, np.ndarray, list, tuple, str)
 
@@ -43,7 +43,7 @@ def converted(data: Any) -> Any:
     return pd.Series(_column(opened), name=opened.name)
 
 
-def in_kind_of(given: Any, answer: Any) -> Any:
+def in_kind_of(given: Any, answer: pd.Series[Any] | pd.DataFrame) -> Any:
     """Return a Series or data frame of pandas in the library of the data that were given."""
     if not _is_foreign(given):
         return answer

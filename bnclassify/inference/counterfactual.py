@@ -32,10 +32,12 @@ from ..base.calls import advance, guided, progress_bar
 from ..base.checks import Names, OneOf, Unseen, Whole
 from ..base.graphs import descending
 from ..base.immutable import cached_property
-from ..frames.encoding import Row
+from ..frames.dataset import Dataset
+from ..frames.labels import check_unseen
 from ..frames.numeric import as_floats
 from ..frames.opening import InFull
-from ..frames.schema import MISSING, Dataset, check_unseen
+from ..frames.records import Row
+from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from .explain import own_values, read_one
@@ -222,7 +224,7 @@ class Changes:
     @cached_property
     def before(self) -> Array:
         """The log joint of the row, (classes,)."""
-        return self.logs(np.empty((1, 0), dtype=np.intp))[0]
+        return self.logs(np.empty((1, 0), dtype=np.intp)).ravel()
 
     @cached_property
     def alone(self) -> Array:

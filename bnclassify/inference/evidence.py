@@ -17,10 +17,11 @@ from ..base import graphs
 from ..base.arrays import Array, Codes, Mask, Positions, blocks, first_best, log, log_sum_exp, second_best
 from ..base.checks import OneOf, is_among, must_be
 from ..base.messages import listed, shown
-from ..frames.schema import Dataset, check_unseen
+from ..frames.dataset import Dataset
+from ..frames.labels import check_unseen
 from ..model.arguments import check_fitted, check_not_dropped
 from ..model.model import Model
-from ..network.estimates import Scope
+from ..network.families import Scope
 
 _BLOCK_CELLS = 2**22
 _MOST_LINES = 5
@@ -268,5 +269,4 @@ def middles(x: Model, feature: Hashable) -> Array | None:
 
 def _spread(levels: int) -> list[int]:
     """Return all levels, or an evenly spaced selection if there are many."""
-    positions = np.linspace(0, levels - 1, min(levels, _MOST_LINES))
-    return positions.round().astype(int).tolist()
+    return [round(position) for position in np.linspace(0, levels - 1, min(levels, _MOST_LINES))]

@@ -9,15 +9,14 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, Mask, Positions
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions
 from ..base.calls import guided
 from ..base.checks import Flag, Unseen
 from ..base.messages import shown
-from ..frames.encoding import Row, is_missing
+from ..frames.dataset import Dataset
 from ..frames.opening import InFull
-from ..frames.schema import Dataset
+from ..frames.records import Row, is_missing
 from ..model.arguments import check_fitted, read_for
 from ..model.model import Model
 from ..model.recipes import with_level
@@ -174,7 +173,7 @@ def explain(
 
 def _contributions(
     x: Model, evidence: Evidence, raw: Dataset, interactions: bool
-) -> tuple[dict[Hashable, NDArray[Any]], Array]:
+) -> tuple[dict[Hashable, ArrayOf[Any]], Array]:
     """Return the values of each variable, and of each interaction, (rows,), and the log odds of rows."""
     names = [x.class_var, *[x.features[i] for i in evidence.order]]
     values = _values(x, evidence, raw)
@@ -195,7 +194,7 @@ def _reasons(
     row: int,
     weights: Array,
     variables: Sequence[Hashable],
-    values: NDArray[Any],
+    values: ArrayOf[Any],
     strongest: Positions,
 ) -> list[str]:
     """Write the strongest contributions of features in a row."""
@@ -291,7 +290,7 @@ def _read_rows(x: Model, rows: Any) -> tuple[Dataset, Dataset]:
     return raw, raw if x.preparation is None else x.preparation.code(raw)
 
 
-def _values(x: Model, evidence: Evidence, raw: Dataset) -> list[NDArray[Any]]:
+def _values(x: Model, evidence: Evidence, raw: Dataset) -> list[ArrayOf[Any]]:
     """Return the target of each row, then each feature's values in order: arrays of objects."""
     values = [_labelled(x.known_levels[-1], evidence.targets)]
     for i in evidence.order:
@@ -301,7 +300,7 @@ def _values(x: Model, evidence: Evidence, raw: Dataset) -> list[NDArray[Any]]:
     return values
 
 
-def own_values(raw: Dataset, name: Hashable) -> NDArray[Any]:
+def own_values(raw: Dataset, name: Hashable) -> ArrayOf[Any]:
     """Return the original values of a column; whole numbers as integers."""
     if name not in raw.numbers:
         return _labelled(raw.levels[raw.positions[name]], raw.codes[raw.positions[name]])
@@ -309,22 +308,22 @@ def own_values(raw: Dataset, name: Hashable) -> NDArray[Any]:
     return _objects([int(n) if isinstance(n, float) and n.is_integer() else n for n in numbers])
 
 
-def _labelled(labels: Sequence[Any], codes: Codes) -> NDArray[Any]:
+def _labelled(labels: Sequence[Any], codes: Codes) -> ArrayOf[Any]:
     """Return labels by their codes, NaN for -1."""
     return _objects([*labels, np.nan])[codes]
 
 
-def _objects(labels: Sequence[Any]) -> NDArray[Any]:
+def _objects(labels: Sequence[Any]) -> ArrayOf[Any]:
     """Return an array of objects, which can be tuples."""
     return np.fromiter(labels, dtype=object, count=len(labels))
 
 
-def _parents(x: Model, evidence: Evidence) -> list[NDArray[Any]]:
+def _parents(x: Model, evidence: Evidence) -> list[ArrayOf[Any]]:
     """Write the values of the feature parents of each variable: the class, then the features in order."""
     parents = x.feature_parents
     number = {name: i for i, name in enumerate(x.features)}
     blank = np.full(len(evidence.targets), "", dtype=object)
-    texts = [blank]
+    texts: list[ArrayOf[Any]] = [blank]
     for name in (x.features[i] for i in evidence.order):
         written = {parent: [*x._written_levels(parent), np.nan] for parent in parents[name]}
         columns = [
@@ -352,7 +351,7 @@ def write_rivals(labels: Sequence[Any], rivals: Mask) -> str:
     return " or ".join(against[:3]) + (f" or {more} more" if more > 0 else "")
 
 
-def _compared(x: Model, evidence: Evidence, lines_per_row: int) -> dict[str, NDArray[Any]]:
+def _compared(x: Model, evidence: Evidence, lines_per_row: int) -> dict[str, ArrayOf[Any]]:
     """Return the compared classes for each line of the result."""
     pairs = [_opponents(x, evidence, row) for row in range(len(evidence.targets))]
     names = enumerate(("target", "against"))

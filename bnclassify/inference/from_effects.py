@@ -17,10 +17,10 @@ from ..base.arrays import Array
 from ..base.checks import Instance, check_name, must_be
 from ..base.immutable import record
 from ..base.messages import listed, plain, repeated, shown
-from ..frames.encoding import is_missing
+from ..frames.records import is_missing
 from ..frames.schema import MISSING
 from ..model.recipes import Recipe, Step
-from .effects import RESERVED, UNSEEN, EffectTable, Values, build, intervals_between
+from .effect_table import RESERVED, UNSEEN, EffectTable, Values, build, intervals_between
 
 _INTERVAL = re.compile(r"\(\s*([^\s,()\[\]]+),\s*([^\s,()\[\]]+)\]")
 
@@ -245,7 +245,7 @@ def _fill(name: Hashable, rows: pd.DataFrame, axes: Sequence[_Axis], numbers: Ar
             f"table must have a row for every value of {shown(name)}, and of the feature that is given; got "
             f"none for {' given '.join(labels)}."
         )
-    return np.nan_to_num(table, nan=0.0)
+    return np.asarray(np.nan_to_num(table, nan=0.0))
 
 
 def _shares(name: Hashable, rows: pd.DataFrame, axes: Sequence[_Axis]) -> Array:

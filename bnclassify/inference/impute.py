@@ -12,8 +12,8 @@ import pandas as pd
 from ..base.arrays import Array, Mask, code_type
 from ..base.calls import guided
 from ..base.checks import Optional, Seed, Whole, check_rng
+from ..frames.dataset import match
 from ..frames.opening import frame_of
-from ..frames.schema import match
 from ..frames.sources import AnyFrame
 from ..model.arguments import check_joint, encode_for
 from ..model.model import Model

@@ -24,9 +24,10 @@ from ..base.arrays import (
 from ..base.calls import guided
 from ..base.checks import Flag, Instance, Real, Seed, Unseen, check_columns, check_rng
 from ..base.messages import listed, shown
-from ..frames.encoding import Row, is_missing
+from ..frames.dataset import Dataset
+from ..frames.labels import check_unseen
 from ..frames.partitions import dask_frame_of
-from ..frames.schema import Dataset, check_unseen
+from ..frames.records import Row, is_missing
 from ..frames.sources import AnyFrame, in_kind_of, in_pandas
 from ..metrics.outcomes import Labelling
 from ..model.arguments import check_fitted, encode_for, log_joint
@@ -110,7 +111,8 @@ def predict(
     greedy : bool, default False
         For a `chain`, whether to predict one class variable after the other, given the labels before.
     interval : float, optional
-        With ``prob=True``, probability of a credible interval of each posterior, such as 0.9.
+        With ``prob=True``, probability of a credible interval of each posterior, such as 0.9. Models with
+        refits, from ``bnc(..., interval=True)``, and their tables and scorecards have a jackknife interval.
         Requires tables estimated with ``smooth``, ``ess`` or ``m`` above 0.
     draws : int, default 1000
         Number of draws of all tables from which an interval is computed.
@@ -180,8 +182,14 @@ def predict(
         settings: dict[str, Any] = {"interval": interval, "draws": draws, "seed": seed}
         if refits := model.learned.get("refits"):
             others = [_predicting(one, True, "missing", prior, None, False, False) for one in refits]
+            rows = model._trained_on
+            finest = 0.0 if rows is None else 1 / max(rows.cases or rows.size, 1.0)
             predict_rows = partial(
-                _refit_intervals, estimate=predict_rows, refits=others, interval=settings["interval"]
+                _refit_intervals,
+                estimate=predict_rows,
+                refits=others,
+                interval=settings["interval"],
+                finest=finest,
             )
         else:
             predict_rows = partial(
@@ -189,10 +197,12 @@ def predict(
             )
     frame = dask_frame_of(newdata)
     if frame is None:
-        return in_kind_of(newdata, predict_rows(in_pandas(newdata)))
-    check_columns(model.features, list(frame.columns), "newdata")
-    needed = frame[list(model.features)]
-    return needed.map_partitions(predict_rows, meta=predict_rows(needed._meta.iloc[:0]))
+        answer: pd.Series[Any] | pd.DataFrame = in_kind_of(newdata, predict_rows(in_pandas(newdata)))
+    else:
+        check_columns(model.features, list(frame.columns), "newdata")
+        needed = frame[list(model.features)]
+        answer = needed.map_partitions(predict_rows, meta=predict_rows(needed._meta.iloc[:0]))
+    return answer
 
 
 def _predicting(
@@ -264,25 +274,27 @@ def _refit_intervals(
     estimate: Callable[[Any], pd.DataFrame],
     refits: Sequence[Callable[[Any], pd.DataFrame]],
     interval: float,
+    finest: float,
 ) -> pd.DataFrame:
     """Predict posteriors with their intervals, from those of models without a group of the rows each."""
     frame = estimate(newdata)
     others = np.stack([refit(newdata).to_numpy() for refit in refits])
-    return with_bounds(frame, jackknife_bounds(frame.to_numpy(), others, interval))
+    return with_bounds(frame, jackknife_bounds(frame.to_numpy(), others, interval, finest))
 
 
-def jackknife_bounds(estimate: Array, others: Array, interval: float) -> Array:
+def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: float = 0.0) -> Array:
     """Return the ends of intervals of probabilities, (2, …), from those without each group, (groups, …).
 
     With L the log odds, and L_g those without group g of G, the variance of L is (G − 1)/G Σ_g (L_g − mean)²,
-    and its distribution Student's t with G − 1 degrees of freedom.
+    and its distribution Student's t with G − 1 degrees of freedom. The ends move outwards by ``finest``, the
+    share of one case: what occurred in no row does not occur in fewer rows either, but can be possible.
     """
     n, least = len(others), np.finfo(np.float64).tiny
     odds, estimated = (logit(np.clip(p, least, 1 - _ROUNDING)) for p in (others, estimate))
     deviation = np.sqrt((n - 1) / n * np.square(odds - odds.mean(axis=0)).sum(axis=0))
     width = stdtrit(n - 1, (1 + interval) / 2) * deviation
-    bounds = np.stack([np.minimum(expit(estimated - width), estimate), expit(estimated + width)])
-    return np.maximum(bounds, [np.zeros_like(estimate), estimate])
+    low, high = expit(estimated - width) - finest, expit(estimated + width) + finest
+    return np.stack([np.clip(low, 0.0, estimate), np.clip(high, estimate, 1.0)])
 
 
 def _posteriors(x: Model, codes: Codes, prior: object) -> Array:
@@ -340,12 +352,12 @@ def check_prior(prior: Any, classes: Sequence[Hashable]) -> Array:
     Instance(Mapping | pd.Series, "a dict or Series with the probability of each class").check("prior", prior)
     probabilities: dict[Any, Any] = dict(prior)
     _check_classes(list(prior.keys()), classes, "prior must have the classes as its names")
-    shares = np.array(
+    shares: Array = np.array(
         [Real(least=0).check(f"prior[{shown(name)}]", probabilities[name]) for name in classes], dtype=float
     )
     if abs(shares.sum() - 1) > _ROUNDED:
         raise ValueError(f"prior must be probabilities that sum to 1; got a sum of {shares.sum():g}.")
-    return shares / shares.sum()
+    return shares / float(shares.sum())
 
 
 def exchange_prior(logs: Array, learned: Array, prior: Array, classes: Sequence[Hashable]) -> Array:

@@ -14,7 +14,7 @@ from ..base.calls import guided
 from ..base.checks import Instance, Names, Real, Seed, Whole, check_rng, is_among
 from ..base.immutable import EMPTY
 from ..base.messages import listed, shown
-from ..frames.schema import match
+from ..frames.dataset import match
 from ..model.arguments import check_joint, check_not_dropped, encode_for
 from ..model.model import Model
 from ..model.recipes import BOUNDS, check_draws, check_interval, drawn_bounds
@@ -137,7 +137,7 @@ def query(
         raise ValueError(f"variables must not be in the evidence; got {listed(overlap)} in both. Omit one.")
     numbers = [model.variables.index(name) for name in names]
     levels, by_draws = model.levels_by_name, model.is_sampled and names != (model.class_var,)
-    logs = possible(log_table(model, () if by_draws else numbers, known, likelihoods)).ravel()
+    logs: Array = possible(log_table(model, () if by_draws else numbers, known, likelihoods)).ravel()
     log_evidence = float(log_sum_exp(logs))
     if by_draws:
         if interval is not None:
@@ -157,7 +157,7 @@ def query(
     draws, seed = check_draws(draws, len(found)), int(check_rng(rng).integers(2**63))
 
     def distribution(drawn: Model) -> Array:
-        return np.exp(log_normalize(log_table(drawn, numbers, known, likelihoods).reshape(1, -1)))[0]
+        return np.exp(log_normalize(log_table(drawn, numbers, known, likelihoods).reshape(1, -1))).ravel()
 
     bounds = drawn_bounds(model, distribution, float(interval or 0), draws, seed)
     frame = pd.DataFrame(dict(zip(BOUNDS, [bounds[0], found, bounds[1]], strict=True)), index=index)
@@ -273,7 +273,7 @@ def log_table(
             f"variables and evidence must have a joint distribution of fewer cells; got {n * cards[-1]:,}. "
             "Query fewer variables at a time, or give fewer likelihoods and lists."
         )
-    logs = np.empty((n, cards[-1]))
+    logs: Array = np.empty((n, cards[-1]))
     positions = np.indices(shape, dtype=np.intp).reshape(len(features), n)
     for block in blocks(n, _BLOCK_CODES, len(cards)):
         codes = np.repeat(evidence[:-1, None], block.stop - block.start, axis=1)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..base.calls import guided
 from ..base.checks import Seed, Whole, check_rng
-from ..frames.encoding import is_missing
+from ..frames.records import is_missing
 from ..model.arguments import check_joint
 from ..model.model import Model
 from ..network.gibbs import BURN_IN, MOST_SWEEPS

@@ -13,9 +13,10 @@ from ..base.arrays import Array, Codes, log_normalize, share_out, xlogx
 from ..base.calls import guided
 from ..base.checks import Unseen
 from ..base.graphs import descending
-from ..frames.encoding import Row, is_missing
+from ..frames.dataset import Dataset
+from ..frames.labels import check_unseen
 from ..frames.opening import InFull
-from ..frames.schema import Dataset, check_unseen
+from ..frames.records import Row, is_missing
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from .evidence import middles

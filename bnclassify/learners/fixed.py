@@ -17,7 +17,7 @@ from ..frames.schema import Schema
 from ..frames.training import averages_views, describe
 from ..model.recipes import Recipe, Step
 from ..network.classifiers import BNC
-from ..network.estimates import Family, check_families
+from ..network.families import Family, check_families
 from ..superparents.one_dependence import AODE
 
 

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ..base.checks import Flag, ListOf, OneOf, Optional, ScoreName, Seed, Whole, check_rng
+from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts
-from ..frames.schema import Countable
 from ..frames.training import prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC
@@ -101,7 +101,7 @@ def hc(
     better than all networks that differ by one arc, but need not be the best of all; `tabu` and `restarts`
     often find a better one. Of tied changes, additions come before deletions and reversals, each in column
     order. The page :doc:`Formulas </methods>` has the tolerances and describes structural EM, whose scores
-    `greedy_scores` returns.
+    `search_steps` returns.
 
     References
     ----------

@@ -14,9 +14,9 @@ from ..base.arrays import Array, Positions, log, log_sum_exp, normalize, one_thr
 from ..base.checks import ListOf, Real, Seed, Whole, check_name, check_rng, must_be
 from ..base.immutable import record
 from ..base.messages import warn
-from ..frames.encoding import check_levels
+from ..frames.dataset import Dataset
+from ..frames.frame import check_levels
 from ..frames.opening import InFull, open_data
-from ..frames.schema import Dataset
 from ..model.model import renewed
 from ..model.recipes import Rows, Step
 from ..network.classifiers import BNC
@@ -159,7 +159,8 @@ def _fit(data: Dataset, k: int, smooth: float, restarts: int, rng: np.random.Gen
 
 def _climb(hot: Array, times: Array, cards: Positions, tables: Array, smooth: float) -> _Fit:
     """Run EM from a start until it converges; ``hot`` is (levels, patterns), ``times`` (patterns,)."""
-    shares, objectives = np.full(len(tables), 1 / len(tables)), list[float]()
+    shares: Array = np.full(len(tables), 1 / len(tables))
+    objectives: list[float] = []
     while True:
         log_tables, log_shares = log(np.maximum(tables, _LEAST)), log(np.maximum(shares, _LEAST))
         with one_thread:

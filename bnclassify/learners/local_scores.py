@@ -17,13 +17,15 @@ from ..base.checks import OneOf, Real, ScoreName
 from ..base.messages import listed, warn
 from ..counts.contingency import Counts, count_families, family_counts, flat_index
 from ..counts.information import looking_up
+from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts, open_data
-from ..frames.schema import Columns, Countable, Dataset, Schema
+from ..frames.schema import Columns, Schema
 from ..model.arguments import check_bnc
 from ..model.recipes import is_repeated
 from ..network.classifiers import BNC
 from ..network.elimination import equal_columns
-from ..network.estimates import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize, Scope
+from ..network.families import Scope
+from ..network.priors import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize
 
 _STIRLING = 16.0  # above this, four terms of the series are exact to 1e-14
 
@@ -53,7 +55,7 @@ def log_rising(n: Counts, a: Any) -> Array:
     if is_large.all():
         return np.asarray(stirling)
     small = np.minimum(a, _STIRLING)
-    return np.where(is_large, stirling, gammaln(n + small) - gammaln(small))
+    return np.asarray(np.where(is_large, stirling, gammaln(n + small) - gammaln(small)))
 
 
 def _stirling_rest(x: Any) -> Any:
@@ -181,7 +183,7 @@ class LocalScores:
     def _fit(self, table: Counts, r: int, q: Any) -> Array:
         """Return Σ_jk f(N_jk, a) − Σ_j f(N_j, r a) over the first two axes."""
         term, a = self.score.term, self.score.pseudo_counts(r, q)
-        return term(table, a).sum(axis=(0, 1)) - term(table.sum(axis=0), r * a).sum(axis=0)
+        return np.asarray(term(table, a).sum(axis=(0, 1)) - term(table.sum(axis=0), r * a).sum(axis=0))
 
     def _added_fit(self, table: Counts, columns: slice, r: int, q: float) -> tuple[Array, Array]:
         """Return the contribution of each of some columns as a further parent to the fit, and the fit."""

@@ -14,17 +14,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, Mask, Positions, code_type, first_best, log
+from ..base.arrays import Array, ArrayOf, Mask, Positions, code_type, first_best, log
 from ..base.messages import shown
 from ..counts.contingency import check_cells, flat_index, number_states
-from ..frames.schema import Dataset, Schema
+from ..frames.dataset import Dataset
+from ..frames.schema import Schema
 from ..metrics import ACCURACY, Metric
-from ..metrics.folds import Rows
 from ..network.elimination import add_missing
-from ..network.estimates import Prior, PseudoCounts
 from ..network.factors import Factor
+from ..network.priors import Prior, PseudoCounts
 from .neighbours import Edit, Parents, Structure, apply
 
 _KEPT_BYTES = 2**28
@@ -38,7 +37,7 @@ class FoldedData:
     a count of fractions without training rows is exactly 0.
     """
 
-    def __init__(self, data: Dataset, tests: Sequence[Rows]) -> None:
+    def __init__(self, data: Dataset, tests: Sequence[Positions]) -> None:
         rows = np.concatenate([np.sort(test) for test in tests])
         self.partition = len(rows) == len(data) and bool((np.bincount(rows, minlength=len(data)) == 1).all())
         self.sizes = np.array([len(test) for test in tests])
@@ -73,7 +72,7 @@ class FoldedData:
         partial = [self.grouped.codes[column] >= 0 for column in columns if column in self.partial]
         return np.logical_and.reduce(partial) if partial else None
 
-    def trained(self, counts: NDArray[Any]) -> Array:
+    def trained(self, counts: ArrayOf[Any]) -> Array:
         """Convert counts by group, the last axis, to counts of training rows: (..., folds, classes)."""
         by_fold = counts.reshape(*counts.shape[:-1], -1, self.n_classes)
         total = by_fold.sum(axis=-2, keepdims=True) if self.partition else by_fold[..., -1:, :]

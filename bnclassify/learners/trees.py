@@ -12,8 +12,8 @@ from ..base.arrays import TOLERANCE, Array, Mask, first_best
 from ..base.checks import OneOf
 from ..base.graphs import maximum_forest, spanning_tree_posterior
 from ..counts.information import PairStatistics, informations, pair_statistics
+from ..frames.dataset import Learnable
 from ..frames.opening import InFull, InParts
-from ..frames.schema import Learnable
 from ..frames.training import averages_views, prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC
@@ -134,13 +134,15 @@ def tan_cl(
     rules.check_leaves(data.schema.numeric)
     first = 0 if root is None else coded.index(OneOf(coded, "a feature").check("root", root))
     warn_of_fractions(data, score)
-    trace, settings = {}, {"score": score, "root": root} | rules.settings() | as_setting(numbers)
+    trace: dict[str, Any] = {}
+    settings = {"score": score, "root": root} | rules.settings() | as_setting(numbers)
     settings |= {"ess": None if ess == 1 else ess, "features": None if features is None else data.features}
     if missing == "em":
         if data.schema.numeric:
             raise ValueError("missing must be 'available' with numbers; got 'em'. Discretize the numbers.")
         settings["missing"] = missing
-        parents, trace["scores"] = _expected_forest(data, score, first, rules)
+        parents, scores = _expected_forest(data, score, first, rules)
+        trace |= {"scores": scores, "steps": ()}
     else:
         among = rules.among(coded)
         of_coded = _forest(data.select((*coded, class_var)), score, ess, first, among)

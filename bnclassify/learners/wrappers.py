@@ -55,7 +55,7 @@ _RESULT = """\
 Returns
 -------
 BNC
-    Structure without parameters. Use `lp` to estimate them, and `greedy_scores` and `search_steps` to
+    Structure without parameters. Use `lp` to estimate them, and `search_steps` to
     see the search.
 
 Warns
@@ -138,12 +138,12 @@ def fssj(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[Sear
 
     Examples
     --------
-    >>> from bnclassify import fssj, greedy_scores, load_car, modelstring
+    >>> from bnclassify import fssj, load_car, modelstring, search_steps
     >>> model = fssj("class", load_car(), k=5, smooth=1, rng=0, epsilon=0)
     >>> modelstring(model)
     '[class] [persons|class] [safety|class] [buying|safety:class] [doors|persons:class]
      [maint|safety:buying:class] [lug_boot|safety:buying:maint:class]'
-    >>> [round(score, 3) for score in greedy_scores(model)]
+    >>> [round(score, 3) for score in search_steps(model).attrs["scores"]]
     [0.7, 0.7, 0.768, 0.811, 0.861, 0.943, 0.948]
     """
     return Search(k, **options).run(fssj, FORWARD, class_var, dataset)
@@ -203,12 +203,12 @@ def tan_hc(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[Se
 
     Examples
     --------
-    >>> from bnclassify import greedy_scores, load_car, modelstring, tan_hc
+    >>> from bnclassify import load_car, modelstring, search_steps, tan_hc
     >>> model = tan_hc("class", load_car(), k=5, smooth=1, rng=0)
     >>> modelstring(model)
     '[class] [maint|class] [doors|class] [persons|class] [safety|class] [buying|maint:class]
      [lug_boot|safety:class]'
-    >>> [round(score, 3) for score in greedy_scores(model)]
+    >>> [round(score, 3) for score in search_steps(model).attrs["scores"]]
     [0.85, 0.9, 0.936]
     """
     return Search(k, **options).run(tan_hc, TREE, class_var, dataset)
@@ -236,12 +236,12 @@ def tan_hcsp(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[
 
     Examples
     --------
-    >>> from bnclassify import greedy_scores, load_car, modelstring, tan_hcsp
+    >>> from bnclassify import load_car, modelstring, search_steps, tan_hcsp
     >>> model = tan_hcsp("class", load_car(), k=5, smooth=1, rng=0)
     >>> modelstring(model)
     '[class] [buying|class] [doors|class] [persons|class] [safety|class] [maint|buying:class]
      [lug_boot|safety:class]'
-    >>> [round(score, 3) for score in greedy_scores(model)]
+    >>> [round(score, 3) for score in search_steps(model).attrs["scores"]]
     [0.85, 0.901, 0.939]
     """
     return Search(k, **options).run(tan_hcsp, SUPERPARENT, class_var, dataset)
@@ -272,12 +272,12 @@ def kdb(
 
     Examples
     --------
-    >>> from bnclassify import greedy_scores, kdb, load_car, modelstring
+    >>> from bnclassify import kdb, load_car, modelstring, search_steps
     >>> model = kdb("class", load_car(), k=5, smooth=1, rng=0)
     >>> modelstring(model)
     '[class] [buying|class] [doors|class] [persons|class] [safety|class] [maint|buying:class]
      [lug_boot|safety:class]'
-    >>> [round(score, 3) for score in greedy_scores(model)]
+    >>> [round(score, 3) for score in search_steps(model).attrs["scores"]]
     [0.85, 0.901, 0.939]
     """
     most = Whole(least=1).check("kdbk", kdbk)

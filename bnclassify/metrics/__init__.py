@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from ..base.arrays import TOLERANCE, Array, Codes, first_best, log_normalize, log_sum_exp
+from ..base.arrays import TOLERANCE, Array, Codes, Mask, first_best, log_normalize, log_sum_exp
 from ..base.checks import ListOf, available
 from ..base.messages import listed, plain, repeated, shown
 from .outcomes import Outcomes
@@ -188,7 +187,7 @@ def find_metric(metric: object) -> Metric | OwnMetric:
     return METRICS[metric]
 
 
-def bin_sums(probability: Array, right: NDArray[np.bool_], ends: Array, weights: Array) -> Array:
+def bin_sums(probability: Array, right: Mask, ends: Array, weights: Array) -> Array:
     """Sum weights, probabilities and correct predictions by intervals [0, ends[0]], (ends[0], ends[1]], ...
 
     A probability that equals an end up to rounding is in the lower interval.
@@ -341,7 +340,7 @@ def _auc(rows: Array) -> float:
     return float(np.average(areas, weights=class_weights[ranked]))
 
 
-def _area(scores: Array, is_positive: NDArray[np.bool_], weights: Array) -> float:
+def _area(scores: Array, is_positive: Mask, weights: Array) -> float:
     """Return the proportion of pairs of a positive and a negative row in which the positive scores higher."""
     order = np.argsort(scores, kind="stable")
     with np.errstate(invalid="ignore"):

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..base.arrays import Array
+from ..base.arrays import Array, ArrayOf, Mask, Positions
 from ..base.checks import OneOf, Seed, Whole, check_rng
 from ..base.messages import listed, shown, warn
-from ..frames.encoding import encode_frame
+from ..frames.frame import encode_frame
 from ..frames.numeric import check_index
 from ..frames.sources import in_pandas
 
@@ -22,11 +22,10 @@ _MOST_HASHED = 64  # maximum number of units of a row that are hashed separately
 _STEP = 0x9E3779B97F4A7C15  # increment of SplitMix64
 _WORD = 2**32  # of the random numbers of R
 
-Rows = NDArray[np.intp]
-Folds = Sequence[ArrayLike] | NDArray[Any] | Iterable[tuple[ArrayLike, ArrayLike]]
+Folds = Sequence[ArrayLike] | ArrayOf[Any] | Iterable[tuple[ArrayLike, ArrayLike]]
 
 
-def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> NDArray[np.intp]:
+def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> Positions:
     """Assign rows to folds at random so that every fold has each class in its proportion.
 
     Parameters
@@ -68,7 +67,7 @@ def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> NDArray[np.in
     return folds
 
 
-def encode_classes(y: ArrayLike) -> tuple[NDArray[Any], tuple[Any, ...]]:
+def encode_classes(y: ArrayLike) -> tuple[ArrayOf[Any], tuple[Any, ...]]:
     """Return the code of the class of each row, and the classes."""
     y = in_pandas(y)
     if isinstance(y, str | pd.DataFrame) or np.ndim(y) != 1:
@@ -82,14 +81,14 @@ def encode_classes(y: ArrayLike) -> tuple[NDArray[Any], tuple[Any, ...]]:
     return codes, data.levels[0]
 
 
-def warn_of_small_classes(sizes: NDArray[Any], levels: Iterable[Any], k: int) -> None:
+def warn_of_small_classes(sizes: ArrayOf[Any], levels: Iterable[Any], k: int) -> None:
     """Warn of classes with fewer rows than folds."""
     small = [level for level, size in zip(levels, sizes, strict=False) if 0 < size < k]
     if small:
         warn(f"classes with fewer rows than k={k}, so that some folds have none of them: {listed(small)}")
 
 
-def r_folds(y: ArrayLike, k: int, *, seed: int, sample_kind: str = "rejection") -> NDArray[np.intp]:
+def r_folds(y: ArrayLike, k: int, *, seed: int, sample_kind: str = "rejection") -> Positions:
     """Assign rows to the folds of ``cv`` in the R package after ``set.seed(seed)``.
 
     Parameters
@@ -157,7 +156,7 @@ def _uniform(seed: int) -> Iterator[float]:
         yield min(max(int(generator.random_raw()) * 2.3283064365386963e-10, 2.0**-33), 1 - 2.0**-33)
 
 
-def _permute(items: Sequence[Any] | range | NDArray[Any], numbers: Iterator[float], kind: str) -> list[Any]:
+def _permute(items: Sequence[Any] | range | ArrayOf[Any], numbers: Iterator[float], kind: str) -> list[Any]:
     """Return all items in the order of ``sample``."""
     left, drawn = list(items), []
     for n in range(len(left), 0, -1):
@@ -172,7 +171,7 @@ def _permute(items: Sequence[Any] | range | NDArray[Any], numbers: Iterator[floa
     return drawn
 
 
-def shuffle_folds(codes: NDArray[Any], k: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def shuffle_folds(codes: ArrayOf[Any], k: int, rng: np.random.Generator) -> Positions:
     """Draw stratified folds without a check or a warning."""
     # rows sorted by class, in random order within a class, are assigned to folds 0, 1, … k − 1, 0, 1, …
     shuffled = rng.permutation(len(codes))
@@ -183,8 +182,8 @@ def shuffle_folds(codes: NDArray[Any], k: int, rng: np.random.Generator) -> NDAr
 
 
 def split_weights(
-    codes: NDArray[Any], units: NDArray[np.int64], k: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
+    codes: ArrayOf[Any], units: ArrayOf[np.int64], k: int, rng: np.random.Generator
+) -> ArrayOf[np.int64]:
     """Split whole weights over stratified folds unit by unit, (rows, k), as if rows were repeated."""
     if units.sum() <= _MOST_UNITS:
         rows = np.repeat(np.arange(len(units)), units)
@@ -204,8 +203,8 @@ def split_weights(
 
 
 def draw_parts(
-    codes: NDArray[Any], levels: Iterable[Any], weights: Array | None, k: int, rng: np.random.Generator
-) -> list[tuple[Rows, Array | None]]:
+    codes: ArrayOf[Any], levels: Iterable[Any], weights: Array | None, k: int, rng: np.random.Generator
+) -> list[tuple[Positions, Array | None]]:
     """Draw stratified folds: the rows that each tests and, for whole weights, the parts of their weights."""
     whole = weights is not None and not (weights % 1).any() and weights.sum() < 2**53
     units = weights.astype(np.int64) if whole and weights is not None else None
@@ -227,7 +226,9 @@ def check_k(k: object, rows: int) -> None:
         raise ValueError(f"k must be at most the number of rows, which is {rows}; got {shown(k)}.")
 
 
-def split_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> list[tuple[Rows, Rows | None]]:
+def split_rows(
+    folds: Folds, rows: int, index: pd.Index[Any] | None = None
+) -> list[tuple[Positions, Positions | None]]:
     """Return the rows that each fold tests, and those that it learns from if folds are pairs of both."""
     given: Any = list(folds) if isinstance(folds, Iterator) else folds
     if not (isinstance(given, list | tuple) and given and all(map(_is_pair, given))):
@@ -242,7 +243,7 @@ def _is_pair(part: Any) -> bool:
     return isinstance(part, tuple) and len(part) == 2 and np.ndim(part[0]) == np.ndim(part[1]) == 1
 
 
-def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> list[Rows]:
+def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> list[Positions]:
     """Return the rows that each fold tests, from fold numbers (aligned with ``index``) or lists of rows."""
     folds = list(folds) if isinstance(folds, Iterator) else folds
     if _is_numbering(folds):
@@ -254,7 +255,7 @@ def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> li
                 f"folds must be the fold number of each of {rows} rows, or a list of arrays of rows to "
                 f"test; got an array of {numbers.dtype} with shape {numbers.shape}."
             )
-        tests = [np.nonzero(numbers == fold)[0] for fold in np.unique(numbers)]
+        tests: list[Positions] = [np.nonzero(numbers == fold)[0] for fold in np.unique(numbers)]
     else:
         tests = [_check_rows(part, rows) for part in folds]
     if len(tests) < 2 and not (tests and len(tests[0]) < rows):
@@ -270,7 +271,7 @@ def _is_numbering(folds: Any) -> bool:
     return isinstance(folds, pd.Series) or all(isinstance(part, int | np.generic) for part in folds)
 
 
-def _check_rows(part: Any, rows: int) -> Rows:
+def _check_rows(part: Any, rows: int) -> Positions:
     if _is_pair(part):
         raise ValueError(
             "folds must be the rows to test in each fold; got pairs. Pass [test for _, test in folds]."
@@ -296,11 +297,11 @@ class HashedFolds:
     seed: int
     weights: Hashable = None
 
-    def __call__(self, frame: pd.DataFrame) -> NDArray[np.intp]:
+    def __call__(self, frame: pd.DataFrame) -> Positions:
         """Return the fold of each row, from 0 to k − 1."""
         return self._folds_of(self._hash(frame))
 
-    def split(self, frame: pd.DataFrame) -> NDArray[np.int64]:
+    def split(self, frame: pd.DataFrame) -> ArrayOf[np.int64]:
         """Return the part of the weight of each row that each fold tests, (rows, k)."""
         hashes, units = self._hash(frame), frame[self.weights].to_numpy(dtype=np.int64)
         few = np.where(units <= _MOST_HASHED, units, 0)
@@ -312,12 +313,12 @@ class HashedFolds:
             parts[row] = check_rng(int(hashes[row])).multinomial(units[row], np.full(self.k, 1 / self.k))
         return parts
 
-    def _hash(self, frame: pd.DataFrame) -> NDArray[np.uint64]:
+    def _hash(self, frame: pd.DataFrame) -> ArrayOf[np.uint64]:
         rows = frame[list(self.columns)]
         hashes = pd.util.hash_pandas_object(rows, index=True).to_numpy(dtype=np.uint64, copy=True)
         return np.asarray(hashes + np.uint64(self.seed % 2**64))
 
-    def _folds_of(self, hashes: NDArray[np.uint64]) -> NDArray[np.intp]:
+    def _folds_of(self, hashes: ArrayOf[np.uint64]) -> Positions:
         # SplitMix64, so that folds of neighboring seeds are independent.
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
             hashes = (hashes ^ (hashes >> np.uint64(shift))) * np.uint64(factor)
@@ -341,7 +342,7 @@ class GivenFolds:
         """The number of folds."""
         return len(self.labels)
 
-    def __call__(self, frame: pd.DataFrame) -> NDArray[np.intp]:
+    def __call__(self, frame: pd.DataFrame) -> Positions:
         """Return the fold of each row, from 0 to k − 1, or raise if a row has none."""
         folds = pd.Index(list(self.labels)).get_indexer(pd.Index(frame[self.column]))
         if (folds < 0).any():
@@ -364,7 +365,7 @@ class FoldRows:
         """The columns that determine the fold."""
         return self.folds.columns
 
-    def __call__(self, frame: pd.DataFrame) -> NDArray[np.bool_] | Array:
+    def __call__(self, frame: pd.DataFrame) -> Mask | Array:
         """Return whether each row is selected, or the part of its weight that is."""
         if not isinstance(self.folds, HashedFolds) or self.folds.weights is None:
             return np.asarray((self.folds(frame) == self.number) == self.tested)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..base.arrays import Array
 from ..base.checks import is_among, must_be
 from ..base.messages import listed
+from ..frames.dataset import Dataset, InMemory
 from ..frames.opening import open_data, open_rows
-from ..frames.schema import Columns, Dataset, InMemory
+from ..frames.schema import Columns
 from .model import Model
 from .recipes import A_NETWORK
+
+if TYPE_CHECKING:
+    from ..network.classifiers import BNC, Graph, Network
 
 _MOST_CELLS = 2**28  # maximum number of cells of a log joint, 2 GiB
 
@@ -49,7 +53,7 @@ def check_fitted(x: object) -> Model:
     return model
 
 
-def check_graph(x: object, question: str, *, sized: bool = False) -> Any:
+def check_graph(x: object, question: str, *, sized: bool = False) -> Graph:
     """Return the single graph of ``x``, not an average if ``sized``, or raise."""
     model = check_model(x)
     if model.graph is None or (sized and len(model.members) > 1):
@@ -57,23 +61,23 @@ def check_graph(x: object, question: str, *, sized: bool = False) -> Any:
     return model.graph
 
 
-def check_single(x: object, question: str) -> Any:
+def check_single(x: object, question: str) -> Network:
     """Return the single network with one class of ``x``, or raise."""
     graph = check_graph(x, question)
     if len(graph.targets) > 1:
         raise TypeError(f"{question} requires a network with one class; got {type(graph).__name__}.")
-    return graph
+    return cast("Network", graph)
 
 
-def check_bnc(x: object, question: str) -> Any:
+def check_bnc(x: object, question: str) -> BNC:
     """Return ``x`` if it is a single Bayesian network with one class; if not, raise."""
     model = check_model(x)
     if model.no_joint:
         raise TypeError(f"{question}: {model.no_joint}")
-    return check_single(model, question)
+    return cast("BNC", check_single(model, question))
 
 
-def check_coded(x: object, question: str) -> Any:
+def check_coded(x: object, question: str) -> BNC:
     """Return ``x`` if it is a single Bayesian network of categories with one class; if not, raise."""
     network = check_bnc(x, question)
     if network.numeric:
@@ -84,7 +88,7 @@ def check_coded(x: object, question: str) -> Any:
     return network
 
 
-def check_tables(x: object, question: str) -> Any:
+def check_tables(x: object, question: str) -> Graph:
     """Return the single graph with tables of ``x``, or raise."""
     model = check_fitted(x)
     if model.network is None:

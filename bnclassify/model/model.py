@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, Mask, Positions, log_normalize, log_sum_exp
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, log_normalize, log_sum_exp
 from ..base.checks import OneOf, Optional
-from ..base.immutable import EMPTY, cached_property
+from ..base.immutable import EMPTY, Immutable, cached_property
 from ..base.messages import listed
-from ..frames.schema import Countable, Dataset, Levels, match
+from ..counts.contingency import Recoding, recoded
+from ..frames.dataset import Countable, Dataset, match
+from ..frames.schema import Levels
 from ..numbers.discretization import Discretizer
 from ..numbers.preparation import Preparation
-from .interfaces import Drawable, Estimable, Exportable, mark_up, write_facts
-from .recipes import Recipe, Rows, Tally
+from .facts import mark_up, write_facts
+from .formulas import Formula
+from .recipes import A_NETWORK, Recipe, Rows, Step, Tally
+
+if TYPE_CHECKING:
+    from ..network.classifiers import Graph
 
 M = TypeVar("M", bound="Model")
+Fit: TypeAlias = Callable[[Any, Any], "Model"]
 Choose: TypeAlias = Callable[[Array], tuple[Positions, Mask]]
 
 
-class Model(Estimable, Drawable, Exportable):
+class Model(Immutable):
     """Base of all models, which learners return and functions such as `predict` accept.
 
     A model type is a frozen dataclass below this class. It implements the methods that depend on the type.
@@ -65,9 +72,6 @@ class Model(Estimable, Drawable, Exportable):
 
     called = ""
     """What messages call the model type, if it is not public."""
-
-    is_aode = False
-    """Whether it averages one-dependence estimators."""
 
     _splits_tables = False
     """Whether `_marginal_tables` are terms of its scores; if not, they are ratios of its scores."""
@@ -135,12 +139,12 @@ class Model(Estimable, Drawable, Exportable):
         return tuple(dict.fromkeys([*self.densities, *[name for name, labels in named if not labels]]))
 
     @property
-    def graph(self) -> Any:
+    def graph(self) -> Graph | None:
         """The single graph of the model, or None."""
         return None
 
     @property
-    def network(self) -> Any:
+    def network(self) -> Graph | None:
         """The single graph with tables of the model, or None."""
         return None
 
@@ -228,7 +232,7 @@ class Model(Estimable, Drawable, Exportable):
 
     # Defaults of the methods that functions call.
 
-    def _place(self, data: Dataset, unseen: str | None = None) -> tuple[Any, Codes]:
+    def _place(self, data: Dataset, unseen: str | None = None) -> tuple[Self, Codes]:
         """Return rows as `_code` does, and the model for them, in which values with densities are levels."""
         return self, self._code(data, unseen)
 
@@ -238,7 +242,7 @@ class Model(Estimable, Drawable, Exportable):
         codes = match(data, self.features, self.known_levels[:n], unseen=unseen)
         return self._with_numbers(codes, data.numbers)
 
-    def _with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Any:
+    def _with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Codes:
         """Return codes, with the numbers that the model needs."""
         return codes
 
@@ -277,14 +281,14 @@ class Model(Estimable, Drawable, Exportable):
         """Return ln P(labels | observed features), (rows,)."""
         return _at(log_normalize(self._log_joint(codes)), labels)
 
-    def _with_class(self, variable: int) -> Any:
+    def _with_class(self, variable: int) -> Model | None:
         """Return the joint distribution with a feature and the class exchanged, or None if there is none."""
         return None
 
     def _class_prior(self) -> Array:
         """Return P(class), (classes,): by default the posterior of a row whose features are all missing."""
         nothing = np.full((len(self.features), 1), -1, dtype=np.int8)
-        return np.exp(log_normalize(self._log_joint(nothing)))[0]
+        return np.exp(log_normalize(self._log_joint(nothing))).ravel()
 
     def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
         """Return the log joint of class and first 0, 1 … features, (1 + features, rows, classes)."""
@@ -342,7 +346,7 @@ class Model(Estimable, Drawable, Exportable):
         """Draw n rows, (variables, n) codes with the class last."""
         raise self._lacks("draw rows")
 
-    def _at(self, values: Mapping[Hashable, tuple[Any, ...]]) -> Any:
+    def _at(self, values: Mapping[Hashable, tuple[Any, ...]]) -> Self:
         """Return the model with some values of features that are numbers as their levels."""
         return self
 
@@ -363,10 +367,9 @@ class Model(Estimable, Drawable, Exportable):
         Optional(OneOf([self.class_var])).check("class_var", class_var)
         return self
 
-    def _estimate(self, data: Countable, prior: Any) -> Any:
+    def _estimate(self, data: Countable, prior: Any) -> Model:
         """Return the structure with tables from data of the model's variables, coded by its levels."""
-        structure = renewed(self, levels=data.levels)
-        return structure._tabulate(Tally(structure._count_all(data, prior), prior).narrowed())
+        return estimated(self, data, prior)
 
     def _check_refitted(self, fitted: Model) -> None:
         """Raise a TypeError if its recipe gave ``fitted``, which is not a model of its kind."""
@@ -375,6 +378,148 @@ class Model(Estimable, Drawable, Exportable):
         """Return the weights of features, the class first, as a dict or a frame by term, or None."""
         weights = self.learned.get("weights")
         return None if weights is None else dict(zip(self.features, weights, strict=True))
+
+    # What is estimated.
+
+    def _count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
+        """Return the counts behind the tables; counts of different rows add up."""
+        raise self._lacks("count")
+
+    def _tabulate(self, tally: Tally) -> Self:
+        """Return the structure, whose levels are known, with tables and their counts."""
+        raise self._lacks("make tables")
+
+    def _count_all(self, data: Countable, prior: Any) -> tuple[Any, ...]:
+        """Return the counts behind the tables in all rows."""
+        return data.count_all(partial(self._count, prior=prior))
+
+    def _distributions(self) -> Iterable[tuple[Hashable, Array]]:
+        """Return variables and their tables, which sum to 1 along the first axis."""
+        return ()
+
+    def _each(self, function: Callable[..., Any], *others: Any) -> Any:
+        """Apply a function to each part of the model that has counts, with the same part of ``others``."""
+        return function(self, *others)
+
+    def _recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any) -> Any:
+        """Return counts of the model ``before`` its levels changed, for the levels that it has now."""
+        families = zip(counts, self._counted_families, strict=True)
+        return tuple([recoded(table, [recodings[v] for v in family]) for table, family in families])
+
+    @property
+    def _counted_families(self) -> tuple[tuple[Hashable, ...], ...]:
+        """The families that are counted, each a variable and its parents."""
+        return ()
+
+    def _log_joint_of_counts(self, data: Countable) -> float | None:
+        """Return Σ ln P(row) if counts by the source of rows suffice, or None."""
+        return None
+
+    def _tally(self) -> Tally:
+        """Return the counts behind the tables; raise if the tables depend on more than counts."""
+        tally = self.learned.get("counts")
+        if isinstance(tally, Tally) and tally.prior is not None:
+            return tally
+        adjusted = [name for name in self.learned if name != "counts"]
+        reason = "does not contain the counts behind its parameters"
+        if adjusted:
+            reason = f"has parameters that do not follow from counts: {listed(adjusted)}"
+        raise ValueError(
+            f"x must have tables that follow from counts; it {reason}. Refit it to all rows, or fit a model "
+            f"with such tables: {A_NETWORK}."
+        )
+
+    def _fit(self, dataset: Any, step: Step, fit: Fit) -> Model:
+        """Return the fitted structure; ``fit`` needs a structure and its rows, and ``step`` is the call."""
+        return fit(self, dataset)
+
+    def _update(self, dataset: Any, update: Fit) -> Model:
+        """Return the model updated with more rows; ``update`` needs a model and the rows to add."""
+        return update(self, dataset)
+
+    def _check_em(self) -> None:
+        """Raise a TypeError unless `_maximize` is defined."""
+        if type(self)._maximize is Model._maximize:
+            reason = self.no_joint or f"it is not defined for {self._called}; omit it"
+            raise TypeError(f'missing: "em" needs a joint distribution; {reason}')
+
+    def _maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
+        """Return the structure with the tables that EM finds."""
+        raise self._lacks("run EM")
+
+    def _left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: Any) -> Array:
+        """Return ln P(features, class) of rows, each under the model of all other rows, (rows, classes)."""
+        raise TypeError(f"held_out must be None for {self._called}, for which 'power' is not defined.")
+
+    def _warn_of_size(self, rows: int) -> None:
+        """Warn if the tables have too many parameters for the number of rows."""
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        """The properties in which models must agree so that their counts can be added."""
+        kinds = [getattr(kind, "__name__", type(kind).__name__) for kind in self.densities.values()]
+        return {
+            "type": type(self).__name__,
+            "class variables": self.targets,
+            "features": self.features,
+            "families": self._counted_families,
+            "densities": tuple(zip(self.densities, kinds, strict=True)),
+            "cut points": () if self.discretizer is None else tuple(self.discretizer.cuts.items()),
+            "preparation": self.preparation,
+            "prior": getattr(self.learned.get("counts"), "prior", None),
+        }
+
+    def _lacks(self, action: str) -> TypeError:
+        """Return the error that an action is not defined for a model type."""
+        return TypeError(f"x must be a model that can {action}; got {self._called}.")
+
+    # What pictures show.
+
+    def _curve(self, feature: Hashable) -> Array | None:
+        """Return the numbers at which the effect of a feature is drawn; None if it depends on codes alone."""
+        return None
+
+    def _training_points(self, feature: Hashable) -> tuple[Array, Array] | None:
+        """Return training values of a feature, and their shares, if its effect is a curve; or None."""
+        return None
+
+    def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
+        """Return the share of the members that have each arc, (from, to); 1 in a single model."""
+        return {(parent, variable): 1.0 for variable, parents in self.parents.items() for parent in parents}
+
+    def _members_note(self) -> str:
+        """Return a note on the members of an average for its picture; empty for a single model."""
+        n = self.facts().get("num. members")
+        return "" if n is None else f"average of {n:,} networks"
+
+    def _feature_shares(self) -> tuple[dict[Hashable, float], str]:
+        """Return weights of features for its picture, and a note on them."""
+        return {}, ""
+
+    # The scores as formulas and points.
+
+    def _formula(self) -> Formula:
+        """Return the scores of the classes as a formula of tables, which other languages can evaluate."""
+        raise TypeError(
+            f"x must be a model whose scores are sums of tables; got {self._called}. Use a model of "
+            "one class variable, fitted without kernels and without subsumption."
+        )
+
+    def _value_formulas(self) -> tuple[Formula, ...] | None:
+        """Return formulas of `_value_logs`, whose exponentials are added; None for those in `_formula`."""
+        return None
+
+    def _term_scopes(self) -> list[tuple[int, ...]] | None:
+        """Return the features of each term of the log odds; None if they are not a sum of terms."""
+        return None
+
+    def _averaged(self) -> tuple[Model, ...]:
+        """Return the models whose joint distributions it averages in every row; none by default."""
+        return ()
+
+    def _points_of(self, codes: Codes, order: Sequence[int]) -> ArrayOf[Any] | None:
+        """Return the points of a scorecard: its start, and of each feature, (rows, 1 + features); or None."""
+        return None
 
 
 def in_sequence(log_joint: Callable[[Codes], Array], codes: Codes, order: Sequence[int]) -> Array:
@@ -393,53 +538,10 @@ def _at(logs: Array, labels: Codes) -> Array:
     return np.take_along_axis(logs, labels[0].astype(np.intp)[:, None], axis=1)[:, 0]
 
 
-def forwarding(*names: str) -> Callable[[type[M]], type[M]]:
-    """Decorate a model type whose attributes with these names are those of its `basis`."""
-
-    def decorate(kind: type[M]) -> type[M]:
-        for name in names:
-            setattr(kind, name, property(attrgetter(f"basis.{name}")))
-        return kind
-
-    return decorate
-
-
-@forwarding("class_var", "features", "parents", "graph", "levels", "missing_rule", "facts", "_with_numbers")
-class BuiltOn(Model):
-    """A model that shares class, features, parents and levels with another one."""
-
-    if TYPE_CHECKING:
-
-        @property
-        def basis(self) -> Model:
-            """The other model."""
-
-
-@forwarding("fitted", "_class_prior", "_arc_shares", "_value_logs")
-class Derived(BuiltOn):
-    """A model that changes the posterior of a fitted one, its attribute ``base``."""
-
-    base: Model
-
-    @property
-    def basis(self) -> Model:
-        """The fitted model."""
-        return self.base
-
-    def _estimate(self, data: Any, prior: Any) -> Any:
-        """Raise an error, because tables alone would be those of the other model; see `_estimate_base`."""
-        raise TypeError(
-            f"x must be a model that can be refitted; got {self._called}, a Derived without _estimate. "
-            "Make it in a method of lp, which its recipe then repeats, and define _estimate."
-        )
-
-    def _estimate_base(self, data: Any, prior: Any) -> Any:
-        """Return the other model with tables estimated from data, for methods that then derive from it."""
-        return renewed(self.base, recipe=self.recipe)._estimate(data, prior)
-
-    def _check_refitted(self, fitted: Model) -> None:
-        if type(self)._estimate is Derived._estimate and type(fitted) is not type(self):
-            self._estimate(None, None)  # which raises an error
+def estimated(x: M, data: Countable, prior: Any) -> M:
+    """Return a structure with tables from data, as its method `_estimate` does by default."""
+    structure = renewed(x, levels=data.levels)
+    return structure._tabulate(Tally(structure._count_all(data, prior), prior).narrowed())
 
 
 def renewed(x: M, **changes: Any) -> M:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,8 +16,12 @@ from ..base.arrays import Array, by_shape
 from ..base.checks import Optional, Real, Whole
 from ..base.immutable import COUNT, Immutable, bounded, is_within, record
 from ..counts.contingency import narrow
-from ..frames.schema import Countable, Schema
+from ..frames.dataset import Countable
+from ..frames.schema import Schema
 from ..numbers.preparation import Preparation
+
+if TYPE_CHECKING:
+    from .model import Model
 
 _MOST_CHARACTERS = 40
 """Length of the longest argument that is printed."""
@@ -77,12 +81,12 @@ class Rows(Immutable):
             raise ValueError("classes must be pairs of a label and a weight of at least 0.")
 
     @classmethod
-    def of(cls, data: Any, targets: tuple[Hashable, ...]) -> Rows:
+    def of(cls, data: Countable, targets: tuple[Hashable, ...]) -> Rows:
         """Return the facts of data with these class variables."""
         numbers = getattr(data, "numbers", {})
         lacking = [name for name, gap in zip(data.columns, data.incomplete.tolist(), strict=True) if gap]
         coded = [n for n in lacking if n not in data.schema.numeric or np.isnan(numbers.get(n, 0)).any()]
-        levels = [data.levels[data.positions[name]] for name in targets]
+        levels: list[tuple[Any, ...]] = [data.levels[data.positions[name]] for name in targets]
         counts = [data.label_counts(name).tolist() for name in targets]
         classes = [tuple(zip(*pair, strict=True)) for pair in zip(levels, counts, strict=True)]
         labels, given = getattr(data, "cases", None), getattr(data, "given", 0)
@@ -129,7 +133,7 @@ class Recipe:
         seen = schema.columns if schema is not None and columns is None else None
         return cls(class_var, replace(step, settings=settings), columns, seen=seen)
 
-    def fit(self, data: Countable, rng: np.random.Generator | None = None) -> Any:
+    def fit(self, data: Countable, rng: np.random.Generator | None = None) -> Model:
         """Learn structure and parameters from other data."""
         token = _REPEATED.set(True)
         try:
@@ -138,9 +142,10 @@ class Recipe:
             _REPEATED.reset(token)
         return self.refit(structure, data, rng)
 
-    def refit(self, x: Any, data: Countable, rng: np.random.Generator | None = None) -> Any:
+    def refit(self, x: Model, data: Countable, rng: np.random.Generator | None = None) -> Model:
         """Learn the parameters of a structure in the same way."""
-        return self.parameters(x, data, rng=rng) if self.parameters is not None else x
+        fitted: Model = self.parameters(x, data, rng=rng) if self.parameters is not None else x
+        return fitted
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +195,7 @@ def table_bounds(counts: Array, prior: Any, interval: float) -> Array:
 
 
 def drawn_bounds(
-    x: Any, probabilities: Callable[[Any], Array], interval: float, draws: int, seed: int
+    x: Model, probabilities: Callable[[Any], Array], interval: float, draws: int, seed: int
 ) -> Array:
     """Return the quantiles, (2, …), of a function of models with drawn tables."""
     rng = np.random.default_rng(seed)
@@ -199,18 +204,19 @@ def drawn_bounds(
     return np.asarray(np.quantile(drawn, ends(interval), axis=-1))
 
 
-def posterior_tally(x: Any) -> Tally:
+def posterior_tally(x: Model) -> Tally:
     """Return the counts of tables whose posterior is a product of Dirichlet distributions, or raise."""
     tally = x.learned.get("counts")
     if isinstance(tally, Tally) and getattr(tally.prior, "is_positive", False) and not x.densities:
         return tally
     raise ValueError(
         "interval must be None unless the tables follow from counts and smooth, ess or m above 0 alone; "
-        f"those of {x._called} do not. Fit a network with such tables: {A_NETWORK}."
+        f"those of {x._called} do not. Fit with interval=True, as in bnc(class_var=..., "
+        f"dataset=..., interval=True), or fit a network with such tables: {A_NETWORK}."
     )
 
 
-def _draw_tables(x: Any, rng: np.random.Generator) -> Any:
+def _draw_tables(x: Model, rng: np.random.Generator) -> Model:
     """Return a model with tables that are drawn from their posterior distribution."""
     tally = posterior_tally(x)
     return x._tabulate(Tally(tally.counts, tally.prior.drawn(rng)))

@@ -10,18 +10,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, Mask, Positions, blocks, xlogx
+from ..base.arrays import TOLERANCE, Array, ArrayOf, Mask, Positions, blocks, xlogx
 from ..base.calls import advance
 from ..base.checks import Real, Whole
 from ..base.immutable import record
+from ..frames.dataset import Dataset
 from ..frames.opening import InFull
-from ..frames.schema import Dataset
 from ..frames.training import prepare_rows
 from ..model.model import Model
 from .classifiers import BNC
-from .estimates import Method, Prior, check_augmented
+from .priors import Method, Prior, check_augmented
 from .weighting import with_weights
 
 MAX_DEPTH = 30
@@ -82,23 +81,13 @@ def depth_weights(
             "awnb_trees: no tree has a split, so no weights can be estimated. Increase awnb_trees or "
             "awnb_bootstrap, unless no feature depends on the class."
         )
-    return np.where(depths > 0, 1 / np.sqrt(np.maximum(depths, 1)), 0.0).mean(axis=0)
+    return np.asarray(np.where(depths > 0, 1 / np.sqrt(np.maximum(depths, 1)), 0.0).mean(axis=0))
 
 
 def min_testing_depths(class_var: Hashable, dataset: InFull) -> pd.Series[Any]:
     """Return the smallest depth at which an unpruned classification tree tests each feature.
 
-    Parameters
-    ----------
-    class_var : str
-        Name of the class variable.
-    dataset : pandas.DataFrame or Dataset
-        Training data. All columns except `class_var` are features.
-
-    Returns
-    -------
-    pandas.Series
-        One depth per feature, 1 at the root. Features that are never tested are omitted.
+    Features that are never tested are omitted; the depth of the root is 1.
 
     Raises
     ------
@@ -119,12 +108,6 @@ def min_testing_depths(class_var: Hashable, dataset: InFull) -> pd.Series[Any]:
        Regression Trees.
     .. [2] Coppersmith, D., Hong, S. J., Hosking, J. R. M. (1999). Partitioning nominal
        attributes in decision trees. Data Mining and Knowledge Discovery 3.
-
-    Examples
-    --------
-    >>> from bnclassify import load_car, min_testing_depths
-    >>> min_testing_depths("class", load_car()).to_dict()
-    {'buying': 3, 'maint': 4, 'doors': 7, 'persons': 1, 'lug_boot': 5, 'safety': 2}
     """
     data = prepare_rows(dataset, class_var)
     depths = testing_depths(data, data.features, class_var, [np.arange(len(data))])[0]
@@ -134,7 +117,7 @@ def min_testing_depths(class_var: Hashable, dataset: InFull) -> pd.Series[Any]:
 
 def testing_depths(
     data: Dataset, features: Sequence[Hashable], class_var: Hashable, samples: Iterable[Positions]
-) -> NDArray[np.int64]:
+) -> ArrayOf[np.int64]:
     """Return the smallest depth of each feature in the tree of each sample, (samples, features), or 0."""
     columns, of_class = [data.positions[feature] for feature in features], data.positions[class_var]
     return np.array([_Tree(data, columns, of_class, sample).depths() for sample in samples])
@@ -145,7 +128,7 @@ class _Level:
     """The nodes of one depth: parent, weight of misclassified rows, tested feature or -1."""
 
     parent: Positions
-    errors: NDArray[Any]
+    errors: ArrayOf[Any]
     feature: Positions = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
 
@@ -215,7 +198,7 @@ class _Tree:
                 sides[features[some], :, :r] = left.reshape(-1, n_nodes, r)
         return gains, sides
 
-    def _counts(self, r: int, features: Sequence[int], n_nodes: int) -> NDArray[Any]:
+    def _counts(self, r: int, features: Sequence[int], n_nodes: int) -> ArrayOf[Any]:
         """Count levels and classes in every node, (features · nodes, levels, classes)."""
         codes = self.codes.take(features, axis=0)
         cells = codes.astype(np.intp) * self.n_classes
@@ -229,7 +212,7 @@ class _Tree:
         counts = np.bincount(cells.ravel(), flat, minlength=len(features) * n_nodes * r * self.n_classes)
         return counts.reshape(-1, r, self.n_classes)
 
-    def depths(self) -> NDArray[np.int64]:
+    def depths(self) -> ArrayOf[np.int64]:
         """Prune upwards, and return the smallest depth of each feature."""
         errors = self.levels[-1].errors  # errors of the pruned subtree at each node
         for upper, lower in zip(self.levels[-2::-1], self.levels[:0:-1], strict=True):
@@ -246,14 +229,14 @@ class _Tree:
         return result
 
 
-def _information(counts: NDArray[Any]) -> Array:
+def _information(counts: ArrayOf[Any]) -> Array:
     """Return minus the entropy of class counts over the last axis times their sum, in nats."""
     by_class = np.moveaxis(counts, -1, 0)
     information: Array = reduce(np.add, xlogx(by_class)) - xlogx(reduce(np.add, by_class))
     return information
 
 
-def _best_cut(counts: NDArray[Any]) -> tuple[Array, Mask]:
+def _best_cut(counts: ArrayOf[Any]) -> tuple[Array, Mask]:
     """Return the gain of the best split of ordered levels, (nodes,), and its left levels, (nodes, levels)."""
     mass = counts.sum(axis=2)
     shares = counts / np.maximum(mass, 1)[:, :, None]
@@ -265,16 +248,16 @@ def _best_cut(counts: NDArray[Any]) -> tuple[Array, Mask]:
     return gain, rank <= best[:, None]
 
 
-def _first_component(shares: Array, mass: NDArray[Any]) -> Array:
+def _first_component(shares: Array, mass: ArrayOf[Any]) -> Array:
     """Project class proportions of levels, weighted by size, on their first principal component."""
     weight = mass / np.maximum(mass.sum(axis=1, keepdims=True), 1)
     centred = shares - (weight[:, :, None] * shares).sum(axis=1, keepdims=True)
     covariance = np.einsum("nl,nlc,nld->ncd", weight, centred, centred)
     component = np.linalg.eigh(covariance)[1][:, :, -1]
-    return np.einsum("nlc,nc->nl", centred, component)
+    return np.asarray(np.einsum("nlc,nc->nl", centred, component))
 
 
-def _best_subset(counts: NDArray[Any]) -> tuple[Array, Mask]:
+def _best_subset(counts: ArrayOf[Any]) -> tuple[Array, Mask]:
     """Search all splits of the levels in two; see `_best_cut`."""
     r = counts.shape[1]
     subsets = np.array([(*side, False) for side in product([False, True], repeat=r - 1)][1:])
@@ -286,7 +269,7 @@ def _best_subset(counts: NDArray[Any]) -> tuple[Array, Mask]:
     return np.concatenate(gains), subsets[np.concatenate(best)]
 
 
-def _best_gain(left: NDArray[Any], total: NDArray[Any]) -> tuple[Array, Positions]:
+def _best_gain(left: ArrayOf[Any], total: ArrayOf[Any]) -> tuple[Array, Positions]:
     """Return the largest gain of splits, (nodes, splits, classes) of (nodes, classes), and the position."""
     right = total[:, None] - left
     gain = _information(left) + _information(right) - _information(total)[:, None]

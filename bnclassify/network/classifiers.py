@@ -15,26 +15,26 @@ from ..base.graphs import layers
 from ..base.immutable import EMPTY, PROBABILITY, bounded, cached_property, record
 from ..base.messages import shown
 from ..counts.contingency import count_families, flat_index
-from ..frames.schema import Countable, Dataset, Levels
+from ..frames.dataset import Countable, Dataset
+from ..frames.schema import Levels
 from ..model.formulas import Formula, Sum
-from ..model.model import Model, renewed
+from ..model.model import Model, estimated, renewed
 from ..model.recipes import Recipe, Tally
 from .elimination import BLOCK_ROWS, beliefs, complete, draw_columns, joint_in_blocks
 from .em import maximize
-from .estimates import (
+from .factors import Batch, Factor, NumberTerm
+from .families import (
     Family,
     Scope,
     check_families,
     check_numbers,
     check_shapes,
     count_parameters,
-    is_nested,
     number_families,
-    tabulate,
     warn_of_wide_tables,
 )
-from .factors import Batch, Factor, NumberTerm
 from .gibbs import BURN_IN, GibbsSampler, product_joint
+from .priors import is_nested, tabulate
 
 _DEVIATIONS, _POINTS = 2.5, 201  # standard deviations beyond the means of a curve, and its number of points
 
@@ -94,6 +94,11 @@ class Graph(Model):
         return tuple([len(labels) for labels in self.levels or ()])
 
     @property
+    def depth(self) -> int:
+        """The largest number of feature parents of a variable, including the class."""
+        return max(sum(parent not in self.targets for parent in parents) for _, *parents in self.families)
+
+    @property
     def n_parameters(self) -> int:
         """The number of free parameters: Σ (levels − 1) · Π levels of the parents."""
         return count_parameters(self.scopes, [len(labels) for labels in self.known_levels])
@@ -123,8 +128,7 @@ class Graph(Model):
     def _estimate(self, data: Countable, prior: Any) -> Self:
         if is_nested(prior):
             raise TypeError(f"backoff: {self.no_joint or 'is defined for networks with one class variable'}")
-        estimated: Self = super()._estimate(data, prior)
-        return estimated
+        return estimated(self, data, prior)
 
     def _count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
         return tuple(count_families(data, self.scopes))
@@ -161,11 +165,6 @@ class Network(Graph):
         """Whether the class is a parent of every feature and has no parents."""
         *features, class_family = self.families
         return len(class_family) == 1 and all(family[-1] == self.class_var for family in features)
-
-    @property
-    def depth(self) -> int:
-        """The largest number of feature parents of a variable, including the class."""
-        return max(len(family) - 1 - (family[-1] == self.class_var != family[0]) for family in self.families)
 
     @cached_property
     def terms(self) -> tuple[Any, ...]:
@@ -310,8 +309,7 @@ class BNC(Network):
 
     def _estimate(self, data: Countable, prior: Any) -> Self:
         check_numbers(renewed(self, levels=data.levels))
-        estimated: Self = Model._estimate(self, data, prior)
-        return estimated
+        return estimated(self, data, prior)
 
     def _count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
         scopes = [self.scopes[i] for i in self._coded]
@@ -386,7 +384,7 @@ class BNC(Network):
         return numbers
 
     def _left_out(self, data: Any, prior: Any, rows: Any, left_out: Any) -> Array:
-        return left_out.log_joint(self, data, prior, rows)
+        return np.asarray(left_out.log_joint(self, data, prior, rows))
 
 
 @record
@@ -410,7 +408,7 @@ class DN(Network):
 
     Examples
     --------
-    >>> from bnclassify import DN
+    >>> from bnclassify.models import DN
     >>> DN("class", (("a", "b", "class"), ("b", "a", "class"), ("class",)))
     <BLANKLINE>
       Bayesian network classifier (only structure, no parameters)

@@ -12,9 +12,10 @@ import numpy as np
 from ..base.arrays import Array, Codes, Positions, log_sum_exp
 from ..base.immutable import cached_property, record
 from ..base.messages import listed
-from ..frames.schema import Countable, Dataset
+from ..frames.dataset import Countable, Dataset
+from ..model.derived import forwarding
 from ..model.formulas import Formula, Mixture
-from ..model.model import Model, forwarding, renewed
+from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Rows, Step
 from .elimination import draw_columns, try_all
 

@@ -25,13 +25,15 @@ from ..base.checks import Real, Whole
 from ..base.immutable import record
 from ..base.messages import warn
 from ..counts.contingency import check_number, count_families, count_pairs, flat_index
-from ..frames.schema import Countable, Dataset
+from ..frames.dataset import Countable, Dataset
 from ..model.arguments import check_size
-from ..model.model import Choose, Derived, Model, forwarding
+from ..model.derived import Derived, forwarding
+from ..model.model import Choose, Model
 from ..model.questions import is_nb
 from ..model.recipes import Recipe
 from .classifiers import BNC
-from .estimates import Method, Prior, PseudoCounts, Scope, check_augmented, check_positive
+from .families import Scope
+from .priors import Method, Prior, PseudoCounts, check_augmented, check_positive
 
 _FLAT = 1e-6  # nats per row and weight; smaller slopes count as 0
 _OPTIONS = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-7}
@@ -66,7 +68,8 @@ class MANB(Method):
         counts = count_families(data, [(i, class_column) for i in range(class_column)])
         averaged = [_average(table, prior, float(self.probability)) for table in counts]
         learned = {**fitted.learned, "arc_posteriors": tuple([posterior for _, posterior in averaged])}
-        return replace(fitted, cpts=(*[table for table, _ in averaged], fitted.cpts[-1]), learned=learned)
+        *_, of_class = fitted.cpts or ()
+        return replace(fitted, cpts=(*[table for table, _ in averaged], of_class), learned=learned)
 
 
 def _average(counts: Array, prior: PseudoCounts, probability: float) -> tuple[Array, float]:
@@ -219,7 +222,7 @@ def powered(cpt: Array, weight: float) -> Array:
 class Lazy(Derived):
     """A network that ignores the first value of a row if the second of a pair of values implies it."""
 
-    base: BNC
+    base: Model
     implications: Positions
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
@@ -235,7 +238,7 @@ class Lazy(Derived):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        pairs, n = self.implications, sum(self.base.cards[:-1])
+        pairs, n = self.implications, sum(self._cards)
         if pairs.ndim != 2 or pairs.shape[1] != 2 or not ((pairs >= 0) & (pairs < n)).all():
             raise ValueError(f"the implications must be pairs of values from 0 to {n - 1}")
 
@@ -243,8 +246,12 @@ class Lazy(Derived):
         """Return the facts of the network, and the number of implications."""
         return self.base.facts() | {"num. implications": len(self.implications)}
 
+    @property
+    def _cards(self) -> list[int]:
+        return [len(labels) for labels in self.known_levels[:-1]]
+
     def _hide(self, codes: Codes) -> Codes:
-        return hide_implied(codes, self.base.cards[:-1], self.implications)
+        return hide_implied(codes, self._cards, self.implications)
 
     def _log_joint(self, codes: Codes) -> Array:
         return self.base._log_joint(self._hide(codes))

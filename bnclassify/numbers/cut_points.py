@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..base.arrays import TOLERANCE, Array, Codes, xlogx
+from ..base.arrays import TOLERANCE, Array, ArrayOf, Codes, Positions, xlogx
 from ..base.checks import Whole, check_columns
 from ..base.messages import listed, shown
 from ..counts.contingency import MAX_CELLS, flat_index
 from ..frames.columns import warn_of_columns
 from ..frames.databases import DatabaseTable, Spread
-from ..frames.encoding import encode_frame
+from ..frames.frame import encode_frame
 from ..frames.numeric import (
     MOST_CODES,
     are_categories,
@@ -35,7 +34,7 @@ _MANY_CUTS = 4  # minimum number of cut points by MDLP that "mixed" keeps
 
 
 def cut_points(
-    numbers: NDArray[Any], classes: Codes | None, method: str, bins: int, weights: Array | None = None
+    numbers: ArrayOf[Any], classes: Codes | None, method: str, bins: int, weights: Array | None = None
 ) -> tuple[float, ...]:
     """Choose the cut points of one column, with observed values on both sides, by (rows,) class codes."""
     values, weights, order = _in_order(numbers, weights)
@@ -46,7 +45,7 @@ def cut_points(
     return tuple(np.unique(inside).tolist())
 
 
-def _in_order(numbers: NDArray[Any], weights: Array | None) -> tuple[Array, Array | None, NDArray[np.intp]]:
+def _in_order(numbers: ArrayOf[Any], weights: Array | None) -> tuple[Array, Array | None, Positions]:
     """Return the observed values of rows with positive weight, ascending, with weights and positions."""
     values = as_floats(numbers)
     known = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
@@ -97,7 +96,7 @@ def _bits(rows: int | None) -> Callable[[Any], Array]:
     return lambda n: table[n]
 
 
-def _best_cut(below: NDArray[Any], bits: Callable[[Any], Array]) -> int:
+def _best_cut(below: ArrayOf[Any], bits: Callable[[Any], Array]) -> int:
     """Return the number of distinct values below the best cut point; 0 if no cut point is accepted."""
     whole = _without_rounding(below[:, -1] - below[:, 0])
     n = whole.sum()
@@ -119,12 +118,12 @@ def _best_cut(below: NDArray[Any], bits: Callable[[Any], Array]) -> int:
     return best + 1 if gain[best] > cost else 0
 
 
-def _without_rounding(weights: NDArray[Any]) -> NDArray[Any]:
+def _without_rounding(weights: ArrayOf[Any]) -> ArrayOf[Any]:
     """Return differences of sums of weights, with 0 for rounding errors."""
     return np.where(weights > weights.sum() * 1e-12, weights, 0)
 
 
-def _spread(counts: NDArray[Any], bits: Callable[[Any], Array]) -> float:
+def _spread(counts: ArrayOf[Any], bits: Callable[[Any], Array]) -> float:
     """Return the entropy of class counts times the number of classes that occur."""
     n = counts.sum()
     if not n > 0:
@@ -154,7 +153,7 @@ def _reached(values: Array, weights: Array | None, below: Array) -> Array:
         places = np.maximum(np.ceil(below).astype(np.intp), 1) - 1
     else:
         places = np.minimum(np.searchsorted(np.cumsum(weights), below), len(values) - 1)
-    return values[places] + 0.0  # converts -0.0 to 0.0
+    return np.asarray(values[places] + 0.0)  # converts -0.0 to 0.0
 
 
 def _below_largest(points: Array, values: Array) -> list[float]:
@@ -195,7 +194,7 @@ CUTTINGS = {"averaged": (4, 5, 6) * 3, "averaged5": (5,) * 5, "averaged_mdlp": (
 
 
 def averaged_cuts(
-    numbers: NDArray[Any], intervals: Sequence[int], weights: Array | None = None
+    numbers: ArrayOf[Any], intervals: Sequence[int], weights: Array | None = None
 ) -> list[tuple[float, ...]]:
     """Discretize numbers at quantiles several times, each time moved a little.
 
@@ -216,7 +215,7 @@ def averaged_cuts(
     return cuts
 
 
-def between_values(numbers: NDArray[Any], weights: Array | None = None) -> tuple[float, ...]:
+def between_values(numbers: ArrayOf[Any], weights: Array | None = None) -> tuple[float, ...]:
     """Return cut points between neighboring values of numbers that repeat, and none for others.
 
     A number that does not occur then belongs to the interval of the nearest one that does. Numbers repeat if
@@ -265,7 +264,7 @@ def class_codes(frame: pd.DataFrame, class_var: Hashable, method: str) -> Codes 
     if data.codes.max() < 0:
         raise ValueError(f"dataset: the class {shown(class_var)} is missing in every row")
     warn_of_columns(data, class_var)
-    return data.codes[0]
+    return data.codes[:1].ravel()
 
 
 def interval_labels(points: Iterable[str]) -> tuple[str, ...]:

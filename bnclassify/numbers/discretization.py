@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes
+from ..base.arrays import Array, ArrayOf, Codes
 from ..base.calls import guided
 from ..base.checks import Cutting, OneOf, Whole, check_columns, check_names
 from ..base.immutable import ANY_NUMBER, Immutable, bounded, cached_property, record
 from ..base.messages import listed, shown
-from ..frames.encoding import Row
+from ..frames.dataset import Data
 from ..frames.numeric import (
     as_floats,
     check_exact,
@@ -28,7 +27,7 @@ from ..frames.numeric import (
     read_numbers,
 )
 from ..frames.opening import frame_of
-from ..frames.schema import Data
+from ..frames.records import Row
 from ..frames.sources import AnyFrame, Source
 from .cut_points import (
     BY_CLASS,
@@ -158,11 +157,11 @@ class Discretizer(Immutable):
     def _edges(self) -> dict[Hashable, Array]:
         return {name: np.array(points) for name, points in self.cuts.items()}
 
-    def mean_of(self, name: Hashable, codes: NDArray[Any]) -> Array:
+    def mean_of(self, name: Hashable, codes: ArrayOf[Any]) -> Array:
         """Return the mean of the training values in intervals, given by their codes."""
-        return np.array(self._learned(name, self.means))[codes]
+        return np.array(self._learned(name, self.means)).take(codes)
 
-    def draw(self, name: Hashable, codes: NDArray[Any], rng: np.random.Generator) -> Array:
+    def draw(self, name: Hashable, codes: ArrayOf[Any], rng: np.random.Generator) -> Array:
         """Draw a number from each interval, uniformly, within the range of the training values."""
         low, high = self._learned(name, self.ranges)
         edges = np.array([low, *self.cuts[name], high])
@@ -224,7 +223,7 @@ class Discretizer(Immutable):
                 coded[name] = self._code(name, data.numbers[name])
         return data.recoded(coded)
 
-    def _code(self, name: Hashable, numbers: NDArray[Any]) -> tuple[tuple[Any, ...], NDArray[Any]]:
+    def _code(self, name: Hashable, numbers: ArrayOf[Any]) -> tuple[tuple[Any, ...], ArrayOf[Any]]:
         """Return the levels of a column, and the codes of its numbers."""
         if name not in self.intervals:
             return code_labels(numbers, self.kept[name])
@@ -397,7 +396,7 @@ def _moved(points: Iterable[float], between: tuple[float, ...]) -> tuple[float, 
 
 
 def learn_cuts(
-    numbers: Mapping[Hashable, NDArray[Any]],
+    numbers: Mapping[Hashable, ArrayOf[Any]],
     kept: Mapping[Hashable, tuple[Any, ...]],
     classes: Codes | None,
     method: str,

@@ -13,10 +13,13 @@ from ..base.checks import Instance, Whole, check_columns, check_names
 from ..base.immutable import COUNT, Immutable, bounded, record
 from ..base.messages import shown
 from ..counts.contingency import contingency_tables
-from ..frames.encoding import Frame, Row, encode_frame
+from ..frames.dataset import Data, Dataset
+from ..frames.frame import Frame, encode_frame
+from ..frames.labels import recode
 from ..frames.numeric import is_categorical, value_type
 from ..frames.opening import frame_of
-from ..frames.schema import MISSING, Columns, Data, Dataset, recode
+from ..frames.records import Row
+from ..frames.schema import MISSING, Columns
 from ..frames.sources import AnyFrame
 
 

@@ -7,19 +7,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..base.arrays import Array
+from ..base.arrays import Array, ArrayOf
 from ..base.checks import Optional, Unseen, Whole, must_be
 from ..evaluation.arc_strength import check_strength, threshold_of
-from ..frames.encoding import Row
 from ..frames.opening import InFull
+from ..frames.records import Row
 from ..inference.evidence import weigh_evidence
 from ..inference.explain import describe, explain_row, write_rivals
 from ..model.arguments import check_fitted, check_model, encode_for
 from ..model.model import Model
 from ..model.questions import classes
-from ..model.traces import feature_weights, manb_arc_posterior
+from ..model.tables import feature_weights, manb_arc_posterior
 from .canvas import (
     BLUE,
     GREY,
@@ -164,7 +163,7 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
 
     Notes
     -----
-    If features have several terms (``loo_terms``), the bars are the sums of the weights of their tables.
+    If features have several terms, the bars are the sums of the weights of their tables.
 
     Examples
     --------
@@ -266,7 +265,7 @@ def _draw_bars(
 def _draw_largest(
     ax: Axes | None,
     labels: Sequence[str],
-    numbers: NDArray[Any],
+    numbers: ArrayOf[Any],
     top: int | None,
     spread: Array | None = None,
 ) -> tuple[Axes, str]:

@@ -10,9 +10,8 @@ from math import isinf
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array
+from ..base.arrays import Array, Mask
 from ..base.checks import Instance, Optional
 from ..base.messages import sharing
 
@@ -222,9 +221,7 @@ def estimate_width(texts: Sequence[str]) -> float:
     return _LETTER * max((len(line) for text in texts for line in text.split("\n")), default=0)
 
 
-def draw_shares(
-    axes: Axes, shares: Array, texts: Sequence[str] = (), hatched: NDArray[np.bool_] | None = None
-) -> None:
+def draw_shares(axes: Axes, shares: Array, texts: Sequence[str] = (), hatched: Mask | None = None) -> None:
     """Draw shares as cells from white to blue or hatched, with their texts row by row."""
     from matplotlib.colors import LinearSegmentedColormap
 

@@ -11,9 +11,10 @@ import numpy as np
 from ..base.arrays import Codes
 from ..base.checks import Instance
 from ..base.messages import shown
-from ..frames.encoding import Row
+from ..frames.dataset import Dataset, match
 from ..frames.opening import InFull
-from ..frames.schema import MISSING, Dataset, match
+from ..frames.records import Row
+from ..frames.schema import MISSING
 from ..inference.evidence import Effect, measure_effect
 from ..inference.explain import describe, read_one
 from ..inference.scorecard import Scorecard

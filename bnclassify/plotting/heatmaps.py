@@ -9,18 +9,19 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..base.arrays import ArrayOf, Mask
 from ..base.messages import shown
 from ..counts.contingency import contingency_tables
+from ..frames.dataset import Dataset, match
 from ..frames.opening import InFull
-from ..frames.schema import Dataset, Levels, Schema, match
+from ..frames.schema import Levels, Schema
 from ..inference.explain import describe
 from ..model.arguments import encode_for
 from ..model.questions import families, values
-from ..model.traces import cpt
+from ..model.tables import cpt
 from ..network.classifiers import Network
-from ..network.estimates import Family
+from ..network.families import Family
 from .canvas import (
     HATCHED,
     LINE,
@@ -102,8 +103,8 @@ def plot_cpt(
         ]
     draw_shares(axes, shares, texts, unseen)
     _write_labels(axes, layout)
-    columns = f"; columns: {family[-1]}" if len(family) > 1 else ""
-    entitle(axes, ax, layout.title, f"rows: {variable}{columns}")
+    across = f"; columns: {family[-1]}" if len(family) > 1 else ""
+    entitle(axes, ax, layout.title, f"rows: {variable}{across}")
     axes.xaxis.set_label_position("top")
     if unseen.any():
         below: dict[str, Any] = {"loc": "upper right", "bbox_to_anchor": (1, 0), "handlelength": 1.4}
@@ -120,7 +121,7 @@ class _Layout:
     down: int
     bounded: bool = False
 
-    def arrange(self, table: NDArray[Any]) -> NDArray[Any]:
+    def arrange(self, table: ArrayOf[Any]) -> ArrayOf[Any]:
         """Return a table, whose first axis is the variable, as the rows and columns of the picture."""
         shaped = table.reshape([len(labels) for labels in self.levels])
         moved = np.moveaxis(shaped, 0, self.down)
@@ -170,7 +171,7 @@ def _lay_out(family: Family, levels: Levels, bounded: bool = False) -> _Layout:
     return min(layouts, key=lambda layout: max(layout.size))
 
 
-def _unseen(x: Network, layout: _Layout, dataset: Any) -> NDArray[np.bool_]:
+def _unseen(x: Network, layout: _Layout, dataset: Any) -> Mask:
     """Return for each cell of the picture whether its configuration of parents is unobserved."""
     data = encode_for(x, dataset, layout.family, "dataset")
     levels = tuple([values(x)[member] for member in layout.family])

@@ -16,7 +16,7 @@ from ..evaluation.compare_ranks import RankComparison
 from ..evaluation.fold_scores import choose_metric, scheme_of
 from ..metrics import METRICS
 from ..model.recipes import check_interval
-from ..model.traces import greedy_scores, search_steps
+from ..model.tables import search_steps
 from ..network.classifiers import BNC
 from .canvas import (
     BLUE,
@@ -46,7 +46,7 @@ def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     x : BNC
-        A structure found by greedy search; see `greedy_scores`.
+        A structure found by greedy search; see `search_steps`.
     {ax, returns, raises}
     TypeError, ValueError
         If the structure was not found by greedy search.
@@ -56,8 +56,11 @@ def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
     >>> from bnclassify import load_car, plot_scores, tan_hc
     >>> ax = plot_scores(tan_hc("class", load_car(), k=5, smooth=1, rng=0))
     """
-    scores, metric = greedy_scores(x), METRICS[x.trace["metric"]]
-    made = search_steps(x)[["operation", "from", "to"]].itertuples(index=False, name=None)
+    steps = search_steps(x)
+    if "metric" not in x.trace:
+        raise ValueError("x must be found by greedy search, as by fssj, bsej, tan_hc, tan_hcsp or kdb.")
+    scores, metric = steps.attrs["scores"], METRICS[x.trace["metric"]]
+    made = steps[["operation", "from", "to"]].itertuples(index=False, name=None)
     axes = horizontal_axes(ax, ["initial structure", *(_name_move(*move) for move in made)])
     axes.plot(scores, range(len(scores)), color=BLUE, marker="o", markersize=4)
     note(axes, f"{scores[0]:.3f}", (scores[0], 0), (0, 4), ha="center")
@@ -365,4 +368,4 @@ def _check_counts(counts: Any) -> Array:
     are_numbers = all(map(pd.api.types.is_any_real_numeric_dtype, counts.dtypes))
     if not are_numbers or not (counts >= 0).all(axis=None):
         raise TypeError(must_be("counts", "a table of numbers of rows", counts))
-    return counts.to_numpy(dtype=float)
+    return np.asarray(counts, dtype=float)

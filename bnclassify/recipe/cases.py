@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array
+from ..base.arrays import Array, ArrayOf, Positions
 from ..base.messages import listed, warn
+from ..frames.dataset import Dataset
+from ..frames.encode import each_a_case
 from ..frames.numeric import as_floats
-from ..frames.opening import each_a_case
-from ..frames.schema import Dataset
 
 _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a float
 _ROUNDS = 4  # in which rows and values describe each other
@@ -27,10 +26,10 @@ _MANY = 20  # minimum number of these
 _FEW_TIMES = 20  # a value of more than one row in so many is not a copy
 
 Data = TypeVar("Data", bound=Dataset)
-Keys = NDArray[np.uint64]
+Keys = ArrayOf[np.uint64]
 
 
-def _mixed(values: NDArray[np.uint64] | NDArray[np.intp], salt: int) -> Keys:
+def _mixed(values: ArrayOf[np.uint64] | Positions, salt: int) -> Keys:
     """Return pseudo-random numbers of 64 bits, equal for equal values."""
     keys = (values.astype(np.uint64) + np.uint64(salt)) * np.uint64(0x9E3779B97F4A7C15)
     keys ^= keys >> np.uint64(31)
@@ -38,7 +37,7 @@ def _mixed(values: NDArray[np.uint64] | NDArray[np.intp], salt: int) -> Keys:
     return keys ^ (keys >> np.uint64(29))
 
 
-def _numbered(data: Dataset) -> list[tuple[NDArray[np.intp], int]]:
+def _numbered(data: Dataset) -> list[tuple[Positions, int]]:
     """Return the values of each column as numbers from 0, the last one if missing, and their number."""
     columns = []
     for name, codes, card in zip(data.columns, data.codes, data.cards, strict=True):
@@ -81,6 +80,8 @@ class Contents:
             own = _mixed(np.bincount(place, mass)[place].astype(np.uint64), 3)
         self._features, self._is_number = features, [name in data.numbers for name in data.columns]
         self._classes, self._mass = (classes, n_classes), mass
+        numbers = [data.numbers.get(name) for name in data.columns[:-1]]
+        self.shapes = np.array([0.0 if of is None else _shape(of) for of in numbers])
         self.rows, self.columns = self._described(own, own)
         for _ in range(_MOST_MARKS):
             marked = [own + (contents == one) for one in _tied(self.rows, contents)[:_MOST_TRIED]]
@@ -110,15 +111,27 @@ class Contents:
         return _mixed(_of_values(classes, n_classes, rows, self._mass), salt)[classes]
 
     @property
-    def order(self) -> NDArray[np.intp]:
+    def order(self) -> Positions:
         """An order of the rows, those of a class adjacent; rows with one description are in any order."""
         classes, _ = self._classes
         return np.lexsort((self.rows, classes, self._of_classes(self.rows, 23)))
 
     @property
-    def column_order(self) -> NDArray[np.intp]:
-        """An order of the features."""
-        return np.argsort(self.columns, kind="stable")
+    def column_order(self) -> Positions:
+        """An order of the features; those with one description are ordered by the shape of their numbers."""
+        return np.lexsort((self.shapes, self.columns))
+
+
+def _shape(numbers: Any) -> float:
+    """Return a figure that does not depend on the unit: the mean square of numbers, with the range 0 to 1.
+
+    Example: prices and their logarithms have the same ranks, but different shapes.
+    """
+    values = as_floats(numbers)
+    known = values[~np.isnan(values)]
+    known = known / (np.abs(known).max(initial=0.0) or 1.0)
+    low, high = known.min(initial=1.0), known.max(initial=-1.0)
+    return round(float(np.mean(((known - low) / (high - low)) ** 2)), 6) if high > low else 0.0
 
 
 def _tied(rows: Keys, contents: Keys) -> Keys:
@@ -127,12 +140,12 @@ def _tied(rows: Keys, contents: Keys) -> Keys:
     described, place, times = np.unique(rows[first], return_inverse=True, return_counts=True)
     if len(described) == len(different) or len(different) > _FEW:
         return different[:0]
-    return different[place == np.argmax(times > 1)]
+    return np.asarray(different[place == np.argmax(times > 1)])
 
 
-def _of_values(values: NDArray[np.intp], size: int, rows: Keys, mass: Array | None) -> Keys:
+def _of_values(values: Positions, size: int, rows: Keys, mass: Array | None) -> Keys:
     """Return a hash of each value from those of the rows that have it, where a row of mass m is m rows."""
-    total = np.zeros(size, dtype=np.uint64)
+    total: Keys = np.zeros(size, dtype=np.uint64)
     for shift in (0, _BITS):
         part = ((rows >> np.uint64(shift)) & np.uint64(2**_BITS - 1)).astype(np.float64) + 1
         sums = np.bincount(values, part if mass is None else part * mass, size).astype(np.uint64)
@@ -140,17 +153,17 @@ def _of_values(values: NDArray[np.intp], size: int, rows: Keys, mass: Array | No
     return total
 
 
-def row_order(data: Dataset) -> NDArray[np.intp]:
+def row_order(data: Dataset) -> Positions:
     """Return an order of rows that depends on their contents alone; see `Contents`."""
     return Contents(data).order
 
 
-def column_order(data: Dataset) -> NDArray[np.intp]:
+def column_order(data: Dataset) -> Positions:
     """Return an order of the features that depends on their contents alone; see `Contents`."""
     return Contents(data).column_order
 
 
-def class_ranks(data: Dataset, order: NDArray[np.intp]) -> NDArray[np.intp]:
+def class_ranks(data: Dataset, order: Positions) -> Positions:
     """Return the place of each class among classes by weight, then by their first row in an order."""
     classes, n_classes = data.codes[-1][order], data.cards[-1]
     weights = None if data.weights is None else data.weights[order]

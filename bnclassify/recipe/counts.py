@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array
+from ..base.arrays import Array, ArrayOf, Positions
 from ..base.immutable import COUNT, Immutable, bounded, cached_property, record
 from ..counts.contingency import Recoding
-from ..frames.schema import Countable
+from ..frames.dataset import Countable
 
-Places = NDArray[np.intp]
+Places = Positions
 
 _MARKED = 2**22  # range of numbers in which a mask is faster than sorting
 _PER_NUMBER = 16  # number of entries per search above which bisection is faster than a table
@@ -85,7 +84,7 @@ class PrefixCounts(Immutable):
     def totals(self) -> Array:
         """Rows of each configuration of the parents, (configurations, classes)."""
         if len(self.parents) == 1:
-            return self.counts.sum(axis=0, keepdims=True)
+            return np.asarray(self.counts.sum(axis=0, keepdims=True))
         totals = np.zeros((len(self.parents), self.counts.shape[1]))
         configurations = self.cells.keys // self.levels
         starts = np.flatnonzero(np.diff(configurations, prepend=-1))
@@ -101,9 +100,9 @@ class PrefixCounts(Immutable):
 
 
 def count_prefixes(
-    codes: Sequence[NDArray[Any]],
+    codes: Sequence[ArrayOf[Any]],
     cards: Sequence[int],
-    classes: NDArray[Any] | None = None,
+    classes: ArrayOf[Any] | None = None,
     n_classes: int = 1,
     weights: Array | None = None,
     codings: int = 1,
@@ -128,7 +127,7 @@ def count_prefixes(
 
 
 def _sums(
-    index: Places, cells: int, classes: NDArray[Any] | None, n_classes: int, weights: Array | None
+    index: Places, cells: int, classes: ArrayOf[Any] | None, n_classes: int, weights: Array | None
 ) -> Array:
     """Return the number or weight of the rows in each cell and class, (cells, classes)."""
     n_classes = 1 if classes is None else n_classes
@@ -171,7 +170,7 @@ class NestedCounts(Immutable):
         given = classes if len(self.prefixes) > len(self.cards) else None
         return NestedCounts(cards, count_prefixes(list(codes), cards, given, n_classes, weights))
 
-    def _as_rows(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+    def _as_rows(self) -> tuple[Positions, Positions, Array]:
         """Return rows with these counts: their codes, (variables, rows), their classes and their weights."""
         root, parts = len(self.prefixes) - len(self.cards), []
         known = np.zeros((0, 1), dtype=np.intp)  # the codes of the feature parents in each configuration
@@ -205,7 +204,7 @@ def without_class(scope: Sequence[int], class_number: int) -> Sequence[int]:
     return scope[:-1] if len(scope) > 1 and scope[-1] == class_number else scope
 
 
-def owners(prefixes: Sequence[PrefixCounts], cards: NDArray[np.intp]) -> list[Places]:
+def owners(prefixes: Sequence[PrefixCounts], cards: Positions) -> list[Places]:
     """Return the coding of each configuration of each prefix, ascending, with one row of cards per coding."""
     root = len(prefixes) - cards.shape[1]
     result: list[Places] = []
@@ -215,7 +214,7 @@ def owners(prefixes: Sequence[PrefixCounts], cards: NDArray[np.intp]) -> list[Pl
     return result
 
 
-def split_codings(prefixes: Sequence[PrefixCounts], cards: NDArray[np.intp]) -> list[list[PrefixCounts]]:
+def split_codings(prefixes: Sequence[PrefixCounts], cards: Positions) -> list[list[PrefixCounts]]:
     """Return the counts of each coding, with its numbers of levels."""
     n, root = len(cards), len(prefixes) - cards.shape[1]
     if n == 1:
@@ -242,7 +241,7 @@ def split_codings(prefixes: Sequence[PrefixCounts], cards: NDArray[np.intp]) -> 
 
 
 def walk(
-    prefixes: Sequence[PrefixCounts], codes: Sequence[NDArray[Any]], cards: Sequence[int], places: Places
+    prefixes: Sequence[PrefixCounts], codes: Sequence[ArrayOf[Any]], cards: Sequence[int], places: Places
 ) -> Iterator[tuple[Places, Places]]:
     """Yield the positions of rows in the counts of each prefix: their configurations and their cells.
 
@@ -259,7 +258,7 @@ def walk(
         yield places, cells
 
 
-def _joined(places: Places, codes: NDArray[Any], card: int) -> Places:
+def _joined(places: Places, codes: ArrayOf[Any], card: int) -> Places:
     """Number pairs of a position and a code; -1 if one of them is -1."""
     numbers = places * card
     numbers += codes

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, log_sum_exp
+from ..base.arrays import Array, Codes, Positions, log_sum_exp
 from ..base.immutable import cached_property
 
 COMMON_PRECISION = 1.0
@@ -91,7 +91,7 @@ class Terms:
     @cached_property
     def ends(self) -> list[int]:
         """The ends of the weights of each shared array."""
-        return np.cumsum([len(terms) for terms in self.shared]).tolist()
+        return list(accumulate(map(len, self.shared)))
 
     @cached_property
     def others(self) -> int:
@@ -222,7 +222,8 @@ class Terms:
         for c in range(k):
             table[c, :, c] += in_full(columns.T @ _times(columns, shares[c] * counts))
         basis = _contrasts(k + 1)
-        return np.einsum("ak,kjlh,bl->jahb", basis, table, basis, optimize=True).reshape(n * k, n * k)
+        curved = np.einsum("ak,kjlh,bl->jahb", basis, table, basis, optimize=True)
+        return np.reshape(curved, (n * k, n * k))
 
 
 def _times(columns: Any, factors: Array) -> Any:
@@ -256,7 +257,7 @@ def _basis(n: int) -> Array:
     """Return an orthonormal basis of the vectors that sum to 0, (n, n − 1)."""
     basis = np.triu(np.ones((n, n - 1)))
     basis[np.arange(1, n), np.arange(n - 1)] = -np.arange(1.0, n)
-    return basis / np.linalg.norm(basis, axis=0)
+    return np.asarray(basis / np.linalg.norm(basis, axis=0))
 
 
 @dataclass(frozen=True)
@@ -407,13 +408,13 @@ def _root_of_curvature(terms: Array, weights: Array, posteriors: Array) -> Array
     """
     total = posteriors.sum(axis=0)
     share = (1 - np.sqrt(np.maximum(1 - total, 0.0))) / np.where(total > 0, total, 1.0)
-    root = terms - np.einsum("tkr,kr->tr", terms, posteriors * share)[:, None]
+    root: Array = terms - np.einsum("tkr,kr->tr", terms, posteriors * share)[:, None]
     root *= np.sqrt(posteriors * weights)
     return root.reshape(len(terms), posteriors.size)
 
 
 def weigh_blocks(
-    x: Terms, mean: Array, blocks: NDArray[np.intp], ridges: Sequence[float], *, search: bool = True
+    x: Terms, mean: Array, blocks: Positions, ridges: Sequence[float], *, search: bool = True
 ) -> tuple[Array, Array, Array]:
     """Return the best weights around their means, the odds of the rows, and the ridges of all blocks.
 

@@ -8,14 +8,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import digamma, gammaln
 
-from ..base.arrays import TOLERANCE, Array
+from ..base.arrays import TOLERANCE, Array, ArrayOf, Positions
 from ..base.checks import Flag, Real, must_be
 from ..base.immutable import cached_property, record
-from ..frames.schema import Dataset
-from ..network.estimates import (
+from ..frames.dataset import Dataset
+from ..network.priors import (
     LEAST_AMOUNT,
     MOST_AMOUNT,
     MOST_ESS,
@@ -42,11 +41,8 @@ _FEW = 4  # counts up to which a sum is faster than digamma
 _BLOCK_CELLS = 2**15  # number of tables that are solved together, so that their arrays stay in cache
 
 
-Index = NDArray[np.intp]
-
-
 def learn_masses(
-    families: Sequence[Sequence[PrefixCounts]], cards: Sequence[NDArray[np.intp]], of_class: Sequence[bool]
+    families: Sequence[Sequence[PrefixCounts]], cards: Sequence[Positions], of_class: Sequence[bool]
 ) -> list[list[Array]]:
     """Return the concentrations of the prefixes of families, one per coding (row of ``cards``)."""
     search = _Search(families, cards, of_class)
@@ -61,7 +57,7 @@ class _Search:
     def __init__(
         self,
         families: Sequence[Sequence[PrefixCounts]],
-        cards: Sequence[NDArray[np.intp]],
+        cards: Sequence[Positions],
         of_class: Sequence[bool],
     ) -> None:
         self.families, self.cards, self.of_class = families, cards, of_class
@@ -71,9 +67,9 @@ class _Search:
             [prefix.counts.nonzero() for prefix in prefixes] for prefixes in families
         ]
         self.masses: list[list[Array]] = [[] for _ in families]
-        self.sizes: list[Index] = []
+        self.sizes: list[Positions] = []
         self.totals: list[Array] = []
-        self.total_sizes: list[Index] = []
+        self.total_sizes: list[Positions] = []
 
     def at(self, i: int) -> list[int]:
         """Return the families that have a prefix i, in descending order of their numbers of prefixes."""
@@ -96,7 +92,7 @@ class _Search:
                 bases.append(1 / self.cards[f][owner[configurations], 0])
                 continue
             before = self.families[f][i - 1]
-            place: NDArray[Any] = np.empty(before.counts.shape, dtype=np.intp)
+            place: ArrayOf[Any] = np.empty(before.counts.shape, dtype=np.intp)
             occurring = self.occurring[f][i - 1]
             place[occurring] = np.arange(start, start + len(occurring[0]))
             columns = classes if place.shape[1] > 1 else np.zeros_like(classes)
@@ -119,7 +115,7 @@ class _Search:
 
 
 def best_concentrations(
-    counts: Array, bases: Array, sizes: Index, totals: Array, total_sizes: Index
+    counts: Array, bases: Array, sizes: Positions, totals: Array, total_sizes: Positions
 ) -> Array:
     """Return the concentration m of each table from `LEAST` to `MOST` that maximizes its marginal likelihood.
 
@@ -155,10 +151,10 @@ class _Evidence:
     counts: Array
     bases: Array
     signs: Array
-    sizes: Index
+    sizes: Positions
 
     @cached_property
-    def _several(self) -> Index:
+    def _several(self) -> Positions:
         """The entries whose rise is not a short sum."""
         return np.flatnonzero((self.counts > _FEW) | (self.counts % 1 != 0))
 
@@ -176,7 +172,9 @@ class _Evidence:
         return rises
 
     @classmethod
-    def of(cls, counts: Array, bases: Array, sizes: Index, totals: Array, total_sizes: Index) -> _Evidence:
+    def of(
+        cls, counts: Array, bases: Array, sizes: Positions, totals: Array, total_sizes: Positions
+    ) -> _Evidence:
         """Return the evidence of tables from their cells and totals, those of the first table first."""
         every, seen = np.arange(len(sizes)), totals > 0
         totals = totals[seen]
@@ -189,7 +187,7 @@ class _Evidence:
             np.bincount(tables, minlength=len(sizes)),
         )
 
-    def take(self, tables: Index) -> _Evidence:
+    def take(self, tables: Positions) -> _Evidence:
         """Return the evidence of some tables, which may be repeated."""
         sizes = self.sizes[tables]
         starts = (self.sizes.cumsum() - self.sizes)[tables] - (sizes.cumsum() - sizes)
@@ -297,7 +295,7 @@ class BackOff:
 
 def make_stacks(
     families: Sequence[Sequence[PrefixCounts]],
-    cards: Sequence[NDArray[np.intp]],
+    cards: Sequence[Positions],
     of_class: Sequence[bool],
     prior: Any,
 ) -> list[Stack]:
@@ -316,7 +314,7 @@ def make_stacks(
     ]
 
 
-def _given_masses(prior: Any, prefixes: Sequence[PrefixCounts], cards: NDArray[np.intp]) -> list[Array]:
+def _given_masses(prior: Any, prefixes: Sequence[PrefixCounts], cards: Positions) -> list[Array]:
     """Return the pseudo-counts that a prior adds to each distribution of each prefix, one per coding."""
     levels, root, masses = cards[:, 0], len(prefixes) - cards.shape[1], []
     for i, prefix in enumerate(prefixes):

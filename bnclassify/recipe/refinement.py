@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array
+from ..base.arrays import Array, Positions
 from ..base.immutable import cached_property
+from ..frames.dataset import Dataset
 from ..frames.numeric import as_floats
-from ..frames.schema import MISSING, Dataset
+from ..frames.schema import MISSING
 from ..model.model import Model, renewed
 from .cases import column_order
 from .counts import without_class
@@ -77,12 +77,12 @@ class HeldOutTerms:
     stacked: Stacked
     terms: Refinement
     depths: range
-    rows: NDArray[np.intp]
+    rows: Positions
     counts: Array
     left_out: LeftOut
     represented: int
     by_depth: Array
-    of_codings: Sequence[tuple[NDArray[np.intp], Array]]
+    of_codings: Sequence[tuple[Positions, Array]]
     of_numbers: list[Array]
     fading: Fading
     kept: Array | None = None
@@ -116,12 +116,10 @@ class HeldOutTerms:
         for name, columns in self.terms.columns.items():
             if name in names:
                 own = columns[self.rows]
-                if self.kept is not None and name != "gaps":
-                    own = (
-                        own * self.kept[:, None]
-                        if isinstance(own, np.ndarray)
-                        else own.multiply(self.kept[:, None]).tocsr()
-                    )
+                if self.kept is not None:
+                    gaps = self.fading.of_shifts(self.data.codes[:-1, self.rows])
+                    by = gaps if name == "gaps" else self.kept[:, None]
+                    own = own * by if isinstance(own, np.ndarray) else own.multiply(by).tocsr()
                 blocks.append(Block(name, columns=own))
         return blocks
 
@@ -186,7 +184,7 @@ class HeldOutTerms:
         objective = likelihood - 0.5 * float(precisions[number] @ (weights - mean) ** 2)
         return Fit(model, objective, likelihood, dict(zip(kinds, precisions.tolist(), strict=True)))
 
-    def _further(self, coding: tuple[NDArray[np.intp], Any], weights: Array, depth: int) -> tuple[Power, ...]:
+    def _further(self, coding: tuple[Positions, Any], weights: Array, depth: int) -> tuple[Power, ...]:
         """Return the powers of all families in a discretization, of their tables with most parents."""
         powers = np.zeros(len(self.stacked.powers))
         powers[coding[0]] = weights
@@ -288,7 +286,7 @@ class Refinement:
         return tuple(np.flatnonzero(missing).tolist())
 
     @cached_property
-    def shifted(self) -> list[tuple[int, NDArray[np.intp]]]:
+    def shifted(self) -> list[tuple[int, Positions]]:
         """The features with shifts, each with its levels that have one, the most frequent ones."""
         data, numeric = self.data, self.numeric
         if "shifts" not in self.asked:
@@ -304,7 +302,7 @@ class Refinement:
         shifted = [(i, np.flatnonzero(count > too_rare)) for i, count in enumerate(counts)]
         return [(i, levels) for i, levels in shifted if len(levels)]
 
-    def held_out(self, rows: NDArray[np.intp], left_out: LeftOut) -> list[Array]:
+    def held_out(self, rows: Positions, left_out: LeftOut) -> list[Array]:
         """Return the odds by the Gaussian terms of each scale, (numbers, classes − 1, rows), at rows."""
         numbers = self.values[:, rows]
         of_scales = [terms for terms in self.of_numbers if terms.gaussians]
@@ -340,7 +338,7 @@ class Refinement:
         )
 
 
-def _indicators(data: Dataset, chosen: Sequence[tuple[int, NDArray[np.intp]]]) -> Any:
+def _indicators(data: Dataset, chosen: Sequence[tuple[int, Positions]]) -> Any:
     """Return the indicators of chosen levels of columns, (rows, levels), as a sparse array."""
     from scipy import sparse  # slow to import
 

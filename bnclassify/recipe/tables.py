@@ -9,9 +9,8 @@ from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array
+from ..base.arrays import Array, ArrayOf, Positions
 from ..base.calls import advance
 from ..base.immutable import COUNT, Immutable, bounded, record
 from ..base.messages import how_to_merge, listed
@@ -126,7 +125,7 @@ class PrefixTable(Immutable):
         return np.ascontiguousarray(table if self.root else table[..., 0])
 
     def at_rows(
-        self, codes: Sequence[NDArray[Any]], classes: NDArray[Any] | None = None, deduct: Deduct | None = None
+        self, codes: Sequence[ArrayOf[Any]], classes: ArrayOf[Any] | None = None, deduct: Deduct | None = None
     ) -> Iterator[Array]:
         """Yield P(x | class, first parents) at rows; see `Stack.at_rows`."""
         masses = [np.array([mass]) for mass in self.masses]
@@ -142,7 +141,7 @@ class Stack:
     the values of each variable by its largest number of levels. See `PrefixTable`.
     """
 
-    cards: NDArray[np.intp]
+    cards: Positions
     prefixes: tuple[PrefixCounts, ...]
     masses: Sequence[Array]
     nested: bool
@@ -153,7 +152,7 @@ class Stack:
         return len(self.prefixes) - self.cards.shape[1]
 
     def at_rows(
-        self, codes: Sequence[NDArray[Any]], classes: NDArray[Any] | None = None, deduct: Deduct | None = None
+        self, codes: Sequence[ArrayOf[Any]], classes: ArrayOf[Any] | None = None, deduct: Deduct | None = None
     ) -> Iterator[Array]:
         """Yield P(x | class, first parents) at rows, for 0 feature parents and more, as (rows, classes or 1).
 
@@ -202,7 +201,7 @@ class Stack:
 class LeftOut:
     """Counted rows: their classes, and the amounts to subtract from the counts."""
 
-    classes: NDArray[Any]
+    classes: ArrayOf[Any]
     shares: Array
 
     def take(self, rows: Any) -> LeftOut:
@@ -211,7 +210,7 @@ class LeftOut:
 
 
 def feature_probabilities(
-    table: PrefixTable | Stack, codes: Sequence[NDArray[Any]], left_out: LeftOut | None = None
+    table: PrefixTable | Stack, codes: Sequence[ArrayOf[Any]], left_out: LeftOut | None = None
 ) -> Iterator[Array]:
     """Yield P(feature | class, first parents) at rows, for 0 feature parents and more; 1 if it is missing."""
     missing = codes[0] < 0
@@ -226,7 +225,7 @@ def feature_probabilities(
 
 
 def class_probabilities(
-    table: PrefixTable | Stack, codes: Sequence[NDArray[Any]], rows: int, left_out: LeftOut | None = None
+    table: PrefixTable | Stack, codes: Sequence[ArrayOf[Any]], rows: int, left_out: LeftOut | None = None
 ) -> Iterator[Array]:
     """Yield P(class | first parents) at rows, for 0 parents and more, as (rows, classes)."""
 
@@ -241,7 +240,7 @@ def class_probabilities(
 
 
 def _subtract(
-    amounts: tuple[Array, Array], counts: Array, totals: Array, classes: NDArray[Any] | None, parents: Places
+    amounts: tuple[Array, Array], counts: Array, totals: Array, classes: ArrayOf[Any] | None, parents: Places
 ) -> None:
     """Subtract amounts from counts and totals in the column of each row's class, if parents are observed."""
     n_classes = counts.shape[1]

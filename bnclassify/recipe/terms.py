@@ -9,14 +9,13 @@ from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, ndtri
 
-from ..base.arrays import Array, Codes, log
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, log
 from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, POWER, Immutable, bounded, cached_property, record
 from ..counts.contingency import flat_index
 from ..model.formulas import Slope, Student
-from ..network.estimates import Scope
+from ..network.families import Scope
 from .tables import LeftOut, PrefixTable, class_probabilities, feature_probabilities
 
 _MOST_CELLS = 2**20  # of a table that is written out in full, to be looked up
@@ -273,7 +272,7 @@ def alike(parents: Sequence[Sequence[int]]) -> list[list[int]]:
 
 
 def fit_terms(
-    scores: Array, missing: NDArray[np.bool_], parents: Sequence[Sequence[int]], rows: LeftOut, n_classes: int
+    scores: Array, missing: Mask, parents: Sequence[Sequence[int]], rows: LeftOut, n_classes: int
 ) -> list[GaussianTerm]:
     """Learn the terms of numbers from scores, (rows, numbers), which of them are missing, and all rows."""
     found: dict[int, GaussianTerm] = {}
@@ -307,7 +306,7 @@ def _regress(x: Array, design: Array, weights: Array) -> tuple[Array, ...]:
     return means[:, :, 0], roots, SHAPE + weights.sum(axis=1) / 2, RATE + residual / 2
 
 
-def _design(rows: Array, parents: NDArray[np.intp], at: Any = slice(None)) -> Array:
+def _design(rows: Array, parents: Positions, at: Any = slice(None)) -> Array:
     """Return 1 and the scores of the parents of numbers at some rows, (numbers, rows, parents + 1)."""
     scores = rows[parents][..., at].transpose(0, 2, 1)
     return np.concatenate([np.ones((*scores.shape[:2], 1)), scores], axis=2)
@@ -316,8 +315,8 @@ def _design(rows: Array, parents: NDArray[np.intp], at: Any = slice(None)) -> Ar
 class _Terms(NamedTuple):
     """Gaussian terms with equally many parents: their numbers and parents, and what they learned, stacked."""
 
-    numbers: NDArray[np.intp]
-    parents: NDArray[np.intp]
+    numbers: Positions
+    parents: Positions
     means: Array
     roots: Array
     shapes: Array
@@ -330,7 +329,7 @@ class _Terms(NamedTuple):
         learned = [[getattr(t, name) for t in terms] for name in ("means", "roots", "shapes", "rates")]
         return cls(np.array(numbers, dtype=np.intp), parents, *map(np.array, learned))
 
-    def log_densities(self, scores: Array, missing: NDArray[np.bool_], left_out: LeftOut | None) -> Array:
+    def log_densities(self, scores: Array, missing: Mask, left_out: LeftOut | None) -> Array:
         """Return log densities, (terms, rows, classes), of scores (rows, numbers); 0 where missing."""
         result = np.empty((len(self.numbers), len(scores), self.shapes.shape[1]))
         rows_per_block = max(1, _BLOCK_CELLS // self.roots[..., 0].size)
@@ -352,7 +351,7 @@ class _Terms(NamedTuple):
         result[missing[self.numbers]] = 0.0
         return result
 
-    def _without_own(self, residual: Array, leverage: Array, classes: NDArray[Any], share: Array) -> Array:
+    def _without_own(self, residual: Array, leverage: Array, classes: ArrayOf[Any], share: Array) -> Array:
         """Return the log densities of held-out rows given their own classes, (terms, rows)."""
         kept = 1 - share * leverage
         shape = self.shapes[:, classes] - share / 2

@@ -141,4 +141,4 @@ class ChainEnsemble(MultiModel):
 
 def _log_mean(logs: list[Array]) -> Array:
     """Return the log of the mean of exponentials."""
-    return log_sum_exp(np.stack(logs), axis=0) - np.log(len(logs))
+    return log_sum_exp(np.stack(logs), axis=0) - float(np.log(len(logs)))

@@ -17,7 +17,8 @@ from ..base.arrays import Array, Codes, Positions, blocks, first_best, log
 from ..base.immutable import PROBABILITY, bounded, cached_property, record
 from ..base.messages import listed, shown
 from ..counts.contingency import count_families
-from ..frames.schema import Dataset, Levels
+from ..frames.dataset import Dataset
+from ..frames.schema import Levels
 from ..model.recipes import Recipe, Tally
 from ..network.classifiers import Graph
 from ..network.elimination import (
@@ -36,8 +37,9 @@ from ..network.elimination import (
     score_all,
 )
 from ..network.ensemble import ArcShares, mean_arcs
-from ..network.estimates import Family, Prior, check_families, tabulate
 from ..network.factors import Factor
+from ..network.families import Family, check_families
+from ..network.priors import Prior, tabulate
 from .multidimensional import MOST_COMBINATIONS, MultiModel
 
 
@@ -57,7 +59,7 @@ def _unknown(codes: Codes, cards: Sequence[int]) -> Codes:
 
 def _marginals(terms: Sequence[Factor], codes: Codes, cards: Sequence[int]) -> list[Array]:
     """Return for each class variable ln P(label, observed features) in one network, (rows, labels)."""
-    results = [np.empty((codes.shape[1], card)) for card in cards]
+    results: list[Array] = [np.empty((codes.shape[1], card)) for card in cards]
     variables = np.concatenate([codes, _unknown(codes, cards)])
     for block in blocks(codes.shape[1], BLOCK_ROWS):
         evidence = network_joint(terms, variables[:, block])
@@ -179,7 +181,7 @@ class MBC(Bridged, Graph):
 
     Examples
     --------
-    >>> from bnclassify import MBC
+    >>> from bnclassify.models import MBC
     >>> MBC(("rain", "wind"), (("sky", "rain", "wind"), ("rain",), ("wind", "rain")))
     <BLANKLINE>
       Bayesian network classifier (only structure, no parameters)

@@ -14,11 +14,13 @@ from ..base.arrays import Array, Codes, blocks, first_best, log, log_normalize
 from ..base.checks import OneOf
 from ..base.immutable import EMPTY, cached_property, record
 from ..base.messages import listed, shown
+from ..frames.dataset import Learnable, match
 from ..frames.opening import InFull, InParts, open_rows
-from ..frames.schema import Columns, Learnable, Levels, match
+from ..frames.schema import Columns, Levels
 from ..frames.training import prepare
 from ..metrics.outcomes import Labelling
-from ..model.model import Model, forwarding
+from ..model.derived import forwarding
+from ..model.model import Model
 from ..model.recipes import Recipe, Rows, Step
 from ..network.elimination import first_of_many, score_all
 
@@ -40,7 +42,7 @@ class MultiModel(Model):
         """Raise a TypeError that names the class variables."""
         raise TypeError(
             f"x must predict one class variable; got a model of {listed(self.class_vars)}, which "
-            "class_vars(x) returns."
+            "class_var(x) returns."
         )
 
     @property
@@ -92,19 +94,19 @@ class MultiModel(Model):
             raise ValueError(f"x must not have a class variable called {shown(_PROBABILITY)}. Rename it.")
         levels = dict(zip(self.features, self.levels or (), strict=False))
         data = open_rows(newdata).encode(Columns(levels, levels, named_by="newdata"))
-        index, codes = data.index, np.empty((0, len(data)), dtype=np.int8)
+        codes: Codes = np.empty((0, len(data)), dtype=np.int8)
         if levels:
             codes = match(data, self.features, tuple(levels.values()), unseen=unseen)
         if joint:
             best = self._most_probable(codes, greedy=greedy)
-            labels = self._label_frame(best, index)
+            labels = self._label_frame(best, data.index)
             if prob:
                 labels[_PROBABILITY] = np.exp(self._log_posterior_at(codes, best))
             return labels
         marginals = self._log_marginals(codes, greedy=greedy)
         if prob:
-            return self._posterior_frame(marginals, index)
-        return self._label_frame([first_best(logs) for logs in marginals], index)
+            return self._posterior_frame(marginals, data.index)
+        return self._label_frame([first_best(logs) for logs in marginals], data.index)
 
     def _label_frame(self, codes: Sequence[Codes] | Codes, index: pd.Index[Any]) -> pd.DataFrame:
         """Return labels from codes, with one categorical column per class variable."""
@@ -254,7 +256,7 @@ class Chain(MultiModel):
     def _log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
         if greedy or prod(self.class_cards) > MOST_COMBINATIONS:
             return _follow(self, codes)[0]
-        results = [np.empty((codes.shape[1], card)) for card in self.class_cards]
+        results: list[Array] = [np.empty((codes.shape[1], card)) for card in self.class_cards]
         for rows, logs in _try_all(self, codes):
             shares = np.exp(logs)
             for j, result in enumerate(results, start=1):
@@ -277,7 +279,7 @@ class Chain(MultiModel):
 
     def _log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
         given = zip(_follow(self, codes, labels)[0], labels.astype(np.intp), strict=True)
-        return np.sum([np.take_along_axis(logs, own[:, None], axis=1)[:, 0] for logs, own in given], axis=0)
+        return np.asarray(sum(np.take_along_axis(logs, own[:, None], axis=1)[:, 0] for logs, own in given))
 
     def _fit(self, dataset: InFull | InParts, step: Step, fit: Callable[[Model, Any], Model]) -> Chain:
         recipe = self.recipe and replace(self.recipe, parameters=step)

@@ -8,12 +8,12 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from ..base.arrays import Array, log_normalize
+from ..base.arrays import Array, ArrayOf, Positions, log_normalize
 from ..base.calls import parameters_of, showing_progress
 from ..base.checks import AnyCutting, Learner, OneOf, Seed, Unseen
 from ..base.messages import listed, shown, warn
@@ -21,9 +21,10 @@ from ..base.parallel import using_jobs
 from ..evaluation.summary import measure_strengths
 from ..fitting.bnc import bnc, relearn_raw
 from ..fitting.lp import lp
+from ..frames.dataset import Dataset
+from ..frames.encode import each_a_case
 from ..frames.numeric import check_index, check_weights
-from ..frames.opening import Meaning, each_a_case, group_labels
-from ..frames.schema import Dataset
+from ..frames.opening import Meaning, group_labels
 from ..frames.sources import in_pandas
 from ..inference.predict import check_costs, check_prior, log_prior_ratio, predict, weigh_classes
 from ..learners import LEARNERS, find_learner
@@ -60,9 +61,11 @@ def _arguments_of(x: Model) -> dict[str, Any]:
         names = ("discretize", "bins", "min_count", "missing_level")
         steps = {name: step.settings[name] for name in names}
         learner, dag_args = step.settings["learner"], dict(step.settings["dag_args"])
-        ranked = {name: value for name, value in lp_args.items() if name != "loo_parents"}
-        if step.settings.get("is_default") and ranked in STEPS.values():  # the default recipe
-            dag_args = {name: v for name, v in dag_args.items() if name != "kdbk" or ranked == lp_args}
+        held_out_args = dict(lp_args.get("held_out_args", {}))
+        ranked = held_out_args.pop("parents", False)
+        usual = lp_args | ({"held_out_args": held_out_args} if held_out_args else {})
+        if step.settings.get("is_default") and usual in STEPS.values():  # the default recipe
+            dag_args = {name: v for name, v in dag_args.items() if name != "kdbk" or not ranked}
             lp_args = {}
     if isinstance(dag_args.get("parents"), tuple):  # of anb
         dag_args["parents"] = dict(dag_args["parents"])
@@ -109,10 +112,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     weights_are : {"frequencies", "cases"}, optional
         Whether whole weights in `fit` are numbers of equal rows, or each row is one case; see `fit`.
     random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
-        Seed of everything that is drawn at random: ``rng`` of the learner, of `lp` and of the held-out
-        parts of the default recipe, which by default depend on the contents of the rows alone.
+        Seed of everything that is drawn at random: ``rng`` of the learner, of `lp` and of the the
+        folds of the default recipe, which by default depend on the contents of the rows alone.
     n_jobs : int, optional
-        Number of tasks of a fit that run at the same time, as in `cv`: held-out parts of the default recipe,
+        Number of tasks of a fit that run at the same time, as in `cv`: folds of the default recipe,
         and features of `chisq_dn`.
     verbose : bool, optional
         Whether to show a progress bar; by default after 3 seconds, in an interactive session.
@@ -269,7 +272,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         self.discretizer_ = x.discretizer
 
     @property
-    def _places(self) -> NDArray[np.intp]:
+    def _places(self) -> Positions:
         """The place of each of ``classes_`` among the classes of the model."""
         labels = self.model_.known_levels[-1]
         return np.array([labels.index(label) for label in self.classes_.tolist()])
@@ -377,7 +380,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         means = np.minimum(means, _MOST_LOG_ODDS)
         return means / (means.sum() or 1.0)
 
-    def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:
+    def predict(self, X: pd.DataFrame | ArrayLike) -> ArrayOf[Any]:
         """Predict the class of each row, as labels in ``classes_``; the first of tied labels."""
         check_is_fitted(self, "model_")
         frame, unseen = self._frame(X), self.handle_unknown
@@ -432,7 +435,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     def _are_cases(self, weights: Array, has_numbers: bool) -> bool:
         """Whether each row is one case, and not as many as its weight."""
         if self.weights_are is not None:
-            return OneOf(("frequencies", "cases")).check("weights_are", self.weights_are) == "cases"
+            OneOf(("frequencies", "cases")).check("weights_are", self.weights_are)
+            return self.weights_are == "cases"
         return has_numbers or bool((weights % 1).any())
 
     def _learn_model(

@@ -68,7 +68,7 @@ class CategoricalInput(BaseEstimator):
             raise needs_rows("X")
         X = in_pandas(X)
         if isinstance(X, pd.DataFrame):
-            frame = validate_data(self, X, reset=reset, skip_check_array=True)
+            frame: pd.DataFrame = validate_data(self, X, reset=reset, skip_check_array=True)
             if reset and not frame.size:
                 raise ValueError(f"X must be a table with rows and columns; got shape {frame.shape}.")
         else:

@@ -7,12 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, MultiOutputMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from ..base.arrays import Array
+from ..base.arrays import Array, ArrayOf
 from ..base.calls import parameters_of, showing_progress
 from ..base.checks import Cutting, Flag, Instance, OneOf, Seed, Unseen, must_be
 from ..base.messages import listed
@@ -45,7 +45,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         Additional arguments of the learner, such as ``{"learner": "tan_cl"}`` of a chain.
     lp_args : dict, optional
         Additional arguments of `lp`. By default, a chain of naive Bayes models, which is the default, has
-        ``{"loo_weights": True}``: weights by leave-one-out, for more accurate probabilities.
+        ``{"held_out": "weights"}``: weights by held-out rows, for more accurate probabilities.
     discretize : {"quantile", "width"} or None, default "quantile"
         Method that discretizes numeric columns.
     bins : int, default 4
@@ -162,10 +162,10 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         """Return the arguments of `lp`, by default with weights for a chain of naive Bayes models."""
         if self.lp_args is None:
             is_default = self.learner == "chain" and not self.dag_args and self.smooth > 0
-            return {"loo_weights": True} if is_default else {}
+            return {"held_out": "weights"} if is_default else {}
         return self.lp_args
 
-    def predict(self, X: pd.DataFrame | ArrayLike) -> NDArray[Any]:
+    def predict(self, X: pd.DataFrame | ArrayLike) -> ArrayOf[Any]:
         """Predict the labels of each row, with one column per class variable."""
         check_is_fitted(self, "model_")
         predicted = predict(self.model_, self._cut(X), unseen=self.handle_unknown, joint=self.joint)
@@ -191,7 +191,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         right = (predicted == _as_columns(_as_values(y), y).to_numpy()).all(axis=1)
         return float(np.average(right, weights=sample_weight))
 
-    def _classes(self) -> list[NDArray[Any]]:
+    def _classes(self) -> list[ArrayOf[Any]]:
         """Return the labels of each class variable as a list."""
         classes: Any = self.classes_
         return classes if self.n_outputs_ > 1 else [classes]

@@ -7,11 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from ..base.arrays import ArrayOf
 from ..base.checks import Cutting, OneOf, Unseen
 from ..base.messages import listed
 from ..frames.numeric import NUMBERS, value_type
@@ -32,7 +33,7 @@ class _Columns(OneToOneFeatureMixin, TransformerMixin, CategoricalInput):
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def transform(self, X: pd.DataFrame | ArrayLike) -> pd.DataFrame | NDArray[Any]:
+    def transform(self, X: pd.DataFrame | ArrayLike) -> pd.DataFrame | ArrayOf[Any]:
         """Transform rows, with columns as in `fit`; the result is a data frame if `X` is one."""
         check_is_fitted(self)
         frame = self._frame(X)

@@ -12,9 +12,8 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, Positions, added, code_type
+from ..base.arrays import Array, ArrayOf, Positions, added, code_type
 from ..base.immutable import COUNT, Immutable, bounded, cached_property, record
 from ..base.messages import how_to_merge
 from ..counts.contingency import (
@@ -26,9 +25,10 @@ from ..counts.contingency import (
     narrow,
     recoded,
 )
-from ..frames.schema import Countable, Dataset, Schema
+from ..frames.dataset import Countable, Dataset
+from ..frames.schema import Schema
 
-Counts = NDArray[Any]
+Counts = ArrayOf[Any]
 _Part = tuple["Cooccurrence", Positions, Positions]
 
 MAX_BYTES = 8 * MAX_CELLS

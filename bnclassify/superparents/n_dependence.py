@@ -14,15 +14,17 @@ from ..base.checks import OneOf, Optional, Whole
 from ..base.immutable import COUNT, bounded, cached_property, record
 from ..base.messages import listed, shown
 from ..counts.contingency import Recoding
+from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts, frame_of
-from ..frames.schema import Countable, Dataset, Levels
+from ..frames.schema import Levels
 from ..frames.training import describe
 from ..model.formulas import Formula
-from ..model.model import Model
+from ..model.model import Model, estimated
 from ..model.recipes import Recipe, Step, Tally
 from ..network.classifiers import BNC
 from ..network.ensemble import Average
-from ..network.estimates import Dirichlet, Family, MEstimate, Prior
+from ..network.families import Family
+from ..network.priors import Dirichlet, MEstimate, Prior
 from ..recipe.tables import LeftOut
 from .cooccurrence import Cooccurrence, count_cooccurrence
 from .row_groups import Estimators, choice_of_members, left_out_joint, log_joint
@@ -183,8 +185,7 @@ class ANDE(Average):
                 "averaged n-dependence estimators need smooth or m, which also define the joint probability "
                 f"of superparents and class; got {shown(prior)}."
             )
-        estimated: ANDE = super()._estimate(data, prior)
-        return estimated
+        return estimated(self, data, prior)
 
     def _count_all(self, data: Countable, prior: Prior) -> tuple[Cooccurrence]:
         return (count_cooccurrence(data, self._most_counted),)

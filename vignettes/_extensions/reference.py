@@ -75,7 +75,10 @@ class ParametersWithoutLinks(SphinxPostTransform):
         if not page.startswith(FOLDER):
             return
         name = page.removeprefix(FOLDER).rpartition(".")[2].removesuffix("_class")
-        documented = getattr(bnclassify, name, None) or getattr(sklearn, name)
+        places = (bnclassify, bnclassify.models, sklearn)
+        documented = next(
+            filter(None, [getattr(place, name, None) for place in places])
+        )
         parameters = inspect.signature(documented).parameters
         for reference in list(self.document.findall(pending_xref)):
             target = reference["reftarget"].rpartition(".")[2]

@@ -1,29 +1,21 @@
-"""Priors, which turn counts into probabilities, methods of `lp`, and the families whose tables they give."""
+"""Priors, which turn counts into probabilities, and methods of `lp`."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import prod
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, Positions, by_shape, normalize
-from ..base.checks import available
-from ..base.graphs import find_cycle
+from ..base.arrays import Array, ArrayOf, Positions, by_shape, normalize
 from ..base.immutable import COUNT, Immutable, bounded, record
-from ..base.messages import WIDE, cut, how_to_merge, listed, repeated, shown, warn
-from ..frames.schema import Levels
+from ..base.messages import shown
 from ..model.model import Model, renewed
 
-Family: TypeAlias = tuple[Hashable, ...]
-Scope: TypeAlias = tuple[int, ...]
-
-_FEWEST_ROWS = 100
-"""With fewer rows, most networks have more parameters than rows."""
+if TYPE_CHECKING:
+    from .classifiers import BNC
 
 LEAST_AMOUNT, MOST_AMOUNT = 1e-100, 1e100
 """Bounds of positive pseudo-counts, within which no table or score overflows."""
@@ -72,10 +64,10 @@ class PseudoCounts(Immutable):
         """Return (counts + a) / (totals + r a) for some cells of a table; 1 / r if both are 0."""
         pseudo = self.per_cell(levels, configurations)
         mass, total = counts + pseudo, totals + levels * pseudo
-        return np.divide(mass, total, out=np.full(mass.shape, 1 / levels), where=total > 0)
+        return np.asarray(np.divide(mass, total, out=np.full(mass.shape, 1 / levels), where=total > 0))
 
     def side_by_side(
-        self, counts: NDArray[Any], variable: Positions, cards: Positions, configurations: int = 1
+        self, counts: ArrayOf[Any], variable: Positions, cards: Positions, configurations: int = 1
     ) -> Array:
         """Return the tables of variables whose levels, with ascending numbers, are along the last axis."""
         ends = np.flatnonzero(variable[1:] != variable[:-1]) + 1
@@ -83,7 +75,7 @@ class PseudoCounts(Immutable):
         lengths = np.concatenate([ends, [len(variable)]]) - starts
         levels = cards[variable[starts]]
         pseudo = np.zeros(levels.shape) + self.per_cell(levels, configurations)
-        mass = counts + np.repeat(pseudo, lengths)
+        mass: Array = counts + np.repeat(pseudo, lengths)
         total = np.add.reduceat(counts, starts, axis=-1, dtype=np.float64) + levels * pseudo
         if not total.all():  # a table without counts is uniform
             empty = total == 0
@@ -149,13 +141,14 @@ class Drawn(PseudoCounts):
         return normalize(np.exp(logs - logs.max(axis=axis, keepdims=True)), axis)
 
     def side_by_side(
-        self, counts: NDArray[Any], variable: Positions, cards: Positions, configurations: int = 1
+        self, counts: ArrayOf[Any], variable: Positions, cards: Positions, configurations: int = 1
     ) -> Array:
         """Draw the tables of several variables whose levels all occur."""
         starts = np.flatnonzero(np.diff(variable, prepend=-1))
         logs = self._log_masses(counts + self.prior.per_cell(cards[variable], configurations))
-        masses = np.exp(logs - np.repeat(np.maximum.reduceat(logs, starts, axis=-1), cards, axis=-1))
-        return masses / np.repeat(np.add.reduceat(masses, starts, axis=-1), cards, axis=-1)
+        masses: Array = np.exp(logs - np.repeat(np.maximum.reduceat(logs, starts, axis=-1), cards, axis=-1))
+        masses /= np.repeat(np.add.reduceat(masses, starts, axis=-1), cards, axis=-1)
+        return masses
 
     def _log_masses(self, shape: Array) -> Array:
         """Return the logs of gamma variables, which do not underflow if the shape is small."""
@@ -206,19 +199,18 @@ class Plain(Method):
 PLAIN = Plain()
 
 
-def check_augmented(x: Model, argument: str) -> Any:
+def check_augmented(x: Model, argument: str) -> BNC:
     """Return a network in which the class is a parent of every feature and has no parents, or raise."""
-    graph: Any = x.graph
-    if graph is not x or x.no_joint:
-        kind = "a dependency network" if graph is x else f"an {type(x).__name__}"
+    if x.graph is not x or x.no_joint:
+        kind = "a dependency network" if x.graph is x else f"an {type(x).__name__}"
         raise TypeError(f"{argument} is defined for a single Bayesian network (BNC); got {kind}.")
-    if not graph.is_augmented:
+    if not x.is_augmented:
         raise ValueError(
             f"{argument} is defined for an augmented naive Bayes, in which the class {shown(x.class_var)} "
             "is a parent of every feature and has no parents. Learn the structure with nb or tan_cl, for "
             "example"
         )
-    return x
+    return cast("BNC", x)
 
 
 def check_positive(prior: Prior, argument: str) -> None:
@@ -230,106 +222,9 @@ def check_positive(prior: Prior, argument: str) -> None:
 def tabulate(counts: Sequence[Array], prior: Prior) -> list[Array]:
     """Return the tables of families from their counts, read-only; those of one shape are made together."""
 
-    def estimated(stack: NDArray[Any]) -> Array:
+    def estimated(stack: ArrayOf[Any]) -> Array:
         made = prior(stack.astype(np.float64), axis=1)
         made.flags.writeable = False
         return made
 
     return by_shape(counts, estimated)
-
-
-@lru_cache(maxsize=64)  # each structure is checked once
-def check_families(
-    class_var: Hashable, families: tuple[Family, ...], *, origin: str = "families", acyclic: bool = True
-) -> None:
-    """Raise unless families are a graph, ``acyclic`` or not, over each variable; errors name ``origin``."""
-    variables = {family[0] for family in families if family}
-    if not families or not all(families) or families[-1][0] != class_var:
-        raise ValueError(f"{origin} must have one family per variable, the last of {shown(class_var)}.")
-    if twice := repeated([family[0] for family in families]):
-        raise ValueError(f"{origin} must have one family per variable; got several of {listed(twice)}.")
-    for variable, *parents in families:
-        strange = [name for name in parents if name not in variables]
-        if strange:
-            raise ValueError(
-                f"{origin}: the parent {shown(strange[0])} of {shown(variable)} is not a variable of "
-                f"the network. {available(strange[0], variables)}"
-            )
-        if not acyclic and variable in parents:
-            raise ValueError(f"{origin} must not have {shown(variable)} as a parent of itself.")
-        if len(set(parents)) < len(parents):
-            raise ValueError(f"{origin} must name each parent once; got {listed(parents)}.")
-        if class_var in parents[:-1]:
-            raise ValueError(f"{origin} must list the class last in a family; got {listed(parents)}.")
-    if acyclic and any(len(family) > 1 + (family[-1] == class_var) for family in families):
-        cycle = find_cycle({family[0]: family[1:] for family in families})
-        if cycle:
-            raise ValueError(
-                f"{origin} must not have cycles; got {cut(' -> '.join(map(str, cycle)))}. Omit one."
-            )
-
-
-@lru_cache(maxsize=64)
-def number_families(families: tuple[Family, ...]) -> tuple[Scope, ...]:
-    """Return families as the positions of their variables."""
-    position = {family[0]: i for i, family in enumerate(families)}
-    return tuple([tuple([position[v] for v in family]) for family in families])
-
-
-def check_shapes(families: Sequence[Family], levels: Levels | None, cpts: tuple[Array, ...] | None) -> None:
-    """Raise a ValueError unless levels and tables, if given, have the shapes of the families."""
-    if levels is not None and len(levels) != len(families):
-        raise ValueError(f"levels must have labels of each of {len(families)} variables; got {len(levels)}.")
-    if cpts is None:
-        return
-    if levels is None or len(cpts) != len(families):
-        raise ValueError(f"cpts must have a table, and levels, for each of {len(families)} families.")
-    card = {family[0]: len(labels) for family, labels in zip(families, levels, strict=True)}
-    for family, table in zip(families, cpts, strict=True):
-        shape = tuple([card[v] for v in family])
-        if table.shape != shape:
-            raise ValueError(
-                f"cpts must have a table of {shown(family[0])} of shape {shape}, the levels of its family; "
-                f"got {table.shape}."
-            )
-
-
-def check_numbers(x: Any) -> None:
-    """Raise a ValueError if a number, which has no levels, is a parent, or a density does not fit."""
-    card = {} if x.levels is None else dict(zip(x.variables, map(len, x.levels), strict=True))
-    numbers = {name for name, levels in card.items() if not levels}
-    for variable, *parents in x.families if numbers else ():
-        inner = [name for name in parents if name in numbers]
-        if inner or (variable in numbers and parents[-1:] != [x.class_var]):
-            raise ValueError(
-                f"families: the number {shown(inner[0] if inner else variable)} must be a leaf that has the "
-                "class as a parent. Discretize it, for example with bnc(..., discretize='mdlp')."
-            )
-    parents_of = {family[0]: family[1:] for family in x.families}
-    for name, density in x.densities.items():
-        shape = tuple([card.get(v) for v in parents_of.get(name, ())])
-        if not shape or (x.cpts is not None and density.shape != shape):
-            raise ValueError(f"numbers: the density of {shown(name)} must fit its family")
-
-
-def count_parameters(scopes: Sequence[Scope], cards: Sequence[int]) -> int:
-    """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents, and 2 for numbers."""
-    return sum(
-        [(cards[v] - 1 if cards[v] else 2) * prod([cards[p] for p in parents]) for v, *parents in scopes]
-    )
-
-
-def warn_of_wide_tables(x: Any, rows: int, total: int) -> None:
-    """Warn of a network with more free parameters than rows if a single table causes the excess."""
-    sizes = {f[0]: count_parameters([scope], x.cards) for f, scope in zip(x.families, x.scopes, strict=True)}
-    widest = max(sizes, key=sizes.__getitem__)
-    if rows < _FEWEST_ROWS or sizes[widest] <= rows / 2:
-        return
-    cut = {} if x.discretizer is None else x.discretizer.numeric
-    wide = [(name, card) for name, card in zip(x.features, x.cards, strict=False) if name not in cut]
-    merging = f"{how_to_merge(wide)}, or " if max((card for _, card in wide), default=0) > WIDE else ""
-    remedy = f"{merging}use a structure with fewer arcs, such as that of nb"
-    warn(
-        f"the network has {total:,} free parameters, more than the {rows:,} rows; {sizes[widest]:,} are in "
-        f"the table of {shown(widest)}. {remedy[0].upper()}{remedy[1:]}."
-    )

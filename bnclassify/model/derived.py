@@ -1,0 +1,60 @@
+"""Models that are built on another model: they share its features, or change its posterior."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .model import Model, renewed
+
+M = TypeVar("M", bound=Model)
+
+
+def forwarding(*names: str) -> Callable[[type[M]], type[M]]:
+    """Decorate a model type whose attributes with these names are those of its `basis`."""
+
+    def decorate(kind: type[M]) -> type[M]:
+        for name in names:
+            setattr(kind, name, property(attrgetter(f"basis.{name}")))
+        return kind
+
+    return decorate
+
+
+@forwarding("class_var", "features", "parents", "graph", "levels", "missing_rule", "facts", "_with_numbers")
+class BuiltOn(Model):
+    """A model that shares class, features, parents and levels with another one."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def basis(self) -> Model:
+            """The other model."""
+
+
+@forwarding("fitted", "_class_prior", "_arc_shares", "_value_logs")
+class Derived(BuiltOn):
+    """A model that changes the posterior of a fitted one, its attribute ``base``."""
+
+    base: Model
+
+    @property
+    def basis(self) -> Model:
+        """The fitted model."""
+        return self.base
+
+    def _estimate(self, data: Any, prior: Any) -> Model:
+        """Raise an error, because tables alone would be those of the other model; see `_estimate_base`."""
+        raise TypeError(
+            f"x must be a model that can be refitted; got {self._called}, a Derived without _estimate. "
+            "Make it in a method of lp, which its recipe then repeats, and define _estimate."
+        )
+
+    def _estimate_base(self, data: Any, prior: Any) -> Model:
+        """Return the other model with tables estimated from data, for methods that then derive from it."""
+        return renewed(self.base, recipe=self.recipe)._estimate(data, prior)
+
+    def _check_refitted(self, fitted: Model) -> None:
+        if type(self)._estimate is Derived._estimate and type(fitted) is not type(self):
+            self._estimate(None, None)  # which raises an error

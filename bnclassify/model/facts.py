@@ -1,0 +1,128 @@
+"""The facts of a model, as text and as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .model import Model
+    from .recipes import Rows
+
+_WIDTH = 88
+_MOST = 6
+"""Largest number of columns or classes that are named."""
+
+
+def facts_of(x: Model) -> dict[str, Any]:
+    """Return the facts of a model by name, in the order in which they are shown: numbers and text."""
+    several, rows = len(x.targets) > 1, x._trained_on if x.fitted else None
+    latent = " (latent)" if x.observed == x.features else ""
+    facts: dict[str, Any] = {f"class variable{'s' * several}": ", ".join(map(str, x.targets)) + latent}
+    if rows is not None:
+        facts["rows"] = int(rows.size) if rows.size == int(rows.size) else f"{rows.size:,g} (sum of weights)"
+        if rows.cases:
+            groups = f"in {rows.cases:,} groups" if rows.cases != rows.given else ""
+            weights = f"weights of {rows.size:,.0f} rows" if round(rows.size) != rows.given else ""
+            how = ", ".join(filter(None, [groups, weights]))
+            facts["rows"] = f"{rows.given:,} ({how})" if how else rows.given
+        parts = rows.classes or [zip(x.levels_by_name[x.class_var], x._class_prior(), strict=True)]
+        shares = dict(zip(x.targets, map(_write_shares, parts), strict=True))
+        texts = [f"{name}: {text}" if several else text for name, text in shares.items()]
+        facts["class proportions"] = _some(texts, "; ") or None
+    facts |= x.facts()
+    if x.recipe is not None:
+        facts["learning algorithm"] = x.recipe.structure.name
+        facts["parameters"] = x.recipe.parameters and str(x.recipe.parameters)
+    facts |= _preparation(x)
+    summary = x.learned.get("leave_one_out")
+    if summary is not None and summary.fold_rows:
+        facts["confidence"] = _confidence(summary)
+    if refits := x.learned.get("refits"):
+        facts["intervals"] = f"by {len(refits)} refits, each without a part of the cases"
+    if x.fitted:
+        facts["missing values"] = _missing(x, rows)
+        facts["joint distribution"] = "no" if x.no_joint else "yes"
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def write_facts(x: Model) -> str:
+    """Write the facts of a model, aligned."""
+    facts = {name: f"{v:,}" if isinstance(v, int) else str(v) for name, v in facts_of(x).items()}
+    width = max(map(len, facts)) + 4
+    lines = []
+    for name, text in facts.items():
+        first, *more = wrap(text, _WIDTH - width, break_long_words=False) or [""]
+        lines += [f"  {name + ':':<{width - 2}}{first}", *[" " * width + line for line in more]]
+    only = "" if x.fitted else " (only structure, no parameters)"
+    return "\n".join(["", f"  Bayesian network classifier{only}", "", *lines])
+
+
+def mark_up(x: Model, picture: str) -> str:
+    """Write the facts of a model as HTML, dark on white, below a picture."""
+    cell = '<td style="text-align:left;vertical-align:top;padding:1px 12px 1px 0;background:#fff;color:#111">'
+    pairs = [(name, f"{v:,}" if isinstance(v, int) else str(v)) for name, v in facts_of(x).items()]
+    rows = [f"<tr>{cell}{escape(name)}</td>{cell}{escape(value)}</td></tr>" for name, value in pairs]
+    frame = '<div style="background:#fff;color:#111;padding:8px;overflow-x:auto">'
+    return f'{frame}{picture}<table style="border:0;background:#fff">{"".join(rows)}</table></div>'
+
+
+def _confidence(summary: Any) -> str:
+    """Say in words by how much the evidence counts, and which share of it logistic regression provides."""
+    regression = summary.regression_power or 0.0
+    total = summary.fold_power + regression
+    change = "reduced" if total < 1 else "increased"
+    by = f"{change} by {abs(1 - total):.0%}" if abs(1 - total) >= 0.005 else "unchanged"
+    share = f"; {regression / total:.0%} from logistic regression" if regression else ""
+    return f"{by}, as {summary.fold_rows:,} held-out rows require{share}"
+
+
+def _some(names: Iterable[str], separator: str = ", ") -> str:
+    """Write the first of some names, and how many there are besides."""
+    texts = list(names)
+    more = [f"{len(texts) - _MOST} more"] if len(texts) > _MOST else []
+    return separator.join([*texts[:_MOST], *more])
+
+
+def _write_shares(weights: Iterable[tuple[Any, float]]) -> str:
+    pairs = list(weights)
+    total = sum(weight for _, weight in pairs) or 1
+    return _some(f"{label} {weight / total:.3f}" for label, weight in pairs)
+
+
+def _preparation(x: Model) -> dict[str, str | None]:
+    """Say which columns were discretized, merged, kept as numbers and dropped."""
+    facts: dict[str, str | None] = {}
+    merger, discretizer = None if x.preparation is None else x.preparation.merger, x.discretizer
+    if discretizer is not None:
+        cut = _some(str(name) for name in x.features if discretizer.cuts.get(name))
+        facts["discretized"] = f"{cut} ({discretizer.method})" if cut else None
+    if x.densities:
+        kinds = sorted({type(density).__name__ for density in x.densities.values()})
+        facts["kept as numbers"] = f"{_some(map(str, x.densities))} ({', '.join(kinds)})"
+    if merger is not None and merger.columns:
+        columns = _some(map(str, merger.columns))
+        facts["merged"] = f"levels in fewer than {merger.min_count:,} rows of {columns}"
+    seen = (x.recipe and (x.recipe.seen or x.recipe.columns)) or ()
+    uncut = () if discretizer is None else discretizer.uncut
+    dropped = [name for name in seen if name not in x.variables]
+    reasons = {"no cut point": [name for name in dropped if name in uncut]}
+    other = "not selected" if x.search_trace else "no value"
+    reasons[other] = [name for name in dropped if name not in uncut]
+    texts = [f"{_some(map(str, names))} ({reason})" for reason, names in reasons.items() if names]
+    return facts | {"dropped": "; ".join(texts) or None}
+
+
+def _missing(x: Model, rows: Rows | None) -> str:
+    """Describe the missing values, the estimation from them, and their treatment at prediction."""
+    levels = () if x.preparation is None else x.preparation.missing
+    texts = [f"a level of {_some(map(str, levels))}"] if levels else []
+    if rows is not None:
+        n = sum(name in rows.incomplete for name in x.features)
+        method = "EM" if x.network is not None and "em" in x.network.learned else "available cases"
+        shifts = ", and a shift of the log odds" if x._weighs_missing else ""
+        if n or not levels:
+            texts.append(f"in {n} feature{'s' * (n > 1)} ({method}{shifts})" if n else "none in training")
+    return "; ".join([*texts, f"{'others ' * bool(levels)}in new rows {x.missing_rule}"])

@@ -1,0 +1,107 @@
+"""Groups of families whose tables are learned together in several discretizations of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Array, Codes, Positions, log
+from ..frames.dataset import Dataset
+from ..network.families import Scope
+from .counts import count_prefixes, without_class
+from .prior import make_stacks
+from .tables import LeftOut, PrefixTable, Stack, class_probabilities, feature_probabilities
+
+_GROUP_CELLS = 2**16  # rows x tables of a group, unless a family has more
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Families with equally many feature parents, (families, members), and their tables by coding."""
+
+    families: Sequence[int]
+    members: Positions
+    stack: Stack
+
+    @property
+    def codings(self) -> int:
+        """The number of codings."""
+        return len(self.stack.cards) // len(self.families)
+
+    def logs(
+        self, codes: Codes, left_out: LeftOut | None = None, rows: Any = slice(None), further: int = 0
+    ) -> Iterator[Array]:
+        """Yield logs of families by 0, 1, … parents, (1 + further, families, rows, classes or 1).
+
+        The first are means over codings, without the ``further`` last ones, which follow. Families that are
+        the same in all codings have the first alone.
+        """
+        n = len(self.stack.cards)
+        members = _joined(codes, self.members, self.codings, rows)
+        if left_out is not None and n > 1:
+            left_out = LeftOut(np.tile(left_out.classes, n), np.tile(left_out.shares, n))
+        values = (
+            feature_probabilities(self.stack, members, left_out)
+            if len(members) == self.stack.cards.shape[1]
+            else class_probabilities(self.stack, members, codes[0][..., rows].shape[-1] * n, left_out)
+        )
+        for value in values:
+            logs = log(value).reshape(len(self.families), self.codings, -1, value.shape[1]).swapaxes(0, 1)
+            kept = max(1, self.codings - further)
+            mean = logs[:1] if kept == 1 else logs[:kept].sum(axis=0, keepdims=True) / kept
+            yield np.concatenate([mean, logs[kept:]]) if len(logs) > kept else mean
+
+    def tables(self, parents: int) -> Iterator[tuple[int, list[PrefixTable]]]:
+        """Yield each family and its tables with a maximum number of feature parents."""
+        tables, n = self.stack.tables(parents), self.codings
+        for i, family in enumerate(self.families):
+            yield family, tables[i * n : (i + 1) * n]
+
+
+def _joined(codes: Codes, members: Positions, codings: int, rows: Any = slice(None)) -> list[Codes]:
+    """Return the codes of each member at rows, those of the first family in all codings first."""
+    return [codes[:codings, columns][..., rows].swapaxes(0, 1).reshape(-1) for columns in members.T]
+
+
+def learn_groups(
+    scopes: Sequence[Scope],
+    cards: Positions,
+    codes: Codes,
+    data: Dataset,
+    prior: Any,
+    varies: Callable[[Scope], bool],
+) -> list[Group]:
+    """Count families, the class last, in (codings, variables, rows) codes, and learn their tables."""
+    class_number, alike = len(scopes) - 1, dict[tuple[int, int, bool], list[int]]()
+    for family, scope in enumerate(scopes):
+        kind = len(cards) if varies(scope) else 1, len(scope), scope[-1] == class_number
+        alike.setdefault(kind if family < class_number else (0, 0, False), []).append(family)
+    found, counts, all_cards = [], [], []
+    for families in alike.values():
+        n = len(cards) if varies(scopes[families[0]]) else 1
+        most = max(1, _GROUP_CELLS // max(1, len(data) * n))
+        for start in range(0, len(families), most):
+            block = families[start : start + most]
+            members = np.array([without_class(scopes[f], class_number) for f in block])
+            by_class = members.shape[1] < len(scopes[block[0]])
+            tables, levels = n * len(block), cards[:n, members].swapaxes(0, 1).reshape(-1, members.shape[1])
+            prefixes = count_prefixes(
+                _joined(codes, members, n),
+                levels.max(axis=0).tolist(),
+                np.tile(data.codes[-1], tables) if by_class else None,
+                data.cards[-1],
+                None if data.weights is None else np.tile(data.weights, tables),
+                tables,
+            )
+            found.append((block, members))
+            counts.append(prefixes)
+            all_cards.append(levels)
+    of_class = [block[0] == class_number for block, _ in found]
+    stacks = make_stacks(counts, all_cards, of_class, prior)
+    return [
+        Group(block, members[:, 1:] if own else members, stack)
+        for (block, members), own, stack in zip(found, of_class, stacks, strict=True)
+    ]
