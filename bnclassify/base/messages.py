@@ -256,6 +256,7 @@ def sharing(parts: Mapping[str, str]) -> Callable[[Function], Function]:
 RELATED = """
 AIC BIC loglik cloglik: loglik cloglik AIC BIC nparams network_score
 AODE ANDE Ensemble: aode ande members predict
+Refined: bnc predict explain feature_weights effects
 BNC DN: tan_cl chisq_dn lp families cpt
 MBC MAODE Chain ChainEnsemble: mbc maode chain predict
 Dataset Partitions: encode
