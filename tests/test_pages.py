@@ -195,3 +195,28 @@ def test_visible_code_runs_from_a_clean_session(path: Path, tmp_path: Path) -> N
 def test_a_wrong_decimal_is_found() -> None:
     assert unfounded("it is 0.12 or 12.3 %", "0.1234") == set()
     assert unfounded("it is 0.13 or 12.4 %", "0.1234") == {"0.13", "12.4"}
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("feature importance", "interpreting"),
+        ("hyperparameters tuning", "arguments"),
+        ("csv", "start"),
+        ("NaN", "incomplete"),
+        ("threshold", "judging"),
+        ("survey weights", "scale"),
+        ("memory error", "scale"),
+        ("bins", "numeric"),
+        ("multilabel", "several"),
+        ("GPU", "faq"),
+    ],
+)
+def test_the_search_finds_the_right_page_first(words: str, page: str) -> None:
+    """Main entries of the index are the first results of the search of the site."""
+    entries = {
+        path.stem: re.findall(r"! ([^,\n]+)", "".join(re.findall(r"{index} (.*)", path.read_text("utf-8"))))
+        for path in PAGES
+    }
+    for word in [words] if words in entries[page] else words.split():
+        assert [stem for stem, found in entries.items() if word in found] == [page]

@@ -5,7 +5,7 @@
 # and measures how much each one changes the result, so that you tune two hyperparameters and not twenty. It takes ten
 # minutes. You should have [fitted a model](start.py).
 #
-# ```{index} hyperparameters, tuning
+# ```{index} ! hyperparameters, ! hyperparameter, ! tuning
 # ```
 #
 # ## In short

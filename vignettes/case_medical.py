@@ -6,7 +6,7 @@
 # have read the [tutorial](start.py). Reading it takes twenty minutes. The data are real (768 women, 1988); the costs are
 # invented, and the result is not a medical instrument.
 #
-# ```{index} threshold, decision, nomogram
+# ```{index} ! decision, ! nomogram
 # ```
 
 # %%

@@ -5,7 +5,7 @@
 # features and networks that are found by a search for accuracy, averages over pairs of features, and weights. Most of them
 # are those of the R package. The data are the same, 1,728 cars and 232 members of Congress who voted on all 16 issues.
 #
-# ```{index} semi-naive Bayes, feature selection, A2DE, WANBIA, MANB
+# ```{index} ! semi-naive Bayes, ! feature selection, ! A2DE, ! WANBIA, ! MANB
 # ```
 
 # %%

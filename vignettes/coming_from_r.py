@@ -6,7 +6,7 @@
 # tested against version 0.4.8, and the greedy searches step by step. This page lists all differences in syntax, names
 # and results, and repeats the usage section of the paper on the R package, with both languages side by side.
 #
-# ```{index} R
+# ```{index} ! R
 # ```
 #
 # ## A session

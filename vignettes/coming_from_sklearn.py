@@ -6,7 +6,7 @@
 # and without imputation. This page first shows the estimator in use, and then lists all differences from scikit-learn.
 # It takes ten minutes and needs the extra `sklearn`.
 #
-# ```{index} pipeline, grid search
+# ```{index} ! pipeline, ! grid search, ! scikit-learn, ! sklearn, ! cross_val_score
 # ```
 
 # %%

@@ -6,7 +6,7 @@
 # minutes. You need the extra `vignettes`, because scikit-learn provides some of the data and a random forest.
 # [Evaluating a classifier](judging.py) explains the metrics.
 #
-# ```{index} significance test
+# ```{index} ! significance test
 # ```
 
 # %%

@@ -4,7 +4,7 @@
 # This page deploys the model of the [tutorial](start.py): as a file, as a web service, in a database, as a table and as a
 # page for browsers. Last, it passes a network to other programs. It takes five minutes.
 #
-# ```{index} deploy, deployment, production, web service
+# ```{index} ! deploy, ! deployment, ! production, ! web service, ! SQL, ! save, ! pickle
 # ```
 
 # %%

@@ -4,7 +4,7 @@
 # This page answers the most common questions, and shows the fifteen messages that new users meet most often, each with the
 # code that causes it and what to do. Search it for a word of your message.
 #
-# ```{index} error, warning, GPU, dates
+# ```{index} ! error, ! errors, ! warning, ! GPU, ! dates, ! FAQ
 # ```
 #
 # ## Questions

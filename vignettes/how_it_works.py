@@ -87,8 +87,10 @@ predict(model, woman, prob=True).round(3)
 explain(model, woman).round(2)
 
 # %% [markdown]
-# An explanation is therefore not an approximation of the model. It is the model. If a feature is missing, its factor is
-# left out of the product, so its contribution is 0.
+# An explanation is therefore not an approximation of the model. It is the model. If a feature is missing, its factor
+# is left out of the product, so its contribution is 0. In naive Bayes, this is the same as averaging over its
+# possible values. (The default also asks whether a missing value is evidence: see [Missing
+# values](incomplete.py#the-default-classifier).)
 #
 # ## Three problems, and what the package does about them
 #

@@ -5,7 +5,7 @@
 # issues. With these data, this page shows how to fit models to incomplete rows, how to predict them, and how accuracy
 # falls as more votes are missing. It is for you if your table has empty cells, and takes fifteen minutes.
 #
-# ```{index} missing, missing values, NaN, NULL, None
+# ```{index} ! missing, ! missing values, ! NaN, ! NULL, ! None
 # ```
 
 # %%

@@ -6,7 +6,7 @@
 # present a model to others. It uses the votes of the US House of Representatives in 1984 and takes ten minutes. You
 # need the extra `plot`.
 #
-# ```{index} feature importance, importance, SHAP, interpretability
+# ```{index} ! feature importance, ! importance, ! SHAP, ! interpretability, ! explanation
 # ```
 
 # %%

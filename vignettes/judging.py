@@ -6,7 +6,7 @@
 # should know how to [fit a model](start.py). Reading it takes fifteen minutes. [Comparing classifiers](compare.py)
 # shows how to test which of several models is better. The charts need the extra `plot`.
 #
-# ```{index} ROC, AUC, calibration, imbalanced classes, confusion matrix
+# ```{index} ! ROC, ! AUC, ! calibration, ! imbalanced classes, ! confusion matrix, ! threshold, ! thresholds, ! precision, ! recall, ! costs
 # ```
 
 # %%

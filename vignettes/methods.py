@@ -450,6 +450,9 @@ check("BIC", joint[own].sum() - 0.5 * np.log(len(car)) * k, BIC(tan, car))
 # $$
 # \sum_j \left[ \ln \frac{Γ(s/q)}{Γ(s/q + N_j)} + \sum_k \ln \frac{Γ(s/rq + N_{jk})}{Γ(s/rq)} \right]
 # $$
+#
+# In `hc` and `ban`, gains within max(1e-9, 1e-12 · |score|) of each other are tied, and a change must gain more than that. With
+# `tabu`, changes that gain at most 1.5e-8 count as losses. In `kdb_mi` and `tan_cl`, values within 1e-9 are tied.
 
 
 # %%

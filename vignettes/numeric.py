@@ -5,7 +5,7 @@
 # such columns, how to read and evaluate the resulting model, and when a density serves you better. You should know the
 # [tutorial](start.py). Reading it takes ten minutes, and running it needs the extra `vignettes`.
 #
-# ```{index} continuous features, numeric features, binning, bins, discretization
+# ```{index} ! continuous features, ! numeric features, ! binning, ! bins, ! discretization, ! MDLP
 # ```
 #
 # In short, `bnc(learner, class_var, df, smooth=1, discretize="mdlp")` fits a model that accepts raw rows. The cut

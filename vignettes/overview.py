@@ -5,7 +5,7 @@
 # accurate it is on real data, and when to use it. You should know conditional probability, but you need not know
 # Bayesian networks. [More classifiers](classifiers.py) has the others. If you are in a hurry:
 #
-# ```{index} TAN, naive Bayes, AODE
+# ```{index} ! TAN, ! naive Bayes, ! AODE
 # ```
 #
 # | goal | use |
@@ -81,34 +81,9 @@ from bnclassify import (
 # the most frequent class.
 
 # %%
-DATA = {"car": ("class", load_car()), "votes": ("Class", load_voting().dropna())}
-FOLDS = {
-    name: stratified_folds(frame[target], 10, rng=1)
-    for name, (target, frame) in DATA.items()
-}
-COLUMNS = ["car", "votes", "parameters, car", "parameters, votes"]
-results = pd.DataFrame(columns=COLUMNS, dtype=float)
-
-
-def rate(name, learner, dag_args=None, **parameters):
-    """Fit a classifier to both data sets, and record its accuracies."""
-    if not {"m", "backoff"} & set(parameters):
-        parameters["smooth"] = 1
-    models = {
-        data: bnc(learner, target, frame, dag_args=dag_args, **parameters)
-        for data, (target, frame) in DATA.items()
-    }
-    accuracies = [
-        cv(model, DATA[data][1], folds=FOLDS[data])
-        for data, model in models.items()
-    ]
-    sizes = [sum(map(nparams, members(model))) for model in models.values()]
-    results.loc[name] = accuracies + sizes
-    print(f"{name}: {accuracies[0]:.3f} on car, {accuracies[1]:.3f} on votes")
-    return models
-
-
-for name, (target, frame) in DATA.items():
+car, votes = load_car(), load_voting().dropna()
+data = {"car": ("class", car), "votes": ("Class", votes)}
+for name, (target, frame) in data.items():
     print(f"{name}: {len(frame)} rows, {frame.shape[1] - 1} features")
     print(frame[target].value_counts(normalize=True).round(3).to_string(), "\n")
 
@@ -122,8 +97,8 @@ for name, (target, frame) in DATA.items():
 # one pass over the data.
 
 # %%
-naive = rate("naive Bayes", "nb")
-plot(naive["car"])
+naive = bnc("nb", "class", car, smooth=1)
+plot(naive)
 
 # %% [markdown]
 # The next table shows the distribution of safety within each class. Read each column from top to bottom: the `vgood`
@@ -131,7 +106,7 @@ plot(naive["car"])
 # (Laplace smoothing), so that a combination that never occurred is improbable, not impossible.
 
 # %%
-print(cpt(naive["car"], "safety").round(3))
+print(cpt(naive, "safety").round(3))
 
 # %% [markdown]
 # Nearly all very good cars have high safety. The assumption of independence is rarely true. The predicted label is
@@ -153,7 +128,6 @@ print(cpt(naive["car"], "safety").round(3))
 # class they are not, and naive Bayes cannot represent this:
 
 # %%
-car = DATA["car"][1]
 print("I(persons; safety)         =", round(cmi("persons", "safety", car), 4))
 print(
     "I(persons; safety | class) =",
@@ -165,8 +139,8 @@ print(
 )
 
 # %%
-tan = rate("TAN (Chow-Liu)", "tan_cl", {"score": "aic"})
-plot(tan["car"])
+tan = bnc("tan_cl", "class", car, smooth=1, dag_args={"score": "aic"})
+plot(tan)
 
 # %% [markdown]
 # The tree raises the accuracy on car from 0.855 to 0.933. The score determines the number of arcs. With `"loglik"`, all
@@ -175,7 +149,7 @@ plot(tan["car"])
 # by less than this penalty. This is the number of arcs between features for each score:
 
 # %%
-for name, (target, frame) in DATA.items():
+for name, (target, frame) in data.items():
     arcs = {}
     for score in ("loglik", "aic", "bic"):
         structure = tan_cl(target, frame, score=score)
@@ -199,26 +173,23 @@ for name, (target, frame) in DATA.items():
 # **Assumption.** Within a class, each feature depends on at most k other features. Naive Bayes has k = 0, a tree has
 # k = 1. `kdb_mi` finds such a structure by Sahami's algorithm. It ranks the features by their mutual
 # information with the class. Each feature gets as parents the k higher-ranked features with the largest conditional
-# mutual information given the class, even if that information is small. The algorithm is fast and produces large tables:
-
-# %%
-ranked = rate("k-dependence by information", "kdb_mi", {"kdbk": 2})
-
-# %% [markdown]
+# mutual information given the class, even if that information is small. The algorithm is fast and produces large tables.
+#
 # Hierarchical smoothing (`backoff=True`) compensates for large tables: each table is shrunk towards the table with one
 # parent fewer, by an amount that is estimated from the data. Feature weights, chosen by leave-one-out cross-validation,
 # then keep correlated features from being counted twice.
 
 # %%
-careful = rate(
-    "… with back-off and weights",
+careful = bnc(
     "kdb_mi",
-    {"kdbk": 4},
+    "Class",
+    votes,
+    dag_args={"kdbk": 4},
     backoff=True,
     held_out="weights",
     held_out_args={"parents": True},
 )
-plot(careful["votes"], class_arcs=False)
+plot(careful, class_arcs=False)
 
 # %% [markdown]
 # **When to use it.** Use it if accurate probabilities matter most. (Plain `kdb_mi` with two parents has the higher
@@ -231,19 +202,7 @@ plot(careful["votes"], class_arcs=False)
 #
 # `bnc` without a prior, like `BNCClassifier()`, adds up such a model without feature parents, one with at most four, and a
 # logistic regression. Each has the power that is best for held-out rows.
-
-# %%
-chosen = {
-    data: bnc(class_var=target, dataset=frame)
-    for data, (target, frame) in DATA.items()
-}
-results.loc["the default"] = [
-    *(cv(x, DATA[data][1], folds=FOLDS[data]) for data, x in chosen.items()),
-    *(sum(map(nparams, members(x))) for x in chosen.values()),
-]
-print(results.loc["the default"].round(3).to_dict())
-
-# %% [markdown]
+#
 # On car, it is the most accurate model on this page. [The default classifier](accuracy.py)
 # explains it step by step.
 
@@ -255,8 +214,8 @@ print(results.loc["the default"].round(3).to_dict())
 # `buying`:
 
 # %%
-averaged = rate("AODE", "aode")
-plot(members(averaged["car"])[0])
+averaged = bnc("aode", "class", car, smooth=1)
+plot(members(averaged)[0])
 
 # %% [markdown]
 # `aode` is the AODE of the R package: each member is a network with its own tables. It has a likelihood, and it
@@ -266,30 +225,45 @@ plot(members(averaged["car"])[0])
 # - a superparent is used only for values that occur in the training data;
 # - a missing feature is used neither as a superparent nor as a child.
 #
-# Their predictions are similar:
-
-# %%
-webb = rate("AnDE, n = 1", "ande", m=1)
-
-# %% [markdown]
+# Their predictions are similar.
+#
 # **When to use AODE.** Use it if you only need predictions: it is fast to fit and there is nothing to tune. It needs
 # memory for one table per pair of features, and has no single graph to show. **Reading.** Webb, Boughton and Wang
 # (2005).
 #
 # ## Summary
 #
-# The table shows accuracies on the same folds, and the number of free parameters. For an ensemble, this is the sum over
-# its members.
+# The table shows cross-validated accuracies on the same folds, and the number of free parameters. For an ensemble, this
+# is the sum over its members.
 
 # %%
-results.loc["most frequent class"] = [
-    *(
-        frame[target].value_counts(normalize=True).max()
-        for target, frame in DATA.values()
-    ),
-    *(0, 0),
-]
-print(results.round(3).astype(dict.fromkeys(COLUMNS[2:], int)).to_string())
+recipes = {
+    "naive Bayes": {"dag_learner": "nb", "smooth": 1},
+    "TAN": {"dag_learner": "tan_cl", "dag_args": {"score": "aic"}, "smooth": 1},
+    "k-dependence, k = 2": {"dag_learner": "kdb_mi", "smooth": 1},
+    "… with back-off and weights": {
+        "dag_learner": "kdb_mi",
+        "dag_args": {"kdbk": 4},
+        "backoff": True,
+        "held_out": "weights",
+        "held_out_args": {"parents": True},
+    },
+    "the default": {},
+    "AODE": {"dag_learner": "aode", "smooth": 1},
+    "AnDE, n = 1": {"dag_learner": "ande", "m": 1},
+}
+columns = {}
+for name, (target, frame) in data.items():
+    models = {
+        recipe: bnc(class_var=target, dataset=frame, **how)
+        for recipe, how in recipes.items()
+    }
+    folds = stratified_folds(frame[target], 10, rng=1)
+    columns[name] = cv(models, frame, folds=folds)
+    columns[f"parameters, {name}"] = {
+        recipe: sum(map(nparams, members(x))) for recipe, x in models.items()
+    }
+print(pd.DataFrame(columns).loc[list(recipes)].round(3).to_string())
 
 # %% [markdown]
 # The ranking depends on the data set. On car, the models that represent interactions are the most accurate. On votes, where

@@ -5,7 +5,7 @@
 # the distribution of any variable given any others, give it uncertain evidence, draw samples, fill in missing values,
 # and replace a table by your own knowledge. You should know [General networks](networks.py). It takes ten minutes.
 #
-# ```{index} imputation, multiple imputation
+# ```{index} ! imputation, ! multiple imputation
 # ```
 #
 # The models with leave-one-out weights, among them the default classifier, do not define a joint distribution, so they

@@ -7,7 +7,7 @@
 # ten minutes. Dask needs the extra `dask`, tables in databases the extra `databases`, and frames of other libraries
 # the extra `frames`.
 #
-# ```{index} large data, memory, chunks
+# ```{index} ! large data, ! memory, ! memory error, ! chunks, ! Dask, ! DuckDB, ! weights, ! survey weights, ! frequencies
 # ```
 
 # %%

@@ -6,7 +6,7 @@
 # and compares the result with separate classifiers. You should know [how to fit a classifier for one class](start.py).
 # Reading it takes fifteen minutes.
 #
-# ```{index} multi-label
+# ```{index} ! multi-label, ! multilabel, ! multi-output
 # ```
 
 # %%
@@ -196,11 +196,11 @@ print(compared(known, arms, models, folds).round(3))
 
 # %% [markdown]
 # `hamming` is the proportion of correct votes, `exact_match` the proportion of members with four correct votes, and
-# `joint_exact_match` the same for the most probable combinations. These votes remain dependent given the other votes, so
-# one network predicts all four correctly more often than four separate classifiers do. Ten chains instead of one change
-# `exact_match` by at most 0.005 on the three tables of this page, and its standard error is 0.02 here. Without arcs between the class
-# variables, the network is less accurate than separate classifiers, because each feature has only one class variable as a
-# parent.
+# `joint_exact_match` the same for the most probable combinations. These votes remain dependent given the other votes,
+# so one network predicts all four correctly more often than four separate classifiers do. With ten chains instead of
+# one, `exact_match` changes by at most 0.005 on the three tables of this page, less than its standard error of 0.02.
+# Without arcs between the class variables, the network is less accurate than separate classifiers, because each
+# feature has only one class variable as a parent.
 #
 # ## Where one model is not better
 #

@@ -9,6 +9,9 @@
 # The data set *Pima Indians Diabetes* contains eight measurements of 768 women and the result of a test for diabetes
 # (Smith et al., 1988; public domain). The models are illustrations and not medical instruments.
 #
+# ```{index} ! csv, ! CSV file, ! read_csv, ! tutorial, ! quickstart
+# ```
+#
 # ## Load the data
 
 # %%

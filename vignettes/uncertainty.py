@@ -7,7 +7,7 @@
 # cars, six features) and the voting data (232 members of Congress without missing votes). Reading it takes 20 minutes;
 # all examples run in seconds.
 #
-# ```{index} bootstrap, credible interval, conformal prediction, prediction sets
+# ```{index} ! uncertainty, ! bootstrap, ! credible interval, ! confidence interval, ! conformal prediction, ! prediction sets
 # ```
 
 # %%
@@ -322,9 +322,9 @@ pd.DataFrame(
 ).T.round(3)
 
 # %% [markdown]
-# The tree learned with AIC lacks two of the five edges of the full tree, and its distribution differs by 0.019 nats per
-# row. Naive Bayes, which lacks all five, differs by 0.143 nats: on average, a row is e^0.143 = 1.15 times as probable
-# under the tree.
+# The tree learned with AIC lacks two of the five edges of the full tree, and its distribution differs by 0.019 nats
+# per row. Naive Bayes, which lacks all five, differs by 0.143 nats: on average, a row is 1.15 times as probable under
+# the tree (the exponential of 0.143).
 #
 # ## Summary
 #

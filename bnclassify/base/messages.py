@@ -256,6 +256,7 @@ def sharing(parts: Mapping[str, str]) -> Callable[[Function], Function]:
 RELATED = """
 AIC BIC loglik cloglik: loglik cloglik AIC BIC nparams network_score
 AODE ANDE Ensemble: aode ande members predict
+Refined: bnc predict explain feature_weights effects
 BNC DN: tan_cl chisq_dn lp families cpt
 MBC MAODE Chain ChainEnsemble: mbc maode chain predict
 Dataset Partitions: encode
@@ -320,7 +321,7 @@ to_sql: predict save write_page
 # The sections about errors and warnings of functions that learn from data, if they have none of their own.
 LEARNING = """
 nb aode anb ande tan_cl chow_liu kdb_mi kdb_gain spode hc ban chisq_dn lca learn_blanket
-mbc maode chain fssj bsej tan_hc tan_hcsp kdb bnc
+mbc maode chain fssj bsej tan_hc tan_hcsp kdb
 """
 ERRORS = """\
 Raises

@@ -96,12 +96,12 @@ def bnc(
     min_count : int, optional
         Minimum number of rows of a level; rarer levels are merged, as by `merge_rare`, including in new data.
     missing_level : bool, list or "auto", default "auto"
-        If True, missing values are a separate level, "(missing)", of each feature with missing values in
-        the training data; a list names the features. "auto" is False. In the default recipe, missing values
-        then have a shift of their own, which is 0 if they say nothing.
+        If True, missing values are a level, "(missing)", of each feature that has some in the training
+        data; a list names the features. "auto" is False. The default recipe then has a constant for them,
+        which is near 0 if they are not evidence.
     numbers : {"gaussian", "kernel"} or dict, optional
-        Numeric columns to keep as numbers, and their densities, as in `lp`, for the learners nb, anb, tan_cl
-        and kdb_mi. Not with ``discretize``.
+        Numeric columns to keep as numbers, with a density as in `lp`, in place of ``discretize``. For the
+        learners nb, anb, tan_cl and kdb_mi.
     groups : str or array-like, optional
         Name of a column, which is then not a feature, or one label per row. The rows of a group, such as the
         visits of a patient, are held out together.
@@ -119,24 +119,37 @@ def bnc(
         Whether to show a progress bar; by default after 3 seconds, in an interactive session.
     **lp_args
         Arguments of `lp`: ``smooth`` or another prior, and options such as ``manb_prior``. Without a prior,
-        they replace arguments of the default recipe, also within ``held_out_args``. ``rng`` draws its folds,
-        which by default depend on the contents of the rows alone.
+        they change the default recipe, also within ``held_out_args``. ``rng`` draws its folds, which by
+        default depend on the contents of the rows alone.
 
     Returns
     -------
     BNC, AODE or another model
-        Fitted model, equal to ``lp(dag_learner(...), ...)``. With "averaged", its `members` are
-        the networks of all discretizations.
+        Fitted model: with a learner and a prior, ``lp(dag_learner(...), ...)``. If it averages
+        discretizations, its `members` are their networks.
+
+    Raises
+    ------
+    KeyError
+        If the class or another name is not a column of `dataset`.
+    TypeError, ValueError
+        If `dataset` has no rows, or an argument does not fit the learner, the method of `lp` or the data.
+
+    Warns
+    -----
+    UserWarning
+        If all values of a column differ, as in a column of identifiers, a column has too many levels for its
+        rows, equal rows look like copies, or the class is missing in some rows, which are then ignored.
 
     Notes
     -----
     Without a prior, the default recipe is used: ``backoff``, and ``held_out="weights"`` with additional
     terms and five folds. A model without feature parents, one with at most four, and a logistic regression
-    are added up, each with a power that is best for held-out rows. Numbers are read at the cut points of
-    several discretizations, and numbers that repeat also by their own values. A missing value shifts the log
-    odds if training rows say so. AODE, ensembles and `ande` use ``held_out="power"``, and other models
-    ``smooth=1``. Every row is a case, and weights are numbers of rows, unless ``groups`` or
-    ``encode(weights_are="cases")`` say otherwise. The page :doc:`Formulas </methods>` has the details, also
+    are added up, each with a power that is best for held-out rows. Numbers are discretized several times,
+    and numbers that repeat are also used as labels. A missing value changes the log odds if it was evidence
+    in the training rows. AODE, ensembles and `ande` use ``held_out="power"``, and other models
+    ``smooth=1``. Each row is held out by itself, and weights are numbers of rows, unless you pass
+    ``groups`` or ``encode(weights_are="cases")``. The page :doc:`Formulas </methods>` has the details, also
     of averages over discretizations [1]_.
 
     References

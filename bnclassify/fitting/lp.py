@@ -82,25 +82,31 @@ def lp(
     Parameters
     ----------
     x : BNC, AODE or another model
-        A structure. Existing parameters are replaced.
+        Structure. Existing parameters are replaced.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Contains all variables of ``x``; other columns are ignored. Raw data if the model prepares raw data.
-    smooth, ess, m : float
-        Pseudo-count of every cell: 0 for maximum likelihood, 1 for the Laplace correction; equivalent sample
-        size of each table, spread evenly over its cells (BDeu); or of each distribution in a table.
+        Data with all variables of ``x``; other columns are ignored. Pass raw data if the model was fitted
+        to raw data.
+    smooth : float, optional
+        Number to add to the count of every cell: 0 for maximum likelihood, 1 for the Laplace correction.
+    ess : float, optional
+        Equivalent sample size of each table, spread evenly over its cells (BDeu).
+    m : float, optional
+        Equivalent sample size of each distribution in a table, spread evenly over the levels.
     backoff : bool, default False
         If True, shrink each table towards the table with one parent fewer, recursively, by the amount that
         maximizes the marginal likelihood. `concentrations` returns the amounts.
-    awnb_trees, awnb_bootstrap : int and float, optional
-        Number of unpruned trees, 10, and the proportion of rows in the bootstrap sample of each, 0.5.
+    awnb_trees : int, optional
+        Number of unpruned trees, such as 10, for the weights of AWNB.
+    awnb_bootstrap : float, optional
+        Proportion of rows in the bootstrap sample of each tree, by default 0.5.
     manb_prior : float, optional
         Prior probability of each arc from the class, between 0 and 1.
     wanbia : bool, default False
         If True, weight the features to maximize the conditional log-likelihood.
     held_out : {"weights", "parents", "power"}, optional
-        What is estimated from rows that the tables have not seen: a power of the table of the class and of
-        each feature, its weight; how many of the first feature parents each family keeps; or a power of the
-        posterior. Rows are held out one at a time. A model with weights does not define a joint distribution.
+        What to estimate from rows that the tables have not seen, one row at a time: a weight for the class
+        and each feature, to whose power its table is raised; the number of feature parents that each family
+        keeps; or a power of the posterior. A model with weights does not define a joint distribution.
     held_out_args : dict, optional
         Arguments of ``held_out``:
 
@@ -120,8 +126,8 @@ def lp(
         Density of numeric features given their parents: a normal distribution for each configuration, or a
         normal density around each training value. A dict maps columns to one of these.
     subsumption : int, optional
-        Minimum number of training rows by which a value implies another. Implied values of new rows are
-        marginalized over. For augmented naive Bayes.
+        For augmented naive Bayes: ignore a value of a row that another value of the row implies, in at
+        least this number of training rows.
     missing : {"available", "em"} or dict, default "available"
         Estimation from incomplete rows: each table from the rows in which its family is observed, or all
         tables from all rows, including those without a class, by expectation maximization. A dict is "em"

@@ -105,15 +105,19 @@ def predict(
     costs : pandas.DataFrame, optional
         Costs of decisions, ``costs.loc[actual, decision]``. Decisions can be classes or anything else, such
         as "refer". The decision with the lowest expected cost is returned.
-    joint, greedy : bool, default False
-        With several class variables, whether to predict the most probable combination of labels; and, for a
-        chain, whether to predict one class variable after the other, given the previous predictions.
+    joint : bool, default False
+        With several class variables, whether to predict the most probable combination of labels, in place of
+        the most probable label of each.
+    greedy : bool, default False
+        For a `chain`, whether to predict one class variable after the other, given the labels before.
     interval : float, optional
         With ``prob=True``, probability of a credible interval of each posterior, such as 0.9. Models with
         refits, from ``bnc(..., interval=True)``, and their tables and scorecards have a jackknife interval.
         Requires tables estimated with ``smooth``, ``ess`` or ``m`` above 0.
-    draws, rng : optional
-        Number of draws of all tables for the intervals, by default 1000, and the seed.
+    draws : int, default 1000
+        Number of draws of all tables from which an interval is computed.
+    rng : int or numpy.random.Generator, optional
+        Seed of the draws.
 
     Returns
     -------

@@ -36,15 +36,35 @@ ADDITIVE = ("densities", "slopes", "shifts", "codings", "gaps")
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class Refined(LogLinear):
-    """A model with weights and additional terms of single features.
+    """The model of the default recipe: weighted tables, and additional terms of single features.
 
-        ln P(c | x) = const + w₀ ln P(c) + Σ_f T_f(x, c)
+    `bnc` without a prior and `BNCClassifier` return it. The log posterior is a sum, up to a constant:
+
+        w₀ ln P(c) + Σ_f T_f(x, c) with
         T_f = Σ_l a_fl ln P_l(x_f | c, first l parents) + Σ_s g_fs ln p_s(x_f | c) + β_fc z_f + γ_fc(x_f)
 
-    The constant of each class is ``intercept``, or 0. ``base`` has the tables. ``numbers`` are the numeric
-    features, ``of_numbers`` their terms on each scale, and ``shifts`` the γ of each feature, (levels + 1,
-    classes), the last row of zeros. ``gaps`` are the shifts of missing values, (classes,), of features that
-    lack some in training.
+    It does not define a joint distribution. `feature_weights` returns its weights, `summary` describes it,
+    and the page :doc:`Formulas </methods>` explains the terms.
+
+    Attributes
+    ----------
+    base : model
+        The tables and their weights.
+    numbers, of_numbers : tuple
+        The positions of the numeric features, and their terms g and β on each scale.
+    shifts, gaps : tuple of arrays
+        The shifts γ of the levels of each feature, (levels + 1, classes), and of its missing values.
+    intercept : (classes,) array or None
+        A constant per class.
+    recipe : Recipe or None
+        The steps that learned it; `cv` repeats them.
+
+    Examples
+    --------
+    >>> from bnclassify import bnc, load_car
+    >>> from bnclassify.models import Refined
+    >>> isinstance(bnc(class_var="class", dataset=load_car()), Refined)
+    True
     """
 
     bounds = bounded(shifts=POWER, intercept=POWER, gaps=POWER)

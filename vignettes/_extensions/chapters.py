@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import bnclassify
+from bnclassify import sklearn
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
@@ -13,8 +14,6 @@ PAGE = """# {title}
 
 {table}
 ```{{eval-rst}}
-.. currentmodule:: {module}
-
 .. autosummary::
    :toctree: functions
 
@@ -27,22 +26,23 @@ ESTIMATORS = [
     "MDLPDiscretizer",
     "RareLevelMerger",
 ]
-TABLE = "## Functions by task"
+TABLE, TYPES = "## Functions by task", "## Types"
 
 
-def public() -> dict[str, object]:
-    """Return the functions and classes with pages, besides estimators, by name."""
+def public() -> dict[str, str]:
+    """Return the places of the functions and classes with pages, by name."""
+    modules = (bnclassify.models, bnclassify, sklearn)
     return {
-        name: getattr(place, name)
-        for place in (bnclassify, bnclassify.models)
-        for name in place.__all__
+        name: f"{module.__name__}.{name}"
+        for module in modules
+        for name in (ESTIMATORS if module is sklearn else module.__all__)
     }
 
 
 def read_tasks(text: str) -> dict[str, list[list[str]]]:
     """Return the rows of the table by task: what to do, the calls, and whether the default does it."""
     tasks: dict[str, list[list[str]]] = {}
-    for line in text.partition(TABLE)[2].splitlines():
+    for line in text.partition(TABLE)[2].partition(TYPES)[0].splitlines():
         cells = [cell.strip() for cell in line.split(" |")]
         if title := re.fullmatch(r"\| \*\*(.+)\*\*", cells[0]):
             rows = tasks.setdefault(title[1].capitalize(), [])
@@ -63,27 +63,26 @@ def task_of(name: str, tasks: dict[str, list[list[str]]]) -> str:
 
 
 def write_pages(app: Sphinx, config: Config) -> None:
-    """Write a page for each task, and for the estimators and the other classes."""
+    """Write a page for each task, for the estimators, and for the types."""
     folder = Path(app.srcdir) / "reference"
-    tasks = read_tasks((folder / "index.md").read_text(encoding="utf-8"))
+    text = (folder / "index.md").read_text(encoding="utf-8")
+    tasks = read_tasks(text)
     chapters: dict[str, list[str]] = {task: [] for task in tasks}
-    chapters |= {"Estimators for scikit-learn": ESTIMATORS, "Classes": []}
-    for name, documented in public().items():
-        chapters[
-            "Classes" if isinstance(documented, type) else task_of(name, tasks)
-        ].append(name)
+    chapters |= {"Estimators for scikit-learn": ESTIMATORS, "Types": []}
+    for name in {*public()} - {*ESTIMATORS}:
+        is_class = isinstance(getattr(bnclassify, name, None), type | None)
+        chapters["Types" if is_class else task_of(name, tasks)].append(name)
     for title, names in chapters.items():
         rows = [f"| {' | '.join(row)} |" for row in tasks.get(title, [])]
-        module = "bnclassify.sklearn" if names is ESTIMATORS else "bnclassify"
+        table = ["| task | call | default |", "|---|---|---|", *rows, ""]
         page = PAGE.format(
             title=title,
             table="\n".join(
-                ["| task | call | default |", "|---|---|---|", *rows, ""]
-            )
-            if rows
-            else "",
-            module="bnclassify.models" if title == "Classes" else module,
-            names="\n   ".join(names),
+                table if rows else [text.partition(TYPES)[2]] * (title == "Types")
+            ),
+            names="\n   ".join(
+                f"~{public()[name]}" for name in sorted(names, key=str.lower)
+            ),
         )
         file = folder / f"{title.lower().replace(' ', '_')}.md"
         if not file.exists() or file.read_text(encoding="utf-8") != page:

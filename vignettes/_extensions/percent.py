@@ -9,8 +9,8 @@ import textwrap
 from pathlib import Path
 from xml.etree import ElementTree
 
-import bnclassify
 import jupytext
+from chapters import public
 from docutils import nodes
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
@@ -23,9 +23,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 WIDTH = 84
 
 # Where the reference has each public name.
-PLACES = {name: f"bnclassify.{name}" for name in bnclassify.__all__}
-PLACES |= {name: f"bnclassify.models.{name}" for name in bnclassify.models.__all__}
-PLACES["BNCClassifier"] = "bnclassify.sklearn.BNCClassifier"
+PLACES = public()
 
 # Pictures of more points than this are too wide for a telephone.
 WIDE = 600

@@ -1,4 +1,4 @@
-"""Show on the page of each plotting function the picture that its example draws."""
+"""Show on the pages of functions the picture that their example draws, or the structure that it shows."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 from contextlib import redirect_stdout
 from doctest import DocTestParser
 from pathlib import Path
+from typing import Any
 
 import bnclassify
 from sphinx.application import Sphinx
@@ -14,8 +15,24 @@ from sphinx.application import Sphinx
 FOLDER = "reference/functions"
 
 
+def run_example(documented: object) -> tuple[dict[str, Any], list[Any]]:
+    """Run the example of a docstring; return its names, and the structures whose model string it shows."""
+    names: dict[str, Any] = {}
+    structures: list[Any] = []
+
+    def keep(x: Any) -> None:
+        structures.append(x)
+
+    text = inspect.getdoc(documented) or ""
+    for example in DocTestParser().get_doctest(text, {}, "", "", 0).examples:
+        if "modelstring" in names:
+            names["modelstring"] = keep
+        exec(example.source, names)
+    return names, structures
+
+
 def draw_pictures(app: Sphinx) -> None:
-    """Run the example of each plotting function, and write its last picture to a file."""
+    """Write the last picture that the example of a function draws, or the structure that it shows."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -24,20 +41,23 @@ def draw_pictures(app: Sphinx) -> None:
     folder = Path(app.srcdir) / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     for name in bnclassify.__all__:
-        if name.startswith("plot"):
-            names: dict[str, object] = {}
-            test = DocTestParser().get_doctest(
-                inspect.getdoc(getattr(bnclassify, name)) or "", {}, name, "", 0
-            )
-            with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
-                for example in test.examples:
-                    exec(example.source, names)
-            if name == "plot":
-                picture = bnclassify.plot(names["model"], row=names["car"].iloc[-1])
-                picture.render(outfile=folder / "plot.svg", cleanup=True)
-            else:
-                plt.gcf().savefig(folder / f"{name}.svg", bbox_inches="tight")
-                plt.close("all")
+        documented = getattr(bnclassify, name)
+        is_chart = name.startswith("plot")
+        if not is_chart and " modelstring(" not in (
+            inspect.getdoc(documented) or ""
+        ):
+            continue
+        with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
+            names, structures = run_example(documented)
+        if name == "plot":
+            picture = bnclassify.plot(names["model"], row=names["car"].iloc[-1])
+            picture.render(outfile=folder / "plot.svg", cleanup=True)
+        elif is_chart:
+            plt.gcf().savefig(folder / f"{name}.svg", bbox_inches="tight")
+            plt.close("all")
+        elif structures:
+            picture = bnclassify.plot(structures[-1])
+            picture.render(outfile=folder / f"{name}.svg", cleanup=True)
 
 
 def add_picture(
@@ -50,7 +70,7 @@ def add_picture(
 ) -> None:
     """Add the picture at the end of the docstring, under its example."""
     name = path.rpartition(".")[2]
-    if name.startswith("plot") and what == "function":
+    if what == "function" and Path(app.srcdir, FOLDER, f"{name}.svg").exists():
         summary = (inspect.getdoc(documented) or "").split("\n")[0]
         file = f"/{FOLDER}/{name}.svg"
         lines += [

@@ -1,7 +1,8 @@
 addEventListener("load", () => {
   // Printed text is wrapped, and printed tables scroll.
-  for (const output of document.querySelectorAll(".cell_output pre")) {
-    if (!/\S {2,}\S/.test(output.textContent)) output.style.whiteSpace = "pre-wrap";
+  for (const output of document.querySelectorAll(".cell_output pre, .highlight-default pre, .highlight-pycon pre")) {
+    const lines = output.textContent.split("\n").filter((line) => !/^(>>>|\.\.\.) /.test(line));
+    if (!lines.some((line) => /\S {2,}\S/.test(line))) output.style.cssText = "white-space: pre-wrap; overflow-wrap: anywhere";
   }
   // Wide pictures are first shown from the middle, where the class is.
   for (const image of document.querySelectorAll("img.wide")) {
