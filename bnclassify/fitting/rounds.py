@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..base.arrays import Array, Codes
+from ..base.arrays import Array, Codes, Positions
 from ..base.calls import Bar
 from ..base.checks import Flag, OneOf, Seed, Whole, check_columns, check_rng
 from ..base.messages import listed, shown, warn
@@ -21,7 +21,7 @@ from ..frames.opening import group_labels, is_partitioned, open_data
 from ..frames.partitions import NoRowsError, Partitions
 from ..frames.schema import Columns
 from ..frames.training import TrainingData, prepare
-from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, Rows, draw_parts, split_rows
+from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, draw_parts, split_rows
 from ..model.arguments import check_fitted, of_estimator
 from ..model.model import Model
 from ..model.questions import values
@@ -35,9 +35,9 @@ R = TypeVar("R")
 class RowFold:
     """A fold of rows: test rows, tested ``units`` of weights, and rows to learn from if not the rest."""
 
-    rows: Rows
+    rows: Positions
     units: Array | None = None
-    learned: Rows | None = None
+    learned: Positions | None = None
 
     def split(self, data: TrainingData) -> tuple[TrainingData, TrainingData]:
         """Return the training rows and the test rows."""

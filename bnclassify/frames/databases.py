@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..base.arrays import Array
 from ..base.immutable import EMPTY, cached_property
 from ..base.messages import needs_rows, shown
+from .partitions import LabelCounts
 from .sources import Make, Merge, T, register_source
 from .survey import MAX_LEVELS
 
@@ -28,7 +29,6 @@ _ENUMS = (  # of PostgreSQL
 )
 
 Labels = dict[Any, int]
-Counts = dict[tuple[Any, ...], float]
 
 
 def is_table(data: object) -> bool:
@@ -55,7 +55,7 @@ class _Joint:
     codes: NDArray[np.int32]
     totals: Array
 
-    def marginal(self, family: Sequence[Hashable], labels: Mapping[Hashable, Labels]) -> Counts:
+    def marginal(self, family: Sequence[Hashable], labels: Mapping[Hashable, Labels]) -> LabelCounts:
         """Return the totals of the joint values of some of the columns, by label."""
         if not family:
             return {(): float(self.totals.sum())}
@@ -115,7 +115,7 @@ class DatabaseTable:
 
     def count(
         self, families: Sequence[tuple[Hashable, ...]], required: Hashable = None, weights: Hashable = None
-    ) -> list[Counts]:
+    ) -> list[LabelCounts]:
         """Count families by label; see `Source`. The same counts are requested once."""
         names = dict.fromkeys(name for family in families for name in family)
         wanted = names if required is None else {**names, required: None}

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.arrays import Array
+from ..base.arrays import Array, Positions
 from ..base.checks import OneOf, Seed, Whole, check_rng
 from ..base.messages import listed, shown, warn
 from ..frames.frame import encode_frame
@@ -22,7 +22,6 @@ _MOST_HASHED = 64  # maximum number of units of a row that are hashed separately
 _STEP = 0x9E3779B97F4A7C15  # increment of SplitMix64
 _WORD = 2**32  # of the random numbers of R
 
-Rows = NDArray[np.intp]
 Folds = Sequence[ArrayLike] | NDArray[Any] | Iterable[tuple[ArrayLike, ArrayLike]]
 
 
@@ -190,17 +189,17 @@ def split_weights(
 
 def draw_parts(
     codes: NDArray[Any], levels: Iterable[Any], weights: Array | None, k: int, rng: np.random.Generator
-) -> list[tuple[Rows, Array | None]]:
+) -> list[tuple[Positions, Array | None]]:
     """Draw stratified folds: the rows that each tests and, for whole weights, the parts of their weights."""
     whole = weights is not None and not (weights % 1).any() and weights.sum() < 2**53
     units = weights.astype(np.int64) if whole and weights is not None else None
     check_k(k, len(codes) if units is None else int(units.sum()))
     warn_of_small_classes(np.bincount(codes, units), levels, k)
     if units is None:
-        numbers = shuffle_folds(codes, k, rng)
-        return [(np.nonzero(numbers == fold)[0], None) for fold in range(k)]
+        folds = shuffle_folds(codes, k, rng)
+        return [(np.nonzero(folds == fold)[0], None) for fold in range(k)]
     parts = split_weights(codes, units, k, rng)
-    # Rows of weight 0 are tested, too, so that each row is predicted.
+    # Positions of weight 0 are tested, too, so that each row is predicted.
     tested = (parts > 0) | ((units == 0)[:, None] & (np.arange(len(codes))[:, None] % k == np.arange(k)))
     rows_of = [np.nonzero(column)[0] for column in tested.T]
     return [(rows, parts[rows, fold].astype(np.float64)) for fold, rows in enumerate(rows_of)]
@@ -212,7 +211,9 @@ def check_k(k: object, rows: int) -> None:
         raise ValueError(f"k must be at most the number of rows, which is {rows}; got {shown(k)}.")
 
 
-def split_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> list[tuple[Rows, Rows | None]]:
+def split_rows(
+    folds: Folds, rows: int, index: pd.Index[Any] | None = None
+) -> list[tuple[Positions, Positions | None]]:
     """Return the rows that each fold tests, and those that it learns from if folds are pairs of both."""
     given: Any = list(folds) if isinstance(folds, Iterator) else folds
     if not (isinstance(given, list | tuple) and given and all(map(_is_pair, given))):
@@ -227,7 +228,7 @@ def _is_pair(part: Any) -> bool:
     return isinstance(part, tuple) and len(part) == 2 and np.ndim(part[0]) == np.ndim(part[1]) == 1
 
 
-def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> list[Rows]:
+def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> list[Positions]:
     """Return the rows that each fold tests, from fold numbers (aligned with ``index``) or lists of rows."""
     folds = list(folds) if isinstance(folds, Iterator) else folds
     if _is_numbering(folds):
@@ -255,7 +256,7 @@ def _is_numbering(folds: Any) -> bool:
     return isinstance(folds, pd.Series) or all(isinstance(part, int | np.generic) for part in folds)
 
 
-def _check_rows(part: Any, rows: int) -> Rows:
+def _check_rows(part: Any, rows: int) -> Positions:
     if _is_pair(part):
         raise ValueError(
             "folds must be the rows to test in each fold; got pairs. Pass [test for _, test in folds]."

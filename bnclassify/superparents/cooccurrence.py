@@ -9,16 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..base.arrays import Array, Positions, added, code_type
 from ..base.immutable import COUNT, Immutable, bounded, cached_property, record
 from ..base.messages import how_to_merge
 from ..counts.contingency import (
     MAX_CELLS,
+    Counts,
     Recoding,
     contingency_tables,
     count_families,
@@ -29,7 +28,6 @@ from ..counts.contingency import (
 from ..frames.dataset import Countable, Dataset
 from ..frames.schema import Schema
 
-Counts = NDArray[Any]
 _Part = tuple["Cooccurrence", Positions, Positions]
 
 MAX_BYTES = 8 * MAX_CELLS
