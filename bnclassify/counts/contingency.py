@@ -30,7 +30,11 @@ _FEW_LEVELS = 8  # average number of levels up to which products are faster
 
 
 def flat_index(codes: Sequence[ArrayOf[Any]], cards: Sequence[int]) -> Codes:
-    """Number the joint values of variables from their complete codes, the last varying fastest."""
+    """Number the joint values of variables from their complete codes, the last varying fastest.
+
+    >>> flat_index([np.array([0, 1, 1]), np.array([2, 0, 2])], [2, 3]).tolist()
+    [2, 3, 5]
+    """
     if len(codes) == 1:
         return codes[0]
     index = codes[0].astype(code_type(prod(cards) + 1))  # a type for the factors, too
@@ -48,25 +52,25 @@ def contingency_tables(data: Countable, families: Sequence[Sequence[int]]) -> Ar
 def count_families(data: Countable, families: Sequence[Sequence[int]]) -> list[Array]:
     """Count any families in one pass; the tables of families with equal levels are views of one array."""
     tables: list[Any] = [None] * len(families)
-    for numbers, stack in count_alike(data, families):
-        for number, table in zip(numbers, stack, strict=True):
-            tables[number] = table
+    for positions, stack in count_alike(data, families):
+        for position, table in zip(positions, stack, strict=True):
+            tables[position] = table
     return tables
 
 
 def count_alike(data: Countable, families: Sequence[Sequence[int]]) -> Iterator[tuple[list[int], Array]]:
-    """Count families, and yield groups with equal numbers of levels, with their positions."""
+    """Count families, and yield groups with equal positions of levels, with their positions."""
     alike: dict[tuple[int, ...], list[int]] = {}
     cards = data.cards
-    for number, family in enumerate(families):
-        alike.setdefault(tuple([cards[column] for column in family]), []).append(number)
-    groups = [[families[number] for number in group] for group in alike.values()]
+    for position, family in enumerate(families):
+        alike.setdefault(tuple([cards[column] for column in family]), []).append(position)
+    groups = [[families[position] for position in group] for group in alike.values()]
     if alike:
         largest = max(alike, key=prod)
         check_number(data, families[alike[largest][0]], prod(largest), "use fewer parents")
     counted = data.counts_of_source(families)
     if counted is not None:
-        yield from ((numbers, np.stack([counted[n] for n in numbers])) for numbers in alike.values())
+        yield from ((positions, np.stack([counted[n] for n in positions])) for positions in alike.values())
         return
     yield from zip(alike.values(), data.add_up(partial(_count_groups, groups)), strict=True)
 
@@ -115,7 +119,7 @@ def _count_block(data: Dataset, members: Positions, shape: Sequence[int]) -> Arr
         observed = np.logical_and.reduce([code >= 0 for code in partial])
         index = np.where(observed, index, np.array(cells, dtype=code_type(cells + 1)))
     width = cells + bool(partial)
-    if len(index) > 1:
+    if len(index) > 1:  # two families of 4 cells: cell 3 of the second one is cell 4 + 3 of both
         index = index + width * np.arange(len(index))[:, None]
     weights = None if data.weights is None else np.tile(data.weights, len(index))
     counts = np.bincount(index.ravel(), weights, minlength=width * len(index))
@@ -204,6 +208,8 @@ def _multiply_levels(
             rows = np.flatnonzero(of_given == c)
             for block in blocks(len(rows), _BLOCK_ROWS):
                 ones = levels_of_rows(data, columns, rows[block]).astype(exact)
+                # Entry (i, j) of the product counts the rows in which levels i and j are both 1:
+                # [[1 0 1], [0 1 1]] times its transpose is [[2 1], [1 2]].
                 owned = ones[owners] if weights is None else ones[owners] * weights[rows[block]]
                 np.add(counts[:, c], owned @ ones.T, out=counts[:, c], casting="unsafe")
     return counts

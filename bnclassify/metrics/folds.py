@@ -182,10 +182,18 @@ def shuffle_folds(codes: ArrayOf[Any], k: int, rng: np.random.Generator) -> Posi
 
 
 def split_weights(
-    codes: ArrayOf[Any], units: ArrayOf[np.int64], k: int, rng: np.random.Generator
+    codes: ArrayOf[Any],
+    units: ArrayOf[np.int64],
+    k: int,
+    rng: np.random.Generator,
+    *,
+    most_repeated: int = _MOST_UNITS,
 ) -> ArrayOf[np.int64]:
-    """Split whole weights over stratified folds unit by unit, (rows, k), as if rows were repeated."""
-    if units.sum() <= _MOST_UNITS:
+    """Split whole weights over stratified folds unit by unit, (rows, k), as if rows were repeated.
+
+    Rows are repeated if there are at most `most_repeated` units; if not, the units of a fold are drawn.
+    """
+    if units.sum() <= most_repeated:
         rows = np.repeat(np.arange(len(units)), units)
         cells = rows * k + shuffle_folds(codes[rows], k, rng)
         return np.bincount(cells, minlength=len(units) * k).reshape(-1, k)
@@ -193,6 +201,8 @@ def split_weights(
     for code in np.unique(codes):
         rows = np.nonzero(codes == code)[0]
         left, total = units[rows], int(units[rows].sum())
+        # Of 3 folds, 7 units of the first class go as 3, 2, 2, and 5 of the next, which begins with the fold
+        # after the last unit, as 1, 2, 2: sums of 4, 4, 4.
         sizes = total // k + ((np.arange(k) - before) % k < total % k)
         for fold in range(k - 1):
             parts[rows, fold] = rng.multivariate_hypergeometric(left, sizes[fold], method="marginals")
@@ -211,10 +221,10 @@ def draw_parts(
     check_k(k, len(codes) if units is None else int(units.sum()))
     warn_of_small_classes(np.bincount(codes, units), levels, k)
     if units is None:
-        numbers = shuffle_folds(codes, k, rng)
-        return [(np.nonzero(numbers == fold)[0], None) for fold in range(k)]
+        folds = shuffle_folds(codes, k, rng)
+        return [(np.nonzero(folds == fold)[0], None) for fold in range(k)]
     parts = split_weights(codes, units, k, rng)
-    # Rows of weight 0 are tested, too, so that each row is predicted.
+    # Positions of weight 0 are tested, too, so that each row is predicted.
     tested = (parts > 0) | ((units == 0)[:, None] & (np.arange(len(codes))[:, None] % k == np.arange(k)))
     rows_of = [np.nonzero(column)[0] for column in tested.T]
     return [(rows, parts[rows, fold].astype(np.float64)) for fold, rows in enumerate(rows_of)]

@@ -43,9 +43,7 @@ def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
 def written(text: str) -> str:
     """Escape text for Graphviz, line by line, and shorten lines that some versions cannot read."""
     lines = (visible(cut(line, _LONGEST_LINE)) for line in text.split("\n"))
-    escaped: str = graphviz.nohtml(
-        "\\n".join(map(graphviz.escape, lines))
-    )  # no plain text
+    escaped: str = graphviz.nohtml("\\n".join(map(graphviz.escape, lines)))  # no plain text
     return escaped
 
 

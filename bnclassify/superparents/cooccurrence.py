@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, pairwise
-from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Positions, added, code_type
+from ..base.arrays import Array, Positions, added, code_type
 from ..base.immutable import COUNT, Immutable, bounded, cached_property, record
 from ..base.messages import how_to_merge
 from ..counts.contingency import (
     MAX_CELLS,
+    Counts,
     Recoding,
     contingency_tables,
     count_families,
@@ -28,7 +28,6 @@ from ..counts.contingency import (
 from ..frames.dataset import Countable, Dataset
 from ..frames.schema import Schema
 
-Counts = ArrayOf[Any]
 _Part = tuple["Cooccurrence", Positions, Positions]
 
 MAX_BYTES = 8 * MAX_CELLS
@@ -94,6 +93,8 @@ class Cooccurrence(Immutable):
 
     def beside(self, level: int) -> Beside:
         """Return which levels are counted together in the rows with a level."""
+        # Of features a (levels 0, 1), b (2, 3) and c (4, 5, 6, 7), let level 0 occur with 2, 4 and 5. Of each
+        # feature, one column stands for all absent levels: kept = [2, 3, 4, 5, 6], and 7 has the column of 6.
         own = self.feature == self.feature[level]
         occurs = self.pairs[level].any(axis=0) & ~own
         absent = np.flatnonzero(~occurs & ~own)
