@@ -35,7 +35,7 @@ def test_summary(car: pd.DataFrame, tan: bn.BNC, ensemble: AODE) -> None:
     assert repr(bn.aode("class", car)).endswith("aode")
     averaged = bn.lp(bn.nb("class", car), car, smooth=0.5, manb_prior=0.2)
     assert "\n  parameters:         lp(smooth=0.5, manb_prior=0.2)\n" in repr(averaged)
-    expected = bn.lp(bn.nb("class", car), car, smooth=1, missing={"tolerance": 1e-6})
+    expected = bn.lp(bn.nb("class", car), car, smooth=1, missing="em")
     assert "\n  parameters:         lp(smooth=1, missing='em')\n" in repr(expected)
 
 

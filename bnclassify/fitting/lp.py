@@ -165,10 +165,10 @@ def lp(
     """
     amounts = {"smooth": smooth, "ess": ess, "m": m, "backoff": None if backoff is False else backoff}
     prior = find_prior(**amounts)
-    awnb: dict[str, Any] = {"trees": awnb_trees, "share": awnb_bootstrap}
+    awnb: dict[str, Any] = {"awnb_trees": awnb_trees, "awnb_bootstrap": awnb_bootstrap}
     awnb = {name: value for name, value in awnb.items() if value is not None}
     by_held_out, folds, asked = find_held_out(held_out, held_out_args)
-    given: list[Method | None] = [
+    methods: list[Method | None] = [
         AWNB(**awnb) if awnb else None,
         None if manb_prior is None else MANB(manb_prior),
         WANBIA() if Flag().check("wanbia", wanbia) else None,
@@ -177,12 +177,15 @@ def lp(
         _em(missing),
         None if numbers is None else Densities(numbers),
     ]
-    method = _only([method for method in given if method is not None])
+    method = _only([method for method in methods if method is not None])
     if groups is not None:
         check_holds_out(held_out, folds)
         dataset = _grouped(x, dataset, groups)
-    settings: dict[str, Any] = {name: plain(value) for name, value in amounts.items() if value is not None}
-    settings |= {**method.settings(), **asked}
+    given: dict[str, Any] = {**amounts, **awnb, **asked, "manb_prior": manb_prior, "wanbia": wanbia or None}
+    given |= {"numbers": numbers, "subsumption": subsumption}
+    given |= {"missing": None if missing == "available" else missing}
+    given = {name: value for name, value in given.items() if value is not None}
+    settings = {name: dict(v) if isinstance(v, Mapping) else plain(v) for name, v in given.items()}
     if (method.draws or folds) and not isinstance(rng, np.random.Generator | None):
         settings["rng"] = rng
     step = Step("lp", lp, settings, draws=True)

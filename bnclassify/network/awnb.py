@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import product
@@ -32,21 +32,17 @@ _BLOCK_CELLS = 2**22
 @record
 @dataclass(frozen=True)
 class AWNB(Method):
-    """Weight features by the depth at which trees on samples of a ``share`` of the rows test them."""
+    """Weight features by the depth at which trees on samples of the rows test them."""
 
-    trees: int = 10
-    share: float = 0.5
+    awnb_trees: int = 10
+    awnb_bootstrap: float = 0.5
 
     argument = "awnb_trees"
     draws = True
 
     def __post_init__(self) -> None:
-        Whole(least=1, most=_MOST_TREES).check("awnb_trees", self.trees)
-        Real(above=0, most=1).check("awnb_bootstrap", self.share)
-
-    def settings(self) -> Mapping[str, Any]:
-        """Return the arguments of `lp` that request this."""
-        return {"awnb_trees": self.trees} | ({} if self.share == 0.5 else {"awnb_bootstrap": self.share})
+        Whole(least=1, most=_MOST_TREES).check("awnb_trees", self.awnb_trees)
+        Real(above=0, most=1).check("awnb_bootstrap", self.awnb_bootstrap)
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the class is a parent of every feature."""
@@ -55,7 +51,7 @@ class AWNB(Method):
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> BNC:
         """Return the network with its tables weighted."""
         fitted = check_augmented(x, self.argument)._estimate(data, prior)
-        samples = _bootstrap(data, self.trees, self.share, rng)
+        samples = _bootstrap(data, self.awnb_trees, self.awnb_bootstrap, rng)
         unweighted = replace(data, weights=None)  # larger weights increase the probability to be drawn
         return with_weights(fitted, depth_weights(unweighted, x.features, x.class_var, samples))
 

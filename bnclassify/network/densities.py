@@ -301,10 +301,6 @@ class Densities(Plain):
     def __post_init__(self) -> None:
         columns_of(self.numbers)
 
-    def settings(self) -> Mapping[str, Any]:
-        """Return the argument of `lp`."""
-        return as_setting(self.numbers)
-
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the structure is a Bayesian network that does not discretize numbers itself."""
         if x.graph is not x or x.no_joint:

@@ -5,9 +5,9 @@ Two passes through a network, up and down, give the expected counts of all table
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,10 +61,6 @@ class EM(Method):
     def __post_init__(self) -> None:
         Whole(least=1).check("iterations in missing", self.iterations)
         Real(least=0).check("tolerance in missing", self.tolerance)
-
-    def settings(self) -> Mapping[str, Any]:
-        """Return the arguments of `lp` that request EM, without those at their defaults."""
-        return {"missing": "em" if self == EM() else dict(vars(self))}
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the model has a joint distribution and the prior adds pseudo-counts."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -171,10 +171,6 @@ class Method:
 
     draws = False
     """Whether it draws at random."""
-
-    def settings(self) -> Mapping[str, Any]:
-        """Return the arguments of `lp` that request this: by default, that with the first option or True."""
-        return {self.argument: next(iter(vars(self).values()), True)} if self.argument else {}
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise if the method is not defined for a structure or a prior."""
