@@ -416,6 +416,42 @@ def test_additive_models_are_the_sum_of_curves_in_steps(pima: pd.DataFrame, curv
     assert losses[1] == pytest.approx(losses[0], abs=0.002)
 
 
+def degenerate(rows: int = 60) -> dict[str, pd.DataFrame]:
+    """Tables in which some features, or classes, say nothing."""
+    rng = np.random.default_rng(0)
+    y = rng.choice(["u", "v"], rows)
+    number = rng.normal(size=rows) + (y == "u")
+    return {
+        "no feature": pd.DataFrame({"y": y}),
+        "one class": pd.DataFrame({"a": number, "y": "u"}),
+        "one value": pd.DataFrame({"a": 1.0, "b": "k", "y": y}),
+        "two numbers": pd.DataFrame({"a": np.where(number > 0, 1.5, 2.5), "y": y}),
+        "all missing": pd.DataFrame({"a": np.nan, "b": number, "y": y}),
+        "codes": pd.DataFrame(
+            {"a": rng.integers(0, 40, rows), "b": number > 0, "y": rng.integers(0, 3, rows)}
+        ),
+    }
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", degenerate())
+def test_additive_models_of_degenerate_data(name: str, tmp_path: Path) -> None:
+    frame = degenerate()[name]
+    x = bn.bnc(class_var="y", dataset=frame, additive=True)
+    posteriors = bn.predict(x, frame, prob=True)
+    np.testing.assert_allclose(posteriors.sum(axis=1), 1)
+    bn.save(x, tmp_path / "x.json")
+    assert bn.predict(bn.load(tmp_path / "x.json"), frame, prob=True).equals(posteriors)
+    assert 0 <= bn.cv(x, frame, k=2, rng=0) <= 1
+    check_sql(in_sqlite, x, frame.drop(columns="y").assign(z=0))
+    if name == "one class":
+        with pytest.raises(ValueError, match="at least two classes"):
+            bn.effects(x)
+        return
+    again = bn.from_effects(bn.effects(x), class_var="y")
+    np.testing.assert_allclose(bn.predict(again, frame, prob=True), posteriors, rtol=0, atol=1e-12)
+
+
 def test_other_functions_accept_tables(pima: pd.DataFrame, curves: Any, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     table = bn.effects(curves, pima)

@@ -200,17 +200,21 @@ def build(
     classes: tuple[Any, ...],
     values: Mapping[Hashable, Values],
     parents: Mapping[Hashable, Sequence[Hashable]],
+    like: Discretizer | None = None,
     **fields: Any,
 ) -> EffectTable:
-    """Return a table with these values of features."""
+    """Return a table with these values of features, which reads numbers ``like`` the model that it is of."""
     families = tuple([(name, *parents[name], class_var) for name in values])
     levels = (*[each.labels for each in values.values()], classes)
     cuts = {name: each.cuts for name, each in values.items() if each.cuts is not None}
     open_ones = {n: each.labels[:-1] for n, each in values.items() if each.labels[-1:] == (UNSEEN,)}
-    discretizer = Discretizer("steps", tuple(cuts), tuple(cuts.values())) if cuts else None
+    kept = {} if like is None else {name: labels for name, labels in like.kept.items() if name in values}
+    points, labels = (*cuts.values(), *[()] * len(kept)), (*[()] * len(cuts), *kept.values())
+    steps = Discretizer("steps", (*cuts, *kept), points, labels)
     merger = Merger(1, UNSEEN, tuple(open_ones), tuple(open_ones.values())) if open_ones else None
     structure = BNC(class_var, (*families, (class_var,)), levels)
-    return EffectTable(structure, preparation=Preparation(merger, discretizer), **fields)
+    prepares = Preparation(merger, steps if cuts or like is not None else None)
+    return EffectTable(structure, preparation=prepares, **fields)
 
 
 def merge_intervals(x: EffectTable, most: int | None = None, lost: float = 0.0) -> EffectTable:
@@ -235,7 +239,11 @@ def merge_intervals(x: EffectTable, most: int | None = None, lost: float = 0.0) 
         for axis, v in enumerate(scope):
             tables[i] = np.moveaxis(_averaged(np.moveaxis(tables[i], axis, 0), groups[v], shares[v]), 0, axis)
     sums = [np.bincount(group, share) for group, share in zip(groups, shares, strict=True)]
-    fields: dict[str, Any] = {"constant": x.constant, "shares": tuple([s / s.sum() for s in sums])}
+    fields: dict[str, Any] = {
+        "like": x.discretizer,
+        "constant": x.constant,
+        "shares": tuple([s / s.sum() for s in sums]),
+    }
     fields |= {"tables": tuple(tables), "recipe": x.recipe, "learned": x.learned}
     return build(x.class_var, x.known_levels[-1], values, x.feature_parents, **fields)
 

@@ -41,7 +41,10 @@ def tabulate(x: object, steps: int | None = None) -> EffectTable:
     """Return a model as a table with at most so many intervals per feature, or a table as it is, or raise."""
     model = check_fitted(x)
     if not isinstance(model, EffectTable):
+        _check_sum(model)
         model, steps = _tabulate(model), steps or _STEPS
+    if len(model.known_levels[-1]) < 2:
+        raise ValueError(f"x must have at least two classes; got {listed(model.known_levels[-1])}.")
     return model if steps is None else merge_intervals(model, steps)
 
 
@@ -71,8 +74,7 @@ def estimate(parameters: Step, x: Any, data: Any, rng: np.random.Generator | Non
 
 
 def _tabulate(model: Model) -> EffectTable:
-    """Return a model as a table, at all cut points that it has, or raise."""
-    _check_sum(model)
+    """Return a sum of effects as a table, at all cut points that it has, or raise if effects are infinite."""
     points = {name: tuple(grid_of(density)[0].tolist()) for name, density in model.densities.items()}
     placed, order = model._at(points), order_features(model)
     masses, parents = _masses(model, placed, order), model.feature_parents
@@ -95,9 +97,9 @@ def _tabulate(model: Model) -> EffectTable:
         raise ValueError("x must have positive probabilities only; got 0. Fit the model with smooth above 0.")
     shares = [np.bincount(g.place, g.mass, len(g.axis.labels) + 1) / g.mass.sum() for g in grids]
     values = {name: grid.axis for name, grid in zip(model.features, grids, strict=True)}
-    made = {"tables": tuple(tables), "constant": constant, "shares": tuple(shares)}
-    learned: Any = {"recipe": model.recipe, "learned": _learned(model)}
-    return build(model.class_var, model.known_levels[-1], values, parents, **made, **learned)
+    made: dict[str, Any] = {"tables": tuple(tables), "constant": constant, "shares": tuple(shares)}
+    made |= {"like": model.discretizer, "recipe": model.recipe, "learned": _learned(model)}
+    return build(model.class_var, model.known_levels[-1], values, parents, **made)
 
 
 def _learned(x: Model) -> dict[str, Any]:
@@ -120,7 +122,7 @@ def _is_sum(x: Model) -> bool:
 
 
 def _check_sum(x: Model) -> None:
-    """Raise a ValueError unless the log odds are a sum, of two or more classes."""
+    """Raise a ValueError unless the log odds are a sum of effects."""
     if not _is_sum(x):
         raise ValueError(
             "x must be a model whose log odds are a sum of effects of at most two features, of which one is "
@@ -128,8 +130,6 @@ def _check_sum(x: Model) -> None:
             "in bnc(class_var=..., dataset=..., additive=True), or use nb, tan_cl, or kdb_mi with "
             "dag_args={'kdbk': 1}."
         )
-    if len(x.known_levels[-1]) < 2:
-        raise ValueError(f"x must have at least two classes; got {listed(x.known_levels[-1])}.")
 
 
 def _make_grid(x: Model, placed: Model, i: int, mass: Array) -> _Grid:
@@ -175,7 +175,7 @@ def _masses(x: Model, placed: Model, order: Sequence[int]) -> list[Array]:
         logs = [table[:-1] for table in placed._marginals]
     else:
         levels = np.arange(max(cards, default=1))
-        codes = np.array([np.minimum(levels, card - 1) for card in cards]).reshape(len(cards), -1)
+        codes = np.array([np.minimum(levels, card - 1) for card in cards]).reshape(len(cards), len(levels))
         nothing = np.full(len(levels), np.nan)
         found = _in_order(placed, codes, dict.fromkeys(x.features, nothing), order)[1:]
         logs = [of_feature[:card] for of_feature, card in zip(found, cards, strict=True)]
@@ -191,7 +191,8 @@ def _contributions(
     x: Model, grids: Sequence[_Grid], rows: Sequence[Positions], order: Sequence[int]
 ) -> Array:
     """Return logs of the class and contributions of features at points, (1 + features, rows, classes)."""
-    codes = np.array([grid.codes[at] for grid, at in zip(grids, rows, strict=True)]).reshape(len(grids), -1)
+    codes = np.array([grid.codes[at] for grid, at in zip(grids, rows, strict=True)], dtype=np.intp)
+    codes = codes.reshape(len(grids), -1 if grids else 1)
     named = zip(x.features, grids, rows, strict=True)
     numbers = {name: grid.numbers[at] for name, grid, at in named if grid.axis.cuts is not None}
     return _in_order(x, codes, numbers, order)
