@@ -92,11 +92,11 @@ def boosting(X: pd.DataFrame, y: pd.Series[Any], **arguments: Any) -> Fitted:
     return model.fit(X, y).predict_proba
 
 
-def additive(X: pd.DataFrame, y: pd.Series[Any]) -> Fitted:
-    """Fit an explainable boosting machine with its default settings."""
+def explainable(X: pd.DataFrame, y: pd.Series[Any], **arguments: Any) -> Fitted:
+    """Fit an explainable boosting machine, by default with interactions."""
     from interpret.glassbox import ExplainableBoostingClassifier
 
-    model = ExplainableBoostingClassifier(random_state=0, n_jobs=1)
+    model = ExplainableBoostingClassifier(random_state=0, n_jobs=1, **arguments)
     categories = {c: X[c].astype(object) for c in X.select_dtypes("category")}
     model.fit(X.assign(**categories), y)
     return lambda new: model.predict_proba(new.assign(**{c: new[c].astype(object) for c in categories}))
@@ -141,6 +141,7 @@ def _with_text(names: list[str]) -> Callable[[pd.DataFrame], pd.DataFrame]:
 
 RIVALS: dict[str, Callable[[pd.DataFrame, pd.Series[Any]], Fitted]] = {
     "BNCClassifier()": ours,
+    "sum": partial(ours, additive=True),
     "averaged5": partial(ours, discretize="averaged5"),
     "one cutting": partial(ours, discretize="mdlp"),
     "tan_cl, mdlp": partial(ours, learner="tan_cl", smooth=1, discretize="mdlp"),
@@ -156,7 +157,8 @@ RIVALS: dict[str, Callable[[pd.DataFrame, pd.Series[Any]], Fitted]] = {
     ),
     "boosting": boosting,
     "boosting, stopped": partial(boosting, early_stopping=True, max_iter=500),
-    "EBM": additive,
+    "EBM": explainable,
+    "EBM, sum": partial(explainable, interactions=0),
     "LightGBM": lightgbm,
     "CatBoost": catboost,
     "RealMLP": realmlp,
