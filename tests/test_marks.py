@@ -29,7 +29,6 @@ CALLS: dict[str, Callable[[Any, pd.DataFrame, Path], Any]] = {
     "BIC": lambda x, df, path: bn.BIC(x, df),
     "arc_strength": lambda x, df, path: bn.arc_strength(x, df, replicates=2, rng=0),
     "class_var": lambda x, df, path: bn.class_var(x),
-    "class_vars": lambda x, df, path: bn.class_vars(x),
     "classes": lambda x, df, path: bn.classes(x),
     "cloglik": lambda x, df, path: bn.cloglik(x, df),
     "concentrations": lambda x, df, path: bn.concentrations(x),
@@ -44,10 +43,8 @@ CALLS: dict[str, Callable[[Any, pd.DataFrame, Path], Any]] = {
     "feature_families": lambda x, df, path: bn.feature_families(x),
     "feature_weights": lambda x, df, path: bn.feature_weights(x),
     "features": lambda x, df, path: bn.features(x),
-    "greedy_scores": lambda x, df, path: bn.greedy_scores(x),
     "impute": lambda x, df, path: bn.impute(x, df),
     "is_anb": lambda x, df, path: bn.is_anb(x),
-    "is_aode": lambda x, df, path: bn.is_aode(x),
     "is_nb": lambda x, df, path: bn.is_nb(x),
     "is_ode": lambda x, df, path: bn.is_ode(x),
     "is_semi_naive": lambda x, df, path: bn.is_semi_naive(x),
@@ -87,7 +84,6 @@ CALLS: dict[str, Callable[[Any, pd.DataFrame, Path], Any]] = {
     "update": lambda x, df, path: bn.update(x, df),
     "value_of_information": lambda x, df, path: bn.value_of_information(x, df.iloc[0]),
     "values": lambda x, df, path: bn.values(x),
-    "vars": lambda x, df, path: bn.vars(x),
     "with_table": lambda x, df, path: bn.with_table(x, "safety", bn.cpt(x, "safety")),
     "write_bif": lambda x, df, path: bn.write_bif(x, path / "x.bif"),
     "write_page": lambda x, df, path: bn.write_page(x, path / "x.html"),
@@ -98,8 +94,7 @@ LEARNED: dict[str, Callable[[pd.DataFrame], Any]] = {
     "concentrations": lambda df: bn.bnc("nb", "class", df, backoff=True),
     "em_objectives": lambda df: bn.bnc("nb", "class", df, smooth=1, missing="em"),
     "feature_weights": lambda df: bn.bnc("nb", "class", df, smooth=1, wanbia=True),
-    "greedy_scores": lambda df: bn.bnc("fssj", "class", df, smooth=1, dag_args={"k": 2}),
-    "loo_summary": lambda df: bn.bnc("nb", "class", df, backoff=True, loo_weights=True),
+    "loo_summary": lambda df: bn.bnc("nb", "class", df, backoff=True, held_out="weights"),
     "manb_arc_posterior": lambda df: bn.bnc("nb", "class", df, smooth=1, manb_prior=0.5),
     "plot_scores": lambda df: bn.bnc("fssj", "class", df, smooth=1, dag_args={"k": 2}),
     "plot_weights": lambda df: bn.bnc("nb", "class", df, smooth=1, wanbia=True),
@@ -134,8 +129,8 @@ def marks() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {name: set() for name in CALLS}
     for line in (ROOT / "vignettes/reference/index.md").read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
-        if len(cells) == 4:
-            mark = cells[3]
+        if len(cells) == 3:
+            mark = cells[2]
             codes = re.findall(r"`([^`]*)`", cells[1])
             names = {name for code in codes for name in re.findall(r"\w+(?=\()|^\w+$", code)}
             special = dict(re.findall(r"`(\w+)` ([\w, ]+)", mark))

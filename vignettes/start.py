@@ -138,12 +138,12 @@ bn.confusion(out_of_fold, women["diabetes"])
 
 # %%
 additive = bn.bnc(class_var="diabetes", dataset=women, additive=True)
-table = bn.effects(additive, women, steps=8)
+table = bn.effects(additive, women, steps=12)
 print(table[table["feature"].isin(["diabetes", "age"])].round(2).to_string())
 
 # %% [markdown]
 # Read it like this: to the log odds of diabetes, an age of 30 adds 0.09. The effect of age does not rise everywhere, because it
-# falls from 0.44 to 0.37 after 62. If you know that it should, `monotonize` returns the closest
+# falls from 0.45 to 0.39 after 54. If you know that it should, `monotonize` returns the closest
 # table that does, and says what that costs:
 
 # %%
@@ -165,7 +165,7 @@ final = bn.from_effects(edited, class_var="diabetes")
 bn.predict(final, new, prob=True).round(3)
 
 # %% [markdown]
-# Bea's probability is now 0.834. `final` is a model like any other. `scorecard` rounds it to points, for people without
+# Bea's probability is now 0.835. `final` is a model like any other. `scorecard` rounds it to points, for people without
 # a computer, and `to_sql` writes it as a query for your database:
 
 # %%

@@ -212,7 +212,12 @@ query(
 # The tables of weighted models, back-off and EM depend on more than counts, so they need refits instead: with
 # `bnc(..., interval=True)`, the default is fitted 20 times more, each time without a twentieth of the rows, and `predict(...,
 # prob=True, interval=0.9)` computes the interval from these (the delete-a-group jackknife). It includes the uncertainty of
-# structure, cut points and weights.
+# structure, cut points and weights, and reaches one case of n further on both sides, because what occurred in no row can
+# be possible. Tables, monotone tables and scorecards of such a model keep the refits.
+#
+# How honest is it? In a simulation, the intervals of models of 300 and 1,000 rows contained the posterior of a model of a hundred
+# times as many rows in 85 to 94 % of the cases, where 90 % are stated: sums of effects, an interaction, and an interaction with
+# impossible values. An interval says how much the model varies, and not how much better another type of model would be.
 #
 # ## Sets of classes
 #

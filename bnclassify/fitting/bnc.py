@@ -217,7 +217,7 @@ def bnc(
         fitted = fitted if chosen else _in_words(fitted, lp_args)
         warn_of_rows(fitted, len(learned_from))
         fitted = with_refits(fitted, data, draws=draws) if interval else fitted
-        return as_sum(fitted) if additive else fitted
+        return as_sum(fitted, data) if additive else fitted
 
 
 def _has_prior(lp_args: Mapping[str, Any]) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,10 @@ from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, Positions, log, log_normalize, share_out
 from ..base.immutable import ANY_NUMBER, PROBABILITY, bounded, cached_property, record
+from ..counts.contingency import flat_index
+from ..frames.dataset import Dataset
 from ..frames.schema import MISSING
+from ..model.arguments import encode_for
 from ..model.derived import BuiltOn
 from ..model.formulas import Formula, Sum, Table
 from ..model.model import Model
@@ -270,3 +274,24 @@ def _averaged(table: Array, group: NDArray[np.intp], shares: Array) -> Array:
     weights = np.zeros((group[-1] + 1, len(group)))
     weights[group, np.arange(len(group))] = shares
     return np.tensordot(weights / weights.sum(axis=1, keepdims=True), table, axes=1)
+
+
+def counts_in(x: EffectTable, data: Dataset) -> list[Array]:
+    """Return the weight of the rows in each cell of the tables of features."""
+    codes = x._place(data, "missing")[1]
+    counts = []
+    for scope, table in zip(x._term_scopes(), x.tables, strict=True):
+        cards = table.shape[:-1]
+        cells = flat_index([codes[v] % card for v, card in zip(scope, cards, strict=True)], cards)
+        count = np.bincount(cells, data.weights, prod(cards))
+        counts.append(count.astype(np.float64).reshape(cards))
+    return counts
+
+
+def with_shares(x: EffectTable, dataset: Any) -> EffectTable:
+    """Return a table with the shares of the values in rows, if there are any."""
+    counts = counts_in(x, encode_for(x, dataset, x.features, "dataset"))
+    counts = [count.reshape(len(count), -1).sum(axis=1) for count in counts]
+    if not all(count.any() for count in counts):
+        return x
+    return replace(x, shares=tuple([count / count.sum() for count in counts]))

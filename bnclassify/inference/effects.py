@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from itertools import product
-from math import prod
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array
 from ..base.checks import Optional, Whole
 from ..base.messages import listed, repeated
-from ..counts.contingency import flat_index
-from ..frames.dataset import Dataset
 from ..frames.opening import InFull
 from ..model.arguments import check_fitted, encode_for
 from ..model.model import Model
-from .effect_table import RESERVED, EffectTable
+from .effect_table import RESERVED, counts_in
 from .tabulate import tabulate
 
 BASE = "(base)"
@@ -90,7 +86,7 @@ def effects(
     6  physician_fee_freeze  (missing)        0.00   0.03
     """
     Optional(Whole(least=2, most=_MOST_STEPS)).check("steps", steps)
-    table = tabulate(check_fitted(x)._of_class(class_var), steps)
+    table = tabulate(check_fitted(x)._of_class(class_var), steps, dataset)
     *others, last = names = table.known_levels[-1]
     shown = list(names) if len(names) > 2 else [last]
     if twice := repeated([*RESERVED, *shown]):
@@ -120,15 +116,3 @@ def _objects(values: Sequence[Any]) -> Any:
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
-
-
-def counts_in(x: EffectTable, data: Dataset) -> list[Array]:
-    """Return the weight of the rows in each cell of the tables of features."""
-    codes = x._place(data, "missing")[1]
-    counts = []
-    for scope, table in zip(x._term_scopes(), x.tables, strict=True):
-        cards = table.shape[:-1]
-        cells = flat_index([codes[v] % card for v, card in zip(scope, cards, strict=True)], cards)
-        count = np.bincount(cells, data.weights, prod(cards))
-        counts.append(count.astype(np.float64).reshape(cards))
-    return counts

@@ -17,8 +17,7 @@ from ..frames.opening import InFull
 from ..model.arguments import check_fitted, encode_for
 from ..model.model import Model
 from ..model.recipes import Step
-from .effect_table import UNSEEN, EffectTable
-from .effects import counts_in
+from .effect_table import UNSEEN, EffectTable, counts_in
 from .tabulate import estimate, tabulate
 
 Direction: TypeAlias = Literal["increasing", "decreasing"]
@@ -80,7 +79,7 @@ def monotonize(x: Model, directions: Mapping[Hashable, Direction], dataset: InFu
     6  pregnancies    (missing)  0.00    0.00
     """
     model = check_fitted(x)
-    table = tabulate(model)
+    table = tabulate(model, dataset=dataset)
     names = table.known_levels[-1]
     if len(names) != 2:
         raise ValueError(f"x must have two classes; got {listed(names)}. Merge the others into one.")

@@ -16,7 +16,7 @@ from ..model.arguments import check_fitted
 from ..model.model import Model, renewed
 from ..model.recipes import Step
 from ..numbers.cut_points import readable
-from .effect_table import LEAST_MASS, UNSEEN, EffectTable, Values, build, merge_intervals
+from .effect_table import LEAST_MASS, UNSEEN, EffectTable, Values, build, merge_intervals, with_shares
 from .evidence import order_features
 from .from_effects import as_given
 from .value_of_information import grid_of
@@ -37,20 +37,25 @@ class _Grid:
     place: Positions
 
 
-def tabulate(x: object, steps: int | None = None) -> EffectTable:
-    """Return a model as a table with at most so many intervals per feature, or a table as it is, or raise."""
+def tabulate(x: object, steps: int | None = None, dataset: Any = None) -> EffectTable:
+    """Return a model as a table with at most so many intervals per feature, or a table as it is, or raise.
+
+    The values of a feature have the weights that they have in a dataset, or else in the model.
+    """
     model = check_fitted(x)
     if not isinstance(model, EffectTable):
         _check_sum(model)
         model, steps = _tabulate(model), steps or _STEPS
     if len(model.known_levels[-1]) < 2:
         raise ValueError(f"x must have at least two classes; got {listed(model.known_levels[-1])}.")
-    return model if steps is None else merge_intervals(model, steps)
+    if steps is None:
+        return model
+    return merge_intervals(model if dataset is None else with_shares(model, dataset), steps)
 
 
-def as_sum(x: Model) -> EffectTable:
-    """Return the default as a sum of effects: a table without intervals that hardly differ."""
-    table, recipe = merge_intervals(_tabulate(x), lost=_LOST), x.recipe
+def as_sum(x: Model, data: Any) -> EffectTable:
+    """Return the default as a sum of effects: a table without intervals that hardly differ in the data."""
+    table, recipe = merge_intervals(with_shares(_tabulate(x), data), lost=_LOST), x.recipe
     if recipe is not None and recipe.parameters is not None:
         name = f"{recipe.parameters} as a table"
         again = Step(name, fit_sum, {"parameters": recipe.parameters}, draws=True)
@@ -61,7 +66,7 @@ def as_sum(x: Model) -> EffectTable:
 @record
 def fit_sum(x: Any, data: Any, *, parameters: Step, rng: np.random.Generator | None = None) -> EffectTable:
     """Estimate the parameters of a structure, and return the effects as a table."""
-    return as_sum(estimate(parameters, x, data, rng))
+    return as_sum(estimate(parameters, x, data, rng), data)
 
 
 def estimate(parameters: Step, x: Any, data: Any, rng: np.random.Generator | None) -> Any:
