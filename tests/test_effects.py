@@ -49,7 +49,7 @@ def pima() -> pd.DataFrame:
 def curves(pima: pd.DataFrame) -> Any:
     """The default as a sum of curves: tables, densities and slopes."""
     terms = ("densities", "slopes", "shifts", "codings", "gaps")
-    return bn.bnc("nb", "diabetes", pima, loo_terms=terms)
+    return bn.bnc("nb", "diabetes", pima, held_out_args={"terms": terms})
 
 
 @pytest.fixture(scope="module")

@@ -120,7 +120,7 @@ def test_refits_are_those_of_the_fitted_sum() -> None:
     """The intervals of a table are those of the models whose table it is, up to the steps."""
     pima = bn.load_pima()[["glucose", "age", "diabetes"]]
     terms = ("densities", "slopes", "shifts", "codings", "gaps")
-    curves = with_refits(bn.bnc("nb", "diabetes", pima, loo_terms=terms), pima, draws=6)
+    curves = with_refits(bn.bnc("nb", "diabetes", pima, held_out_args={"terms": terms}), pima, draws=6)
     table = bn.bnc(class_var="diabetes", dataset=pima, additive=True, interval=True, draws=6)
     found = [bn.predict(one, pima, prob=True, interval=0.9)["yes"] for one in (curves, table)]
     widths = [(one["upper"] - one["lower"]).mean() for one in found]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.exchange.scorer import scorer_of
-from bnclassify.recipe import weighted as weighted_module
+from bnclassify.recipe import log_linear as log_linear_module
 
 from .oracles import with_holes
 from .strategies import examples, frames, graphs, networks
@@ -327,10 +327,10 @@ def test_tables_are_not_written_out_if_they_have_too_many_cells(monkeypatch: pyt
     car = bn.load_car()
     x = bn.lp(bn.kdb_mi("class", car, kdbk=2), car, backoff=True, held_out="weights")
     sizes = [term.logs.size for term in scorer_of(x).formula.formula.terms]
-    monkeypatch.setattr(weighted_module, "MAX_CELLS", 32 * sum(sizes))
+    monkeypatch.setattr(log_linear_module, "MAX_CELLS", 32 * sum(sizes))
     bn.to_sql(x, table="t")
-    monkeypatch.setattr(weighted_module, "MAX_CELLS", 32 * (sum(sizes) - 1))
-    monkeypatch.delattr(weighted_module.LogLinear, "_describe_term")
+    monkeypatch.setattr(log_linear_module, "MAX_CELLS", 32 * (sum(sizes) - 1))
+    monkeypatch.delattr(log_linear_module.LogLinear, "_describe_term")
     message = rf"got {sum(sizes):,}, of which {max(sizes):,} are for .*\. Use fewer parents"
     with pytest.raises(ValueError, match=message):
         bn.to_sql(x, table="t")
