@@ -481,7 +481,7 @@ def test_what_a_number_is_not(mixed: Frame, tmp_path: Path) -> None:
             TypeError, match="requires a network of categories; got the numbers 'u', 'v', 'w', 'q'"
         ):
             convert()
-    with pytest.raises(ValueError, match="interval must be None unless"):
+    with pytest.raises(ValueError, match="interval must be None for"):
         bn.cpt(x, "u", interval=0.9)
     with pytest.raises(TypeError, match="variable must be a variable with a table"):
         bn.with_table(x, "u", bn.cpt(x, "u"))

@@ -245,25 +245,9 @@ bn.predict(naive, car, prob=True).head()
 # In the first row, the paper has 1.0000000, 2.171346e-10, 8.267214e-16 and 3.536615e-19, in the second 0.9999937 and
 # 6.306269e-06. The tests of the package compare many more posteriors with those of R, to 15 digits.
 #
-# ## Where each algorithm of the paper is
-#
-# | algorithm in the paper and its vignettes | here | difference |
-# |---|---|---|
-# | naive Bayes | `nb` | none |
-# | Chow-Liu for one-dependence estimators, with log-likelihood, AIC or BIC | `tan_cl` | `root` has an effect; also `score="bde"` |
-# | forward and backward sequential joining | `fssj`, `bsej` | the first of tied steps is chosen, where R draws one |
-# | hill climbing for TAN, by arcs or superparents | `tan_hc`, `tan_hcsp` | the same |
-# | k-dependence by hill climbing | `kdb` | the same; `kdb_mi` is Sahami's algorithm |
-# | averaged one-dependence estimators | `aode` | averages joint probabilities, as the code of R does; the paper describes an average of posteriors |
-# | Bayesian estimation | `lp(smooth=...)` | none; also `ess`, `m` and `backoff` |
-# | MANB | `lp(manb_prior=...)` | none |
-# | AWNB | `lp(awnb_trees=...)` | none; both normalize the weighted tables, which Hall (2007) does not |
-# | WANBIA | `lp(wanbia=True)` | weights of the given structure and smoothing; R optimizes those of a naive Bayes with `smooth = 1` |
-# | cross-validation | `cv` | none with the folds of `r_folds`; other metrics |
-# | inference with incomplete rows, through gRain | `predict` | none; all rows at once |
-#
-# [Formulas](methods.py#founding) has the same table for the other documents on which the package is based: the survey of
-# Bayesian network classifiers, the papers on TAN and on dependency networks, and those on several class variables.
+# All algorithms of the paper have the same names here, and the [differences in results](#differences) are listed above.
+# `tan_cl` also has `score="bde"`, `lp` the priors `ess`, `m` and `backoff`, and Sahami's k-dependence algorithm is `kdb_mi`.
+# [Formulas](methods.py#founding) lists the algorithms of the other documents on which the package is based.
 #
 # ## From R, through reticulate
 #

@@ -150,7 +150,8 @@ class Graphs:
         pictures = []
         for name, structure in graphs.items():
             picture = plot(structure, fontsize=14)
-            picture.attr("graph", label="")
+            flat = "no arcs" in name or "AODE" in name
+            picture.attr("graph", label="", rankdir="LR" if flat else "TB")
             svg = picture.pipe(format="svg", encoding="utf-8")
             svg = svg[svg.find("<svg") :].replace("<svg", '<svg role="img"', 1)
             pictures.append(

@@ -288,20 +288,6 @@ print(gains.round(1))
 print(gains.mean().round(1))
 
 # %% [markdown]
-# In a naive Bayes with all classes known, both estimates are the same:
-
-# %%
-by_counts, by_em = (
-    lp(nb("Class", voting), voting, smooth=1, missing=m)
-    for m in ("available", "em")
-)
-print(
-    max(
-        np.abs(params(by_counts)[v] - params(by_em)[v]).max() for v in params(by_em)
-    )
-)
-
-# %% [markdown]
 # EM also uses rows without a class (semi-supervised learning): members without a party contain information about the dependences
 # between votes. The log-likelihood of new members increases, but accuracy need not, because EM maximizes the likelihood of all
 # variables and not of the class.

@@ -152,8 +152,10 @@ Framed("diabetes.html")
 #   `to_pgmpy` and `to_pyagrum` convert a model.
 # - The inputs are texts, images or long sequences.
 #
-# [Common questions and errors](faq.py) answers which classifier to use, how sure a prediction is, what an error message
-# means, and twenty more.
+# ## Questions
+#
+# Which classifier should you use, how sure is a prediction, what does an error message mean? [Common questions and
+# errors](faq.py) has short answers with links.
 #
 # ```{toctree}
 # :hidden:

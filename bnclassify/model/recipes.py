@@ -210,9 +210,9 @@ def posterior_tally(x: Model) -> Tally:
     if isinstance(tally, Tally) and getattr(tally.prior, "is_positive", False) and not x.densities:
         return tally
     raise ValueError(
-        "interval must be None unless the tables follow from counts and smooth, ess or m above 0 alone; "
-        f"those of {x._called} do not. Fit with interval=True, as in bnc(class_var=..., "
-        f"dataset=..., interval=True), or fit a network with such tables: {A_NETWORK}."
+        f"interval must be None for {x._called} without refits, whose tables are more than counts and a "
+        "prior above 0. Fit with interval=True, as in bnc(class_var=..., dataset=..., interval=True), or fit "
+        f"a network: {A_NETWORK}."
     )
 
 

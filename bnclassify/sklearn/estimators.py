@@ -305,10 +305,15 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         BNCClassifier
             The fitted estimator.
 
+        Raises
+        ------
+        TypeError, ValueError
+            If `y` has missing values or other rows than `X`, or an argument of the estimator is not valid.
+
         Warns
         -----
         UserWarning
-            If `X` contains the class.
+            If `X` contains the class, and as `bnc`.
         """
         learner, X, y = self._find_learner(), in_pandas(X), in_pandas(y)
         labels = validate_data(self, y=as_labels(y))

@@ -67,7 +67,7 @@ def name_guide(
 class ParametersWithoutLinks(SphinxPostTransform):
     """On the page of a function, do not link its parameters to functions of the same name."""
 
-    default_priority = 4  # before references are resolved
+    default_priority = 6  # after `LinkNames`, before references are resolved
 
     def run(self, **kwargs: object) -> None:
         """Replace references to names of parameters by their text."""

@@ -1,4 +1,4 @@
-"""Correct the HTML that tools write: tables in paragraphs, paragraphs in summaries, obsolete attributes."""
+"""Correct the HTML that tools write: style sheets in the body, paragraphs in summaries, obsolete attributes."""
 
 from __future__ import annotations
 
