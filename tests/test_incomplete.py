@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.metrics import METRICS
+from bnclassify.model.model import renewed
 from bnclassify.network import elimination, forests
 
 from .conftest import informative_gaps, read_reference, reference_frame
@@ -93,6 +96,21 @@ def test_complete_rows_do_not_change_beside_incomplete_ones(voting: pd.DataFrame
         together = bn.predict(x, voting, prob=True)[complete]
         alone = bn.predict(x, voting[complete], prob=True)
         pd.testing.assert_frame_equal(together, alone, check_exact=True)
+
+
+def test_how_fast_terms_fade_is_learned_from_rows_with_hidden_features(car: pd.DataFrame) -> None:
+    x = bn.bnc(class_var="class", dataset=car)
+    new = with_holes(car, 0.4, 3).assign(**{"class": car["class"]})
+
+    def log_loss(exponent: float) -> float:
+        y = renewed(x, fading=replace(x.fading, exponent=exponent))
+        return METRICS["log_loss"].of_rows(np.log(bn.predict(y, new, prob=True).to_numpy()), codes)
+
+    codes = car["class"].cat.codes.to_numpy().astype(np.intp)
+    learned = x.fading.exponent
+    losses = [log_loss(exponent) for exponent in (1.0, learned, 16.0)]
+    assert 1 < learned < 16
+    assert losses[1] < losses[2] < losses[0] - 0.05
 
 
 def test_all_missing_gives_the_prior(voting: pd.DataFrame) -> None:
