@@ -48,25 +48,25 @@ def contingency_tables(data: Countable, families: Sequence[Sequence[int]]) -> Ar
 def count_families(data: Countable, families: Sequence[Sequence[int]]) -> list[Array]:
     """Count any families in one pass; the tables of families with equal levels are views of one array."""
     tables: list[Any] = [None] * len(families)
-    for numbers, stack in count_alike(data, families):
-        for number, table in zip(numbers, stack, strict=True):
-            tables[number] = table
+    for positions, stack in count_alike(data, families):
+        for position, table in zip(positions, stack, strict=True):
+            tables[position] = table
     return tables
 
 
 def count_alike(data: Countable, families: Sequence[Sequence[int]]) -> Iterator[tuple[list[int], Array]]:
-    """Count families, and yield groups with equal numbers of levels, with their positions."""
+    """Count families, and yield groups with equal positions of levels, with their positions."""
     alike: dict[tuple[int, ...], list[int]] = {}
     cards = data.cards
-    for number, family in enumerate(families):
-        alike.setdefault(tuple([cards[column] for column in family]), []).append(number)
-    groups = [[families[number] for number in group] for group in alike.values()]
+    for position, family in enumerate(families):
+        alike.setdefault(tuple([cards[column] for column in family]), []).append(position)
+    groups = [[families[position] for position in group] for group in alike.values()]
     if alike:
         largest = max(alike, key=prod)
         check_number(data, families[alike[largest][0]], prod(largest), "use fewer parents")
     counted = data.counts_of_source(families)
     if counted is not None:
-        yield from ((numbers, np.stack([counted[n] for n in numbers])) for numbers in alike.values())
+        yield from ((positions, np.stack([counted[n] for n in positions])) for positions in alike.values())
         return
     yield from zip(alike.values(), data.add_up(partial(_count_groups, groups)), strict=True)
 

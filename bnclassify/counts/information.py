@@ -15,7 +15,7 @@ from scipy.special import xlogy
 from ..base.arrays import Array, ArrayOf, Positions, blocks, xlogx
 from ..frames.dataset import Countable, Dataset
 from .contingency import by_products, count_alike, flat_index, pair_tables
-from .moments import Known, Moments, known_values, moments_of, number_moments, numbers_of
+from .moments import Moments, Observed, known_values, moments_of, number_moments, numbers_of
 
 
 def informations_of_numbers(
@@ -55,7 +55,7 @@ def information_of_two_numbers(
     return (-0.5 * float((first.n * logs)[first.n > 0].sum()) / n if n else 0.0), n
 
 
-def _both_known(data: Dataset, x: int, y: int, condition: Sequence[int]) -> tuple[Known, Known]:
+def _both_known(data: Dataset, x: int, y: int, condition: Sequence[int]) -> tuple[Observed, Observed]:
     """Return the values of two numbers in the rows in which both are observed."""
     rows = data.taken(~(np.isnan(numbers_of(data, x)) | np.isnan(numbers_of(data, y))))
     return known_values(rows, x, condition), known_values(rows, y, condition)
@@ -180,9 +180,9 @@ def _informations_in_batches(
         cells = accumulate(prod([data.cards[column] for column in family]) for family in families)
         fitting = max(1, sum(1 for total in cells if total <= _PASS_CELLS))
         found: list[tuple[float, float]] = [(0.0, 0)] * fitting
-        for numbers, tables in count_alike(data, families[:fitting]):
-            for number, value in zip(numbers, _table_informations(tables), strict=True):
-                found[number] = value
+        for positions, tables in count_alike(data, families[:fitting]):
+            for position, value in zip(positions, _table_informations(tables), strict=True):
+                found[position] = value
         yield from found
         families = families[fitting:]
 
@@ -215,7 +215,10 @@ def pair_statistics(data: Countable, features: Sequence[int], class_column: int 
 
 
 def _product_statistics(data: Countable, features: Sequence[int], class_column: int | None) -> PairStatistics:
-    """Compute the same from the tables of all pairs of levels, of each feature with itself and later ones."""
+    """Compute the statistics of `pair_statistics` from tables of all pairs of levels.
+
+    A feature is paired with itself and with later features, whose levels follow its own.
+    """
     n, starts = len(features), np.cumsum([0, *[data.cards[feature] for feature in features]])
     n_log_n = xlogx if data.is_weighted else looking_up(data.size)
     given = [] if class_column is None else [class_column]

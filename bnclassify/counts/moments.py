@@ -59,7 +59,7 @@ class Moments(Immutable):
         return reduce(add, [Moments(*cells) for cells in zip(*arrays, strict=True)])
 
 
-class Known(NamedTuple):
+class Observed(NamedTuple):
     """The rows in which a number is observed: its values, the cell and the weight of each."""
 
     values: Array
@@ -67,7 +67,7 @@ class Known(NamedTuple):
     weights: Array | None
 
 
-def known_values(data: Dataset, number: int, condition: Sequence[int]) -> Known:
+def known_values(data: Dataset, number: int, condition: Sequence[int]) -> Observed:
     """Return the values of a number where the columns are observed, and their configurations."""
     codes = [data.codes[column] for column in condition]
     name = data.columns[number]
@@ -84,7 +84,7 @@ def known_values(data: Dataset, number: int, condition: Sequence[int]) -> Known:
     cards = [data.cards[column] for column in condition]
     observed = [code[known] for code in codes]
     cells = flat_index(observed, cards).astype(np.intp) if codes else np.zeros(known.sum(), dtype=np.intp)
-    return Known(values[known], cells, None if data.weights is None else data.weights[known])
+    return Observed(values[known], cells, None if data.weights is None else data.weights[known])
 
 
 def numbers_of(data: Dataset, column: int) -> Array:
@@ -93,7 +93,7 @@ def numbers_of(data: Dataset, column: int) -> Array:
     return np.full(len(data), np.nan) if values is None else as_floats(values)
 
 
-def moments_of(rows: Known, shape: Sequence[int]) -> Moments:
+def moments_of(rows: Observed, shape: Sequence[int]) -> Moments:
     """Return the moments of values in cells of this shape."""
     values, cells, weights = rows
     size = prod(shape)

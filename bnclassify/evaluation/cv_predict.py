@@ -15,7 +15,7 @@ from ..base.checks import Flag, Optional, Seed, Unseen
 from ..base.messages import listed
 from ..base.parallel import check_jobs, using_jobs
 from ..fitting.rounds import Plan, Round, name_models, plan_rounds
-from ..frames.opening import InFull, InParts, Rows
+from ..frames.opening import InFull, InPandas, InParts
 from ..frames.partitions import Partitions, dask_frame_of
 from ..frames.sources import AnyFrame, in_kind_of
 from ..inference.predict import predict
@@ -31,11 +31,11 @@ Predictions: TypeAlias = "pd.DataFrame | pd.Series[Any]"
 
 @overload
 def cv_predict(
-    x: Model, dataset: Rows | InParts, *, prob: Literal[True] = True, **options: Unpack[Options]
+    x: Model, dataset: InPandas | InParts, *, prob: Literal[True] = True, **options: Unpack[Options]
 ) -> pd.DataFrame: ...
 @overload
 def cv_predict(
-    x: Model, dataset: Rows | InParts, *, prob: Literal[False], **options: Unpack[Options]
+    x: Model, dataset: InPandas | InParts, *, prob: Literal[False], **options: Unpack[Options]
 ) -> pd.Series[Any]: ...
 @overload
 def cv_predict(x: Model, dataset: AnyFrame, *, prob: bool = True, **options: Unpack[Options]) -> Any: ...

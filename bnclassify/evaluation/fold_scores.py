@@ -23,7 +23,7 @@ from ..model.model import Model
 
 _KEY = "cv"
 
-Table = TypeVar("Table", "pd.Series[Any]", pd.DataFrame)
+Results = TypeVar("Results", "pd.Series[Any]", pd.DataFrame)
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Scheme:
         return folds if self.repeats == 1 else f"{self.repeats} repeats of {folds}"
 
 
-def record_scheme(results: Table, scheme: Scheme, unseen: Mapping[Hashable, int]) -> Table:
+def record_scheme(results: Results, scheme: Scheme, unseen: Mapping[Hashable, int]) -> Results:
     """Return results with the record of how they were computed, in plain values that pandas keeps."""
     results.attrs |= {"unseen": dict(unseen), _KEY: asdict(scheme)} if unseen else {_KEY: asdict(scheme)}
     return results
@@ -142,7 +142,7 @@ class Scores:
 
     def _without_each_fold(self, metric: int, repeat: int) -> Array:
         """Return a pooled metric of all folds of a repeat except one, (folds, models); NaN without rows."""
-        folds = [sums for number, sums in zip(self.repeats, self.sums, strict=True) if number == repeat]
+        folds = [sums for own, sums in zip(self.repeats, self.sums, strict=True) if own == repeat]
         values = np.full((len(folds), len(folds[0])), np.nan)
         for fold, model in np.argwhere(~np.isnan(self.by_round[np.array(self.repeats) == repeat, :, metric])):
             rest = [sums[model][metric] for i, sums in enumerate(folds) if i != fold]

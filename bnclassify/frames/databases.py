@@ -14,6 +14,7 @@ import numpy as np
 from ..base.arrays import Array, ArrayOf
 from ..base.immutable import EMPTY, cached_property
 from ..base.messages import needs_rows, shown
+from .partitions import LabelCounts
 from .sources import Make, Merge, T, register_source
 from .survey import MAX_LEVELS
 
@@ -27,7 +28,6 @@ _ENUMS = (  # of PostgreSQL
 )
 
 Labels = dict[Any, int]
-Counts = dict[tuple[Any, ...], float]
 
 
 def is_table(data: object) -> bool:
@@ -54,7 +54,7 @@ class _Joint:
     codes: ArrayOf[np.int32]
     totals: Array
 
-    def marginal(self, family: Sequence[Hashable], labels: Mapping[Hashable, Labels]) -> Counts:
+    def marginal(self, family: Sequence[Hashable], labels: Mapping[Hashable, Labels]) -> LabelCounts:
         """Return the totals of the joint values of some of the columns, by label."""
         if not family:
             return {(): float(self.totals.sum())}
@@ -114,7 +114,7 @@ class DatabaseTable:
 
     def count(
         self, families: Sequence[tuple[Hashable, ...]], required: Hashable = None, weights: Hashable = None
-    ) -> list[Counts]:
+    ) -> list[LabelCounts]:
         """Count families by label; see `Source`. The same counts are requested once."""
         names = dict.fromkeys(name for family in families for name in family)
         wanted = names if required is None else {**names, required: None}

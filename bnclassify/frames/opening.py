@@ -24,9 +24,9 @@ from .schema import ALL, Columns, Known, Schema
 from .sources import AnyFrame, Source, converted, find_source
 from .survey import numbers_among, survey
 
-Rows: TypeAlias = pd.DataFrame | Dataset
+InPandas: TypeAlias = pd.DataFrame | Dataset
 
-InFull: TypeAlias = Rows | AnyFrame
+InFull: TypeAlias = InPandas | AnyFrame
 """Data with rows in memory."""
 
 InParts: TypeAlias = Learnable | Callable[[], Iterable[Any]] | Sequence[pd.DataFrame]

@@ -271,7 +271,7 @@ class Partitions(Learnable):
         counted = ask_source(self.source, names, self.reading)
         return None if counted is None else map(self._coded_counts, families, counted)
 
-    def _coded_counts(self, family: Sequence[int], counts: Counts) -> tuple[Positions, Array]:
+    def _coded_counts(self, family: Sequence[int], counts: LabelCounts) -> tuple[Positions, Array]:
         """Return the codes of counted labels, and their counts."""
         codes = np.empty((len(family), len(counts)), dtype=np.intp)
         for row, i, labels in zip(codes, family, zip(*counts, strict=True), strict=bool(counts)):
@@ -309,18 +309,18 @@ def check_rows(targets: Sequence[Hashable], rows: int, kept: int, size: float, w
         warn(f"{rows - kept} of {rows} rows have no class {shown(targets[0])} and are ignored")
 
 
-Counts = Mapping[tuple[Any, ...], float]
+LabelCounts = Mapping[tuple[Any, ...], float]
 
 
 def ask_source(
     source: Source, families: Sequence[tuple[Hashable, ...]], reading: Reading
-) -> Sequence[Counts] | None:
+) -> Sequence[LabelCounts] | None:
     """Return the counts of families by label if the source counts these rows itself; see `Source`."""
     count = getattr(source, "count", None)
     changes = reading.keep, reading.draw, reading.prepare
     if count is None or reading.lenient or any(change is not None for change in changes):
         return None
-    answer: Sequence[Counts] | None = count(families, reading.required, reading.weights)
+    answer: Sequence[LabelCounts] | None = count(families, reading.required, reading.weights)
     return answer
 
 

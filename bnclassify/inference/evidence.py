@@ -66,7 +66,7 @@ def weigh_evidence(
 ) -> Evidence:
     """Compute the contributions of the prior and each feature to the log odds of a class in each row."""
     names = check_fitted(x).known_levels[-1]
-    chosen, others = _numbers_of(names, target, against)
+    chosen, others = _positions_of(names, target, against)
     choose = partial(_choose, target=chosen, against=others)
     check_unseen(unseen)
     x, codes = x._place(data, unseen)
@@ -101,9 +101,9 @@ def order_features(x: Model) -> list[int]:
     return [position[name] for layer in graphs.layers(parents) for name in layer]
 
 
-def _numbers_of(labels: tuple[Any, ...], target: Any, against: Any) -> tuple[int | None, list[int] | None]:
+def _positions_of(labels: tuple[Any, ...], target: Any, against: Any) -> tuple[int | None, list[int] | None]:
     """Return the classes to compare, or raise."""
-    chosen = _target_number(labels, target)
+    chosen = _target_position(labels, target)
     if against is None:
         return chosen, None
     is_label = is_among(against, labels) or not pd.api.types.is_list_like(against)  # a tuple can be a label
@@ -114,7 +114,7 @@ def _numbers_of(labels: tuple[Any, ...], target: Any, against: Any) -> tuple[int
     return chosen, sorted(rivals - {chosen})
 
 
-def _target_number(labels: tuple[Any, ...], target: Any) -> int | None:
+def _target_position(labels: tuple[Any, ...], target: Any) -> int | None:
     """Return the number of the class to explain, None if it is not given, or raise."""
     if len(labels) < 2:
         raise ValueError(f"x must have at least two classes to compare; got {listed(labels)}.")
@@ -148,7 +148,7 @@ def _check_odds(
 def split_evidence(evidence: Evidence) -> tuple[list[Scope], Array]:
     """Split contributions into those of single features and of several; return the latter, and log odds.
 
-    Several features are their numbers in ascending order, or none for the rest of an average. The log odds
+    Several features are their positions in ascending order, or none for the rest of an average. The log odds
     are (rows, 1 + features + scopes): of the prior, the main effects in the order of the features, and the
     interactions. A main effect that is not finite keeps the contribution, so that the sum is the same.
     """
@@ -169,10 +169,10 @@ def split_evidence(evidence: Evidence) -> tuple[list[Scope], Array]:
         with np.errstate(invalid="ignore"):
             rest = np.nan_to_num(joint - mains, nan=0.0, posinf=np.inf, neginf=-np.inf).sum(axis=1)
         return [()], np.column_stack([mains, rest])
-    number = {name: i for i, name in enumerate(x.features)}
+    position = {name: i for i, name in enumerate(x.features)}
     for name, parents in x.feature_parents.items():
         if parents:
-            owners[number[name]] = tuple(sorted(number[v] for v in (name, *parents)))
+            owners[position[name]] = tuple(sorted(position[v] for v in (name, *parents)))
     split: dict[Scope, Array] = {}
     for feature in (feature for feature in evidence.order if feature in owners):
         column = at[feature]
@@ -216,19 +216,19 @@ def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
     check_not_dropped(model, "feature", [feature])
     OneOf(model.features, "a feature of the model").check("feature", feature)
     labels = model.known_levels[-1]
-    c = _target_number(labels, target)
+    c = _target_position(labels, target)
     points = model._curve(feature)
     if feature in model.densities:
         model = model._at({feature: tuple(np.asarray(points).tolist())})
     levels = model.levels_by_name
-    number = model.features.index(feature)
+    position = model.features.index(feature)
     parents = model.feature_parents[feature]
     parent = parents[0] if parents else None
     shown_levels = _spread(len(levels[parent])) if parent is not None else [-1]
     coded = points is None or feature in model.densities
     at = np.arange(len(levels[feature])) if coded else _interval_of(model, feature, np.asarray(points))
     codes = np.full((len(model.features), len(shown_levels), len(at) + 1), -1)
-    codes[number, :, 1:] = at
+    codes[position, :, 1:] = at
     numbers = {} if points is None else {feature: np.tile([np.nan, *points], len(shown_levels))}
     if parent is not None:
         codes[model.features.index(parent)] = np.array(shown_levels)[:, None]

@@ -126,7 +126,7 @@ def _choose_parents(data: Learnable, alpha: float, df: str, rules: ArcRules) -> 
     threshold = _of_tables(scores.counts, alpha) if df == "deterministic" else _of_levels(data, alpha, df)
 
     def choose(features: Sequence[int]) -> list[list[int]]:
-        choices = [_Choice(v, ~forbidden[:, v]) for v in features]
+        choices = [_Selection(v, ~forbidden[:, v]) for v in features]
         for choice in choices:
             for parent in np.flatnonzero(required[:, choice.variable]).tolist():
                 choice.add(parent)
@@ -189,7 +189,7 @@ def _quantiles(freedom: Array, alpha: float) -> Array:
     return np.where(freedom > 0, chdtri(np.maximum(freedom, 1.0), alpha), 0.0)
 
 
-class _Choice:
+class _Selection:
     """The parents that a feature has selected, and the features that remain as candidates."""
 
     def __init__(self, variable: int, remains: Mask) -> None:

@@ -166,8 +166,8 @@ class Search:
         found = climb(moves, start, candidates, epsilon=self.epsilon, most=most, progress=self.progress)
         self._warn(found, len(data.features))
         parents = {
-            data.features[v]: tuple(data.features[p] for p in numbers)
-            for v, numbers in sorted(found.structure.items())
+            data.features[v]: tuple(data.features[p] for p in parents)
+            for v, parents in sorted(found.structure.items())
         }
         step = Step(learner.__name__, learner, self._settings(further) | rules.settings(), draws=True)
         trace = self._trace(found, data.features)
@@ -190,8 +190,8 @@ class Search:
                 )
             parents = joined_groups(parents, rules.required)
         start = rules.complete(parents, "the number of feature parents per feature", moves.most)
-        number = data.positions
-        return {number[v]: tuple([number[p] for p in ps]) for v, ps in start.items()}
+        position = data.positions
+        return {position[v]: tuple([position[p] for p in ps]) for v, ps in start.items()}
 
     def _settings(self, further: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings for the recipe: without defaults and settings of these rows."""
@@ -221,7 +221,7 @@ class Search:
         """Return the trace for `search_steps` and the summary."""
         steps = []
         for operation, *ends, gain, score in found.steps:
-            names: list[Any] = [tuple([features[v] for v in numbers]) for numbers in ends]
+            names: list[Any] = [tuple([features[v] for v in group]) for group in ends]
             if operation != "join":
                 names = [next(iter(several), None) for several in names]
             steps.append((operation, *names, gain, score))
@@ -261,11 +261,11 @@ def _deal(data: TrainingData, k: int, folds: Folds | None, rng: np.random.Genera
         position = np.cumsum(known) - 1
         test_rows = fold_rows(folds, len(known), data.all_rows.index)
         tests = [position[test[known[test]]] for test in test_rows]
-    for number, test in enumerate(tests):
+    for fold, test in enumerate(tests):
         counted = len(test) if data.weights is None else np.count_nonzero(data.weights[test])
         if not counted or len(test) == len(data):
             raise ValueError(
                 f"folds must each test at least one of the {len(data)} rows with a class and a positive "
-                f"weight, and not all of them; fold {number} tests {counted}."
+                f"weight, and not all of them; fold {fold} tests {counted}."
             )
     return FoldedData(data, tests)

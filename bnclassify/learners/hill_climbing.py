@@ -259,7 +259,7 @@ class _Search:
             found, trace["scores"] = structural_em(rows, start, learn, self.score)
         else:
             found = learn(rows, start)
-        named = {names[v]: [names[p] for p in numbers] for v, numbers in enumerate(found)}
+        named = {names[v]: [names[p] for p in parents] for v, parents in enumerate(found)}
         trace["steps"] = [
             (move.operation, names[move.source], names[move.target], gain, score, run)
             for move, gain, score, run in changes

@@ -30,10 +30,10 @@ _KEPT_BYTES = 2**28
 
 
 class FoldedData:
-    """Rows in the order in which the folds test them; the class is observed in all rows.
+    """Positions in the order in which the folds test them; the class is observed in all rows.
 
     The counts of a fold are those of all rows minus those of the tested rows. If the folds are not a
-    partition of the rows, all rows are appended as an additional fold. Rows ascend in each fold, so that
+    partition of the rows, all rows are appended as an additional fold. Positions ascend in each fold, so that
     a count of fractions without training rows is exactly 0.
     """
 
@@ -105,12 +105,12 @@ class CrossValidatedScore:
         """Return the scores of the structure after each of the edits."""
         total = self._of_class + sum(self._added((v, *parents)) for v, parents in structure.items())
         alike: dict[Parents, list[int]] = {}
-        for number, edit in enumerate(edits):
-            alike.setdefault(tuple(edit), []).append(number)
+        for position, edit in enumerate(edits):
+            alike.setdefault(tuple(edit), []).append(position)
         scores = np.empty(len(edits))
-        for changed, numbers in alike.items():
+        for changed, positions in alike.items():
             rest = total - sum(self._added((v, *structure[v])) for v in changed if v in structure)
-            scores[numbers] = [self._score(structure, edits[number], rest) for number in numbers]
+            scores[positions] = [self._score(structure, edits[position], rest) for position in positions]
         return scores
 
     def _score(self, structure: Structure, edit: Edit, rest: Array) -> float:

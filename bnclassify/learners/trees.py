@@ -180,16 +180,16 @@ def _expected_forest(
         )
     features, class_column, position = data.features, len(data.features), data.positions
 
-    def numbers(parents: Mapping[Hashable, Sequence[Hashable]]) -> list[list[int]]:
+    def as_positions(parents: Mapping[Hashable, Sequence[Hashable]]) -> list[list[int]]:
         return [[*[position[p] for p in parents[feature]], class_column] for feature in features] + [[]]
 
     none = np.zeros((class_column, class_column))
     start = _directed(features, none, none > 0, root, rules, is_tree=False)
 
     def learn(rows: Any, _: Any = None) -> list[list[int]]:
-        return numbers(_forest(rows, score, 1, root, rules))
+        return as_positions(_forest(rows, score, 1, root, rules))
 
-    found, scores = structural_em(data, numbers(start), learn, score, others=[learn(data)])
+    found, scores = structural_em(data, as_positions(start), learn, score, others=[learn(data)])
     named = {name: tuple([features[p] for p in ps[:-1]]) for name, ps in zip(features, found, strict=False)}
     return named, tuple(scores)
 

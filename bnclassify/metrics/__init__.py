@@ -192,8 +192,8 @@ def bin_sums(probability: Array, right: Mask, ends: Array, weights: Array) -> Ar
 
     A probability that equals an end up to rounding is in the lower interval.
     """
-    numbers = np.searchsorted(ends + TOLERANCE, probability, side="left")
-    return _by_class(numbers, len(ends) + 1, weights, weights * probability, weights * right)
+    bins = np.searchsorted(ends + TOLERANCE, probability, side="left")
+    return _by_class(bins, len(ends) + 1, weights, weights * probability, weights * right)
 
 
 def equal_ends(bins: int) -> Array:

@@ -211,10 +211,10 @@ def draw_parts(
     check_k(k, len(codes) if units is None else int(units.sum()))
     warn_of_small_classes(np.bincount(codes, units), levels, k)
     if units is None:
-        numbers = shuffle_folds(codes, k, rng)
-        return [(np.nonzero(numbers == fold)[0], None) for fold in range(k)]
+        folds = shuffle_folds(codes, k, rng)
+        return [(np.nonzero(folds == fold)[0], None) for fold in range(k)]
     parts = split_weights(codes, units, k, rng)
-    # Rows of weight 0 are tested, too, so that each row is predicted.
+    # Positions of weight 0 are tested, too, so that each row is predicted.
     tested = (parts > 0) | ((units == 0)[:, None] & (np.arange(len(codes))[:, None] % k == np.arange(k)))
     rows_of = [np.nonzero(column)[0] for column in tested.T]
     return [(rows, parts[rows, fold].astype(np.float64)) for fold, rows in enumerate(rows_of)]

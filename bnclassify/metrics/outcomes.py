@@ -89,14 +89,14 @@ class Outcomes:
     weights: Array | None
     most_probable: Callable[[], Codes]
 
-    def of_target(self, number: int = 0) -> Outcome:
+    def of_target(self, position: int = 0) -> Outcome:
         """Return the outcome of one target variable, in the rows in which it is observed."""
-        known: Any = self.actual[number] >= 0
+        known: Any = self.actual[position] >= 0
         if known.all():
             known = slice(None)
-        labelling = Labelling(self.levels[number], self.targets[number], self.index[known])
+        labelling = Labelling(self.levels[position], self.targets[position], self.index[known])
         weights = None if self.weights is None else self.weights[known]
-        return Outcome(self.logs[number][known], self.actual[number][known], labelling, weights)
+        return Outcome(self.logs[position][known], self.actual[position][known], labelling, weights)
 
 
 def outcomes_of(x: Model, rows: Dataset) -> Outcomes:

@@ -19,7 +19,7 @@ from ..base.checks import OneOf
 from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, Immutable, bounded, record
 from ..base.messages import listed, shown
 from ..counts.contingency import Recoding
-from ..counts.moments import Known, Moments, known_values, moments_of, number_moments
+from ..counts.moments import Moments, Observed, known_values, moments_of, number_moments
 from ..frames.dataset import Dataset
 from ..frames.opening import open_data
 from ..frames.training import Numeric, find_numbers
@@ -143,7 +143,7 @@ class Points(Immutable):
     @property
     def moments(self) -> Moments:
         """The moments of the values in each cell."""
-        return moments_of(Known(*self._arrays), self.shape)
+        return moments_of(Observed(*self._arrays), self.shape)
 
     def of_cell(self, cell: int) -> tuple[Array, Array]:
         """Return the values in a cell and their weights."""

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, pairwise
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from ..base.immutable import COUNT, Immutable, bounded, cached_property, record
 from ..base.messages import how_to_merge
 from ..counts.contingency import (
     MAX_CELLS,
+    Counts,
     Recoding,
     contingency_tables,
     count_families,
@@ -28,7 +28,6 @@ from ..counts.contingency import (
 from ..frames.dataset import Countable, Dataset
 from ..frames.schema import Schema
 
-Counts = ArrayOf[Any]
 _Part = tuple["Cooccurrence", Positions, Positions]
 
 MAX_BYTES = 8 * MAX_CELLS

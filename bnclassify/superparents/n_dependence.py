@@ -130,7 +130,7 @@ class ANDE(Average):
 
     @property
     def superparents(self) -> tuple[tuple[int, ...], ...]:
-        """The numbers of each member's superparents."""
+        """The positions of each member's superparents."""
         return tuple(combinations(range(len(self.features)), min(self.n, len(self.features))))
 
     @cached_property

@@ -11,11 +11,12 @@ import numpy as np
 
 from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, blocks, log, log_sum_exp
 from ..base.immutable import cached_property
+from ..counts.contingency import Counts
 from ..model.formulas import Choice, Mixture, Sum, Table, padded
 from ..network.priors import PseudoCounts
 from ..network.weighting import hide_implied, implied_values
 from ..recipe.tables import LeftOut
-from .cooccurrence import Cooccurrence, Counts
+from .cooccurrence import Cooccurrence
 
 _ROWS = 2**14
 _ROWS_LEFT_OUT = 2**13
@@ -152,7 +153,7 @@ class MemberBlock:
 class RowGroup:
     """Rows in which members with n superparents are used.
 
-    `levels`, (features, rows), has the number of each row's level among all levels, -1 if missing or
+    `levels`, (features, rows), has the position of each row's level among all levels, -1 if missing or
     subsumed. `weights` has one weight per feature as a superparent; two superparents have the sum of their
     weights. `total_weight`, (rows,), is the sum of the weights of the members that are used.
     """
