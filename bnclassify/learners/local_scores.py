@@ -153,22 +153,12 @@ class LocalScores:
         self.prefetch([(feature, n) for feature in range(n)])
         return np.array([self.gains(feature, (n,))[:n] for feature in range(n)])
 
-    def gains_by(self, parents: Sequence[int]) -> Array:
-        """Return the gain of each column by these parents instead of none, (columns,), over complete rows."""
-        cards = self.counts.cards
-        q, result = float(prod(cards[list(parents)].tolist())), np.empty(len(cards))
-        for columns, table in self.counts.extended(tuple(parents)):
-            counts = table.reshape(-1, table.shape[-1])
-            starts = np.cumsum(cards[columns]) - cards[columns]
-            gains = np.empty(len(starts))
-            for r in np.unique(cards[columns]).tolist():
-                alike = cards[columns] == r
-                joint = counts[:, starts[alike][:, None] + np.arange(r)].transpose(2, 0, 1)
-                alone = joint.sum(axis=1, keepdims=True)
-                gains[alike] = self._fit(joint, r, q) - self._fit(alone, r, 1.0)
-                gains[alike] -= self.score.penalty * (r - 1) * (q - 1)
-            result[columns] = gains
-        return result
+    def gain_over_none(self, variable: int, parents: Sequence[int]) -> float:
+        """Return the gain of a variable by these parents instead of none, over complete rows."""
+        r, q = self._sizes(variable, parents)
+        table = self.counts.table((variable, *parents))
+        alone = self._fit(table.sum(axis=1, keepdims=True), r, 1.0)
+        return float(self._fit(table, r, q) - alone) - self.score.penalty * (r - 1) * (q - 1)
 
     def network(self, parents: Sequence[Sequence[int]]) -> float:
         """Return the score of a network from the parents of each column."""

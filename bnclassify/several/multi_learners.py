@@ -214,18 +214,18 @@ def _choose_class_parents(
     n, m = len(data.features), len(data.targets)
     warn_of_fractions(data, score)
     scores = LocalScores(data, score, ess)
-    best = np.zeros(n)
+    best = [0.0] * n
     chosen: list[Parents] = [()] * n
     sizes = range(1, min(max_parents, m) + 1)
     total = sum(comb(m, size) for size in sizes)
     with progress_bar(progress, total=total, desc="class parents", unit=" sets") as bar:
         for size in sizes:
             sets = list(combinations(range(n, n + m), size))
-            scores.counts.prefetch(sets)
+            scores.counts.prefetch([], [(v, *classes) for classes in sets for v in range(n)])
             for classes in sets:
-                gains = scores.gains_by(classes)[:n]
-                for v in np.nonzero(gains > best + TOLERANCE)[0].tolist():
-                    best[v], chosen[v] = gains[v], classes
+                for v in range(n):
+                    if (gain := scores.gain_over_none(v, classes)) > best[v] + TOLERANCE:
+                        best[v], chosen[v] = gain, classes
                 bar.update()
     return chosen
 
