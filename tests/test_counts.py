@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from itertools import product
+from itertools import combinations, product
 from math import prod
 from typing import Any
 
@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import xlogy
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bnclassify as bn
@@ -237,20 +238,24 @@ def test_products_use_one_thread_and_restore_the_number() -> None:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_information_by_rows_is_that_by_tables(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_information_of_sparse_and_of_small_tables_is_that_of_loops(weighted: bool) -> None:
     rng = np.random.default_rng(0)
-    cards = [3, 40, 200, 7]
-    columns = {f"x{i}": rng.integers(card, size=150) for i, card in enumerate(cards)}
+    cards = [3, 200, 300, 7]  # the table of the longest two and the class has more than 2**15 cells
+    columns = {f"x{i}": rng.permutation(np.arange(600) % card) for i, card in enumerate(cards)}
     frame = pd.DataFrame(columns).astype("Int64")
-    frame = frame.mask(rng.random(frame.shape) < 0.1).assign(c=rng.choice(["p", "q"], 150))
-    data = bn.encode(frame, weights=rng.integers(4, size=150) if weighted else None)
-    found = []
-    for most in (0, 2**40):
-        monkeypatch.setattr("bnclassify.counts.information._FEW_CELLS", most)
-        monkeypatch.setattr("bnclassify.counts.information._CELLS_PER_ROW", 0)
-        found.append(pair_statistics(data, range(4), 4))
-    np.testing.assert_allclose(found[0].information, found[1].information, atol=1e-12)
-    np.testing.assert_array_equal(found[0].rows, found[1].rows)
+    frame = frame.mask(rng.random(frame.shape) < 0.1).assign(c=rng.choice(["p", "q"], 600))
+    weights = rng.integers(4, size=600) if weighted else np.ones(600)
+    found = pair_statistics(bn.encode(frame, weights=weights if weighted else None), range(4), 4)
+    for i, j in combinations(range(4), 2):
+        known = frame[[f"x{i}", f"x{j}", "c"]].assign(w=weights).dropna()
+        total, n = 0.0, known["w"].sum()
+        for _, rows in known.groupby("c"):
+            both = rows.groupby([f"x{i}", f"x{j}"])["w"].sum() / rows["w"].sum()
+            margins = [both.groupby(level=level).transform("sum") for level in (0, 1)]
+            ratios = both / np.where(both > 0, margins[0] * margins[1], 1)
+            total += float(xlogy(both, ratios).sum()) * rows["w"].sum()
+        assert found.information[i, j] == pytest.approx(total / n, abs=1e-12)
+        assert found.rows[i, j] == n
 
 
 WEIGHTS = {

@@ -506,17 +506,16 @@ def test_columns_are_read_with_and_without_the_shortcut_of_pandas(
     np.testing.assert_array_equal(first.codes, second.codes)
 
 
-def test_rows_above_a_number_are_counted_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    frame = bn.load_voting()
-    expected = bn.lp(bn.tan_cl("Class", frame), frame, smooth=1)
-    data = bn.encode(frame, weights=np.repeat([1, 2, 0], 145))
-    weighted = bn.lp(bn.tan_cl("Class", data), data, smooth=1)
-    monkeypatch.setattr("bnclassify.frames.dataset._PART_ROWS", 100)
-    for rows, whole in ((frame, expected), (data, weighted)):
-        model = bn.lp(bn.tan_cl("Class", rows), rows, smooth=1)
-        assert model.families == whole.families
-        for name, table in bn.params(whole).items():
-            np.testing.assert_array_equal(bn.params(model)[name], table)
+def test_rows_above_a_number_are_counted_in_slices() -> None:
+    voting = bn.encode(bn.load_voting())
+    times = 2**20 // len(voting) + 1  # more rows than a slice has
+    codes, index = np.tile(voting.codes, times), pd.RangeIndex(times * len(voting))
+    many = bn.Dataset(voting.schema, codes, index)
+    weighted = bn.Dataset(voting.schema, voting.codes, voting.index, np.full(len(voting), float(times)))
+    models = [bn.lp(bn.tan_cl("Class", data), data, smooth=1) for data in (many, weighted)]
+    assert models[0].families == models[1].families
+    for name, table in bn.params(models[1]).items():
+        np.testing.assert_array_equal(bn.params(models[0])[name], table)
 
 
 def test_records_may_omit_features(car: pd.DataFrame) -> None:

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.inference import predict as prediction
 from bnclassify.model import arguments
 
 from .oracles import joint_by_hand
@@ -215,11 +214,12 @@ def test_a_number_for_each_row_and_class_must_have_room(
         verb(x, car)
 
 
-def test_labels_are_the_same_in_blocks_of_rows(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_labels_are_the_same_in_blocks_of_rows(car: pd.DataFrame) -> None:
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     costs = pd.DataFrame(1 - np.eye(4), bn.classes(x), bn.classes(x))
     prior = dict.fromkeys(bn.classes(x), 0.25)
     whole = [bn.predict(x, car, costs=costs), bn.predict(x, car, prior=prior)]
-    monkeypatch.setattr(prediction, "_BLOCK_ROWS", 100)
-    pd.testing.assert_series_equal(bn.predict(x, car, costs=costs), whole[0])
-    pd.testing.assert_series_equal(bn.predict(x, car, prior=prior), whole[1])
+    rows = np.random.default_rng(0).integers(len(car), size=2**16 + 100)  # more than fit in a block
+    many = car.iloc[rows]
+    pd.testing.assert_series_equal(bn.predict(x, many, costs=costs), whole[0].iloc[rows])
+    pd.testing.assert_series_equal(bn.predict(x, many, prior=prior), whole[1].iloc[rows])

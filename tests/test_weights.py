@@ -228,11 +228,12 @@ def test_a_function_with_weights_is_a_metric_of_weighted_rows() -> None:
     assert mine == pytest.approx(bn.cv(x, weighted, metric="log_loss", rng=0))
 
 
-def test_units_of_large_weights_are_split_as_those_of_repeated_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_units_of_large_weights_are_split_as_those_of_repeated_rows() -> None:
     codes, units = np.array([0, 1, 0, 1, 0, 2]), np.array([5, 3, 0, 8, 9, 1])
     repeated = np.array([folds.split_weights(codes, units, 4, rng(seed)) for seed in range(400)])
-    monkeypatch.setattr(folds, "_MOST_UNITS", 0)
-    drawn = np.array([folds.split_weights(codes, units, 4, rng(seed)) for seed in range(400)])
+    drawn = np.array(
+        [folds.split_weights(codes, units, 4, rng(seed), most_repeated=0) for seed in range(400)]
+    )
     assert (drawn.sum(axis=2) == units).all()
     for code in range(3):  # as many rows of each class in each fold
         mine, other = (splits[:, codes == code].sum(axis=1) for splits in (drawn, repeated))

@@ -336,7 +336,7 @@ def _number(column: Any) -> Any:
 
 
 def covering(
-    families: Sequence[tuple[Hashable, ...]], cards: Mapping[Hashable, int]
+    families: Sequence[tuple[Hashable, ...]], cards: Mapping[Hashable, int], most_cells: int = _MOST_CELLS
 ) -> list[tuple[Hashable, ...]]:
     """Return few sets of columns with tables of a bounded size, so that each family is part of a set."""
     names, numbers = list(cards), np.arange(len(cards))
@@ -353,7 +353,7 @@ def covering(
         lacking, which = outside.sum(axis=1), outside @ numbers
         while True:
             gain = np.bincount(which[lacking == 1], minlength=len(names))
-            gain[(sizes[inside].prod() * sizes > _MOST_CELLS).astype(bool)] = 0
+            gain[(sizes[inside].prod() * sizes > most_cells).astype(bool)] = 0
             if not gain.any():
                 break
             best = (gain / np.log(costs)).argmax()

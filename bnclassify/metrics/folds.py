@@ -182,10 +182,18 @@ def shuffle_folds(codes: ArrayOf[Any], k: int, rng: np.random.Generator) -> Posi
 
 
 def split_weights(
-    codes: ArrayOf[Any], units: ArrayOf[np.int64], k: int, rng: np.random.Generator
+    codes: ArrayOf[Any],
+    units: ArrayOf[np.int64],
+    k: int,
+    rng: np.random.Generator,
+    *,
+    most_repeated: int = _MOST_UNITS,
 ) -> ArrayOf[np.int64]:
-    """Split whole weights over stratified folds unit by unit, (rows, k), as if rows were repeated."""
-    if units.sum() <= _MOST_UNITS:
+    """Split whole weights over stratified folds unit by unit, (rows, k), as if rows were repeated.
+
+    Rows are repeated if there are at most `most_repeated` units; if not, the units of a fold are drawn.
+    """
+    if units.sum() <= most_repeated:
         rows = np.repeat(np.arange(len(units)), units)
         cells = rows * k + shuffle_folds(codes[rows], k, rng)
         return np.bincount(cells, minlength=len(units) * k).reshape(-1, k)
