@@ -30,7 +30,11 @@ _FEW_LEVELS = 8  # average number of levels up to which products are faster
 
 
 def flat_index(codes: Sequence[ArrayOf[Any]], cards: Sequence[int]) -> Codes:
-    """Number the joint values of variables from their complete codes, the last varying fastest."""
+    """Number the joint values of variables from their complete codes, the last varying fastest.
+
+    >>> flat_index([np.array([0, 1, 1]), np.array([2, 0, 2])], [2, 3]).tolist()
+    [2, 3, 5]
+    """
     if len(codes) == 1:
         return codes[0]
     index = codes[0].astype(code_type(prod(cards) + 1))  # a type for the factors, too
@@ -115,7 +119,7 @@ def _count_block(data: Dataset, members: Positions, shape: Sequence[int]) -> Arr
         observed = np.logical_and.reduce([code >= 0 for code in partial])
         index = np.where(observed, index, np.array(cells, dtype=code_type(cells + 1)))
     width = cells + bool(partial)
-    if len(index) > 1:
+    if len(index) > 1:  # two families of 4 cells: cell 3 of the second one is cell 4 + 3 of both
         index = index + width * np.arange(len(index))[:, None]
     weights = None if data.weights is None else np.tile(data.weights, len(index))
     counts = np.bincount(index.ravel(), weights, minlength=width * len(index))
@@ -204,6 +208,8 @@ def _multiply_levels(
             rows = np.flatnonzero(of_given == c)
             for block in blocks(len(rows), _BLOCK_ROWS):
                 ones = levels_of_rows(data, columns, rows[block]).astype(exact)
+                # Entry (i, j) of the product counts the rows in which levels i and j are both 1:
+                # [[1 0 1], [0 1 1]] times its transpose is [[2 1], [1 2]].
                 owned = ones[owners] if weights is None else ones[owners] * weights[rows[block]]
                 np.add(counts[:, c], owned @ ones.T, out=counts[:, c], casting="unsafe")
     return counts

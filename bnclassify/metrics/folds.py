@@ -201,6 +201,8 @@ def split_weights(
     for code in np.unique(codes):
         rows = np.nonzero(codes == code)[0]
         left, total = units[rows], int(units[rows].sum())
+        # Of 3 folds, 7 units of the first class go as 3, 2, 2, and 5 of the next, which begins with the fold
+        # after the last unit, as 1, 2, 2: sums of 4, 4, 4.
         sizes = total // k + ((np.arange(k) - before) % k < total % k)
         for fold in range(k - 1):
             parts[rows, fold] = rng.multivariate_hypergeometric(left, sizes[fold], method="marginals")

@@ -93,6 +93,8 @@ class Cooccurrence(Immutable):
 
     def beside(self, level: int) -> Beside:
         """Return which levels are counted together in the rows with a level."""
+        # Of features a (levels 0, 1), b (2, 3) and c (4, 5, 6, 7), let level 0 occur with 2, 4 and 5. Of each
+        # feature, one column stands for all absent levels: kept = [2, 3, 4, 5, 6], and 7 has the column of 6.
         own = self.feature == self.feature[level]
         occurs = self.pairs[level].any(axis=0) & ~own
         absent = np.flatnonzero(~occurs & ~own)
