@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.base.arrays import added
 from bnclassify.counts.information import mutual_information, pair_statistics
+from bnclassify.frames.opening import open_data
 from bnclassify.frames.training import prepare
 from bnclassify.models import Partitions
 from bnclassify.network.awnb import min_testing_depths
@@ -807,3 +808,20 @@ def test_values_that_change_between_passes_are_refused(change: Any) -> None:
     with pytest.raises(ValueError, match="must not change between passes over its parts; got different val"):
         bn.bnc("tan_cl", "y", changing(3), smooth=1)
     same_model(bn.bnc("tan_cl", "y", changing(9), smooth=1), bn.bnc("tan_cl", "y", chunks(frame), smooth=1))
+
+
+def test_numbers_of_parts_are_columns_that_are_numbers_in_all_of_them() -> None:
+    many, few = np.arange(40) + 0.5, [0.0, 1.0] * 20
+    parts = {
+        "numbers in a part": (many, few),
+        "few values each": (few, [2.5, 3.5] * 20),
+        "codes": (few, few),
+        "missing in a part": (many, [np.nan] * 40),
+        "missing": ([np.nan] * 40, [np.nan] * 40),
+        "text in a part": (many, ["a", "b"] * 20),
+        "text": (["a", "b"] * 20, ["b", "c"] * 20),
+    }
+    pair = [pd.DataFrame({name: columns[i] for name, columns in parts.items()}) for i in range(2)]
+    for order in (pair, pair[::-1]):
+        _, found = open_data(order).find_numbers(list(parts), ())
+        assert found == ("numbers in a part", "few values each", "missing in a part")
