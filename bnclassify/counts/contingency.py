@@ -59,7 +59,7 @@ def count_families(data: Countable, families: Sequence[Sequence[int]]) -> list[A
 
 
 def count_alike(data: Countable, families: Sequence[Sequence[int]]) -> Iterator[tuple[list[int], Array]]:
-    """Count families, and yield groups with equal positions of levels, with their positions."""
+    """Count families, and yield groups with equal numbers of levels, with their positions."""
     alike: dict[tuple[int, ...], list[int]] = {}
     cards = data.cards
     for position, family in enumerate(families):

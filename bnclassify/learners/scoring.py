@@ -30,10 +30,10 @@ _KEPT_BYTES = 2**28
 
 
 class FoldedData:
-    """Positions in the order in which the folds test them; the class is observed in all rows.
+    """Rows in the order in which the folds test them; the class is observed in all rows.
 
     The counts of a fold are those of all rows minus those of the tested rows. If the folds are not a
-    partition of the rows, all rows are appended as an additional fold. Positions ascend in each fold, so that
+    partition of the rows, all rows are appended as an additional fold. Rows ascend in each fold, so that
     a count of fractions without training rows is exactly 0.
     """
 

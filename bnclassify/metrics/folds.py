@@ -224,7 +224,7 @@ def draw_parts(
         folds = shuffle_folds(codes, k, rng)
         return [(np.nonzero(folds == fold)[0], None) for fold in range(k)]
     parts = split_weights(codes, units, k, rng)
-    # Positions of weight 0 are tested, too, so that each row is predicted.
+    # Rows of weight 0 are tested, too, so that each row is predicted.
     tested = (parts > 0) | ((units == 0)[:, None] & (np.arange(len(codes))[:, None] % k == np.arange(k)))
     rows_of = [np.nonzero(column)[0] for column in tested.T]
     return [(rows, parts[rows, fold].astype(np.float64)) for fold, rows in enumerate(rows_of)]
