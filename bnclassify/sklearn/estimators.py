@@ -431,7 +431,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
                 )
 
     def _read(
-        self, frame: pd.DataFrame, target: str, weights: Array | None, cases: NDArray[np.intp] | None
+        self, frame: pd.DataFrame, target: str, weights: Array | None, cases: Positions | None
     ) -> tuple[Dataset, Preparing]:
         """Return encoded data with weights and cases, and what is left to prepare."""
         preparing = self._preparing

@@ -12,7 +12,7 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Positions, added, code_type
+from ..base.arrays import Array, Positions, added, code_type
 from ..base.immutable import COUNT, Immutable, bounded, cached_property, record
 from ..base.messages import how_to_merge
 from ..counts.contingency import (
