@@ -335,30 +335,16 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             weights = weights if np.ptp(weights) > 0 or self.weights_are is not None else None
             cases = None if cases is None else cases[rows]
         classes, codes = np.unique(labels, return_inverse=True)
-        if self.prior is not None:
-            check_prior(self.prior, classes.tolist())
-        if self.costs is not None:
-            _, decisions = check_costs(self.costs, classes.tolist())
-            if others := set(decisions) - set(classes.tolist()):
-                raise ValueError(
-                    f"costs must have classes as its columns; got {listed(others)}. For others, call "
-                    "bnclassify.predict(estimator.model_, X, costs=costs)."
-                )
+        self._check_decisions(classes.tolist())
         if isinstance(X, pd.DataFrame) and isinstance(y, pd.Series) and y.name in X and y.equals(X[y.name]):
             warn(f"X has the class as its column {shown(y.name)}. Drop it from X.")
         target = class_name(getattr(y, "name", None), frame.columns)
         frame[target] = pd.Categorical.from_codes(codes, categories=classes.tolist())
-        if weights is None and groups is None:
-            model = self._learn_model(learner, target, frame, self._preparing)
-        else:
-            preparing = self._preparing
-            reading = preparing._replace(discretize="mdlp") if preparing.discretize == "auto" else preparing
-            read = reading.read(frame, target, frame.columns)
-            preparing = preparing if read.numbers else preparing._replace(discretize=None)
-            data = replace(read, weights=weights, cases=cases)
-            if weights is not None and cases is None and self._are_cases(weights, bool(read.numbers)):
-                data = each_a_case(data)
-            model = self._learn_model(learner, target, data, preparing)
+        data: pd.DataFrame | Dataset = frame
+        preparing = self._preparing
+        if weights is not None or cases is not None:
+            data, preparing = self._read(frame, target, weights, cases)
+        model = self._learn_model(learner, target, data, preparing)
         some = np.linspace(0, len(frame) - 1, min(len(frame), _MOST_ROWS)).astype(np.intp)
         sample = frame.drop(columns=target).iloc[some].astype(object)
         self._sample = sample.where(sample.notna(), None).to_numpy()  # in which all libraries can save it
@@ -436,6 +422,31 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         if method == "auto" and chosen:
             method = None if numeric else cuts(learner)
         return Preparing(method, self.bins, self.min_count, self.missing_level, numeric)
+
+    def _check_decisions(self, classes: list[Any]) -> None:
+        """Raise unless `prior` and `costs` are of the classes."""
+        if self.prior is not None:
+            check_prior(self.prior, classes)
+        if self.costs is not None:
+            _, decisions = check_costs(self.costs, classes)
+            if others := set(decisions) - set(classes):
+                raise ValueError(
+                    f"costs must have classes as its columns; got {listed(others)}. For others, call "
+                    "bnclassify.predict(estimator.model_, X, costs=costs)."
+                )
+
+    def _read(
+        self, frame: pd.DataFrame, target: str, weights: Array | None, cases: Positions | None
+    ) -> tuple[Dataset, Preparing]:
+        """Return encoded data with weights and cases, and what is left to prepare."""
+        preparing = self._preparing
+        reading = preparing._replace(discretize="mdlp") if preparing.discretize == "auto" else preparing
+        read = reading.read(frame, target, frame.columns)
+        preparing = preparing if read.numbers else preparing._replace(discretize=None)
+        data = replace(read, weights=weights, cases=cases)
+        if weights is not None and cases is None and self._are_cases(weights, bool(read.numbers)):
+            data = each_a_case(data)
+        return data, preparing
 
     def _are_cases(self, weights: Array, has_numbers: bool) -> bool:
         """Whether each row is one case, and not as many as its weight."""
