@@ -7,7 +7,7 @@ Counts of different rows add up.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from math import prod
@@ -129,7 +129,7 @@ class Recoding(NamedTuple):
     card: int
 
     @classmethod
-    def of(cls, labels: Sequence[Any], among: Sequence[Any]) -> Recoding:
+    def of(cls, labels: Sequence[Hashable], among: Sequence[Any]) -> Recoding:
         """Return the places of labels."""
         position = {label: code for code, label in enumerate(among)}
         return cls(np.array([position[label] for label in labels], dtype=np.intp), len(among))

@@ -314,7 +314,7 @@ def _hide_unseen(models: Mapping[Any, Model], data: TrainingData) -> tuple[Train
 
 def _hide_in_parts(models: Mapping[Any, Model], data: Partitions) -> Partitions:
     """Return partitioned data in which levels that a fixed model does not contain are missing."""
-    known: dict[Hashable, tuple[Any, ...]] = {}
+    known: dict[Hashable, tuple[Hashable, ...]] = {}
     for model in models.values():
         for name in [name for name in model.features if name not in model.densities]:
             labels = model.levels_by_name[name]

@@ -86,7 +86,7 @@ def _add_rows(x: Model, dataset: Any) -> Any:
     return of_rows(x._each(add_to), x, Rows.of(rows, x.targets))
 
 
-def _levels_of(x: Model, dataset: Any) -> dict[Hashable, tuple[Any, ...]]:
+def _levels_of(x: Model, dataset: Any) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the levels of variables in data, and those of a model if it discretizes or merges a column."""
     fixed = set() if x.preparation is None else x.preparation.fixed
     names = [name for name in x.variables if name not in fixed]
@@ -183,7 +183,7 @@ def pooled(x: Any, counts: Iterable[tuple[Any, ...]]) -> Any:
     return x._tabulate(Tally(added(counts), x._tally().prior).narrowed())
 
 
-def _recoded(x: Any, levels: Mapping[Hashable, tuple[Any, ...]]) -> Any:
+def _recoded(x: Any, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Any:
     """Return the model with its counts, but no tables, for levels that contain its own."""
     recodings = {name: Recoding.of(labels, levels[name]) for name, labels in x.levels_by_name.items()}
     bare = renewed(x, **{name: None for name in _TABLES if name in vars(x)})
@@ -193,7 +193,7 @@ def _recoded(x: Any, levels: Mapping[Hashable, tuple[Any, ...]]) -> Any:
     return renewed(grown, learned={"counts": Tally(counts, tally.prior)})
 
 
-def with_levels(x: Model, levels: Mapping[Hashable, tuple[Any, ...]]) -> Model:
+def with_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
     """Return a model with the counts for levels that contain its own, or itself if these are the same."""
     grown: Model = x
     if levels != x.levels_by_name:
@@ -201,7 +201,7 @@ def with_levels(x: Model, levels: Mapping[Hashable, tuple[Any, ...]]) -> Model:
     return grown
 
 
-def unite(levels: Iterable[Mapping[Hashable, tuple[Any, ...]]]) -> dict[Hashable, tuple[Any, ...]]:
+def unite(levels: Iterable[Mapping[Hashable, tuple[Hashable, ...]]]) -> dict[Hashable, tuple[Hashable, ...]]:
     """Unite the levels of the same variables, in order."""
     known, *others = map(dict, levels)
     for more in others:

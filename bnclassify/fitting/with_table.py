@@ -151,7 +151,7 @@ def from_tables(class_var: Hashable, tables: Mapping[Hashable, pd.DataFrame]) ->
     return replace(structure, levels=tuple([levels[v] for v in structure.variables]), cpts=tuple(cpts))
 
 
-def _read_table(frame: Any, family: Family, levels: Mapping[Hashable, tuple[Any, ...]]) -> Array:
+def _read_table(frame: Any, family: Family, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Array:
     """Return the array of a table in a frame, with axes in the order of the family, or raise."""
     variable, *parents = family
     Instance(pd.DataFrame, "a DataFrame, as cpt returns it").check(f"the table of {shown(variable)}", frame)
@@ -174,7 +174,7 @@ def _read_table(frame: Any, family: Family, levels: Mapping[Hashable, tuple[Any,
     return table.reshape([len(levels[v]) for v in family])
 
 
-def _positions(index: pd.Index[Any], wanted: list[tuple[Any, ...]], what: str) -> list[int]:
+def _positions(index: pd.Index[Any], wanted: list[tuple[Hashable, ...]], what: str) -> list[int]:
     """Return the positions of labels, tuples of one per level, in an index of unique labels, or raise."""
     found = {label if isinstance(index, pd.MultiIndex) else (label,): i for i, label in enumerate(index)}
     if len(index) != len(wanted) or found.keys() != set(wanted):

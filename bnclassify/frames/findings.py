@@ -59,7 +59,7 @@ class Column:
     """A column as codes of levels, as numbers, or both; ``classes`` are the codes of the class."""
 
     name: Hashable
-    levels: tuple[Any, ...]
+    levels: tuple[Hashable, ...]
     codes: Codes
     numbers: ArrayOf[Any] | None = None
     weights: Array | None = None

@@ -370,7 +370,7 @@ MAX_LEVELS = 2**20
 class ColumnLevels(NamedTuple):
     """Levels of a column in some parts: ``declared`` in this order by all of them, or all ``floats``."""
 
-    labels: tuple[Any, ...]
+    labels: tuple[Hashable, ...]
     declared: bool
     floats: bool = False
 
@@ -444,7 +444,7 @@ def _in_order(name: Hashable, levels: ColumnLevels) -> tuple[Any, ...]:
         raise _of_two_types(name, levels.labels) from None
 
 
-def _of_two_types(name: Hashable, labels: Sequence[Any]) -> TypeError:
+def _of_two_types(name: Hashable, labels: Sequence[Hashable]) -> TypeError:
     kinds = dict.fromkeys(type(label).__name__ for label in labels)
     return TypeError(
         f"column {shown(name)} must have one type in all parts of the data; got {listed(kinds)}. Read it as "

@@ -197,7 +197,7 @@ def intervals_between(cuts: Sequence[float]) -> list[Any]:
 class Values(NamedTuple):
     """The values of a feature without missing ones: labels, or the cut points between intervals."""
 
-    labels: tuple[Any, ...]
+    labels: tuple[Hashable, ...]
     cuts: tuple[float, ...] | None = None
 
     @classmethod
@@ -208,7 +208,7 @@ class Values(NamedTuple):
 
 def build(
     class_var: Hashable,
-    classes: tuple[Any, ...],
+    classes: tuple[Hashable, ...],
     values: Mapping[Hashable, Values],
     parents: Mapping[Hashable, Sequence[Hashable]],
     **fields: Any,
@@ -316,7 +316,7 @@ def _make_grid(x: Model, placed: Model, i: int, steps: int | None, mass: Array) 
     return _Grid(Values.between(chosen.tolist()), codes, np.append(numbers, [np.nan] * gap), mass, place)
 
 
-def _labels(x: Model, name: Hashable, labels: tuple[Any, ...], card: int) -> Values:
+def _labels(x: Model, name: Hashable, labels: tuple[Hashable, ...], card: int) -> Values:
     """Return the labels of a feature; values that would be merged or unknown to it are unseen ones."""
     merger = None if x.preparation is None else x.preparation.merger
     if merger is not None and name in merger.columns:
@@ -470,7 +470,7 @@ def effects(
     if twice := repeated([*RESERVED, *shown]):
         raise ValueError(f"x must have classes of other names than {listed(twice)}. Rename them.")
     columns: list[str] = ["feature", "value", "given", "given_value"]
-    rows: list[tuple[Any, ...]] = [(table.class_var, BASE if len(names) > 2 else others[0], "", "")]
+    rows: list[tuple[Hashable, ...]] = [(table.class_var, BASE if len(names) > 2 else others[0], "", "")]
     for name, j in zip(table.features, table.givens, strict=True):
         parent = "" if j is None else table.features[j]
         others = [""] if j is None else table.shown_values(parent)

@@ -100,7 +100,9 @@ def order_features(x: Model) -> list[int]:
     return [position[name] for layer in graphs.layers(parents) for name in layer]
 
 
-def _numbers_of(labels: tuple[Any, ...], target: Any, against: Any) -> tuple[int | None, list[int] | None]:
+def _numbers_of(
+    labels: tuple[Hashable, ...], target: Any, against: Any
+) -> tuple[int | None, list[int] | None]:
     """Return the classes to compare, or raise."""
     chosen = _target_number(labels, target)
     if against is None:
@@ -113,7 +115,7 @@ def _numbers_of(labels: tuple[Any, ...], target: Any, against: Any) -> tuple[int
     return chosen, sorted(rivals - {chosen})
 
 
-def _target_number(labels: tuple[Any, ...], target: Any) -> int | None:
+def _target_number(labels: tuple[Hashable, ...], target: Any) -> int | None:
     """Return the number of the class to explain, None if it is not given, or raise."""
     if len(labels) < 2:
         raise ValueError(f"x must have at least two classes to compare; got {listed(labels)}.")
@@ -124,7 +126,7 @@ def _check_odds(
     log_odds: Array,
     targets: Positions,
     rivals: Mask,
-    labels: tuple[Any, ...],
+    labels: tuple[Hashable, ...],
     index: pd.Index[Any],
     argument: str,
 ) -> None:
@@ -202,7 +204,7 @@ class Effect:
 
     feature: Hashable
     target: Any
-    levels: tuple[Any, ...]
+    levels: tuple[Hashable, ...]
     parent: Hashable
     parent_levels: tuple[Any, ...]
     log_odds: Array

@@ -233,7 +233,7 @@ _POSITIVE = {"1": "0", "true": "false", "yes": "no", "y": "n"}
 """Labels of a class that tells whether something is so, and of the other class."""
 
 
-def _positive(labels: Sequence[Any]) -> Any:
+def _positive(labels: Sequence[Hashable]) -> Any:
     """Return the one of two labels that means yes, or None.
 
     >>> _positive(("no", "yes")), _positive((1, 0)), _positive((False, True)), _positive(("bad", "good"))
@@ -308,12 +308,12 @@ def own_values(raw: Dataset, name: Hashable) -> ArrayOf[Any]:
     return _objects([int(n) if isinstance(n, float) and n.is_integer() else n for n in numbers])
 
 
-def _labelled(labels: Sequence[Any], codes: Codes) -> ArrayOf[Any]:
+def _labelled(labels: Sequence[Hashable], codes: Codes) -> ArrayOf[Any]:
     """Return labels by their codes, NaN for -1."""
     return _objects([*labels, np.nan])[codes]
 
 
-def _objects(labels: Sequence[Any]) -> ArrayOf[Any]:
+def _objects(labels: Sequence[Hashable]) -> ArrayOf[Any]:
     """Return an array of objects, which can be tuples."""
     return np.fromiter(labels, dtype=object, count=len(labels))
 
@@ -342,7 +342,7 @@ def _opponents(x: Model, evidence: Evidence, row: int) -> tuple[Any, Any]:
     return labels[int(evidence.targets[row])], against
 
 
-def write_rivals(labels: Sequence[Any], rivals: Mask) -> str:
+def write_rivals(labels: Sequence[Hashable], rivals: Mask) -> str:
     """Describe the classes to compare with."""
     against = [str(labels[k]) for k in np.nonzero(rivals)[0].tolist()]
     if 1 < len(labels) - 1 <= len(against):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import Any
 
@@ -129,7 +129,7 @@ def _fill_numbers(column: pd.Series[Any], gaps: Mask, numbers: Array) -> pd.Seri
     return pd.Series(values, index=column.index, dtype="Float64" if nullable else float)
 
 
-def _fill(column: pd.Series[Any], gaps: Mask, labels: Sequence[Any]) -> pd.Series[Any]:
+def _fill(column: pd.Series[Any], gaps: Mask, labels: Sequence[Hashable]) -> pd.Series[Any]:
     """Return a column with missing values replaced by labels, of the same type if possible."""
     objects = column.astype(object).to_numpy(copy=True)
     objects[gaps] = np.fromiter(labels, dtype=object, count=len(labels))

@@ -71,7 +71,7 @@ def encode_classes(y: ArrayLike) -> tuple[ArrayOf[Any], tuple[Any, ...]]:
     return codes, data.levels[0]
 
 
-def warn_of_small_classes(sizes: ArrayOf[Any], levels: Iterable[Any], k: int) -> None:
+def warn_of_small_classes(sizes: ArrayOf[Any], levels: Iterable[Hashable], k: int) -> None:
     """Warn of classes with fewer rows than folds."""
     small = [level for level, size in zip(levels, sizes, strict=False) if 0 < size < k]
     if small:
@@ -188,7 +188,7 @@ def split_weights(
 
 
 def draw_parts(
-    codes: ArrayOf[Any], levels: Iterable[Any], weights: Array | None, k: int, rng: np.random.Generator
+    codes: ArrayOf[Any], levels: Iterable[Hashable], weights: Array | None, k: int, rng: np.random.Generator
 ) -> list[tuple[Positions, Array | None]]:
     """Draw stratified folds: the rows that each tests and, for whole weights, the parts of their weights."""
     whole = weights is not None and not (weights % 1).any() and weights.sum() < 2**53
@@ -315,7 +315,7 @@ class GivenFolds:
     """Folds of partitioned data given by a column, one fold for each of the ``labels`` that occur in it."""
 
     column: Hashable
-    labels: tuple[Any, ...]
+    labels: tuple[Hashable, ...]
 
     @property
     def columns(self) -> tuple[Hashable, ...]:

@@ -20,7 +20,7 @@ from ..model.model import Model
 class Labelling:
     """The names of an array of rows and classes: labels of the columns, name of the class, row labels."""
 
-    classes: tuple[Any, ...]
+    classes: tuple[Hashable, ...]
     name: Hashable
     index: pd.Index[Any]
     made: pd.CategoricalDtype | None = None
@@ -49,7 +49,7 @@ class Outcome:
     labelling: Labelling
     weights: Array | None = None
 
-    def logs_of(self, classes: tuple[Any, ...]) -> Array:
+    def logs_of(self, classes: tuple[Hashable, ...]) -> Array:
         """Return the log joint with these columns; a class that the model does not contain is impossible."""
         if classes == self.labelling.classes:
             return self.logs

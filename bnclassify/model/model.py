@@ -187,7 +187,7 @@ class Model(Immutable):
         return (*short, *self.levels_by_name[name][len(short) :])
 
     @property
-    def levels_by_name(self) -> dict[Hashable, tuple[Any, ...]]:
+    def levels_by_name(self) -> dict[Hashable, tuple[Hashable, ...]]:
         """The levels of each variable."""
         return dict(zip(self.variables, self.known_levels, strict=True))
 
@@ -348,7 +348,7 @@ class Model(Immutable):
         """Draw n rows, (variables, n) codes with the class last."""
         raise self._lacks("draw rows")
 
-    def _at(self, values: Mapping[Hashable, tuple[Any, ...]]) -> Self:
+    def _at(self, values: Mapping[Hashable, tuple[Hashable, ...]]) -> Self:
         """Return the model with some values of features that are numbers as their levels."""
         return self
 

@@ -85,7 +85,7 @@ class Rows(Immutable):
         numbers = getattr(data, "numbers", {})
         lacking = [name for name, gap in zip(data.columns, data.incomplete.tolist(), strict=True) if gap]
         coded = [n for n in lacking if n not in data.schema.numeric or np.isnan(numbers.get(n, 0)).any()]
-        levels: list[tuple[Any, ...]] = [data.levels[data.positions[name]] for name in targets]
+        levels: list[tuple[Hashable, ...]] = [data.levels[data.positions[name]] for name in targets]
         counts = [data.label_counts(name).tolist() for name in targets]
         classes = [tuple(zip(*pair, strict=True)) for pair in zip(levels, counts, strict=True)]
         labels, given = getattr(data, "cases", None), getattr(data, "given", 0)

@@ -192,7 +192,7 @@ class Network(Graph):
         placed = self._at({name: coded.levels[coded.positions[name]] for name in self.densities})
         return placed, placed._code(coded, unseen)
 
-    def _at(self, values: Mapping[Hashable, tuple[Any, ...]]) -> Self:
+    def _at(self, values: Mapping[Hashable, tuple[Hashable, ...]]) -> Self:
         if not values:
             return self
         named = zip(self.variables, self.known_levels, strict=True)

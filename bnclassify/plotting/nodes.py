@@ -102,7 +102,7 @@ def observed(variable: Hashable, value: Any) -> Node:
 
 
 def distributed(
-    variable: Hashable, labels: Sequence[Any], shares: Sequence[float], *, is_class: bool
+    variable: Hashable, labels: Sequence[Hashable], shares: Sequence[float], *, is_class: bool
 ) -> Node:
     """Draw a variable with one bar per value, in proportion to its probability."""
     name = f"<B>{_html(cut(str(variable), _LONGEST_LINE))}</B>"
@@ -117,7 +117,7 @@ def distributed(
     return {"label": f'<{table}<TR><TD COLSPAN="3" {heading}</TD></TR>{rows}</TABLE>>', **style}
 
 
-def _few(labels: Sequence[Any], shares: Sequence[float]) -> list[tuple[Any, float]]:
+def _few(labels: Sequence[Hashable], shares: Sequence[float]) -> list[tuple[Any, float]]:
     """Return values with their probabilities; if there are many, the least probable are added up."""
     pairs = list(zip(labels, shares, strict=True))
     if len(pairs) <= _MOST_LEVELS:

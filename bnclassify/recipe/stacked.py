@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -57,7 +57,7 @@ def coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...]:
     for time in cuts.at_times:
         coarse, intervals = time.cuts, time.intervals
         maps: list[Codes | None] = []
-        levels: list[tuple[Any, ...]] = []
+        levels: list[tuple[Hashable, ...]] = []
         for name, labels in zip(features.columns, features.levels, strict=True):
             if name in coarse:
                 places = np.array(coarse[name]).searchsorted(fine[name], side="left").tolist()

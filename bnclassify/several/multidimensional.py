@@ -216,7 +216,7 @@ class Chain(MultiModel):
     @cached_property
     def levels(self) -> Levels | None:
         """The labels of the features, then of the class variables."""
-        known: dict[Hashable, tuple[Any, ...]] = {}
+        known: dict[Hashable, tuple[Hashable, ...]] = {}
         for member in self.members:
             if member.levels is None:
                 return None
@@ -307,7 +307,7 @@ def _check_links(class_vars: tuple[Hashable, ...], members: tuple[Model, ...]) -
     order = [member.class_var for member in members]
     if len(set(class_vars)) < len(class_vars) or sorted(map(hash, order)) != sorted(map(hash, class_vars)):
         raise ValueError(f"members must be one model of each of {listed(class_vars)}; got {listed(order)}.")
-    known: dict[Hashable, tuple[Any, ...]] = {}
+    known: dict[Hashable, tuple[Hashable, ...]] = {}
     for i, member in enumerate(members):
         if ahead := [name for name in member.features if name in order[i:]]:
             raise ValueError(
