@@ -55,7 +55,7 @@ class Scorer:
 def scorer_of(x: Any) -> Scorer:
     """Return the scorer of `predict` with ``unseen="missing"``, or raise a TypeError."""
     model = check_fitted(x)
-    formula = model._formula()
+    formula = model.formula()
     preparation = model.preparation or Preparation()
     cuts = {} if preparation.discretizer is None else preparation.discretizer.cuts
     kept = {} if preparation.merger is None else preparation.merger.kept

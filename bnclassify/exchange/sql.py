@@ -256,7 +256,7 @@ def _write_card(
     kept = [f"k{i}" for i in range(len(keys))]
     own = [quoted(_readable(str(column.name), i)) for i, column in enumerate(scorer.columns)]
     columns = [*kept, *[f"{name} AS {shown}" for name, shown in zip(found, own, strict=True)]]
-    pairs = zip(card._term_scopes(), card._points, strict=True)
+    pairs = zip(card.term_scopes(), card._points, strict=True)
     points = [_points_of(scope, table, scorer.columns, own) for scope, table in pairs]
     total = f"CAST({' +'.join([str(card.start), *points])} AS DOUBLE PRECISION) AS total"
     values = [*kept, *_results(card, scorer)]

@@ -240,7 +240,7 @@ def fit(
         _fit_alone, prior=prior, method=method, parts=parts or honest_power, weighs=bool(parts),
         rng=generator, step=step,
     )  # fmt: skip
-    fitted: Model = model._fit(open_data(dataset), step, alone)
+    fitted: Model = model.fit_by(open_data(dataset), step, alone)
     return fitted
 
 
@@ -309,7 +309,7 @@ def _members(
 
 def warn_of_rows(x: Model, rows: int) -> None:
     """Warn if the rows of a fitted model have one class, or are few for its number of parameters."""
-    trained = x._trained_on
+    trained = x.trained_on
     for name, weights in zip(x.targets, () if trained is None else trained.classes, strict=False):
         present = [label for label, weight in weights if weight]
         if len(present) == 1:
@@ -317,7 +317,7 @@ def warn_of_rows(x: Model, rows: int) -> None:
                 f"all rows have the class {shown(present[0])} of {shown(name)}, so it is always predicted. "
                 "Check whether a previous step dropped the rows of other classes."
             )
-    x._warn_of_size(rows)
+    x.warn_of_size(rows)
 
 
 def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method = PLAIN) -> Any:

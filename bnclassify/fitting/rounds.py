@@ -155,7 +155,7 @@ def _refit(name: Any, model: Model, rnd: Round, train: Dataset, dag: bool) -> Mo
     recipe, rng = check_recipe(model), None if rnd.seed is None else check_rng(rnd.seed)
     try:
         fitted = recipe.fit(train, rng) if dag else recipe.refit(model, train, rng)
-        model._check_refitted(fitted)
+        model.check_refitted(fitted)
         return fitted
     except NoRowsError:
         raise

@@ -86,13 +86,13 @@ class EffectTable(BuiltOn):
         "a table of effects provides P(class | features), but does not define a joint distribution. Use "
         f"predict, explain, cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
     )
-    _splits_tables = True
-    _weighs_missing = True
+    splits_tables = True
+    weighs_missing = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         *cards, n_classes = [len(labels) + 1 for labels in self.known_levels]
-        shapes = [(*[cards[i] for i in scope], n_classes - 1) for scope in self._term_scopes()]
+        shapes = [(*[cards[i] for i in scope], n_classes - 1) for scope in self.term_scopes()]
         fits = [table.shape for table in self.tables] == shapes and self.constant.shape == (n_classes - 1,)
         if not fits or [len(share) for share in self.shares] not in ([], cards):
             raise ValueError("tables must have an effect of each value of each feature on each class.")
@@ -110,7 +110,7 @@ class EffectTable(BuiltOn):
     @property
     def givens(self) -> tuple[int | None, ...]:
         """The number of the feature parent of each feature, or None."""
-        return tuple([scope[1] if len(scope) > 1 else None for scope in self._term_scopes()])
+        return tuple([scope[1] if len(scope) > 1 else None for scope in self.term_scopes()])
 
     def facts(self) -> dict[str, object]:
         """Return the size and form of the table, and the order that was asked of it."""
@@ -122,63 +122,63 @@ class EffectTable(BuiltOn):
         cost = f"{asked}: log-loss {after:.4f}, before {before:.4f}" if asked else None
         return {"num. features": len(self.features), "form": form, "monotone": cost}
 
-    def _term_scopes(self) -> list[tuple[int, ...]]:
-        return self.structure._term_scopes()[:-1]
+    def term_scopes(self) -> list[tuple[int, ...]]:
+        return self.structure.term_scopes()[:-1]
 
     def _parts(self, codes: Codes) -> Iterator[Array]:
         """Yield the effects of each feature at rows, (rows, classes)."""
-        for scope, table in zip(self._term_scopes(), self.tables, strict=True):
+        for scope, table in zip(self.term_scopes(), self.tables, strict=True):
             yield table[tuple([codes[v] for v in scope])]
 
-    def _log_joint(self, codes: Codes) -> Array:
+    def log_joint(self, codes: Codes) -> Array:
         """Return scores with the log odds of the posteriors, (rows, classes)."""
         logs = np.tile(self.constant, (codes.shape[1], 1))
         for part in self._parts(codes):
             logs += part
         return logs
 
-    def _unadjusted(self, codes: Codes) -> Array:
+    def unadjusted(self, codes: Codes) -> Array:
         """Return scores to which missing values contribute nothing."""
         logs = np.tile(self.constant, (codes.shape[1], 1))
         for of_feature, part in zip(codes, self._parts(codes), strict=True):
             logs += np.where(of_feature[:, None] < 0, 0.0, part)
         return logs
 
-    def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
+    def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
         parts, start = list(self._parts(codes)), np.tile(self.constant, (codes.shape[1], 1))
         return np.cumsum([start, *[parts[i] for i in order]], axis=0)
 
-    def _class_prior(self) -> Array:
+    def class_prior(self) -> Array:
         return share_out(self.constant, axis=0)
 
-    def _marginal_tables(self) -> tuple[Array, ...]:
+    def marginal_tables(self) -> tuple[Array, ...]:
         return tuple([table if table.ndim == 2 else table[:, -1] for table in self.tables])
 
     @cached_property
     def _logs_of_values(self) -> tuple[Array, ...]:
         """Return ln P(value | class) by Bayes' rule, (values, classes), from the shares of the values."""
         logs, prior = [], log_normalize(self.constant)
-        for i, effects in enumerate(self._marginals):
+        for i, effects in enumerate(self.marginals):
             share = self.shares[i] if self.shares else np.ones(len(effects))
             ratio = log_normalize(effects + prior) - prior  # ln P(class | value) / P(class)
             logs.append(ratio + log(np.maximum(share, _LEAST_MASS))[:, None])
         return tuple(logs)
 
-    def _value_logs(self, codes: Codes, features: Positions) -> Array:
+    def value_logs(self, codes: Codes, features: Positions) -> Array:
         logs = np.empty((codes.shape[1], len(self.constant)))
         for feature in np.unique(features).tolist():
             logs[features == feature] = self._logs_of_values[feature][codes[feature, features == feature]]
         return logs
 
-    def _value_formulas(self) -> tuple[Formula, ...]:
+    def value_formulas(self) -> tuple[Formula, ...]:
         return (Sum(tuple([Table(i, (i,), logs) for i, logs in enumerate(self._logs_of_values)]), False),)
 
-    def _formula(self) -> Formula:
-        pairs = enumerate(zip(self._term_scopes(), self.tables, strict=True))
+    def formula(self) -> Formula:
+        pairs = enumerate(zip(self.term_scopes(), self.tables, strict=True))
         terms = [Table(i, scope, table) for i, (scope, table) in pairs]
         return Sum((Table(-1, (), self.constant), *terms), marginalizes=False)
 
-    def _estimate(self, data: Any, prior: Any) -> Any:
+    def estimate(self, data: Any, prior: Any) -> Any:
         raise self._lacks("estimate its parameters from data")
 
     def shown_values(self, name: Hashable) -> list[Any]:
@@ -242,7 +242,7 @@ def tabulate(x: object, steps: int | None = None) -> EffectTable:
         return model
     _check_sum(model)
     points = {name: tuple(grid_of(density)[0].tolist()) for name, density in model.densities.items()}
-    placed, order = model._at(points), order_features(model)
+    placed, order = model.with_values(points), order_features(model)
     masses, parents = _masses(model, placed, order), model.feature_parents
     grids = [_make_grid(model, placed, i, steps, mass) for i, mass in enumerate(masses)]
     longest = np.arange(max([len(grid.place) for grid in grids], default=1))
@@ -269,7 +269,7 @@ def tabulate(x: object, steps: int | None = None) -> EffectTable:
 
 def _check_sum(x: Model) -> None:
     """Raise a ValueError unless the log odds are a sum of terms of a feature and at most one parent."""
-    scopes = x._term_scopes() if x.one_class and not x.is_sampled else None
+    scopes = x.term_scopes() if x.one_class and not x.is_sampled else None
     parents = list(x.feature_parents.values()) if scopes is not None else []
     single = all(len(above) < 2 for above in parents) and not x.parents.get(x.class_var, ())
     families = [{i, *map(x.features.index, above)} for i, above in enumerate(parents)]
@@ -304,7 +304,7 @@ def _make_grid(x: Model, placed: Model, i: int, steps: int | None, mass: Array) 
         ends = np.array(cuts)
         chosen = ends if steps is None or len(ends) <= steps else ends[wanted]
         numbers = np.array([*cuts, np.inf])
-    training = x._training_points(name) if cuts else None
+    training = x.training_points(name) if cuts else None
     if training is not None:  # within intervals, the effect is a curve
         numbers, first = np.unique([*training[0], *ends, *np.nextafter(ends, np.inf)], return_index=True)
         shares = np.array([*training[1], *np.zeros(2 * len(ends))])[first] + _LEAST_MASS
@@ -328,14 +328,14 @@ def _masses(x: Model, placed: Model, order: Sequence[int]) -> list[Array]:
     """Return P(value) of the levels of each feature."""
     cards = [len(labels) for labels in placed.known_levels[:-1]]
     if any(x.feature_parents.values()):
-        logs = [table[:-1] for table in placed._marginals]
+        logs = [table[:-1] for table in placed.marginals]
     else:
         levels = np.arange(max(cards, default=1))
         codes = np.array([np.minimum(levels, card - 1) for card in cards]).reshape(len(cards), -1)
         nothing = np.full(len(levels), np.nan)
         found = _in_order(placed, codes, dict.fromkeys(x.features, nothing), order)[1:]
         logs = [of_feature[:card] for of_feature, card in zip(found, cards, strict=True)]
-    prior, masses = placed._class_prior(), []
+    prior, masses = placed.class_prior(), []
     for name, of_levels in zip(x.features, logs, strict=True):
         widths = grid_of(x.densities[name])[1] if name in x.densities else np.ones(1)
         mass = share_out(of_levels + log(widths)[:, None], axis=0) @ prior
@@ -355,7 +355,7 @@ def _contributions(
 
 def _in_order(x: Model, codes: Codes, numbers: Mapping[Hashable, Array], order: Sequence[int]) -> Array:
     """Return logs of the class and contributions of features at rows, (1 + features, rows, classes)."""
-    logs = x._log_joints_in_sequence(x._with_numbers(codes, numbers), order)
+    logs = x.log_joints_in_sequence(x.with_numbers(codes, numbers), order)
     with np.errstate(invalid="ignore"):
         logs[1:] = np.diff(logs, axis=0)[np.argsort(order)]
     return logs
@@ -364,7 +364,7 @@ def _in_order(x: Model, codes: Codes, numbers: Mapping[Hashable, Array], order: 
 def _alone(x: Model, codes: Codes, parents: Mapping[Hashable, Sequence[Hashable]]) -> dict[int, Array]:
     """Return the effects of features with a parent given the class alone, (rows, classes) each."""
     found: dict[int, Array] = {}
-    for owner, scope, part in x._effects(codes) if any(parents.values()) else ():
+    for owner, scope, part in x.effects_at(codes) if any(parents.values()) else ():
         if scope == (owner,):
             found[owner] = found.get(owner, 0.0) + part
     return found
@@ -464,7 +464,7 @@ def effects(
     6  physician_fee_freeze  (missing)        0.00   0.03
     """
     Whole(least=2, most=_MOST_STEPS).check("steps", steps)
-    table = tabulate(check_fitted(x)._of_class(class_var), steps)
+    table = tabulate(check_fitted(x).of_class(class_var), steps)
     *others, last = names = table.known_levels[-1]
     shown = list(names) if len(names) > 2 else [last]
     if twice := repeated([*RESERVED, *shown]):
@@ -498,9 +498,9 @@ def _objects(values: Sequence[Any]) -> Any:
 
 def counts_in(x: EffectTable, data: Dataset) -> list[Array]:
     """Return the weight of the rows in each cell of the tables of features."""
-    codes = x._place(data, "missing")[1]
+    codes = x.place(data, "missing")[1]
     counts = []
-    for scope, table in zip(x._term_scopes(), x.tables, strict=True):
+    for scope, table in zip(x.term_scopes(), x.tables, strict=True):
         cards = table.shape[:-1]
         cells = flat_index([codes[v] % card for v, card in zip(scope, cards, strict=True)], cards)
         count = np.bincount(cells, data.weights, prod(cards))

@@ -68,11 +68,11 @@ def weigh_evidence(
     chosen, others = _numbers_of(names, target, against)
     choose = partial(_choose, target=chosen, against=others)
     check_unseen(unseen)
-    x, codes = x._place(data, unseen)
+    x, codes = x.place(data, unseen)
     order = order_features(x)
     cells = (len(order) + 1) * max(len(order), len(names))
     parts = blocks(max(1, len(data)), _BLOCK_CELLS, cells)
-    weighed = [x._weigh_evidence(codes[:, part], order, choose) for part in parts]
+    weighed = [x.weigh_evidence(codes[:, part], order, choose) for part in parts]
     log_odds, targets, rivals, posteriors = map(np.concatenate, zip(*weighed, strict=True))
     _check_odds(log_odds, targets, rivals, names, data.index, argument)
     return Evidence(x, tuple(order), codes, log_odds, targets, rivals, posteriors)
@@ -188,11 +188,11 @@ def split_evidence(evidence: Evidence) -> tuple[list[Scope], Array]:
 def _weighed_effects(evidence: Evidence) -> list[tuple[int, Scope, Array]]:
     """Return the log odds of each effect at rows, (rows,), with its owner and its features."""
     x, at, rivals = evidence.model, np.arange(len(evidence.targets)), evidence.rivals
-    prior = log(x._class_prior())
+    prior = log(x.class_prior())
     before = log_sum_exp(np.where(rivals, prior, -np.inf))
     found = []
     with np.errstate(invalid="ignore"):
-        for owner, scope, logs in x._effects(evidence.codes):
+        for owner, scope, logs in x.effects_at(evidence.codes):
             after = log_sum_exp(np.where(rivals, prior + logs, -np.inf))
             found.append((owner, scope, logs[at, evidence.targets] - (after - before)))
     return found
@@ -218,9 +218,9 @@ def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
     OneOf(model.features, "a feature of the model").check("feature", feature)
     labels = model.known_levels[-1]
     c = _target_number(labels, target)
-    points = model._curve(feature)
+    points = model.curve(feature)
     if feature in model.densities:
-        model = model._at({feature: tuple(np.asarray(points).tolist())})
+        model = model.with_values({feature: tuple(np.asarray(points).tolist())})
     levels = model.levels_by_name
     number = model.features.index(feature)
     parents = model.feature_parents[feature]
@@ -236,13 +236,13 @@ def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
         of_parent = middles(model, parent)
         if of_parent is not None:
             numbers[parent] = np.repeat(of_parent[shown_levels], len(at) + 1)
-    rows = model._with_numbers(codes.reshape(len(codes), -1), numbers)
-    logs = model._unadjusted(rows).reshape(*codes.shape[1:], -1)
+    rows = model.with_numbers(codes.reshape(len(codes), -1), numbers)
+    logs = model.unadjusted(rows).reshape(*codes.shape[1:], -1)
     if c is None:  # the rarest class
-        prior = model._log_joint(np.full((len(codes), 1), -1))[0].round(9)
+        prior = model.log_joint(np.full((len(codes), 1), -1))[0].round(9)
         c = len(prior) - 1 - int(prior[::-1].argmin())
     odds = logs[..., c] - log_sum_exp(np.delete(logs, c, axis=-1))
-    written = (None,) if parent is None else model._written_levels(parent)
+    written = (None,) if parent is None else model.written_levels(parent)
     parent_levels = tuple([written[i] for i in shown_levels])
     effect = odds[:, 1:] - odds[:, :1]
     return Effect(feature, labels[c], levels[feature], parent, parent_levels, effect, points)
@@ -256,7 +256,7 @@ def _interval_of(x: Model, feature: Hashable, points: Array) -> Positions:
 
 def middles(x: Model, feature: Hashable) -> Array | None:
     """Return a number in each interval of a feature that is kept as a number, NaN for missing values."""
-    points = x._curve(feature)
+    points = x.curve(feature)
     if points is None:
         return None
     codes = _interval_of(x, feature, points)

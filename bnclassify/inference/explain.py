@@ -135,7 +135,7 @@ def explain(
     Flag().check("sort", sort)
     Flag().check("sentences", sentences)
     Flag().check("interactions", interactions)
-    x = check_fitted(x)._of_class(class_var)
+    x = check_fitted(x).of_class(class_var)
     raw, data = _read_rows(x, row)
     if sentences and target is None and against is None:
         target = _positive(x.known_levels[-1])
@@ -154,7 +154,7 @@ def explain(
     columns |= {"value": values.ravel()}
     if not interactions:
         columns |= {"parents": np.stack(_parents(x, evidence), axis=1).ravel()}
-    points = None if interactions else x._points_of(evidence.codes, evidence.order)
+    points = None if interactions else x.points_of(evidence.codes, evidence.order)
     if points is not None:
         columns |= {"points": points.ravel()}
     with np.errstate(over="ignore"):
@@ -325,7 +325,7 @@ def _parents(x: Model, evidence: Evidence) -> list[ArrayOf[Any]]:
     blank = np.full(len(evidence.targets), "", dtype=object)
     texts: list[ArrayOf[Any]] = [blank]
     for name in (x.features[i] for i in evidence.order):
-        written = {parent: [*x._written_levels(parent), np.nan] for parent in parents[name]}
+        written = {parent: [*x.written_levels(parent), np.nan] for parent in parents[name]}
         columns = [
             _objects([describe(parent, label) for label in labels])[evidence.codes[number[parent]]]
             for parent, labels in written.items()

@@ -99,13 +99,13 @@ def impute(
     levels, discretizer = model.levels_by_name, model.discretizer
     names = model.variables if model.class_var in table.columns else model.features
     data = encode_for(model, table, names, "frame")
-    placed, feature_codes = model._place(data)
+    placed, feature_codes = model.place(data)
     no_class = np.full((1, len(table)), -1, dtype=code_type(len(levels[model.class_var])))
     codes = np.vstack([feature_codes, no_class])
     if len(names) > len(model.features):
         codes[-1] = match(data, names[-1:], (levels[names[-1]],))[0]
-    completed = placed._sampling(burn_in)(codes, generator)
-    numbers = model._numbers_at(completed, generator)
+    completed = placed.sampling(burn_in)(codes, generator)
+    numbers = model.numbers_at(completed, generator)
     result = table.copy()
     for name, filled, column in zip(names, completed, codes, strict=False):
         gaps = column < 0

@@ -199,7 +199,7 @@ def _predicting(
     """Return a function that predicts rows in memory, and that can be pickled for workers."""
     options: dict[str, Any] = {"prob": prob, "unseen": unseen, "prior": prior, "costs": costs}
     if not x.one_class:
-        return partial(x._predict, **options, joint=joint, greedy=greedy)
+        return partial(x.predict, **options, joint=joint, greedy=greedy)
     if joint or greedy:
         raise TypeError(
             f"{'joint' if joint else 'greedy'} must be False for a model of one class variable. mbc, maode "
@@ -224,10 +224,10 @@ def _predict_class(
         labelling, names = partial(Labelling, decisions, x.class_var), decisions
     reweigh = _reweighing(x, prior)
     data = encode_for(x, newdata, x.features)
-    x, codes = x._place(data, unseen)
+    x, codes = x.place(data, unseen)
     best = np.empty(len(data), dtype=code_type(len(names)))
     for block in blocks(len(data), _BLOCK_ROWS):
-        logs = reweigh(x._log_joint(codes[:, block]))
+        logs = reweigh(x.log_joint(codes[:, block]))
         best[block] = first_best(logs) if table is None else least_costly(logs, table)
     if len(decisions) < len(names):
         best = np.array([names.index(decision) for decision in decisions])[best]
@@ -248,7 +248,7 @@ def _predict_intervals(
     """Predict posteriors with their intervals, by the same draws of tables in all blocks of rows."""
     frame = estimate(newdata)
     data = encode_for(x, newdata, x.features)
-    x, codes = x._place(data, unseen)
+    x, codes = x.place(data, unseen)
     bounds = np.empty((2, *frame.shape))
     for block in blocks(len(frame), MOST_DRAWN, draws * frame.shape[1]):
         posteriors = partial(_posteriors, codes=codes[:, block], prior=prior)
@@ -285,7 +285,7 @@ def jackknife_bounds(estimate: Array, others: Array, interval: float) -> Array:
 
 def _posteriors(x: Model, codes: Codes, prior: object) -> Array:
     """Return the posteriors of the labels of all targets, (rows, labels)."""
-    marginals = map(_reweighing(x, prior), x._log_marginals(codes))
+    marginals = map(_reweighing(x, prior), x.log_marginals(codes))
     return np.hstack([np.exp(log_normalize(logs)) for logs in marginals])
 
 
@@ -303,7 +303,7 @@ def _reweighing(x: Model, prior: object) -> Callable[[Array], Array]:
     names = x.known_levels[-1]
     if prior is None:
         return lambda logs: logs
-    learned, shares = x._class_prior(), check_prior(prior, names)
+    learned, shares = x.class_prior(), check_prior(prior, names)
     return lambda logs: exchange_prior(logs, learned, shares, names)
 
 

@@ -105,7 +105,7 @@ class Scorecard(EffectTable):
     @property
     def _written(self) -> pd.DataFrame:
         """The points, with readable intervals and the names of parents."""
-        return self._table([self._written_levels(name) for name in self.features], "{} = {}".format)
+        return self._table([self.written_levels(name) for name in self.features], "{} = {}".format)
 
     @property
     def probabilities(self) -> pd.DataFrame:
@@ -131,7 +131,7 @@ class Scorecard(EffectTable):
 
     def _points_at(self, codes: Codes) -> ArrayOf[np.int64]:
         """Return the points of each feature, (features, rows)."""
-        pairs = zip(self._term_scopes(), self._points, strict=True)
+        pairs = zip(self.term_scopes(), self._points, strict=True)
         found = [table[tuple([codes[v] for v in scope])] for scope, table in pairs]
         return np.array(found, dtype=np.int64).reshape(len(self._points), codes.shape[1])
 
@@ -140,7 +140,7 @@ class Scorecard(EffectTable):
         """1 for the target, and 0 for the other class."""
         return np.array([float(label == self.target) for label in self.known_levels[-1]])
 
-    def _points_of(self, codes: Codes, order: Sequence[int]) -> ArrayOf[np.int64]:
+    def points_of(self, codes: Codes, order: Sequence[int]) -> ArrayOf[np.int64]:
         start = np.full((1, codes.shape[1]), self.start)
         return np.concatenate([start, self._points_at(codes)[list(order)]]).T
 
@@ -252,7 +252,7 @@ def scorecard(
     Real(least=-_LARGEST, most=_LARGEST).check("score", score)
     Real(above=0, most=_LARGEST).check("odds", odds)
     if target is None:
-        prior = model._class_prior().round(9)
+        prior = model.class_prior().round(9)
         target = names[int(prior[0] < prior[1]) ^ 1]
     OneOf(names).check("target", target)
     table = tabulate(model, most_intervals and 2 * most_intervals)
@@ -304,7 +304,7 @@ def merge_intervals(x: EffectTable, most: int) -> EffectTable:
         ends = _merged(rows[:-1], shares[i][:-1], most) if cuts else list(range(1, len(labels) + 1))
         groups.append(np.searchsorted(ends, np.arange(len(labels) + 1), side="right"))
         values[name] = Values.between([cuts[end - 1] for end in ends[:-1]]) if cuts else Values(labels)
-    for i, scope in enumerate(x._term_scopes()):
+    for i, scope in enumerate(x.term_scopes()):
         for axis, v in enumerate(scope):
             tables[i] = np.moveaxis(_averaged(np.moveaxis(tables[i], axis, 0), groups[v], shares[v]), 0, axis)
     sums = [np.bincount(group, share) for group, share in zip(groups, shares, strict=True)]

@@ -104,8 +104,8 @@ def outcomes_of(x: Model, rows: Dataset) -> Outcomes:
     check_size(len(rows), max(map(len, levels[n:])))
     data = encode_for(x, rows, x.features, "dataset")
     placed: Any
-    placed, codes = x._place(data)
+    placed, codes = x.place(data)
     actual = match(rows, x.targets, levels[n:])
-    logs = placed._log_marginals(codes)
+    logs = placed.log_marginals(codes)
     given = actual, x.targets, levels[n:], rows.index, rows.weights
-    return Outcomes(logs, *given, lambda: placed._most_probable(codes))
+    return Outcomes(logs, *given, lambda: placed.most_probable(codes))

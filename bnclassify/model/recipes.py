@@ -198,7 +198,7 @@ def drawn_bounds(
 ) -> Array:
     """Return the quantiles, (2, …), of a function of models with drawn tables."""
     rng = np.random.default_rng(seed)
-    tables = (x._each(lambda part: _draw_tables(part, rng)) for _ in range(draws))
+    tables = (x.each(lambda part: _draw_tables(part, rng)) for _ in range(draws))
     drawn = np.stack([probabilities(one) for one in tables], axis=-1)
     return np.asarray(np.quantile(drawn, ends(interval), axis=-1))
 
@@ -210,14 +210,14 @@ def posterior_tally(x: Model) -> Tally:
         return tally
     raise ValueError(
         "interval must be None unless the tables follow from counts and smooth, ess or m above 0 alone; "
-        f"those of {x._called} do not. Fit a network with such tables: {A_NETWORK}."
+        f"those of {x.called} do not. Fit a network with such tables: {A_NETWORK}."
     )
 
 
 def _draw_tables(x: Model, rng: np.random.Generator) -> Model:
     """Return a model with tables that are drawn from their posterior distribution."""
     tally = posterior_tally(x)
-    return x._tabulate(Tally(tally.counts, tally.prior.drawn(rng)))
+    return x.tabulate(Tally(tally.counts, tally.prior.drawn(rng)))
 
 
 def with_bounds(frame: pd.DataFrame, bounds: Array) -> pd.DataFrame:

@@ -306,7 +306,7 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     buying    3.06
     Name: weight, dtype: float64
     """
-    weights = check_model(x)._weights()
+    weights = check_model(x).feature_weights()
     if weights is None:
         raise ValueError(
             "x: has no weights; lp estimates them with loo_weights=True, wanbia=True or awnb_trees=10"

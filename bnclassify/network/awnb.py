@@ -54,7 +54,7 @@ class AWNB(Method):
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> BNC:
         """Return the network with its tables weighted."""
-        fitted = check_augmented(x, self.argument)._estimate(data, prior)
+        fitted = check_augmented(x, self.argument).estimate(data, prior)
         samples = _bootstrap(data, self.trees, self.share, rng)
         unweighted = replace(data, weights=None)  # larger weights increase the probability to be drawn
         return with_weights(fitted, depth_weights(unweighted, x.features, x.class_var, samples))

@@ -195,7 +195,7 @@ class Method:
 
     def __call__(self, x: Model, data: Any, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the structure with parameters, from data with its variables in its order."""
-        return x._estimate(data, prior)
+        return x.estimate(data, prior)
 
 
 @record

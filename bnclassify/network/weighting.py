@@ -62,7 +62,7 @@ class MANB(Method):
 
     def __call__(self, x: Model, data: Countable, prior: Any, rng: np.random.Generator) -> BNC:
         """Return the network with averaged tables, and the posteriors of its arcs."""
-        fitted = check_augmented(x, self.argument)._estimate(data, prior)
+        fitted = check_augmented(x, self.argument).estimate(data, prior)
         class_column = len(x.features)
         counts = count_families(data, [(i, class_column) for i in range(class_column)])
         averaged = [_average(table, prior, float(self.probability)) for table in counts]
@@ -176,7 +176,7 @@ class WANBIA(Method):
             )
         from scipy.optimize import minimize
 
-        fitted, n = check_augmented(x, self.argument)._estimate(data, prior), len(x.features)
+        fitted, n = check_augmented(x, self.argument).estimate(data, prior), len(x.features)
         if not n:
             return with_weights(fitted, np.empty(0))
         objective = Objective(fitted, data)
@@ -228,7 +228,7 @@ class Lazy(Derived):
 
     called = "a model with subsumption"
 
-    _estimate = Derived._estimate_base
+    estimate = Derived.estimate_base
 
     no_joint = (
         "a model with subsumption resolution ignores values row by row, so it does not define a joint "
@@ -252,19 +252,19 @@ class Lazy(Derived):
     def _hide(self, codes: Codes) -> Codes:
         return hide_implied(codes, self._cards, self.implications)
 
-    def _log_joint(self, codes: Codes) -> Array:
-        return self.base._log_joint(self._hide(codes))
+    def log_joint(self, codes: Codes) -> Array:
+        return self.base.log_joint(self._hide(codes))
 
-    def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
-        return self.base._log_joints_in_sequence(self._hide(codes), order)
+    def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
+        return self.base.log_joints_in_sequence(self._hide(codes), order)
 
-    def _weigh_evidence(
+    def weigh_evidence(
         self, codes: Codes, order: Sequence[int], choose: Choose
     ) -> tuple[Array, Positions, Mask, Array]:
-        return self.base._weigh_evidence(self._hide(codes), order, choose)
+        return self.base.weigh_evidence(self._hide(codes), order, choose)
 
-    def _effects(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
-        return self.base._effects(self._hide(codes))
+    def effects_at(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
+        return self.base.effects_at(self._hide(codes))
 
 
 @record
@@ -286,7 +286,7 @@ class Subsumption(Method):
 
     def __call__(self, x: Model, data: Any, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the network with its tables and implications."""
-        fitted = x._estimate(data, prior)
+        fitted = x.estimate(data, prior)
         return Lazy(fitted, _implications(data, self.rows), fitted.recipe)
 
 

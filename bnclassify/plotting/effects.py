@@ -221,7 +221,7 @@ def plot_nomogram(card: Scorecard, *, row: InFull | Row | None = None, ax: Axes 
     Instance(Scorecard, "a Scorecard", "Make one of a model with scorecard(model).").check("card", card)
     codes = None
     if row is not None:
-        codes = card._place(read_one(card, row)[1])[1]
+        codes = card.place(read_one(card, row)[1])[1]
     scales, title = _scales(card, codes)
     axes = prepare_axes(ax, 0.4 + 0.46 * len(scales), 6.2)
     axes.set_axis_off()
@@ -241,7 +241,7 @@ def _scales(x: Scorecard, codes: Codes | None) -> tuple[list[_Scale], str]:
     scales = [_Scale("points", [n / most for n in numbers], list(map(str, numbers)), None, (0, 1))]
     if codes is not None:
         pairs = zip(x.features, codes[:, 0], strict=True)
-        written = [(*x._written_levels(name), MISSING)[code] for name, code in pairs]
+        written = [(*x.written_levels(name), MISSING)[code] for name, code in pairs]
         known = {i: f"{x.features[j]} = {written[j]}" for i, j in enumerate(x.givens) if j is not None}
     for (name, given), rows in table[~hidden].groupby(["variable", "given"], sort=False):
         i, texts = (
