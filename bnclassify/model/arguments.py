@@ -108,7 +108,7 @@ def check_not_dropped(x: Model, argument: str, names: Iterable[Any]) -> None:
 def _of_members(x: Model, question: str) -> TypeError:
     got, remedy = x.called, "Fit one"
     if len(x.members) > 1:
-        got = f"a model of {len(x.members)} networks, {x.called}"
+        got = f"a model of {len(x.members)} networks ({x.called})"
         remedy = "Call it on each of members(x), or fit a single network"
     return TypeError(f"{question} requires a single network (BNC); got {got}. {remedy}: {A_NETWORK}.")
 
