@@ -242,7 +242,7 @@ def _of_networks(networks: object, dataset: object, method: str) -> pd.DataFrame
     return _tabulate(names, counted[0], counted[1], len(graphs))
 
 
-def _arcs_of(x: Any, names: Sequence[Hashable]) -> Array:
+def _arcs_of(x: Model, names: Sequence[Hashable]) -> Array:
     """Return whether two variables are joined, and the share of the direction, (2, from, to)."""
     position = {name: i for i, name in enumerate(names)}
     arcs = np.zeros((len(names), len(names)))

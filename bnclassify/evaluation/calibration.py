@@ -176,7 +176,7 @@ def _fit_log_odds(probabilities: Array, right: Mask) -> tuple[float, float]:
     return float(found.x[0]), float(found.x[1])
 
 
-def check_posteriors(posteriors: Any, actual: Any) -> tuple[Array, Codes, pd.Index[Any]]:
+def check_posteriors(posteriors: pd.DataFrame, actual: Any) -> tuple[Array, Codes, pd.Index[Any]]:
     """Return posteriors as an array, the codes of the actual classes and the classes, or raise."""
     given, posteriors, actual = posteriors, in_pandas(posteriors), in_pandas(actual)
     expected = (

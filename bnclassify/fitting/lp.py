@@ -289,7 +289,7 @@ def _members(
     depths: Sequence[int | None] = (None,),
     ridges: Mapping[str, float] = EMPTY,
     *,
-    method: Any,
+    method: Method,
     prior: Prior,
     rng: Any,
     weighs: bool,

@@ -350,7 +350,7 @@ def training_data(
     kept = () if isinstance(dataset, Dataset) else {name for m in models.values() for name in m.densities}
     opened = open_data(dataset)
     opened = opened if preparation is None else opened.prepared(preparation, known or {})
-    data: Any = opened.read(Columns(chosen, known, kept))
+    data = opened.read(Columns(chosen, known, kept))
     if lenient and isinstance(data, Partitions):
         data = _hide_in_parts(models, data)
     raw = set(data.numbers) if isinstance(data, Dataset) else set(kept)

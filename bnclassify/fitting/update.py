@@ -161,16 +161,16 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     return united
 
 
-def _check_counts(part: Any) -> Any:
+def _check_counts(part: Model) -> Model:
     part.tally()
     return part
 
 
-def _pool_parts(*parts: Any) -> Any:
+def _pool_parts(*parts: Model) -> Model:
     return of_rows(pooled(parts[0], [x.tally().counts for x in parts]), *parts)
 
 
-def of_rows(x: Any, *parts: Any) -> Any:
+def of_rows(x: M, *parts: Any) -> M:
     """Return a model with its rows, which are those of several models or `Rows`."""
     rows = [part if isinstance(part, Rows) else part.trained_on for part in parts]
     if x.recipe is None or x.recipe.rows is None:
@@ -178,12 +178,12 @@ def of_rows(x: Any, *parts: Any) -> Any:
     return renewed(x, recipe=replace(x.recipe, rows=None if None in rows else reduce(add, rows)))
 
 
-def pooled(x: Any, counts: Iterable[tuple[Any, ...]]) -> Any:
+def pooled(x: Model, counts: Iterable[tuple[Any, ...]]) -> Model:
     """Return the model of rows that were counted apart."""
     return x.tabulate(Tally(added(counts), x.tally().prior).narrowed())
 
 
-def _recoded(x: Any, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Any:
+def _recoded(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Any:
     """Return the model with its counts, but no tables, for levels that contain its own."""
     recodings = {name: Recoding.of(labels, levels[name]) for name, labels in x.levels_by_name.items()}
     bare = renewed(x, **{name: None for name in _TABLES if name in vars(x)})

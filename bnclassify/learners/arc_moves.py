@@ -145,7 +145,7 @@ def written(arcs: Iterable[Sequence[Hashable]]) -> str:
 
 
 def check_start(
-    start: Any, class_var: Hashable, columns: Collection[Hashable], *, augmented: bool = False
+    start: BNC | None, class_var: Hashable, columns: Collection[Hashable], *, augmented: bool = False
 ) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the parents in an initial structure, without the class if `augmented`; {} for None."""
     if start is None:

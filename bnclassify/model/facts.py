@@ -8,6 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ..recipe.leave_one_out import LeaveOneOutSummary
     from .model import Model
     from .recipes import Rows
 
@@ -69,10 +70,10 @@ def mark_up(x: Model, picture: str) -> str:
     return f'{frame}{picture}<table style="border:0;background:#fff">{"".join(rows)}</table></div>'
 
 
-def _confidence(summary: Any) -> str:
+def _confidence(summary: LeaveOneOutSummary) -> str:
     """Say in words by how much the evidence counts, and which share of it logistic regression provides."""
     regression = summary.regression_power or 0.0
-    total = summary.honest_power + regression
+    total = (summary.honest_power or 0.0) + regression
     change = "reduced" if total < 1 else "increased"
     by = f"{change} by {abs(1 - total):.0%}" if abs(1 - total) >= 0.005 else "unchanged"
     share = f"; {regression / total:.0%} from logistic regression" if regression else ""

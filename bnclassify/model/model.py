@@ -24,6 +24,7 @@ from .recipes import A_NETWORK, Recipe, Rows, Step, Tally
 
 if TYPE_CHECKING:
     from ..network.classifiers import Graph
+    from ..network.densities import Density
 
 M = TypeVar("M", bound="Model")
 Fit: TypeAlias = Callable[[Any, Any], "Model"]
@@ -66,7 +67,7 @@ class Model(Immutable):
     one_class = True
     """Whether it predicts a single class variable."""
 
-    densities: Mapping[Hashable, Any] = EMPTY
+    densities: Mapping[Hashable, Density] = EMPTY
     """The densities of the features that are numbers, by name."""
 
     is_aode = False

@@ -20,6 +20,7 @@ from ..frames.schema import Countable, Schema
 from ..numbers.preparation import Preparation
 
 if TYPE_CHECKING:
+    from ..network.estimates import PseudoCounts
     from .model import Model
 
 _MOST_CHARACTERS = 40
@@ -184,7 +185,7 @@ def ends(interval: float) -> list[float]:
     return [(1 - interval) / 2, (1 + interval) / 2]
 
 
-def table_bounds(counts: Array, prior: Any, interval: float) -> Array:
+def table_bounds(counts: Array, prior: PseudoCounts, interval: float) -> Array:
     """Return the quantiles of the entries of a table, (2, levels, parents' levels…): each is Beta."""
     levels, *parent_cards = counts.shape
     mass = counts + prior.per_cell(levels, prod(parent_cards))

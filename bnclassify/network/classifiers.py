@@ -19,6 +19,7 @@ from ..frames.schema import Countable, Dataset, Levels
 from ..model.formulas import Formula, Sum
 from ..model.model import Model, estimated, renewed
 from ..model.recipes import Recipe, Tally
+from .densities import Density
 from .elimination import BLOCK_ROWS, beliefs, complete, draw_columns, joint_in_blocks
 from .em import maximize
 from .estimates import (
@@ -149,7 +150,7 @@ class Network(Graph):
     recipe: Recipe | None = None
     trace: Mapping[str, Any] = field(default_factory=dict)
     learned: Mapping[str, Any] = field(default_factory=dict)
-    densities: Mapping[Hashable, Any] = field(default_factory=dict)
+    densities: Mapping[Hashable, Density] = field(default_factory=dict)
 
     def _check_graph(self) -> None:
         check_families(self.class_var, tuple(self.families))

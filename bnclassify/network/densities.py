@@ -263,6 +263,7 @@ class Kernel(Immutable):
         return {"mean": self.mean, "sd": np.sqrt(self.variance), "bandwidth": self.bandwidth}
 
 
+Density: TypeAlias = Gaussian | Kernel
 Numbers: TypeAlias = str | Mapping[Any, str] | None
 """Densities of numeric columns: one type for all, or one type per column."""
 
@@ -312,7 +313,7 @@ class Densities(Plain):
         if x.discretizer is not None:
             raise ValueError("numbers must be None for a model that discretizes. Use only one of the two.")
 
-    def prepare(self, x: Any, dataset: Any) -> tuple[Any, Any]:
+    def prepare(self, x: Model, dataset: Any) -> tuple[Model, Any]:
         """Return the structure with densities to estimate, and the data."""
         found: tuple[Hashable, ...] = x.numeric
         if x.preparation is None:
