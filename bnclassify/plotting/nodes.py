@@ -43,7 +43,8 @@ def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
 def written(text: str) -> str:
     """Escape text for Graphviz, line by line, and shorten lines that some versions cannot read."""
     lines = (visible(cut(line, _LONGEST_LINE)) for line in text.split("\n"))
-    return str(graphviz.nohtml("\\n".join(map(graphviz.escape, lines))))
+    escaped: str = graphviz.nohtml("\\n".join(map(graphviz.escape, lines)))  # a class of its own
+    return escaped
 
 
 def visible(text: str) -> str:
