@@ -5,16 +5,28 @@ Main effects and interactions do not depend on the direction of arcs.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..base import graphs
-from ..base.arrays import Array, Codes, Mask, Positions, blocks, first_best, log, log_sum_exp, second_best
+from ..base.arrays import (
+    Array,
+    Codes,
+    Mask,
+    Positions,
+    blocks,
+    first_best,
+    log,
+    log_normalize,
+    log_sum_exp,
+    second_best,
+)
 from ..base.checks import OneOf, is_among, must_be
 from ..base.messages import listed, shown
 from ..frames.schema import Dataset, check_unseen
@@ -72,10 +84,37 @@ def weigh_evidence(
     order = order_features(x)
     cells = (len(order) + 1) * max(len(order), len(names))
     parts = blocks(max(1, len(data)), _BLOCK_CELLS, cells)
-    weighed = [x.weigh_evidence(codes[:, part], order, choose) for part in parts]
+    weighed = [_weigh(x, codes[:, part], order, choose) for part in parts]
     log_odds, targets, rivals, posteriors = map(np.concatenate, zip(*weighed, strict=True))
     _check_odds(log_odds, targets, rivals, names, data.index, argument)
     return Evidence(x, tuple(order), codes, log_odds, targets, rivals, posteriors)
+
+
+def _weigh(
+    x: Model, codes: Codes, order: Sequence[int], choose: Callable[[Array], tuple[Positions, Mask]]
+) -> tuple[Array, Positions, Mask, Array]:
+    """Return (rows, 1 + features) contributions of prior and features to the log odds, NaN if undefined.
+
+    ``choose`` returns, from the log joint, the class to explain in each row and the classes to compare it
+    with, which are also returned, and the posterior of the class to explain.
+    """
+    logs = x.log_joints_in_sequence(codes, order)
+    targets, rivals = choose(logs[-1])
+    at = np.arange(codes.shape[1])
+    with np.errstate(invalid="ignore"):
+        odds = logs[:, at, targets] - log_sum_exp(np.where(rivals, logs, -np.inf))
+        # Odds that are infinite for the first features only, as averages can be, are those before;
+        # infinite odds stay infinite: inf − inf counts as 0.
+        last = odds[-1].copy()
+        for before, now in pairwise(odds):
+            kept = np.where(np.isinf(now), now != last, np.isinf(before) & (before == last))
+            now[:] = np.where(kept, before, now)
+        steps = np.where(odds[1:] == odds[:-1], 0.0, np.diff(odds, axis=0))
+    steps = np.where(x.is_silent(codes)[list(order)], 0.0, steps)
+    posteriors = np.exp(log_normalize(logs[-1]))[at, targets]
+    weights = np.concatenate([odds[:1], steps]).T
+    weights[np.isnan(odds[-1])] = np.nan
+    return weights, targets, rivals, posteriors
 
 
 def _choose(logs: Array, target: int | None, against: list[int] | None) -> tuple[Positions, Mask]:

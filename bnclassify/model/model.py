@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, log_normalize, log_sum_exp
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, log_normalize
 from ..base.checks import OneOf, Optional
 from ..base.immutable import EMPTY, Immutable, cached_property
 from ..base.messages import listed
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound="Model")
 Fit: TypeAlias = Callable[[Any, Any], "Model"]
-Choose: TypeAlias = Callable[[Array], tuple[Positions, Mask]]
 
 
 class Model(Immutable):
@@ -294,32 +292,9 @@ class Model(Immutable):
         """Return the log joint of class and first 0, 1 … features, (1 + features, rows, classes)."""
         return in_sequence(self.log_joint, codes, order)
 
-    def weigh_evidence(
-        self, codes: Codes, order: Sequence[int], choose: Choose
-    ) -> tuple[Array, Positions, Mask, Array]:
-        """Return (rows, 1 + features) contributions of prior and features to the log odds, NaN if undefined.
-
-        ``choose`` returns, from the log joint, the class to explain in each row and the classes to compare it
-        with, which are also returned, and the posterior of the class to explain.
-        """
-        logs = self.log_joints_in_sequence(codes, order)
-        targets, rivals = choose(logs[-1])
-        at = np.arange(codes.shape[1])
-        with np.errstate(invalid="ignore"):
-            odds = logs[:, at, targets] - log_sum_exp(np.where(rivals, logs, -np.inf))
-            # Odds that are infinite for the first features only, as averages can be, are those before;
-            # infinite odds stay infinite: inf − inf counts as 0.
-            last = odds[-1].copy()
-            for before, now in pairwise(odds):
-                kept = np.where(np.isinf(now), now != last, np.isinf(before) & (before == last))
-                now[:] = np.where(kept, before, now)
-            steps = np.where(odds[1:] == odds[:-1], 0.0, np.diff(odds, axis=0))
-        if not self.weighs_missing:
-            steps = np.where(codes[list(order)] < 0, 0.0, steps)
-        posteriors = np.exp(log_normalize(logs[-1]))[at, targets]
-        weights = np.concatenate([odds[:1], steps]).T
-        weights[np.isnan(odds[-1])] = np.nan
-        return weights, targets, rivals, posteriors
+    def is_silent(self, codes: Codes) -> Mask:
+        """Return which values, (features, rows), contribute nothing to the log odds: missing ones."""
+        return np.zeros(codes.shape, dtype=bool) if self.weighs_missing else codes[:] < 0
 
     def marginal_tables(self) -> tuple[Array, ...]:
         """Return ln P(level | class) of each feature alone, (levels + 1, classes), 0 if missing."""
@@ -470,7 +445,6 @@ class Model(Immutable):
         }
 
     def _lacks(self, action: str) -> TypeError:
-        """Return the error that an action is not defined for a model type."""
         return TypeError(f"x must be a model that can {action}; got {self.called}.")
 
     # What pictures show.

@@ -28,7 +28,7 @@ from ..counts.contingency import check_number, count_families, count_pairs, flat
 from ..frames.schema import Countable, Dataset
 from ..model.arguments import check_size
 from ..model.derived import Derived, forwarding
-from ..model.model import Choose, Model
+from ..model.model import Model
 from ..model.questions import is_nb
 from ..model.recipes import Recipe
 from .classifiers import BNC
@@ -258,10 +258,8 @@ class Lazy(Derived):
     def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
         return self.base.log_joints_in_sequence(self._hide(codes), order)
 
-    def weigh_evidence(
-        self, codes: Codes, order: Sequence[int], choose: Choose
-    ) -> tuple[Array, Positions, Mask, Array]:
-        return self.base.weigh_evidence(self._hide(codes), order, choose)
+    def is_silent(self, codes: Codes) -> Mask:
+        return self.base.is_silent(self._hide(codes))
 
     def effects_at(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
         return self.base.effects_at(self._hide(codes))
