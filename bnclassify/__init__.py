@@ -13,12 +13,13 @@ Data flow downwards through this list. Each package imports only from those abov
     metrics          metrics of predictions, folds, the scoring loop
     learners         learners of structure, from counts or by greedy search        nb tan_cl hc kdb ...
     several          several class variables                                       mbc maode chain ...
-    fitting          parameters, recipes, updates, refits in rounds                 lp bnc update pool
     inference        predictions, explanations, queries                            predict explain query ...
+    fitting          parameters, recipes, updates, refits in rounds                 lp bnc update pool
     evaluation       cross-validation, comparison, scores, uncertainty of arcs     cv compare loglik ...
     plotting         pictures: networks, charts                                    plot plot_cpt plot_cv ...
     exchange         files of models, objects and files of other libraries         save load write_page ...
     examples         example data sets                                              load_car load_pima ...
+    models           types of models, data and preparations                         AODE MBC Scorecard ...
     sklearn          an estimator for scikit-learn (import it from here)           BNCClassifier
 
 The functions have the names of the R package. The page For users of R (``vignettes/coming_from_r.py``
@@ -44,6 +45,7 @@ from importlib.metadata import version
 from sys import _getframe
 from typing import Any
 
+from . import models as models
 from .base import messages
 from .evaluation.accuracy import (
     accuracy as accuracy,
@@ -58,7 +60,8 @@ from .evaluation.compare import compare as compare
 from .evaluation.compare_ranks import compare_ranks as compare_ranks
 from .evaluation.cv import cv as cv
 from .evaluation.cv_predict import cv_predict as cv_predict
-from .evaluation.distances import kl_divergence as kl_divergence, shd as shd
+from .evaluation.kl_divergence import kl_divergence as kl_divergence
+from .evaluation.shd import shd as shd
 from .evaluation.loglik import AIC as AIC, BIC as BIC, cloglik as cloglik, loglik as loglik
 from .evaluation.summary import summary as summary
 from .examples import (
@@ -77,10 +80,9 @@ from .fitting.lp import lp as lp
 from .fitting.update import pool as pool, update as update
 from .fitting.with_table import from_tables as from_tables, with_table as with_table
 from .frames.check_data import check_data as check_data
-from .frames.opening import encode as encode
-from .frames.partitions import Partitions as Partitions
-from .frames.schema import Dataset as Dataset
-from .inference.effects import EffectTable as EffectTable, effects as effects
+from .frames.encode import encode as encode
+from .frames.dataset import Dataset as Dataset
+from .inference.effects import effects as effects
 from .inference.counterfactual import counterfactual as counterfactual
 from .inference.explain import explain as explain
 from .inference.from_effects import from_effects as from_effects
@@ -89,11 +91,12 @@ from .inference.monotonize import monotonize as monotonize
 from .inference.predict import predict as predict
 from .inference.query import query as query
 from .inference.sample import sample as sample
-from .inference.scorecard import Scorecard as Scorecard, scorecard as scorecard
+from .inference.scorecard import scorecard as scorecard
 from .inference.value_of_information import value_of_information as value_of_information
 from .learners.fixed import anb as anb, aode as aode, from_modelstring as from_modelstring, nb as nb
 from .learners.hill_climbing import ban as ban, hc as hc
-from .learners.independence import chisq_dn as chisq_dn, learn_blanket as learn_blanket
+from .learners.chi_square import chisq_dn as chisq_dn
+from .learners.blankets import learn_blanket as learn_blanket
 from .learners.k_dependence import kdb_gain as kdb_gain, kdb_mi as kdb_mi, spode as spode
 from .learners.latent_classes import lca as lca
 from .learners.local_scores import network_score as network_score
@@ -102,13 +105,11 @@ from .learners.wrappers import bsej as bsej, fssj as fssj, kdb as kdb, tan_hc as
 from .metrics.folds import r_folds as r_folds, stratified_folds as stratified_folds
 from .model.questions import (
     class_var as class_var,
-    class_vars as class_vars,
     classes as classes,
     families as families,
     feature_families as feature_families,
     features as features,
     is_anb as is_anb,
-    is_aode as is_aode,
     is_nb as is_nb,
     is_ode as is_ode,
     is_semi_naive as is_semi_naive,
@@ -119,25 +120,21 @@ from .model.questions import (
     nparams as nparams,
     preparation as preparation,
     values as values,
-    vars as vars,
 )
-from .model.traces import (
+from .model.tables import (
     concentrations as concentrations,
     cpt as cpt,
     em_objectives as em_objectives,
     feature_weights as feature_weights,
-    greedy_scores as greedy_scores,
     loo_summary as loo_summary,
     manb_arc_posterior as manb_arc_posterior,
     params as params,
     search_steps as search_steps,
 )
-from .network.awnb import min_testing_depths as min_testing_depths
-from .network.classifiers import BNC as BNC, DN as DN
+from .network.classifiers import BNC as BNC
 from .network.ensemble import Ensemble as Ensemble
-from .numbers.discretization import Discretizer as Discretizer, discretize as discretize
-from .numbers.preparation import Preparation as Preparation
-from .numbers.rare_levels import Merger as Merger, merge_rare as merge_rare
+from .numbers.discretization import discretize as discretize
+from .numbers.rare_levels import merge_rare as merge_rare
 from .plotting.bars import (
     plot_explanation as plot_explanation,
     plot_importance as plot_importance,
@@ -154,12 +151,8 @@ from .plotting.performance import (
     plot_ranks as plot_ranks,
     plot_scores as plot_scores,
 )
-from .several.mbc import MAODE as MAODE, MBC as MBC
 from .several.multi_learners import chain as chain, maode as maode, mbc as mbc
-from .several.multidimensional import Chain as Chain
-from .several.chain_ensemble import ChainEnsemble as ChainEnsemble
-from .superparents.n_dependence import ANDE as ANDE, ande as ande
-from .superparents.one_dependence import AODE as AODE
+from .superparents.n_dependence import ande as ande
 
 __all__ = sorted(
     name for name, value in globals().items() if getattr(value, "__module__", "").startswith("bnclassify.")
@@ -167,7 +160,7 @@ __all__ = sorted(
 
 __version__ = version("pybnclassify")
 
-messages.add_see_also(globals())
+messages.add_see_also(vars(models) | globals())
 
 _IN_R = {
     "logLik": "loglik(x, dataset)",
@@ -183,6 +176,8 @@ _IN_R = {
     "data": "load_car() or load_voting()",
     "car": "load_car()",
     "voting": "load_voting()",
+    "vars": "(*features(x), class_var(x))",
+    "is_aode": "isinstance(x, AODE), with AODE from bnclassify.models",
     "is_tan": "is_ode(x), which is also True for naive Bayes",
     "saveRDS": "save(x, path)",
     "readRDS": "load(path)",
@@ -193,6 +188,8 @@ def __getattr__(name: str) -> Any:
     """Raise an error that names the equivalent of a name of the R package."""
     if name in _IN_R:
         advice = f"bnclassify has no {name!r}. The equivalent of this R function is {_IN_R[name]}."
+    elif name in models.__all__:
+        advice = f"{name} is imported from bnclassify.models."
     elif name == "BNCClassifier":
         advice = "BNCClassifier is imported from bnclassify.sklearn, because scikit-learn is optional."
     else:

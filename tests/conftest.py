@@ -96,3 +96,9 @@ def voting() -> pd.DataFrame:
 def votes(voting: pd.DataFrame) -> pd.DataFrame:
     """The complete rows of the voting data."""
     return voting.dropna().reset_index(drop=True)
+
+
+def scores_of(x: bn.BNC) -> tuple[float, ...]:
+    """The scores of the steps of a greedy search."""
+    scores: tuple[float, ...] = bn.search_steps(x).attrs["scores"]
+    return scores

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 import bnclassify as bn
+from bnclassify.models import AODE
 
 
 def joint_by_hand(x: bn.BNC, row: pd.Series, label: object) -> float:
@@ -33,7 +34,7 @@ def joint_by_enumeration(x: bn.BNC, row: pd.Series, label: object) -> float:
     return total
 
 
-def posterior_by_enumeration(x: bn.BNC | bn.AODE, frame: pd.DataFrame) -> np.ndarray:
+def posterior_by_enumeration(x: bn.BNC | AODE, frame: pd.DataFrame) -> np.ndarray:
     weights = np.asarray(getattr(x, "weights", None) or np.ones(len(bn.members(x))))
     joint = np.array(
         [

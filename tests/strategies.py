@@ -67,7 +67,7 @@ def graphs(draw: st.DrawFn, frame: pd.DataFrame, *, max_parents: int = 3) -> bn.
     parents = draw(arcs(list(frame.columns), max_parents=max_parents))
     text = "".join(f"[{v}|{':'.join(parents[v])}]" if parents[v] else f"[{v}]" for v in frame.columns)
     x = bn.from_modelstring(text, "class")
-    return replace(x, levels=tuple(tuple(frame[v].cat.categories) for v in bn.vars(x)))
+    return replace(x, levels=tuple(tuple(frame[v].cat.categories) for v in x.variables))
 
 
 @st.composite
@@ -75,7 +75,7 @@ def models(draw: st.DrawFn, names: st.SearchStrategy[str], labels: st.SearchStra
     """A random augmented naive Bayes with random tables, its names and labels drawn as well."""
     class_var, *features = draw(st.lists(names, min_size=1, max_size=5, unique_by=str.casefold))
     structure = bn.anb(class_var, draw(arcs(features)), features=features)
-    levels = {name: tuple(draw(labels)) for name in bn.vars(structure)}
+    levels = {name: tuple(draw(labels)) for name in structure.variables}
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     concentration = draw(st.sampled_from([0.01, 1.0, 100.0]))
     tables = []

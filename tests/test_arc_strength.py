@@ -268,7 +268,7 @@ def test_models_of_raw_data_and_weighted_models() -> None:
     x = bn.bnc("tan_cl", "kind", raw, smooth=1, discretize="mdlp")
     strength = bn.arc_strength(x, raw, replicates=5, rng=0).set_index(["from", "to"])["strength"]
     assert strength["kind", "mass"] == 1
-    weighted = bn.bnc("kdb_mi", "kind", raw, backoff=True, loo_parents=True, discretize="mdlp")
+    weighted = bn.bnc("kdb_mi", "kind", raw, backoff=True, held_out="parents", discretize="mdlp")
     assert bn.arc_strength(weighted, raw, replicates=2, rng=0)["strength"].between(0, 1).all()
 
 
@@ -363,7 +363,7 @@ def test_equivalence_classes_by_enumeration() -> None:
 
 def test_distances_of_other_models(car: pd.DataFrame) -> None:
     x = bn.tan_cl("class", car)
-    assert bn.shd(x, bn.lp(x, car, backoff=True, loo_weights=True)) == 0
+    assert bn.shd(x, bn.lp(x, car, backoff=True, held_out="weights")) == 0
     with pytest.raises(ValueError, match="over the same variables; only one of them has 'doors'"):
         bn.shd(x, bn.nb("class", car.drop(columns="doors")))
     with pytest.raises(TypeError, match="of 6 networks"):

@@ -20,7 +20,7 @@ from bnclassify.numbers.cut_points import CUTTINGS, averaged_cuts
 from .conftest import REFERENCE, read_reference
 
 NAMES = ["pima_clean", "iris"]
-BEST: dict[str, Any] = {"backoff": True, "loo_weights": True, "loo_parents": True}
+BEST: dict[str, Any] = {"backoff": True, "held_out": "weights", "held_out_args": {"parents": True}}
 
 
 @cache
@@ -86,7 +86,7 @@ def test_weights_and_posteriors_of_the_reference(name: str) -> None:
             dag_args={"parents": parents},
             discretize="averaged",
             backoff=True,
-            loo_weights=True,
+            held_out="weights",
         )
         summary, weights = bn.loo_summary(model), bn.feature_weights(model)
         assert summary["power"] == pytest.approx(figures["tau"], abs=1e-5)
@@ -129,7 +129,7 @@ def test_terms_are_means_over_the_members(prior: dict[str, Any], method: str) ->
 def test_leave_one_out_over_cuttings_is_that_of_refits() -> None:
     """With cuts kept, and a prior that learns nothing from the data."""
     frame = rides().head(40)
-    model = learn(frame, smooth=1, loo_parents=True)
+    model = learn(frame, smooth=1, held_out="parents")
     own = frame["late"].cat.codes.to_numpy()
     by_depth = []
     for depth in range(3):
@@ -240,7 +240,7 @@ def test_values_that_last(tmp_path: Path) -> None:
     for arguments in (
         BEST,
         {"smooth": 1},
-        {"m": 1, "loo_weights": True},
+        {"m": 1, "held_out": "weights"},
         {"discretize": "mdlp", "smooth": 1},
     ):
         model = learn(frame, **arguments)
@@ -281,7 +281,7 @@ def test_what_goes_with_averaging() -> None:
     with pytest.raises(ValueError, match="discretize must be one of"):
         bn.bnc("nb", "late", frame, discretize="fine", smooth=1)
     with pytest.raises(ValueError, match="smooth above 0"):
-        bn.bnc("nb", "late", frame, discretize="averaged", smooth=0, loo_weights=True)
+        bn.bnc("nb", "late", frame, discretize="averaged", smooth=0, held_out="weights")
     with pytest.raises(TypeError, match="needs a joint distribution"):
         bn.bnc("nb", "late", frame, discretize="averaged", smooth=1, missing="em")
     with pytest.raises(KeyError, match="no column 'class'"):

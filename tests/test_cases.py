@@ -142,7 +142,7 @@ def test_lp_accepts_groups() -> None:
     frame = visits(60, 4, seed=0)
     rows, person = frame.drop(columns="person"), frame["person"]
     structure = bn.bnc("nb", "sick", rows, smooth=1, discretize="averaged")
-    options = {"backoff": True, "loo_weights": True}
+    options = {"backoff": True, "held_out": "weights"}
     grouped = bn.lp(structure, frame, groups="person", **options)
     assert bn.loo_summary(grouped)["power"] < 0.9 * bn.loo_summary(bn.lp(structure, rows, **options))["power"]
     one_each = bn.lp(structure, rows, groups=np.arange(len(rows)), **options)
@@ -172,10 +172,10 @@ def test_groups_must_be_labels(groups: Any, error: type[Exception], message: str
 
 def test_tables_do_not_depend_on_groups() -> None:
     frame = patients(60)
-    with pytest.raises(ValueError, match=r"groups must be None, because the parameters, lp\(smooth\)"):
+    with pytest.raises(ValueError, match="groups must be None unless held_out is"):
         bn.bnc("nb", "sick", frame, smooth=1, discretize="mdlp", groups=np.arange(60))
     structure = bn.bnc("nb", "sick", frame, smooth=1, discretize="mdlp")
-    with pytest.raises(ValueError, match="groups must be None unless loo_weights"):
+    with pytest.raises(ValueError, match="groups must be None unless held_out is"):
         bn.lp(structure, frame, smooth=1, groups=np.arange(60))
 
 
@@ -245,6 +245,18 @@ def test_rows_and_columns_have_an_order_of_their_own(rows: list[tuple[str, str, 
     assert in_order_of_contents(other.rename(columns={"x": "w"})) == expected
     classes = np.array(expected[-1])
     assert np.count_nonzero(classes[1:] != classes[:-1]) == frame["y"].nunique() - 1  # they are adjacent
+
+
+@pytest.mark.parametrize("unit", [1.0, 3.7, -2.0])
+def test_columns_with_the_same_ranks_are_not_in_the_order_given(unit: float) -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=200)
+    frame = pd.DataFrame({"log": x, "price": np.exp(x), "cube": x**3, "other": rng.normal(size=200)}) * unit
+    frame["y"] = np.where(rng.random(200) < 1 / (1 + np.exp(-2 * x - frame["other"])), "u", "v")
+    expected = bn.predict(bn.bnc(class_var="y", dataset=frame), frame, prob=True)
+    turned = frame[["cube", "price", "y", "other", "log"]]
+    found = bn.predict(bn.bnc(class_var="y", dataset=turned), turned, prob=True)
+    np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
 def test_folds_that_divide_groups_are_refused() -> None:

@@ -18,6 +18,7 @@ from bnclassify.metrics import METRICS
 from bnclassify.plotting.canvas import BLUE, GREY, LINES, ORANGE, broken, chance
 
 from .benchmarks.data import tree_augmented
+from .conftest import scores_of
 
 matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed; the extra plot has it")
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -152,7 +153,7 @@ def test_explanation_of_the_impossible_and_of_nothing(car: pd.DataFrame) -> None
 
 def test_cpt_shows_every_number(case: tuple[bn.BNC, pd.DataFrame]) -> None:
     x, frame = case
-    for variable in (bn.vars(x)[-2], bn.class_var(x)):
+    for variable in (x.variables[-2], bn.class_var(x)):
         ax = bn.plot_cpt(x, variable, dataset=frame)
         check_readable(ax)
         table = bn.cpt(x, variable)
@@ -412,13 +413,14 @@ def test_scores(car: pd.DataFrame, epsilon: float, steps: int) -> None:
     x = bn.tan_hc("class", car, k=3, smooth=1, rng=0, epsilon=epsilon)
     ax = bn.plot_scores(x)
     check_readable(ax)
-    assert ax.lines[0].get_xdata().tolist() == list(bn.greedy_scores(x))
+    assert ax.lines[0].get_xdata().tolist() == list(scores_of(x))
     arcs = [f"+ {tail} → {head}" for tail, head in bn.search_steps(x)[["from", "to"]].to_numpy()]
     assert [label.replace("\n", " ") for label in labels(ax)] == ["initial structure", *arcs]
     assert len(arcs) == steps
     assert (ax.get_title("left"), ax.get_xlabel()) == ("Search by tan_hc", "cross-validated accuracy")
-    with pytest.raises(ValueError, match="was not found by greedy search"):
-        bn.plot_scores(bn.nb("class", car))
+    for other in (bn.nb("class", car), bn.hc("class", car)):
+        with pytest.raises(ValueError, match=r"found by a search|must be found by greedy search"):
+            bn.plot_scores(other)
 
 
 def test_explanation_of_a_row_with_unseen_values(car: pd.DataFrame) -> None:
@@ -698,7 +700,7 @@ def test_without_matplotlib_an_error_says_what_to_install(
 
 
 def test_the_largest_negative_weight_is_drawn(voting: pd.DataFrame) -> None:
-    options = {"backoff": True, "loo_weights": True, "missing_level": False}
+    options = {"backoff": True, "held_out": "weights", "missing_level": False}
     x = bn.bnc("kdb_mi", "Class", voting, **options)
     weights = bn.feature_weights(x)
     lowest = weights.idxmin()

@@ -164,7 +164,7 @@ def test_climbs_as_if_every_neighbour_were_scored(data: st.DataObject, score: st
         [step[3:] for step in steps], [step[3:] for step in expected], rtol=1e-9, atol=1e-8
     )
     found = bn.network_score(x, frame, score=score, ess=10)
-    empty = bn.BNC("class", tuple((v,) for v in bn.vars(x)))
+    empty = bn.BNC("class", tuple((v,) for v in x.variables))
     start = bn.network_score(empty, frame, score=score, ess=10)
     assert found == pytest.approx(start + sum(step[3] for step in steps), rel=1e-9, abs=1e-8)
 
@@ -334,7 +334,7 @@ def test_odd_columns(score: str) -> None:
     one = bn.hc("c", twins[["a", "c"]], score=score)
     assert {frozenset(arc) for arc in arcs_of(one)} == {frozenset("ac")}
     with pytest.warns(UserWarning, match="no feature remains"):
-        assert bn.vars(bn.hc("c", twins[["c"]], score=score)) == ("c",)
+        assert bn.hc("c", twins[["c"]], score=score).variables == ("c",)
     for model in (x, one):
         assert bn.accuracy(bn.predict(bn.lp(model, twins, smooth=1), twins), twins["c"]) == 0.8
     single = bn.hc("c", twins.iloc[:1], score=score)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.base.messages import shown
-from bnclassify.frames.schema import match
+from bnclassify.frames.dataset import match
 
 from .strategies import frames
 
@@ -511,7 +511,7 @@ def test_rows_above_a_number_are_counted_in_slices(monkeypatch: pytest.MonkeyPat
     expected = bn.lp(bn.tan_cl("Class", frame), frame, smooth=1)
     data = bn.encode(frame, weights=np.repeat([1, 2, 0], 145))
     weighted = bn.lp(bn.tan_cl("Class", data), data, smooth=1)
-    monkeypatch.setattr("bnclassify.frames.schema._PART_ROWS", 100)
+    monkeypatch.setattr("bnclassify.frames.dataset._PART_ROWS", 100)
     for rows, whole in ((frame, expected), (data, weighted)):
         model = bn.lp(bn.tan_cl("Class", rows), rows, smooth=1)
         assert model.families == whole.families
@@ -616,7 +616,7 @@ def _answers(learner: str, frame: pd.DataFrame, **settings: Any) -> list[Any]:
 CODED: dict[str, dict[str, Any]] = {
     "nb": {"smooth": 1, "discretize": "quantile"},
     "tan_cl": {"ess": 1, "discretize": "quantile"},
-    "kdb_mi": {"backoff": True, "loo_weights": True, "discretize": "quantile"},
+    "kdb_mi": {"backoff": True, "held_out": "weights", "discretize": "quantile"},
     "hc": {"m": 1, "discretize": "quantile"},
     "aode": {"smooth": 1, "discretize": "quantile"},
     "ande": {"smooth": 1, "discretize": "quantile"},
@@ -666,7 +666,7 @@ def test_a_column_may_have_more_than_125_cut_points() -> None:
     rng, n = np.random.default_rng(0), 6_000
     x = rng.random(n)
     frame = pd.DataFrame({"x": x, "y": np.where(np.sin(150 * np.pi * x) > 0, "a", "b")})
-    weighed = {"backoff": True, "loo_weights": True, "loo_terms": ("codings",)}
+    weighed = {"backoff": True, "held_out": "weights", "held_out_args": {"terms": ["codings"]}}
     model = bn.bnc("nb", "y", frame, discretize="averaged_mdlp", **weighed)
     assert int(bn.preparation(model).cut_points["intervals"].iloc[0].split("-")[-1]) > 126
     assert bn.accuracy(bn.predict(model, frame), frame["y"]) > 0.95

@@ -446,8 +446,7 @@ ERRORS = {
     "columns 'v', 'w', 'q' must be categorical": {"numbers": {"u": "kernel"}},
     "numbers must be None if discretize is given": {"numbers": "kernel", "discretize": "mdlp"},
     "missing.*numbers": {"numbers": "kernel", "missing": "em"},
-    "loo_weights.*numbers": {"numbers": "kernel", "loo_weights": True},
-    "loo_power.*numbers": {"numbers": "kernel", "loo_power": True},
+    "held_out.*numbers": {"numbers": "kernel", "held_out": "weights"},
     "wanbia.*numbers": {"numbers": "kernel", "wanbia": True},
     "numbers must be None with hc; got 'kernel'. The learners 'nb', 'anb', 'tan_cl'": {
         "numbers": "kernel",

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import bnclassify as bn
+from bnclassify.models import DN
 
 from .conftest import REFERENCE, reference_frame
 from .oracles import joint_by_hand, posterior_by_enumeration, with_holes
@@ -37,7 +38,7 @@ def frame(name: str) -> pd.DataFrame:
     return votes.dropna().reset_index(drop=True) if name == "vote" else votes
 
 
-def feature_parents(x: bn.DN) -> dict[Any, list[Any]]:
+def feature_parents(x: DN) -> dict[Any, list[Any]]:
     return {v: list(family[1:-1]) for v, family in bn.feature_families(x).items()}
 
 
@@ -169,7 +170,7 @@ def test_levels_of_the_tests() -> None:
 
 def test_it_is_a_model_like_others(car: pd.DataFrame) -> None:
     x = bn.lp(bn.chisq_dn("class", car), car, smooth=1)
-    assert isinstance(x, bn.DN)
+    assert isinstance(x, DN)
     assert not bn.is_anb(x)
     assert bn.families(x)["maint"] == ("maint", "buying", "class")
     assert bn.params(x)["maint"].shape == (4, 4, 4)
@@ -211,7 +212,7 @@ def test_pictures_show_cycles(car: pd.DataFrame) -> None:
     assert source.count("dir=both") == 3
     assert "0 -> 1" in source
     assert "1 -> 0" not in source
-    ring = bn.DN("c", (("x", "y", "c"), ("y", "z", "c"), ("z", "x", "c"), ("c",)))
+    ring = DN("c", (("x", "y", "c"), ("y", "z", "c"), ("z", "x", "c"), ("c",)))
     source = bn.plot(ring).source
     assert "dir=both" not in source
     assert all(arc in source for arc in ("1 -> 0", "2 -> 1", "0 -> 2"))
@@ -265,7 +266,7 @@ def test_alpha_is_a_level(car: pd.DataFrame, alpha: float) -> None:
 )
 def test_a_graph_that_is_none(families: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        bn.DN("c", families)
+        DN("c", families)
 
 
 def test_odd_columns_have_no_parents() -> None:
@@ -274,7 +275,7 @@ def test_odd_columns_have_no_parents() -> None:
     assert feature_parents(bn.chisq_dn("c", table)) == {"a": ["b"], "k": [], "b": ["a"]}
     assert feature_parents(bn.chisq_dn("c", table[["a", "c"]])) == {"a": []}
     with pytest.warns(UserWarning, match="no feature remains"):
-        assert bn.vars(bn.chisq_dn("c", table[["c"]])) == ("c",)
+        assert bn.chisq_dn("c", table[["c"]]).variables == ("c",)
 
 
 def test_features_that_repeat_each_other_break_it() -> None:
@@ -302,8 +303,8 @@ def test_another_prior_replaces_the_table_of_the_class(car: pd.DataFrame) -> Non
     np.testing.assert_allclose(bn.predict(x, car, prob=True, prior=even), expected, rtol=1e-9)
 
 
-def as_dependency_network(x: bn.BNC) -> bn.DN:
-    return bn.DN(x.class_var, x.families, x.levels, x.cpts)
+def as_dependency_network(x: bn.BNC) -> DN:
+    return DN(x.class_var, x.families, x.levels, x.cpts)
 
 
 def test_incomplete_rows_by_enumeration(car: pd.DataFrame) -> None:
@@ -366,7 +367,7 @@ def test_arcs_in_both_directions_count_once_in_draws() -> None:
     cells = {("a", "u"): 6, ("a", "v"): 2, ("b", "u"): 1, ("b", "v"): 11}
     rows = [(x, y, c) for (x, y), n in cells.items() for c in "pq" for _ in range(n)]
     table = pd.DataFrame(rows, columns=["x", "y", "c"])
-    both = bn.lp(bn.DN("c", (("x", "y", "c"), ("y", "x", "c"), ("c",))), table, smooth=0)
+    both = bn.lp(DN("c", (("x", "y", "c"), ("y", "x", "c"), ("c",))), table, smooth=0)
     found = bn.query(both, ["x", "y"], {"c": "p"}, draws=20_000, rng=0)
     near(found, pd.Series(cells) / 20, 20_000)
 

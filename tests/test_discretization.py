@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify import Discretizer
+from bnclassify.models import Discretizer
 
 INF = float("inf")
 

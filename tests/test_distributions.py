@@ -35,7 +35,7 @@ def fitted(kind: str, data: st.DataObject, frame: pd.DataFrame) -> Any:
 
 def whole_table(x: Any) -> pd.Series:
     """P of every combination of all variables."""
-    names = bn.vars(x)
+    names = x.variables
     index = pd.MultiIndex.from_product([bn.values(x)[v] for v in names], names=names)
     members = bn.members(x)
     weights = np.asarray(getattr(x, "weights", None) or np.ones(len(members)), dtype=float)
@@ -51,7 +51,7 @@ def whole_table(x: Any) -> pd.Series:
 def test_queries_equal_enumeration(kind: str, data: st.DataObject) -> None:
     frame = data.draw(frames(max_rows=15, max_features=3))
     x = fitted(kind, data, frame)
-    names = data.draw(st.permutations(bn.vars(x)))
+    names = data.draw(st.permutations(x.variables))
     asked = names[: data.draw(st.integers(1, len(names)))]
     given_ = names[len(asked) : data.draw(st.integers(len(asked), len(names)))]
     evidence = {v: data.draw(st.sampled_from(bn.values(x)[v])) for v in given_}
@@ -199,10 +199,10 @@ def test_queries_without_an_answer(car: pd.DataFrame, monkeypatch: pytest.Monkey
 def test_samples_have_the_distribution(kind: str) -> None:
     x, n = small_model(kind), 200_000
     drawn = bn.sample(x, n, rng=0)
-    assert list(drawn) == list(bn.vars(x))
+    assert list(drawn) == list(x.variables)
     assert all(tuple(drawn[v].cat.categories) == bn.values(x)[v] for v in drawn)
     assert drawn.equals(bn.sample(x, n, rng=0))
-    check_shares(drawn, bn.query(x, list(bn.vars(x))))
+    check_shares(drawn, bn.query(x, list(x.variables)))
 
 
 def small_model(kind: str) -> Any:
@@ -241,10 +241,10 @@ EVIDENCE = [
 @pytest.mark.parametrize("evidence", EVIDENCE, ids=["feature", "class", "set", "likelihoods"])
 def test_samples_given_evidence_have_its_distribution(kind: str, evidence: dict[str, Any]) -> None:
     x = small_model(kind)
-    joint = bn.query(x, list(bn.vars(x)))
+    joint = bn.query(x, list(x.variables))
     weights = []
     for cell in joint.index:
-        row, weight = dict(zip(bn.vars(x), cell, strict=True)), joint[cell]
+        row, weight = dict(zip(x.variables, cell, strict=True)), joint[cell]
         for name, value in evidence.items():
             if isinstance(value, dict):
                 weight *= value.get(row[name], 0)
@@ -356,13 +356,13 @@ def test_samples_of_no_rows_and_refusals(car: pd.DataFrame) -> None:
 
 def likeliest(x: Any, row: pd.Series) -> float:
     """The probability of the best way to fill in a row."""
-    missing = [v for v in bn.vars(x) if pd.isna(row[v])]
+    missing = [v for v in x.variables if pd.isna(row[v])]
     choices = product(*(bn.values(x)[v] for v in missing))
     return max(probability(x, row, dict(zip(missing, filled, strict=True))) for filled in choices)
 
 
 def probability(x: Any, row: pd.Series, filled: dict[Any, Any]) -> float:
-    whole = pd.Series({v: filled.get(v, row[v]) for v in bn.vars(x)}, dtype=object)
+    whole = pd.Series({v: filled.get(v, row[v]) for v in x.variables}, dtype=object)
     members = bn.members(x)
     weights = np.asarray(getattr(x, "weights", None) or np.ones(len(members)), dtype=float)
     joints = [joint_by_hand(m, whole, whole["class"]) for m in members]
@@ -429,7 +429,7 @@ def test_columns_keep_their_type_and_others_stay() -> None:
     )
     levels = {"n": (1, 2), "t": ("a", "b"), "o": (False, True), "k": ("y", "x"), "c": ("p", "q")}
     x = bn.nb("c", features=["n", "t", "o", "k"])
-    x = bn.lp(replace(x, levels=tuple(levels[v] for v in bn.vars(x))), frame.dropna(), smooth=1)
+    x = bn.lp(replace(x, levels=tuple(levels[v] for v in x.variables)), frame.dropna(), smooth=1)
     whole = bn.impute(x, frame)
     assert whole.dtypes.to_dict() == frame.dtypes.to_dict()
     assert whole.loc["w"].to_dict() == {

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 
 import bnclassify as bn
+from bnclassify.inference.effect_table import merged
+from bnclassify.models import EffectTable
 
 from .oracles import with_holes
 from .strategies import examples, frames, smooths
@@ -25,16 +27,16 @@ from .test_sql import in_duckdb, in_sqlite
 OPTIONS: dict[str, dict[str, Any]] = {
     "nb": {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp"},
     "tree": {"dag_learner": "tan_cl", "smooth": 1, "discretize": "quantile", "bins": 3},
-    "power": {"dag_learner": "tan_cl", "smooth": 1, "discretize": "mdlp", "loo_power": True},
+    "power": {"dag_learner": "tan_cl", "smooth": 1, "discretize": "mdlp", "held_out": "power"},
     "level": {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp", "missing_level": True},
     "manb": {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp", "manb_prior": 0.5},
     "wanbia": {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp", "wanbia": True},
     "awnb": {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp", "awnb_trees": 5, "rng": 0},
     "depth 1": {
-        "dag_learner": "kdb_mi", "backoff": True, "loo_weights": True, "discretize": "mdlp",
+        "dag_learner": "kdb_mi", "backoff": True, "held_out": "weights", "discretize": "mdlp",
         "dag_args": {"kdbk": 1},
     },
-    "averaged": {"dag_learner": "nb", "backoff": True, "loo_weights": True, "discretize": "averaged"},
+    "averaged": {"dag_learner": "nb", "backoff": True, "held_out": "weights", "discretize": "averaged"},
 }  # fmt: skip
 
 
@@ -45,8 +47,9 @@ def pima() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def curves(pima: pd.DataFrame) -> Any:
-    """The default as a sum of one effect per feature: tables, densities and slopes."""
-    return bn.bnc(class_var="diabetes", dataset=pima, additive=True)
+    """The default as a sum of curves: tables, densities and slopes."""
+    terms = ("densities", "slopes", "shifts", "codings", "gaps")
+    return bn.bnc("nb", "diabetes", pima, held_out_args={"terms": terms})
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +111,7 @@ def test_tables_predict_as_the_model_and_go_around(pima: pd.DataFrame, name: str
     complete = pima.dropna()
     exact, found = (bn.predict(one, complete, prob=True) for one in (x, again))
     np.testing.assert_allclose(np.log(found), np.log(exact), rtol=0, atol=1e-12)
-    pd.testing.assert_frame_equal(bn.effects(again, pima, steps=2), table)
+    pd.testing.assert_frame_equal(bn.effects(again, pima), table)
     shuffled = table.sample(frac=1, random_state=0)
     by_text = pd.read_csv(io.StringIO(shuffled.to_csv(index=False)))
     other = bn.from_effects(by_text, class_var="diabetes")
@@ -165,19 +168,43 @@ def test_labels_of_any_type_go_around() -> None:
     pd.testing.assert_frame_equal(bn.predict(again, frame, prob=True), expected)
 
 
-def test_curves_are_cut_at_quantiles(pima: pd.DataFrame, curves: Any) -> None:
+def test_neighbours_that_differ_least_are_merged(pima: pd.DataFrame, curves: Any) -> None:
     gaps = {}
     for steps in (4, 8, 32, 1000):
         table = bn.effects(curves, pima, steps=steps)
         sizes = table[table["value"].map(lambda v: isinstance(v, pd.Interval))].groupby("feature")
-        assert sizes.size().max() <= steps + 1
+        assert sizes.size().max() <= steps
         found = bn.predict(bn.from_effects(table), pima, prob=True)
         gaps[steps] = (found - bn.predict(curves, pima, prob=True)).abs().to_numpy().mean()
-        if steps == 8:
-            common = sizes["share"].apply(lambda share: share / share.sum())["pedigree"]
-            assert common.between(0.06, 0.2).all()  # cut points of the model are nearest to the quantiles
     assert gaps[4] > gaps[8] > gaps[32] > gaps[1000]
-    assert gaps[32] < 0.02
+    assert gaps[32] < 0.01
+
+
+@examples(30)
+@given(st.lists(st.tuples(st.integers(-5, 5), st.integers(1, 9)), min_size=2, max_size=7), st.integers(1, 6))
+def test_merged_intervals_lose_the_least_variance_step_by_step(
+    pairs: list[tuple[int, int]], most: int
+) -> None:
+    """Each merge is the one of neighbours that adds least to the squared distances from the means."""
+    values, weights = (np.array(part, dtype=float) for part in zip(*pairs, strict=True))
+
+    def lost(ends: list[int]) -> float:
+        parts = [slice(*pair) for pair in pairwise([0, *ends])]
+        means = [np.average(values[part], weights=weights[part]) for part in parts]
+        squares = [
+            weights[part] @ np.square(values[part] - mean) for part, mean in zip(parts, means, strict=True)
+        ]
+        return float(sum(squares) / weights.sum())
+
+    found = merged(np.stack([0 * values, values], axis=1), weights, most, 0.0).tolist()
+    best = list(range(1, len(values) + 1))
+    while len(best) > max(most, 1):
+        best = min([[*best[:i], *best[i + 1 :]] for i in range(len(best) - 1)], key=lost)
+    if len(found) == len(best):
+        assert lost(found) == pytest.approx(lost(best))
+    else:  # equal neighbours are one interval
+        assert len(found) < len(best)
+        assert lost(found) == pytest.approx(lost(best))
 
 
 def test_steps_lose_nothing_on_other_rows(pima: pd.DataFrame) -> None:
@@ -195,9 +222,9 @@ def test_steps_lose_nothing_on_other_rows(pima: pd.DataFrame) -> None:
 
 def test_steps_are_the_means_of_the_curve(pima: pd.DataFrame, curves: Any) -> None:
     table = bn.effects(curves, steps=8)
-    found = bn.explain(curves, pima.dropna(), target="yes")["log_odds"].xs("pedigree", level="variable")
-    numbers = pima.dropna()["pedigree"]
-    for line in table[table["feature"] == "pedigree"].iloc[1:-2].to_dict("records"):
+    found = bn.explain(curves, pima, target="yes")["log_odds"].xs("pedigree", level="variable")
+    numbers = pima["pedigree"]
+    for line in table[table["feature"] == "pedigree"].iloc[:-1].to_dict("records"):
         inside = found[[value in line["value"] for value in numbers]]
         assert line["yes"] == pytest.approx(inside.mean(), abs=0.02)
 
@@ -359,18 +386,34 @@ def test_models_that_are_not_sums(car: pd.DataFrame, message: str) -> None:
     bn.effects(bn.bnc("kdb_mi", "class", car, smooth=1, dag_args={"kdbk": 1}))
 
 
-def test_additive_models_are_tables(pima: pd.DataFrame, curves: Any) -> None:
+def test_additive_models_are_tables(pima: pd.DataFrame, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"as in bnc\(class_var=\.\.\., dataset=\.\.\., additive=True\)"):
         bn.effects(bn.bnc("kdb_mi", "diabetes", pima, dag_args={"kdbk": 2}))
     votes, car = bn.load_voting(), bn.load_car()
-    for name, frame in {"Class": votes, "class": car}.items():
+    for name, frame in {"Class": votes, "class": car, "diabetes": pima}.items():
         x = bn.bnc(class_var=name, dataset=frame, additive=True)
+        assert isinstance(x, EffectTable)
         again = bn.from_effects(bn.effects(x))
         expected = bn.predict(x, frame, prob=True)  # rows with missing values, too
         np.testing.assert_allclose(bn.predict(again, frame, prob=True), expected, rtol=0, atol=1e-12)
-    again = bn.from_effects(bn.effects(curves, steps=1000))
-    gaps = bn.predict(again, pima, prob=True) - bn.predict(curves, pima, prob=True)
-    assert np.abs(gaps).to_numpy().mean() < 0.01
+    assert len(bn.to_sql(x, table="women")) < 20_000
+    bn.write_page(x, tmp_path / "women.html")
+    assert (tmp_path / "women.html").stat().st_size < 100_000
+    with pytest.raises(ValueError, match="dag must be True for a table of effects"):
+        bn.cv(x, pima, k=2, rng=0, dag=False)
+
+
+def test_additive_models_are_the_sum_of_curves_in_steps(pima: pd.DataFrame, curves: Any) -> None:
+    """Intervals are merged while the variance of the effects of a feature changes by less than .0003."""
+    x = bn.bnc(class_var="diabetes", dataset=pima, additive=True)
+    fine = bn.from_effects(bn.effects(curves, steps=1000))
+    explained = [bn.explain(one, pima, target="yes")["log_odds"].unstack() for one in (fine, x)]  # noqa: PD010
+    gaps = np.square(explained[0] - explained[1]).mean()
+    assert gaps.max() < 0.0006
+    assert len(bn.effects(x)) < len(bn.effects(fine)) / 3
+    folds = bn.stratified_folds(pima["diabetes"], 3, rng=0)
+    losses = [bn.cv(one, pima, folds=folds, metric="log_loss") for one in (curves, x)]
+    assert losses[1] == pytest.approx(losses[0], abs=0.002)
 
 
 def test_other_functions_accept_tables(pima: pd.DataFrame, curves: Any, tmp_path: Path) -> None:
@@ -380,7 +423,7 @@ def test_other_functions_accept_tables(pima: pd.DataFrame, curves: Any, tmp_path
     bn.save(x, tmp_path / "table.json")
     assert (tmp_path / "table.json").stat().st_size < 60_000
     again = bn.load(tmp_path / "table.json")
-    assert isinstance(again, bn.EffectTable)
+    assert isinstance(again, EffectTable)
     assert bn.predict(again, pima, prob=True).equals(bn.predict(x, pima, prob=True))
     folds = bn.stratified_folds(pima["diabetes"], 4, rng=0)
     for dag in (True, False):
@@ -422,7 +465,7 @@ def test_values_of_information_are_those_of_naive_bayes(pima: pd.DataFrame, naiv
 
 def test_isotonic_effects_are_those_of_scipy(pima: pd.DataFrame, curves: Any) -> None:
     before = bn.effects(curves, pima)
-    asked = {"glucose": "increasing", "pressure": "decreasing"}
+    asked = {"glucose": "increasing", "pregnancies": "decreasing"}
     x = bn.monotonize(curves, asked, pima)
     after = bn.effects(x, pima)
     assert after["value"].equals(before["value"])
@@ -483,9 +526,9 @@ def test_directions_that_are_not_valid(car: pd.DataFrame, pima: pd.DataFrame, na
 
 
 def test_few_intervals_of_a_card(pima: pd.DataFrame, curves: Any) -> None:
-    card = bn.scorecard(curves, most_intervals=6)
+    card = bn.scorecard(curves, most_intervals=8)
     points = card.points[card.points["value"] != "(missing)"]
-    assert points.groupby("variable").size().max() == 6
+    assert points.groupby("variable").size().max() == 8
     for _, lines in points.groupby("variable"):
         assert (lines["points"].diff().iloc[1:] != 0).all()  # equal neighbours are one interval
     rows = pima.dropna()

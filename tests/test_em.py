@@ -49,7 +49,7 @@ def test_what_is_maximised_never_falls_and_is_what_it_says(prior: str, data: st.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # three iterations do not converge
         runs = [
-            bn.lp(structure, frame, missing="em", em_iterations=n, em_tolerance=0, **{prior: amount})
+            bn.lp(structure, frame, missing={"iterations": n, "tolerance": 0}, **{prior: amount})
             for n in (1, 2, 3)
         ]
     trace = bn.em_objectives(runs[-1])
@@ -77,7 +77,7 @@ def test_missing_features_of_a_naive_bayes_add_nothing(voting: pd.DataFrame) -> 
 def test_a_fixed_point_by_hand() -> None:
     """Two classes told apart by one feature: a row without a class joins the class of its kind."""
     frame = pd.DataFrame({"a": list("xxyyx"), "class": ["p", "p", "q", "q", None]})
-    x = bn.lp(bn.nb("class", frame), frame, smooth=0, missing="em", em_tolerance=1e-14)
+    x = bn.lp(bn.nb("class", frame), frame, smooth=0, missing={"tolerance": 1e-14})
     np.testing.assert_allclose(bn.params(x)["class"], [0.6, 0.4], atol=1e-5)
 
 
@@ -122,13 +122,17 @@ def test_ensembles_and_cross_validation(voting: pd.DataFrame) -> None:
 def test_em_refuses(voting: pd.DataFrame) -> None:
     x = bn.tan_cl("Class", voting)
     with pytest.warns(UserWarning, match="EM stopped after 1 iterations"):
-        bn.lp(x, voting, smooth=1, missing="em", em_iterations=1, em_tolerance=0)
+        bn.lp(x, voting, smooth=1, missing={"iterations": 1, "tolerance": 0})
     with pytest.raises(ValueError, match="missing must be one of 'available', 'em'"):
         bn.lp(x, voting, smooth=1, missing="EM")
-    with pytest.raises(ValueError, match="em_iterations must be a whole number of at least 1"):
-        bn.lp(x, voting, smooth=1, missing="em", em_iterations=0)
-    with pytest.raises(ValueError, match="em_tolerance must be a finite number of at least 0; got -1"):
-        bn.lp(x, voting, smooth=1, missing="em", em_tolerance=-1)
+    with pytest.raises(ValueError, match="iterations in missing must be a whole number of at least 1"):
+        bn.lp(x, voting, smooth=1, missing={"iterations": 0})
+    with pytest.raises(
+        ValueError, match="tolerance in missing must be a finite number of at least 0; got -1"
+    ):
+        bn.lp(x, voting, smooth=1, missing={"tolerance": -1})
+    with pytest.raises(ValueError, match="each key of missing must be one of 'iterations', 'tolerance'"):
+        bn.lp(x, voting, smooth=1, missing={"iteration": 1})
     with pytest.raises(ValueError, match="Only one of wanbia, missing must be given"):
         bn.lp(x, voting, smooth=1, missing="em", wanbia=True)
     with pytest.raises(ValueError, match="not fitted by EM"):

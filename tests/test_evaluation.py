@@ -51,7 +51,7 @@ def test_an_ensemble_averages_the_joints_of_its_members(frame: pd.DataFrame, smo
 @given(frames(max_features=2), smooths)
 def test_a_network_is_a_distribution(frame: pd.DataFrame, smooth: float) -> None:
     x = bn.lp(bn.tan_cl("class", frame), frame, smooth=smooth)
-    every = pd.DataFrame(product(*(bn.values(x)[v] for v in bn.vars(x))), columns=list(bn.vars(x)))
+    every = pd.DataFrame(product(*(bn.values(x)[v] for v in x.variables)), columns=list(x.variables))
     total = sum(np.exp(bn.loglik(x, every.iloc[[i]])) for i in range(len(every)))
     assert total == pytest.approx(1)
 

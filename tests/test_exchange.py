@@ -107,7 +107,7 @@ def test_networkx_has_the_graph_and_what_is_known(car: pd.DataFrame) -> None:
     for x in (bn.anb("class", {"b": ["a"], "c": ["a", "b"]}), bn.tan_cl("class", car), fitted):
         graph = bn.to_networkx(x)
         assert networkx.is_directed_acyclic_graph(graph)
-        assert tuple(graph.nodes) == bn.vars(x)
+        assert tuple(graph.nodes) == x.variables
         assert graph.graph == {"class_var": "class"}
         for variable, family in bn.families(x).items():
             assert tuple(graph.predecessors(variable)) == family[1:]
@@ -186,7 +186,7 @@ def test_pgmpy_keeps_names_and_labels(odd: tuple[bn.BNC, pd.DataFrame]) -> None:
     load_pgmpy()
     x, frame = odd
     network, rows = bn.to_pgmpy(x), frame.head(8)
-    assert set(network.nodes) == set(bn.vars(x))
+    assert set(network.nodes) == set(x.variables)
     for name, labels in bn.values(x).items():
         assert network.get_cpds(name).state_names[name] == list(labels)
     expected = bn.predict(x, rows, prob=True)
@@ -322,7 +322,7 @@ def test_pyagrum_reads_what_is_written(x: bn.BNC, tmp_path_factory: pytest.TempP
     path = str(tmp_path_factory.getbasetemp() / "pyagrum.bif")
     bn.write_bif(x, path)
     network = pyagrum.loadBN(path)
-    assert set(network.names()) == set(bn.vars(x))
+    assert set(network.names()) == set(x.variables)
     for family, table in zip(x.families, x.cpts, strict=True):
         there = network.cpt(family[0])
         assert network.variable(family[0]).labels() == bn.values(x)[family[0]]

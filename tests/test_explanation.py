@@ -386,10 +386,10 @@ def test_many_rows_of_a_dependency_network(car: pd.DataFrame) -> None:
 @pytest.mark.parametrize(
     ("learner", "method"),
     [
-        ("tan_cl", {"smooth": 1, "loo_weights": True}),
-        ("tan_cl", {"smooth": 1, "loo_power": True}),
+        ("tan_cl", {"smooth": 1, "held_out": "weights"}),
+        ("tan_cl", {"smooth": 1, "held_out": "power"}),
         ("tan_cl", {"backoff": True}),
-        ("aode", {"smooth": 1, "loo_power": True}),
+        ("aode", {"smooth": 1, "held_out": "power"}),
     ],
 )
 def test_weighted_and_powered_models(car: pd.DataFrame, learner: str, method: dict[str, Any]) -> None:
@@ -605,7 +605,7 @@ def by_variable(x: Any, rows: pd.DataFrame, **options: Any) -> pd.DataFrame:
 
 
 def test_weights_apply_to_the_table_without_parents(car: pd.DataFrame) -> None:
-    x = bn.lp(bn.tan_cl("class", car), car, smooth=1, loo_weights=True)
+    x = bn.lp(bn.tan_cl("class", car), car, smooth=1, held_out="weights")
     y = bn.lp(bn.nb("class", car), car, smooth=1)
     weights = bn.feature_weights(x)
     rows = car.iloc[::100]
@@ -622,7 +622,11 @@ def test_weights_apply_to_the_table_without_parents(car: pd.DataFrame) -> None:
 
 def test_interactions_of_the_default_belong_to_the_features_on_which_they_depend() -> None:
     pima = bn.load_pima()
-    recipe = {"backoff": True, "loo_weights": True, "loo_terms": ["depths", "gaussians", "slopes"]}
+    recipe = {
+        "backoff": True,
+        "held_out": "weights",
+        "held_out_args": {"terms": ["depths", "gaussians", "slopes"]},
+    }
     x = bn.bnc("kdb_mi", "diabetes", pima, dag_args={"kdbk": 2}, discretize="averaged", **recipe)
     rows = pima.dropna().sample(40, random_state=0)
     found = by_variable(x, rows, target="yes", interactions=True)

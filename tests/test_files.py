@@ -28,8 +28,9 @@ from bnclassify.exchange import storage
 from bnclassify.fitting.lp import fit
 from bnclassify.learners import LEARNERS
 from bnclassify.model.model import Model
+from bnclassify.models import AODE, DN
 from bnclassify.network.classifiers import Network
-from bnclassify.network.estimates import Method
+from bnclassify.network.priors import Method
 from bnclassify.recipe.weighted import Stacked
 from bnclassify.several.multidimensional import ClassView
 
@@ -252,8 +253,8 @@ MODELS: dict[str, Callable[[Hashable, pd.DataFrame], Model]] = {
     "gaussian": lambda y, d: bn.bnc("nb", y, d, smooth=1, numbers="gaussian"),
     "kernel": lambda y, d: bn.bnc("tan_cl", y, d, smooth=1, numbers="kernel"),
     "averaged": lambda y, d: bn.bnc("nb", y, d, smooth=1, discretize="averaged"),
-    "power": lambda y, d: bn.bnc("aode", y, d, smooth=1, loo_power=True, discretize="quantile"),
-    "weights": lambda y, d: bn.bnc("nb", y, d, smooth=1, loo_weights=True, discretize="quantile"),
+    "power": lambda y, d: bn.bnc("aode", y, d, smooth=1, held_out="power", discretize="quantile"),
+    "weights": lambda y, d: bn.bnc("nb", y, d, smooth=1, held_out="weights", discretize="quantile"),
     "default": lambda y, d: bn.bnc(class_var=y, dataset=d),
     "chain": lambda y, d: bn.lp(bn.chain([y, "other"], _in_two(d)), _in_two(d), smooth=1),
     "mbc": lambda y, d: bn.lp(bn.mbc([y, "other"], _in_two(d)), _in_two(d), smooth=1),
@@ -341,7 +342,7 @@ def kinds(base: type) -> Iterator[type]:
 def test_files_hold_every_kind_of_model_and_method() -> None:
     # The base of BNC and DN, and models that are made for one question or trial, are in no file.
     found = {*kinds(Model), *kinds(Method)} - {Network, ClassView, Stacked}
-    assert {bn.BNC, bn.DN, bn.AODE, bn.Ensemble} <= found
+    assert {bn.BNC, DN, AODE, bn.Ensemble} <= found
     assert not [kind for kind in found if not is_record(kind)]
 
 
@@ -589,8 +590,8 @@ def damageable(car: pd.DataFrame) -> dict[str, Model]:
     return {
         "nb": bn.bnc("nb", "class", car, smooth=1),
         "ande": bn.bnc("ande", "class", car, smooth=1),
-        "powered": bn.bnc("aode", "class", car, smooth=1, loo_power=True),
-        "weighted": bn.bnc("nb", "class", car, backoff=True, loo_weights=True),
+        "powered": bn.bnc("aode", "class", car, smooth=1, held_out="power"),
+        "weighted": bn.bnc("nb", "class", car, backoff=True, held_out="weights"),
         "raw": bn.bnc("nb", "kind", raw, smooth=1, discretize="mdlp", min_count=2),
         "gaussian": bn.bnc("nb", "kind", raw, smooth=1, numbers="gaussian"),
         "kernel": bn.bnc("nb", "kind", raw, smooth=1, numbers="kernel"),
@@ -656,7 +657,7 @@ def test_arrays_of_another_shape_change_nothing(
 
 def test_negative_powers_are_kept(tmp_path: Path) -> None:
     frame = pd.DataFrame({"a": list("0011") * 10, "b": list("0101") * 10, "c": list("uvvu") * 10})
-    for how in ({"loo_power": True}, {"loo_weights": True}):
+    for how in ({"held_out": "power"}, {"held_out": "weights"}):
         x = bn.bnc("nb", "c", frame, smooth=1, **how)
         assert bn.loo_summary(x)["power"] < -1
         bn.save(x, tmp_path / "x.json")

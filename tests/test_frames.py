@@ -13,6 +13,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.frames.sources import in_pandas
+from bnclassify.network.awnb import min_testing_depths
 from bnclassify.sklearn import BNCClassifier, BNCMultiClassifier
 
 pytest.importorskip("narwhals", reason="narwhals is not installed; the extra frames has it")
@@ -105,7 +106,7 @@ WITHOUT_NUMBERS: dict[str, Callable[[Any, pd.DataFrame], Any]] = {
     "lca": lambda given, frame: posteriors(bn.lca("group", given, k=2, rng=0), frame),
     "cmi": lambda given, frame: bn.cmi("grade", "buys", given, z="pet"),
     "ci_test": lambda given, frame: bn.ci_test("grade", "buys", given),
-    "min_testing_depths": lambda given, frame: bn.min_testing_depths("buys", given),
+    "min_testing_depths": lambda given, frame: min_testing_depths("buys", given),
     "encode": lambda given, frame: [bn.encode(given).levels, bn.encode(given).codes.tolist()],
     "merge_rare": lambda given, frame: bn.merge_rare(given, min_count=45, columns=["town"])[0].astype(object),
     "update": lambda given, frame: posteriors(bn.update(fitted(frame), given), frame),
@@ -120,7 +121,7 @@ WITHOUT_NUMBERS: dict[str, Callable[[Any, pd.DataFrame], Any]] = {
     ),
 }
 WITH_NUMBERS: dict[str, Callable[[Any, pd.DataFrame], Any]] = {
-    "bnc": lambda given, frame: posteriors(bn.bnc("kdb_mi", "buys", given, honest_power=None), frame),
+    "bnc": lambda given, frame: posteriors(bn.bnc("kdb_mi", "buys", given), frame),
     "bnc mdlp": lambda given, frame: posteriors(
         bn.bnc("nb", "buys", given, smooth=1, discretize="mdlp"), frame
     ),

@@ -67,7 +67,7 @@ def test_gains_are_those_of_a_loop_over_rows(gaps: float) -> None:
         others = [i for i in range(4) if i != child]
         for parents in [*combinations(others, 1), *combinations(others, 2)]:
             expected = gain_by_hand(frame, name, "".join("abcd"[i] for i in parents), min(1, 3 / np.sqrt(4)))
-            assert scores.gain(child, parents) == pytest.approx(expected, abs=1e-9)
+            assert scores.gains(child, np.array([parents])) == pytest.approx([expected], abs=1e-9)
 
 
 def test_weighted_rows_equal_repeated_rows_but_for_rows_held_out() -> None:
@@ -117,4 +117,5 @@ def test_columns_that_are_never_observed_together_have_no_gain() -> None:
     frame.loc[20:, "b"] = None
     for weights in (None, np.ones(40), np.linspace(0.5, 2, 40)):
         scores = _Scores(bn.encode(frame, weights=weights))
-        assert scores.gain(0, (1,)) == scores.gain(1, (0,)) == scores.gain(2, (0, 1)) == 0
+        for child, parents in ((0, [[1]]), (1, [[0]]), (2, [[0, 1]])):
+            assert scores.gains(child, np.array(parents)).tolist() == [0]

@@ -200,7 +200,7 @@ LEARNED: dict[str, Callable[[pd.DataFrame], Any]] = {
     "`lca`": lambda d: bn.lca("group", d.drop(columns="Class"), k=2, restarts=1, rng=0),
     "`wanbia": lambda d: bn.lp(bn.nb("Class", d), d, smooth=1, wanbia=True),
     "the default": lambda d: bn.bnc("kdb_mi", "Class", d, missing_level=False),
-    "`loo_power": lambda d: bn.lp(bn.tan_cl("Class", d), d, smooth=1, loo_power=True),
+    '`held_out="power"': lambda d: bn.lp(bn.tan_cl("Class", d), d, smooth=1, held_out="power"),
     "`subsumption": lambda d: bn.lp(bn.nb("Class", d), d, smooth=1, subsumption=30),
     "`ande`": lambda d: bn.lp(bn.ande("Class", d), d, smooth=1),
     "dependency": lambda d: bn.lp(bn.chisq_dn("Class", d), d, smooth=1),
@@ -218,8 +218,8 @@ def test_the_page_says_what_models_do(voting: pd.DataFrame, name: str) -> None:
         else voting.iloc[:, -4:]
     )
     x = LEARNED[name](frame)
-    rows = frame.drop(columns=[c for c in bn.class_vars(x) if c in frame])
-    rows, several = rows[rows.isna().any(axis=1)].head(3), len(bn.class_vars(x)) > 1
+    rows = frame.drop(columns=[c for c in x.targets if c in frame])
+    rows, several = rows[rows.isna().any(axis=1)].head(3), len(x.targets) > 1
     calls: list[tuple[str, Callable[[], Any]]] = [
         (cells[1], lambda: bn.predict(x, rows)),
         (cells[2], lambda: bn.loglik(x, frame.dropna())),

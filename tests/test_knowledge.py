@@ -161,7 +161,7 @@ def test_cross_validation_replaces_the_table_again(car: pd.DataFrame, tmp_path: 
 
 def test_tables_make_a_network(car: pd.DataFrame) -> None:
     for x in (bn.bnc("tan_cl", "class", car, smooth=1), bn.lp(bn.hc("class", car), car, smooth=1)):
-        y = bn.from_tables("class", {v: bn.cpt(x, v) for v in bn.vars(x)})
+        y = bn.from_tables("class", {v: bn.cpt(x, v) for v in x.variables})
         assert bn.families(y) == bn.families(x)
         assert bn.values(y) == bn.values(x)
         assert all(map(np.array_equal, y.cpts, x.cpts))
@@ -213,7 +213,7 @@ def test_tables_of_other_models_are_not_replaced(car: pd.DataFrame) -> None:
     with pytest.raises(TypeError, match="with_table"):
         bn.with_table(bn.bnc("aode", "class", car, smooth=1), "class", table)
     with pytest.raises(TypeError, match="x must be a single network, whose tables are used unchanged"):
-        bn.with_table(bn.bnc("nb", "class", car, smooth=1, loo_weights=True), "class", table)
+        bn.with_table(bn.bnc("nb", "class", car, smooth=1, held_out="weights"), "class", table)
     with pytest.raises(KeyError, match="variable must be a variable of the model; got 'wheels'"):
         bn.with_table(bn.bnc("nb", "class", car, smooth=1), "wheels", table)
     with pytest.raises(TypeError, match="must be a DataFrame, as cpt returns it"):

@@ -62,7 +62,7 @@ def test_tables_that_back_off(name: str, k: str) -> None:
 def test_weights_by_leave_one_out(name: str, k: str) -> None:
     for depth, reference in structure(name, k)[2]["weighted_by_depth"].items():
         x, frame, _ = structure(name, k, int(depth))
-        model = bn.lp(x, frame, backoff=True, loo_weights=True)
+        model = bn.lp(x, frame, backoff=True, held_out="weights")
         summary = bn.loo_summary(model)
         assert summary["power"] == pytest.approx(reference["tau"], abs=1e-5)
         assert summary["objective"] == pytest.approx(reference["objective"], rel=1e-6)
@@ -79,25 +79,25 @@ def test_weights_by_leave_one_out(name: str, k: str) -> None:
 @pytest.mark.parametrize(("name", "k"), CASES)
 def test_parents_by_leave_one_out(name: str, k: str) -> None:
     x, frame, reference = structure(name, k)
-    model = bn.lp(x, frame, backoff=True, loo_weights=True, loo_parents=True)
+    model = bn.lp(x, frame, backoff=True, held_out="weights", held_out_args={"parents": True})
     best = reference["best_depth"]
     assert bn.loo_summary(model)["parents"] == best
     shorter = structure(name, k, best)[0]
     assert bn.families(model) == bn.families(shorter)
-    same = bn.lp(shorter, frame, backoff=True, loo_weights=True)
+    same = bn.lp(shorter, frame, backoff=True, held_out="weights")
     pd.testing.assert_series_equal(bn.feature_weights(model), bn.feature_weights(same))
     pd.testing.assert_series_equal(bn.concentrations(model), bn.concentrations(same))
 
 
 def test_parents_alone(car: pd.DataFrame) -> None:
     x = bn.anb("class", {"maint": ["buying", "safety"], "doors": ["lug_boot", "persons"]}, car)
-    model = bn.lp(x, car, backoff=True, loo_parents=True)
+    model = bn.lp(x, car, backoff=True, held_out="parents")
     kept = bn.loo_summary(model)["parents"]
     parents = {v: family[1:-1][:kept] for v, family in bn.feature_families(x).items()}
     same = bn.lp(bn.anb("class", parents, car), car, backoff=True)
     assert bn.families(model) == bn.families(same)
     assert bn.loglik(model, car) == bn.loglik(same, car)
-    assert "lp(backoff=True, loo_parents=True)" in repr(model)
+    assert "lp(backoff=True, held_out='parents')" in repr(model)
 
 
 def log_posteriors(structure: bn.BNC, frame: pd.DataFrame, **prior: Any) -> Array:
@@ -113,7 +113,7 @@ def log_posteriors(structure: bn.BNC, frame: pd.DataFrame, **prior: Any) -> Arra
 def test_left_out_rows_are_those_of_refits(car: pd.DataFrame, prior: dict[str, Any]) -> None:
     sample = car.sample(60, random_state=0).reset_index(drop=True)
     x = bn.anb("class", {"maint": ["buying", "safety"], "doors": ["lug_boot"]}, sample)
-    summary = bn.loo_summary(bn.lp(x, sample, **prior, loo_parents=True))
+    summary = bn.loo_summary(bn.lp(x, sample, **prior, held_out="parents"))
     own = sample["class"].cat.codes.to_numpy()
     by_depth = []
     for depth in range(3):
@@ -130,7 +130,7 @@ def test_a_class_with_parents_and_features_without_the_class(car: pd.DataFrame) 
     above = {"safety": ("class",), "class": ("buying", "doors"), "maint": ("buying",), "doors": ("maint",)}
     families = tuple((name, *above.get(name, ())) for name in names)
     x = bn.lp(bn.BNC("class", families), sample, smooth=1)  # which tells the levels
-    summary = bn.loo_summary(bn.lp(x, sample, smooth=1, loo_parents=True))
+    summary = bn.loo_summary(bn.lp(x, sample, smooth=1, held_out="parents"))
     own = sample["class"].cat.codes.to_numpy() if hasattr(sample["class"], "cat") else None
     own = pd.Categorical(sample["class"], bn.classes(x)).codes if own is None else own
     by_depth = []
@@ -162,7 +162,7 @@ def test_power_by_leave_one_out(learner: str, name: str) -> None:
     frame = pd.DataFrame({c: pd.Categorical(frame[c]) for c in frame}).reset_index(drop=True)
     class_var = frame.columns[-1]
     x = getattr(bn, learner)(class_var, frame)
-    model = bn.lp(x, frame, smooth=0.5, loo_power=True)
+    model = bn.lp(x, frame, smooth=0.5, held_out="power")
     power, objective = bn.loo_summary(model)[["power", "objective"]]
     logs = log_posteriors(x, frame, smooth=0.5)
     own = frame[class_var].cat.codes.to_numpy()
@@ -192,21 +192,23 @@ def test_power_of_averaged_dependence_estimators(voting: pd.DataFrame, options: 
     x = bn.ande("Class", sample, **options)
     logs = log_posteriors(x, sample, **prior)
     own = sample["Class"].cat.codes.to_numpy()
-    power, likelihood = bn.loo_summary(bn.lp(x, sample, **prior, loo_power=True))[["power", "log_likelihood"]]
+    power, likelihood = bn.loo_summary(bn.lp(x, sample, **prior, held_out="power"))[
+        ["power", "log_likelihood"]
+    ]
     expected = log_softmax(power * logs, axis=1)[np.arange(len(logs)), own].sum()
     assert likelihood == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("method", ["loo_power", "loo_weights"])
+@pytest.mark.parametrize("method", ["power", "weights"])
 def test_rows_are_spread_over_the_data_if_memory_is_short(
     car: pd.DataFrame, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ordered = car.sort_values("class")
     x = bn.nb("class", ordered)
-    everything = bn.loo_summary(bn.lp(x, ordered, smooth=1, **{method: True}))
-    terms = len(ordered.columns) if method == "loo_weights" else 1
+    everything = bn.loo_summary(bn.lp(x, ordered, smooth=1, held_out=method))
+    terms = len(ordered.columns) if method == "weights" else 1
     monkeypatch.setattr(leave_one_out, "_MOST_CELLS", 800 * terms * 3)
-    some = bn.loo_summary(bn.lp(x, ordered, smooth=1, **{method: True}))
+    some = bn.loo_summary(bn.lp(x, ordered, smooth=1, held_out=method))
     assert (everything["rows"], some["rows"]) == (1728, 800)
     assert some["power"] == pytest.approx(everything["power"], rel=0.1)
     assert some["log_likelihood"] / 800 == pytest.approx(everything["log_likelihood"] / 1728, rel=0.1)
@@ -216,22 +218,22 @@ def test_rows_are_spread_over_the_data_if_memory_is_short(
 def test_tables_too_large_to_write_out_are_computed_from_counts(
     car: pd.DataFrame, written: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    x = bn.lp(bn.tan_cl("class", car), car, backoff=True, loo_weights=True)
+    x = bn.lp(bn.tan_cl("class", car), car, backoff=True, held_out="weights")
     expected = bn.predict(x, car, prob=True)
     monkeypatch.setattr(terms, "_MOST_CELLS_OF_ALL", written)
-    again = bn.lp(bn.tan_cl("class", car), car, backoff=True, loo_weights=True)
+    again = bn.lp(bn.tan_cl("class", car), car, backoff=True, held_out="weights")
     assert all(term.table.cells > term.most_cells for *_, term in terms.make_terms(again)) == (written == 0)
     pd.testing.assert_frame_equal(bn.predict(again, car, prob=True), expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("method", ["loo_power", "loo_weights"])
+@pytest.mark.parametrize("method", ["power", "weights"])
 def test_equal_rows_are_left_out_together(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     few = pd.DataFrame({"x": list("aabbab"), "y": list("pqpqpp"), "class": list("uuvvvu")}).astype("category")
     many = pd.concat([few] * 500, ignore_index=True)
     x = bn.nb("class", many)
-    expected = bn.lp(x, bn.encode(few.assign(n=500), weights="n"), smooth=1, **{method: True})
+    expected = bn.lp(x, bn.encode(few.assign(n=500), weights="n"), smooth=1, held_out=method)
     monkeypatch.setattr(leave_one_out, "_MOST_CELLS", 60)
-    found = bn.lp(x, many, smooth=1, **{method: True})
+    found = bn.lp(x, many, smooth=1, held_out=method)
     assert bn.loo_summary(found)["rows"] == 3000
     pd.testing.assert_series_equal(bn.loo_summary(found)[:3], bn.loo_summary(expected)[:3], rtol=1e-9)
 
@@ -243,7 +245,7 @@ def test_leave_one_out_does_not_estimate_performance_on_new_rows() -> None:
     frame = pd.DataFrame({**columns, "c": rng.integers(2, size=1200)}).astype("category")
     train, test = frame[:200], frame[200:]
     structure = bn.kdb_mi("c", train, kdbk=4)
-    x = bn.lp(structure, train, backoff=True, loo_weights=True, loo_parents=True)
+    x = bn.lp(structure, train, backoff=True, held_out="weights", held_out_args={"parents": True})
     told, new = (-bn.loo_summary(x)["log_likelihood"] / 200, -bn.cloglik(x, test) / 1000)
     assert told < np.log(2) - 0.1 < np.log(2) + 0.1 < new
     assert "cut points and concentrations" in " ".join(str(bn.loo_summary.__doc__).split())
@@ -254,7 +256,7 @@ def test_power_of_an_ensemble(car: pd.DataFrame) -> None:
     sample = pd.DataFrame({c: pd.Categorical(car[c]) for c in car}).sample(50, random_state=1)
     sample = sample.reset_index(drop=True)
     x = bn.Ensemble([bn.nb("class", sample), bn.tan_cl("class", sample)], weights=[1, 3])
-    model = bn.lp(x, sample, m=1, loo_power=True)
+    model = bn.lp(x, sample, m=1, held_out="power")
     logs = log_posteriors(x, sample, m=1)
     own = sample["class"].cat.codes.to_numpy()
     power, likelihood = bn.loo_summary(model)[["power", "log_likelihood"]]
@@ -377,7 +379,7 @@ def test_every_table_is_a_distribution(data: st.DataObject) -> None:
     for table in bn.params(bn.lp(x, frame, backoff=True)).values():
         np.testing.assert_allclose(table.sum(axis=0), 1)
         assert table.min() > 0
-    weighted = bn.lp(x, frame, backoff=True, loo_weights=True)
+    weighted = bn.lp(x, frame, backoff=True, held_out="weights")
     for name, table in bn.params(bn.lp(x, frame, backoff=True)).items():
         np.testing.assert_allclose(bn.params(weighted)[name], table)
 
@@ -389,7 +391,7 @@ def test_terms_ignore_missing_features(data: st.DataObject) -> None:
     frame = data.draw(frames(min_rows=4, missing=0.1).filter(lambda f: f.notna().any().all()))
     prior = data.draw(st.sampled_from(PRIORS))
     x = data.draw(networks(frame))
-    model = bn.lp(x, frame, **prior, loo_weights=True)
+    model = bn.lp(x, frame, **prior, held_out="weights")
     *powers, of_class = model.powers
     shorter = {
         depth: bn.lp(
@@ -422,14 +424,14 @@ def test_weighted_rows_count_as_if_repeated(car: pd.DataFrame, prior: dict[str, 
     weighted = type(data)(data.schema, data.codes, data.index, weights)
     repeated = sample.loc[np.repeat(sample.index, weights.astype(int))]
     x = bn.anb("class", {"doors": ["lug_boot"]}, sample)
-    for method in ({"loo_weights": True, "loo_parents": True}, {"loo_power": True}, {}):
+    for method in ({"held_out": "weights", "held_out_args": {"parents": True}}, {"held_out": "power"}, {}):
         models = [bn.lp(x, rows, **prior, **method) for rows in (weighted, repeated)]
         posteriors = [bn.predict(model, sample, prob=True) for model in models]
         pd.testing.assert_frame_equal(*posteriors, rtol=1e-6)
 
 
 def test_explanations_of_weighted_models_add_up(car: pd.DataFrame, votes: pd.DataFrame) -> None:
-    model = bn.lp(bn.tan_cl("class", car), car, backoff=True, loo_weights=True)
+    model = bn.lp(bn.tan_cl("class", car), car, backoff=True, held_out="weights")
     row = car.iloc[1727]
     told = bn.explain(model, row, target="vgood", against="acc")
     p = bn.predict(model, car.iloc[[1727]], prob=True).iloc[0]
@@ -439,7 +441,7 @@ def test_explanations_of_weighted_models_add_up(car: pd.DataFrame, votes: pd.Dat
     given_classes = table.loc[row["maint"], row[v[1]]]
     difference = np.log(given_classes["vgood"] / given_classes["acc"])
     assert told.loc["maint", "log_odds"] == pytest.approx(bn.feature_weights(model)["maint"] * difference)
-    powered = bn.lp(bn.aode("Class", votes), votes, smooth=1, loo_power=True)
+    powered = bn.lp(bn.aode("Class", votes), votes, smooth=1, held_out="power")
     p = bn.predict(powered, votes.head(1), prob=True).iloc[0]
     odds = bn.explain(powered, votes.head(1), target="democrat", against="republican")["log_odds"].sum()
     assert odds == pytest.approx(np.log(p["democrat"] / p["republican"]))
@@ -448,8 +450,8 @@ def test_explanations_of_weighted_models_add_up(car: pd.DataFrame, votes: pd.Dat
 def test_models_without_a_joint_distribution_say_so(car: pd.DataFrame) -> None:
     x = bn.tan_cl("class", car)
     for model in (
-        bn.lp(x, car, backoff=True, loo_weights=True),
-        bn.lp(bn.aode("class", car), car, smooth=1, loo_power=True),
+        bn.lp(x, car, backoff=True, held_out="weights"),
+        bn.lp(bn.aode("class", car), car, smooth=1, held_out="power"),
     ):
         for question in (bn.loglik, bn.AIC, bn.BIC):
             with pytest.raises(TypeError, match="does not define a joint distribution"):
@@ -465,7 +467,7 @@ def test_models_without_a_joint_distribution_say_so(car: pd.DataFrame) -> None:
 def test_learning_again_starts_from_the_structure(car: pd.DataFrame) -> None:
     x = bn.tan_cl("class", car)
     plain = bn.lp(x, car, smooth=1)
-    for method in ({"loo_weights": True}, {"loo_power": True}):
+    for method in ({"held_out": "weights"}, {"held_out": "power"}):
         again = bn.lp(bn.lp(x, car, smooth=2, **method), car, smooth=1)
         assert isinstance(again, bn.BNC)
         pd.testing.assert_frame_equal(bn.predict(again, car, prob=True), bn.predict(plain, car, prob=True))
@@ -474,21 +476,34 @@ def test_learning_again_starts_from_the_structure(car: pd.DataFrame) -> None:
 def test_what_leave_one_out_does_not_take(car: pd.DataFrame) -> None:
     x = bn.nb("class", car)
     with pytest.raises(ValueError, match="smooth above 0"):
-        bn.lp(x, car, smooth=0, loo_weights=True)
+        bn.lp(x, car, smooth=0, held_out="weights")
     with pytest.raises(ValueError, match="smooth above 0"):
-        bn.lp(x, car, smooth=0, loo_power=True)
-    with pytest.raises(TypeError, match="use loo_power=True"):
-        bn.lp(bn.aode("class", car), car, smooth=1, loo_weights=True)
-    with pytest.raises(ValueError, match="Only one of wanbia, loo_weights"):
-        bn.lp(x, car, smooth=1, loo_weights=True, wanbia=True)
+        bn.lp(x, car, smooth=0, held_out="power")
+    with pytest.raises(TypeError, match="use held_out='power'"):
+        bn.lp(bn.aode("class", car), car, smooth=1, held_out="weights")
+    with pytest.raises(ValueError, match="Only one of wanbia, held_out"):
+        bn.lp(x, car, smooth=1, held_out="weights", wanbia=True)
     with pytest.raises(ValueError, match="Only one of"):
         bn.lp(x, car, smooth=1, backoff=True)
     with pytest.raises(TypeError, match="backoff must be True or False"):
         bn.lp(x, car, backoff="yes")
     with pytest.raises(TypeError, match=r"One of .* must be given"):
         bn.lp(x, car, backoff=False)
-    with pytest.raises(TypeError, match="loo_weights must be True or False"):
-        bn.lp(x, car, smooth=1, loo_weights=1)
+    with pytest.raises(TypeError, match="held_out_args must be a dict of arguments"):
+        bn.lp(x, car, smooth=1, held_out="weights", held_out_args="parents")
+    with pytest.raises(
+        ValueError, match="held_out must be 'weights', 'parents' or 'power' with held_out_args"
+    ):
+        bn.lp(x, car, smooth=1, held_out_args={"parents": True})
+    for how, found in (("weights", "term"), ("parents", "terms"), ("power", "blend")):
+        with pytest.raises(ValueError, match=rf"held_out='{how}' must be one of .*'folds'.*; got '{found}'"):
+            bn.lp(x, car, smooth=1, held_out=how, held_out_args={found: True})
+    with pytest.raises(TypeError, match="parents in held_out_args must be True or False"):
+        bn.lp(x, car, smooth=1, held_out="weights", held_out_args={"parents": 1})
+    with pytest.raises(
+        ValueError, match="held_out must be one of 'weights', 'parents', 'power'; got 'weight'"
+    ):
+        bn.bnc("nb", "class", car, held_out="weight")
     with pytest.raises(ValueError, match="without back-off"):
         bn.concentrations(bn.lp(x, car, smooth=1))
     with pytest.raises(ValueError, match="not fitted by leave-one-out"):

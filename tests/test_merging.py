@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify import Discretizer, Merger
 from bnclassify.exchange.notation import Reader, Writer
+from bnclassify.models import Discretizer, Merger, Preparation
 from bnclassify.numbers.preparation import Preparing
 
 from .strategies import frames
@@ -193,7 +193,7 @@ def test_what_is_kept_is_what_enough_rows_have(frame: pd.DataFrame, least: int, 
 
 def learn_preparation(
     data: pd.DataFrame, class_var: str, *, method: str | None = None, min_count: int | None = None
-) -> tuple[pd.DataFrame, bn.Preparation]:
+) -> tuple[pd.DataFrame, Preparation]:
     preparing = Preparing(method, 5, min_count)
     preparation = preparing.learn(preparing.read(data, class_var, data.columns), class_var)
     return preparation(data), preparation

@@ -141,3 +141,17 @@ def test_a_number_without_a_cut_point_is_kept_for_its_missing_values() -> None:
     assert "delay" not in bn.features(x)
     y = bn.bnc("nb", "cancelled", frame.iloc[2:], smooth=1, discretize="mdlp", missing_level=True)
     assert "delay" in bn.features(y)
+
+
+def test_shifts_of_few_gaps_do_not_add_up_in_a_row_of_many() -> None:
+    """Who missed most votes gets about the class proportions, although some missed votes are evidence."""
+    voting = bn.load_voting()
+    rows = np.random.default_rng(0).permutation(len(voting))
+    train, test = voting.iloc[rows[:217]], voting.iloc[rows[217:]]
+    x = bn.bnc(class_var="Class", dataset=train)
+    hidden = np.random.default_rng(1).random((len(test), len(x.features))) < 0.9
+    known = test[[*x.features]].mask(hidden)
+    posterior = bn.predict(x, known.assign(Class=test["Class"]), prob=True)
+    loss = -np.log(posterior.to_numpy()[np.arange(len(test)), test["Class"].cat.codes]).mean()
+    shares = train["Class"].value_counts(normalize=True).reindex(posterior.columns)
+    assert loss < -float(np.log(shares.reindex(test["Class"]).to_numpy()).mean()) - 0.15

@@ -19,7 +19,7 @@ import bnclassify as bn
 CAR = bn.load_car()[["buying", "safety", "persons", "class"]].sample(150, random_state=0)
 NUMBERS = pd.DataFrame({"a": np.arange(30) / 7, "c": list("abc") * 10})
 NETWORK = bn.lp(bn.tan_cl("class", CAR), CAR, smooth=1)
-WEIGHTED = bn.bnc("kdb_mi", "class", CAR, backoff=True, loo_weights=True)
+WEIGHTED = bn.bnc("kdb_mi", "class", CAR, backoff=True, held_out="weights")
 SEARCHED = bn.tan_hc("class", CAR, k=3, smooth=1, epsilon=0, rng=0)
 RANKS = pd.DataFrame(np.random.default_rng(0).random((6, 3)), columns=list("abc"))
 CLASSES = CAR[["class", "safety"]]
@@ -219,7 +219,10 @@ ADVICE = "Use predict, explain, cloglik or cv, or fit a network, which defines o
     ("call", "message"),
     [
         (lambda: bn.query(WEIGHTED, "class", {"safety": "low"}), ADVICE),
-        (lambda: bn.query(bn.lp(bn.aode("class", CAR), CAR, backoff=True, loo_power=True), "class"), ADVICE),
+        (
+            lambda: bn.query(bn.lp(bn.aode("class", CAR), CAR, backoff=True, held_out="power"), "class"),
+            ADVICE,
+        ),
         (lambda: bn.query(SEVERAL, "class", {"buying": "low"}), r"Use predict\(x, newdata\), or explain\("),
         (lambda: bn.plot(SEVERAL, row=CAR.iloc[0]), "x must predict one class; got a model of 'class', 'saf"),
         (lambda: bn.plot(NETWORK, row={"safety": "odd"}), "'odd' not among .* With unseen='missing', or"),

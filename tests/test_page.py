@@ -384,9 +384,11 @@ def test_what_unknown_values_would_tell_and_what_flips_the_prediction(width: int
     state, record = json.loads(unescape(text)), {"safety": "high"}
     p = bn.predict(x, record, prob=True).iloc[0]
     shares = bn.value_of_information(x, record)["gain"] / -(p * np.log(p)).sum()
-    expected = [f"would tell {100 * shares[v]:.1f} %" if v in shares else "" for v in bn.features(x)]
+    expected = [
+        f"removes {100 * shares[v]:.1f} % of the uncertainty" if v in shares else "" for v in bn.features(x)
+    ]
     assert state["gains"] == expected
-    assert state["best"] == [f"would tell {100 * shares.iloc[0]:.1f} %"]
+    assert state["best"] == [f"removes {100 * shares.iloc[0]:.1f} % of the uncertainty"]
     assert state["active"] == f"feature-{bn.features(x).index(shares.index[0])}"
     assert state["changes"] == []
     assert state["note"] == ["No change of a single known value changes the prediction."]

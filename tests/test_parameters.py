@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 
+from .conftest import scores_of
 from .strategies import frames, networks, smooths
 
 
@@ -200,7 +201,7 @@ def test_exactly_one_prior(car: pd.DataFrame) -> None:
 def test_the_search_scores_what_will_be_fitted(car: pd.DataFrame) -> None:
     settings = {"k": 5, "rng": 0, "epsilon": 0}
     handed = bn.bnc("tan_hc", "class", car, smooth=5, dag_args=settings)
-    assert bn.greedy_scores(handed) == bn.greedy_scores(bn.tan_hc("class", car, smooth=5, **settings))
+    assert scores_of(handed) == scores_of(bn.tan_hc("class", car, smooth=5, **settings))
     own = bn.bnc("tan_hc", "class", car, smooth=5, dag_args={**settings, "smooth": 0.01})
-    assert bn.greedy_scores(own) == bn.greedy_scores(bn.tan_hc("class", car, smooth=0.01, **settings))
-    assert bn.greedy_scores(own) != bn.greedy_scores(handed)
+    assert scores_of(own) == scores_of(bn.tan_hc("class", car, smooth=0.01, **settings))
+    assert scores_of(own) != scores_of(handed)

@@ -16,6 +16,8 @@ import bnclassify as bn
 from bnclassify.base.arrays import added
 from bnclassify.counts.information import mutual_information, pair_statistics
 from bnclassify.frames.training import prepare
+from bnclassify.models import Partitions
+from bnclassify.network.awnb import min_testing_depths
 
 from .conftest import informative_gaps
 from .strategies import examples, frames, networks
@@ -169,7 +171,7 @@ def test_many_levels() -> None:
 
 def test_weights_in_a_column(car: pd.DataFrame, form: Callable[[pd.DataFrame], Any]) -> None:
     weighed = car.assign(times=np.random.default_rng(0).integers(0, 3, len(car)))
-    raw = form(weighed) if not isinstance(form(car), bn.Partitions) else chunks(weighed)
+    raw = form(weighed) if not isinstance(form(car), Partitions) else chunks(weighed)
     parts, rows = bn.encode(raw, weights="times"), bn.encode(weighed, weights="times")
     for learner in ("tan_cl", "hc"):
         same_model(*(bn.bnc(learner, "class", data, smooth=1) for data in (parts, rows)))
@@ -400,7 +402,7 @@ def test_a_level_that_the_model_does_not_know(car: pd.DataFrame) -> None:
 
 
 def test_identifiers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bnclassify.frames.opening.MAX_LEVELS", 50)
+    monkeypatch.setattr("bnclassify.frames.survey.MAX_LEVELS", 50)
     frame = pd.DataFrame({"id": np.arange(120), "c": np.arange(120) % 2})
     with pytest.raises(ValueError, match="'id' has more than 50 levels"):
         bn.nb("c", chunks(frame, 30))
@@ -412,8 +414,8 @@ NEED_ROWS: dict[str, Callable[[Any], Any]] = {
     "EM": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, missing="em"),
     "WANBIA": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, wanbia=True),
     "AWNB": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, awnb_trees=2),
-    "leave-one-out": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, loo_power=True),
-    "trees": lambda data: bn.min_testing_depths("class", data),
+    "leave-one-out": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, held_out="power"),
+    "trees": lambda data: min_testing_depths("class", data),
     "cuts": lambda data: bn.discretize(data, class_var="class"),
 }
 

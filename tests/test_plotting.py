@@ -15,6 +15,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.model.model import Model
+from bnclassify.models import DN
 from bnclassify.plotting import canvas, networks
 
 SUBSTITUTE = shutil.which("graphviz-pure", path=networks.sysconfig.get_path("scripts"))
@@ -145,7 +146,7 @@ def test_all_lines_are_seen_on_white(tan: bn.BNC, car: pd.DataFrame) -> None:
 @pytest.mark.parametrize("engine", ["dot", "neato", "circo"])
 def test_drawing_holds_every_name(tan: bn.BNC, engine: str) -> None:
     svg = bn.plot(tan, engine=engine).pipe(encoding="utf-8")
-    assert set(re.findall(r">(\w+)</text>", svg)) == set(bn.vars(tan))
+    assert set(re.findall(r">(\w+)</text>", svg)) == set(tan.variables)
     assert bn.plot(tan)._repr_mimebundle_()["image/svg+xml"].startswith("<?xml")
 
 
@@ -303,7 +304,7 @@ def test_what_is_nearly_certain_is_not_certain(voting: pd.DataFrame) -> None:
 
 def arcs_drawn(picture: Any, x: Model) -> dict[tuple[str, str], str]:
     """The attributes of each arc, by the names at its ends."""
-    names = bn.vars(x)
+    names = x.variables
     found = re.findall(r"(\d+) -> (\d+) \[(.*)\]", picture.source)
     return {(names[int(a)], names[int(b)]): style for a, b, style in found}
 
@@ -369,7 +370,7 @@ def test_averages_show_what_most_of_their_members_have(car: pd.DataFrame) -> Non
     aode = bn.aode("class", car)
     assert set(arcs_drawn(bn.plot(aode), aode)) == {("class", f) for f in bn.features(aode)}
     assert "15 arcs of half of the networks or fewer are omitted" in caption(bn.plot(aode))
-    powered = bn.lp(aode, car, smooth=1, loo_power=True)
+    powered = bn.lp(aode, car, smooth=1, held_out="power")
     assert arcs_drawn(bn.plot(powered), powered) == arcs_drawn(bn.plot(aode), aode)
     assert "average of 6 networks" in caption(bn.plot(powered))
     both = bn.Ensemble([aode, bn.nb("class", car)])
@@ -385,7 +386,7 @@ def test_an_average_is_explained_too(car: pd.DataFrame) -> None:
 
 def test_a_graph_with_cycles_is_drawn_with_arcs_that_go_both_ways(car: pd.DataFrame) -> None:
     families = (("a", "b", "class"), ("b", "c", "a", "class"), ("c", "b", "class"), ("class",))
-    x = bn.DN("class", families)
+    x = DN("class", families)
     found = arcs_drawn(bn.plot(x), x)
     assert {arc for arc, style in found.items() if "dir=both" in style} == {("a", "b"), ("b", "c")}
     assert len(found) == 5
@@ -407,7 +408,7 @@ def shown(picture: Any) -> dict[str, list[str]]:
 def test_distributions_are_written_beside_their_bars(tan: bn.BNC, car: pd.DataFrame) -> None:
     x = bn.lp(tan, car, smooth=1)
     found = shown(bn.plot(x, distributions=True))
-    assert set(found) == set(bn.vars(x))
+    assert set(found) == set(x.variables)
     assert found["class"] == ["unacc", "0.70", "acc", "0.22", "good", "0.04", "vgood", "0.04"]
     row = {**car.iloc[1727], "doors": None, "safety": None}
     picture = bn.plot(x, distributions=True, row=row)

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.models import ANDE, DN, MAODE, MBC, Chain
 
 from .strategies import examples, frames, graphs
 from .test_updates import MORE_THAN_COUNTS, PRIORS
@@ -23,19 +24,19 @@ STRUCTURES: dict[str, Callable[..., Any]] = {
     "nb": lambda: bn.nb("buys", features=FEATURES),
     "a tree": lambda: bn.anb("buys", {"grade": ["town"], "town": ["rooms"], "rooms": []}),
     "a network": lambda: bn.from_modelstring("[town][buys|town][grade|town:buys][rooms|grade:town]", "buys"),
-    "a dependency network": lambda: bn.DN(
+    "a dependency network": lambda: DN(
         "buys", (("grade", "town", "buys"), ("town", "grade", "buys"), ("rooms", "buys"), ("buys",))
     ),
     "aode": lambda: bn.aode("buys", features=FEATURES),
-    "ande 0": lambda: bn.ANDE("buys", FEATURES, n=0),
-    "ande 1": lambda: bn.ANDE("buys", FEATURES, n=1, subsumption=3, weighting="mi"),
-    "ande 2": lambda: bn.ANDE("buys", FEATURES, n=2),
+    "ande 0": lambda: ANDE("buys", FEATURES, n=0),
+    "ande 1": lambda: ANDE("buys", FEATURES, n=1, subsumption=3, weighting="mi"),
+    "ande 2": lambda: ANDE("buys", FEATURES, n=2),
     "an ensemble": lambda: bn.Ensemble((STRUCTURES["nb"](), STRUCTURES["aode"]())),
-    "mbc": lambda: bn.MBC(
+    "mbc": lambda: MBC(
         ("rooms", "buys"), (("grade", "rooms", "buys"), ("town", "buys"), ("rooms",), ("buys", "rooms"))
     ),
-    "maode": lambda: bn.MAODE(("rooms", "buys"), (("grade", "rooms", "buys"), ("town", "grade", "buys"))),
-    "a chain": lambda: bn.Chain(
+    "maode": lambda: MAODE(("rooms", "buys"), (("grade", "rooms", "buys"), ("town", "grade", "buys"))),
+    "a chain": lambda: Chain(
         ("rooms", "buys"), (bn.nb("rooms", features=["grade", "town"]), bn.aode("buys", features=FEATURES))
     ),
 }
@@ -61,7 +62,7 @@ def same(mine: Any, other: Any, frame: pd.DataFrame) -> None:
         bn.predict(mine, frame, prob=True), bn.predict(other, frame, prob=True), rtol=1e-12
     )
     for x, y in zip(bn.members(mine), bn.members(other), strict=True):
-        rows = frame.dropna(subset=[name for name in bn.features(x) if name in bn.class_vars(mine)])
+        rows = frame.dropna(subset=[name for name in bn.features(x) if name in mine.targets])
         (same if len(bn.members(x)) > 1 else same_networks)(x, y, rows)
 
 

@@ -21,7 +21,7 @@ from bnclassify.counts.contingency import contingency_tables
 from bnclassify.learners.local_scores import Completions
 from bnclassify.learners.neighbours import ancestors, superparents, tree_arcs
 
-from .conftest import REFERENCE
+from .conftest import REFERENCE, scores_of
 from .strategies import examples, frames
 from .test_networks import NAMES, arcs, class_of, frame
 
@@ -297,7 +297,7 @@ def test_dependency_networks_with_required_and_forbidden_arcs(data: st.DataObjec
 
 def observed_score(x: bn.BNC, rows: Any, score: str) -> float:
     """The score of a structure on observed values, at tables that maximize their likelihood."""
-    fitted = bn.lp(x, rows, smooth=0, missing="em", em_iterations=1000)
+    fitted = bn.lp(x, rows, smooth=0, missing={"iterations": 1000})
     penalty = {"loglik": 0.0, "aic": 1.0, "bic": 0.5 * np.log(len(rows))}[score]
     return bn.em_objectives(fitted)[-1] - penalty * bn.nparams(fitted)
 
@@ -319,7 +319,7 @@ def test_the_score_of_observed_data_never_falls(learner: str, data: st.DataObjec
     learn = LEARN_INCOMPLETE[learner]
     x = learn(rows, score, missing="em")
     if rows.isna().any(axis=None):
-        scores = np.array(bn.greedy_scores(x))
+        scores = np.array(scores_of(x))
         assert (np.diff(scores) >= -1e-9).all()
         # Both runs of EM stop when an iteration gains 1e-6 nats per row.
         tolerance = 1e-4 * len(rows)
@@ -372,7 +372,7 @@ def test_completions_are_weighted_by_their_posteriors() -> None:
     """The expected counts of two features in incomplete rows are sums of answers to queries."""
     voting = bn.load_voting().iloc[:25]
     x = bn.lp(bn.tan_cl("Class", voting), voting, smooth=1)
-    rows = bn.encode(voting[list(bn.vars(x))])
+    rows = bn.encode(voting[list(x.variables)])
     expected, evidence = Completions(rows).expect(x.scopes, x.cpts)
     assert evidence == pytest.approx(bn.loglik(x, voting), rel=1e-12)
     assert expected.size == pytest.approx(len(voting))
@@ -430,7 +430,7 @@ def test_greedy_searches_keep_the_rules(learner: str, data: st.DataObject) -> No
         assert not inner & set(forbidden)
     assert PREDICATES.get(learner, bn.is_anb)(x)
     further = GREEDY[learner]("class", rows, start=x, **options)
-    assert bn.greedy_scores(further)[0] == pytest.approx(bn.greedy_scores(x)[-1])
+    assert scores_of(further)[0] == pytest.approx(scores_of(x)[-1])
     rules = {"required": tuple(required), "forbidden": tuple(forbidden)}
     assert x.recipe.structure.settings.items() >= {k: v for k, v in rules.items() if v}.items()
     if learner not in ("fssj", "bsej"):
@@ -511,7 +511,7 @@ def test_a_greedy_search_goes_on_from_its_start() -> None:
     half = bn.anb("class", {steps["to"][0]: [steps["from"][0]]}, car)
     rest = bn.tan_hc("class", car, start=half, **options)
     assert bn.families(rest) == bn.families(whole)
-    assert bn.greedy_scores(rest) == bn.greedy_scores(whole)[1:]
+    assert scores_of(rest) == scores_of(whole)[1:]
     first = bn.fssj("class", car, start=bn.nb("class", features=["doors"]), epsilon=0, **options)
     assert "doors" in bn.features(first)
     assert bn.search_steps(first)["operation"].iloc[0] in ("add", "join")

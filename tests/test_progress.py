@@ -164,9 +164,9 @@ def test_the_estimators_have_verbose(classifier: Any, car: pd.DataFrame, capsys:
 
 def test_a_wide_table_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     women = bn.load_pima().iloc[:60]
-    wide = r"dataset has \d features, so weights by leave-one-out take about 0 seconds.*smooth=1"
+    wide = r"dataset has \d features, so held_out='weights' takes about 0 seconds.*smooth=1"
     monkeypatch.setattr("bnclassify.fitting.bnc._MOST_FEATURES", 1)
     with pytest.warns(UserWarning, match=wide) as told:
         BNCClassifier("nb", discretize="mdlp").fit(women.drop(columns="diabetes"), women["diabetes"])
-    assert sum("weights by leave-one-out" in str(warning.message) for warning in told) == 1
+    assert sum("held_out='weights' takes" in str(warning.message) for warning in told) == 1
     bn.bnc("nb", "diabetes", women, smooth=1, discretize="mdlp")

@@ -106,6 +106,9 @@ def test_functions_have_names() -> None:
         ("data", "load_car"),
         ("voting", "load_voting"),
         ("is_tan", "is_ode"),
+        ("vars", r"features\(x\)"),
+        ("is_aode", "bnclassify.models"),
+        ("AODE", "bnclassify.models"),
         ("BNCClassifier", "bnclassify.sklearn"),
     ],
 )
@@ -210,6 +213,16 @@ def test_docstrings_describe_every_parameter() -> None:
         assert sorted(described) == sorted(inspect.signature(function).parameters), name
 
 
+def test_docstrings_say_what_functions_raise() -> None:
+    """Of all functions with arguments; learners share the sections on errors and warnings."""
+    assert not [
+        name for name, f in FUNCTIONS.items() if inspect.signature(f).parameters and not section(f, "Raises")
+    ]
+    learners = [name for name, f in FUNCTIONS.items() if "class_var" in entries(section(f, "Parameters"))[:1]]
+    others = {"anb", "from_tables", "min_testing_depths"}
+    assert not [name for name in learners if name not in others and not section(FUNCTIONS[name], "Warns")]
+
+
 def test_docstrings_refer_to_other_names() -> None:
     """Each public name has a section See Also of other public names."""
     for name in bn.__all__:
@@ -265,6 +278,14 @@ def test_the_table_of_verbs_names_every_function() -> None:
     table = (ROOT / "vignettes" / "reference" / "index.md").read_text()
     words = {word for code in re.findall(r"`([^`\n]+)`", table) for word in re.findall(r"\w+", code)}
     assert not set(FUNCTIONS) - words
+
+
+def test_every_function_names_a_page_of_the_guide() -> None:
+    pages = tomllib.loads((ROOT / "vignettes" / "reference" / "guide.toml").read_text())
+    assert not [page for page in pages if not (ROOT / "vignettes" / f"{page}.py").exists()]
+    named = [name for names in pages.values() for name in names.split()]
+    assert not set(FUNCTIONS) - set(named)
+    assert len(named) == len(set(named))
 
 
 def test_r_users_are_led_to_their_page() -> None:

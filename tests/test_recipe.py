@@ -27,7 +27,13 @@ from bnclassify.sklearn import BNCClassifier
 from .conftest import read_reference
 from .test_seams import TwoFeatures
 
-WEIGHTS: dict[str, Any] = {"backoff": True, "loo_weights": True, "loo_parents": True}
+WEIGHTS: dict[str, Any] = {"backoff": True, "held_out": "weights", "held_out_args": {"parents": True}}
+
+
+def weights(**args: Any) -> dict[str, Any]:
+    return WEIGHTS | {"held_out_args": {"parents": True, **args}}
+
+
 TERMS = ("gaussians", "zscores", "slopes", "shifts", "depths")
 
 
@@ -54,11 +60,11 @@ def noise(n: int, d: int, *, numbers: bool) -> pd.DataFrame:
 @cache
 def fitted(kind: str) -> tuple[bn.BNC, pd.DataFrame]:
     frame = patients() if kind != "voting" else bn.load_voting().rename(columns={"Class": "sick"})
-    terms = {} if kind == "weights" else {"loo_terms": TERMS}
+    terms = () if kind == "weights" else TERMS
     learner = "tan_cl" if kind == "voting" else "kdb_mi"
     discretize = None if kind == "voting" else "averaged"
     options = {"discretize": discretize, "missing_level": False}
-    model = bn.bnc(learner, "sick", frame, **options, **WEIGHTS, **terms)
+    model = bn.bnc(learner, "sick", frame, **options, **weights(terms=terms))
     return model, frame.drop(columns="sick")
 
 
@@ -90,7 +96,7 @@ def test_units_of_a_class_go_to_parts_in_turn() -> None:
 
 def test_power_is_best_for_rows_of_which_nothing_was_learned() -> None:
     frame = patients().drop(columns=["fever", "pulse"]).astype("category")
-    model = bn.bnc("kdb_mi", "sick", frame, honest_power=5, **WEIGHTS)
+    model = bn.bnc("kdb_mi", "sick", frame, **weights(folds=5))
     codes = (frame["sick"] == "yes").to_numpy().astype(int)
     part = (frame.groupby("sick", observed=True).cumcount().to_numpy() + codes) % 5
     logs = np.empty((len(frame), 2))
@@ -105,10 +111,10 @@ def test_power_is_best_for_rows_of_which_nothing_was_learned() -> None:
 
     summary = bn.loo_summary(model)
     power = minimize_scalar(loss, bounds=(0.01, 10), method="bounded", options={"xatol": 1e-9}).x
-    assert summary["honest_power"] == pytest.approx(power, abs=1e-5)
-    assert summary["honest_rows"] == len(frame)
+    assert summary["fold_power"] == pytest.approx(power, abs=1e-5)
+    assert summary["fold_rows"] == len(frame)
     alone = bn.predict(bn.bnc("kdb_mi", "sick", frame, **WEIGHTS), frame, prob=True)
-    expected = softmax(summary["honest_power"] * np.log(alone), axis=1)
+    expected = softmax(summary["fold_power"] * np.log(alone), axis=1)
     np.testing.assert_allclose(bn.predict(model, frame, prob=True), expected, atol=1e-9)
 
 
@@ -119,9 +125,9 @@ def test_power_of_the_refined_recipe() -> None:
     numbers, classes = load_iris(return_X_y=True)
     frame = pd.DataFrame(numbers, columns=list("abcd")).assign(y=classes.astype(str))
     terms = ("gaussians", "slopes", "shifts", "depths")
-    options = {"discretize": "averaged", "dag_args": {"kdbk": 4}, "loo_terms": terms, "honest_power": 5}
-    model = bn.bnc("kdb_mi", "y", frame.iloc[::2], **WEIGHTS, **options)
-    assert bn.loo_summary(model)["honest_power"] == pytest.approx(reference["honest_power"], abs=0.05)
+    options = {"discretize": "averaged", "dag_args": {"kdbk": 4}, **weights(terms=terms, folds=5)}
+    model = bn.bnc("kdb_mi", "y", frame.iloc[::2], **options)
+    assert bn.loo_summary(model)["fold_power"] == pytest.approx(reference["honest_power"], abs=0.05)
     loss = log_loss(model, frame.iloc[1::2], "y")
     assert loss == pytest.approx(reference["honest_log_loss"], abs=0.005)
 
@@ -162,7 +168,7 @@ def test_two_features_can_get_an_arc() -> None:
 def test_few_rows_have_no_parents() -> None:
     model = bn.bnc(class_var="y", dataset=parity(8))
     assert bn.is_nb(model)
-    assert bn.loo_summary(model)["honest_rows"] in (0, 8)
+    assert bn.loo_summary(model)["fold_rows"] in (0, 8)
 
 
 def test_a_copy_of_a_feature_is_not_its_parent() -> None:
@@ -187,8 +193,8 @@ def test_logistic_regression_is_a_part_of_the_sum() -> None:
     rows = rows_to_learn_from(structure, frame)
     regression, tables = method.members(with_at_most(structure, 0), rows, BackOff(), regression=True)
     expected = softmax(
-        summary["honest_power"] * tables.log_joint(rows_of(tables, frame))
-        + summary["regression_power"] * regression.log_joint(rows_of(tables, frame)),
+        summary["fold_power"] * tables._log_joint(rows_of(tables, frame))
+        + summary["regression_power"] * regression._log_joint(rows_of(tables, frame)),
         axis=1,
     )
     np.testing.assert_allclose(bn.predict(model, frame, prob=True), expected, atol=1e-9)
@@ -239,9 +245,9 @@ def test_tables_of_all_configurations_are_those_of_their_rows(backoff: bool) -> 
             x: Any = bn.from_modelstring("[safety][maint][class|safety:maint][doors|class:safety]", "class")
         else:
             x = bn.anb("class", parents, car)
-        prior = {"backoff": True} if backoff else {"smooth": 1, "loo_weights": True}
-        columns = [name for name in car if name in bn.vars(x)]
-        fitted: Any = bn.lp(x, car[columns], **{"loo_weights": True, **prior})
+        prior = {"backoff": True} if backoff else {"smooth": 1, "held_out": "weights"}
+        columns = [name for name in car if name in x.variables]
+        fitted: Any = bn.lp(x, car[columns], **{"held_out": "weights", **prior})
         for table in fitted.tables[0]:
             levels, *cards = table.cards
             *given, variable = np.indices((*cards, levels)).reshape(len(table.cards), -1)
@@ -273,23 +279,21 @@ def test_the_order_of_columns_rows_and_levels_does_not_matter(seed: int) -> None
 def test_power_of_other_models() -> None:
     car = bn.load_car().iloc[::4]
     plain = bn.lp(bn.aode("class", car), car, smooth=1)
-    model = bn.lp(bn.aode("class", car), car, smooth=1, honest_power=3)
-    power = bn.loo_summary(model)["honest_power"]
+    model = bn.lp(bn.aode("class", car), car, smooth=1, held_out="power", held_out_args={"folds": 3})
+    power = bn.loo_summary(model)["fold_power"]
     assert power != 1
     expected = softmax(power * np.log(bn.predict(plain, car, prob=True)), axis=1)
     np.testing.assert_allclose(bn.predict(model, car, prob=True), expected, atol=1e-9)
     fixed = bn.anb("class", {"doors": ["safety"]}, car)
-    by_hand = bn.lp(bn.BNC(fixed.class_var, fixed.families), car, **WEIGHTS, honest_power=3)
-    assert bn.loo_summary(by_hand)["honest_rows"] == len(car)
+    by_hand = bn.lp(bn.BNC(fixed.class_var, fixed.families), car, **weights(folds=3))
+    assert bn.loo_summary(by_hand)["fold_rows"] == len(car)
 
 
 def test_power_arguments() -> None:
     car = bn.load_car()
-    with pytest.raises(ValueError, match="loo_power"):
-        bn.lp(bn.nb("class", car), car, smooth=1, loo_power=True, honest_power=5)
     for wrong in (1, 2.5, True):
-        with pytest.raises((TypeError, ValueError), match="honest_power"):
-            bn.lp(bn.nb("class", car), car, smooth=1, honest_power=wrong)  # type: ignore[arg-type]
+        with pytest.raises((TypeError, ValueError), match="folds in held_out_args must be a whole number"):
+            bn.lp(bn.nb("class", car), car, smooth=1, held_out="power", held_out_args={"folds": wrong})
 
 
 # Narrow intervals
@@ -300,7 +304,7 @@ def test_narrow_intervals_are_found_by_a_tenth_discretization() -> None:
     frame = pd.DataFrame(rng.random((4000, 3)), columns=list("abc"))
     frame["y"] = np.where((frame["a"] > 0.4) & (frame["a"] < 0.44), "in", "out")
     train, test = frame.iloc[:2000], frame.iloc[2000:]
-    options = {**WEIGHTS, "loo_terms": (*TERMS, "codings")}
+    options = weights(terms=(*TERMS, "codings"))
     error = {
         method: (bn.predict(bn.bnc("nb", "y", train, discretize=method, **options), test) != test["y"]).mean()
         for method in ("averaged", "averaged_mdlp")
@@ -395,14 +399,14 @@ def test_incomplete_votes(hidden: float, most: float) -> None:
     features = votes.columns.drop("Class")
     test = test.assign(**{name: test[name].mask(rng.random(len(test)) < hidden) for name in features})
     terms = [name for name in default.TERMS if name != "gaps"]  # whose values are not missing at random
-    model = bn.bnc("kdb_mi", "Class", train, loo_terms=terms)
+    model = bn.bnc("kdb_mi", "Class", train, held_out_args={"terms": terms})
     tree = bn.lp(bn.tan_cl("Class", train, score="aic"), train, smooth=1)
     assert log_loss(model, test, "Class") < most * log_loss(tree, test, "Class")
 
 
 def test_power_of_an_ensemble_fades() -> None:
     car = bn.load_car()
-    model = bn.lp(bn.aode("class", car), car, smooth=1, loo_power=True)
+    model = bn.lp(bn.aode("class", car), car, smooth=1, held_out="power")
     plain = bn.lp(bn.aode("class", car), car, smooth=1)
     row = {"safety": "high", "persons": "4"}
     power = bn.loo_summary(model)["power"]
@@ -423,15 +427,16 @@ def settings(model: Any) -> dict[str, Any]:
 
 def test_recipe_of_each_model_type() -> None:
     car = bn.load_car()
-    full = {"backoff": True, "loo_weights": True, "loo_terms": default.TERMS, "parts": 5}
+    args = {"terms": default.TERMS, "folds": 5, "blend": True}
+    full = {"backoff": True, "held_out": "weights", "held_out_args": args}
     assert settings(bn.bnc("nb", "class", car)) == full
     assert settings(bn.bnc("hc", "class", car)) == full
-    ranked = {**full, "loo_parents": True}
+    ranked = {**full, "held_out_args": {**args, "parents": True}}
     assert settings(bn.bnc(class_var="class", dataset=car)) == ranked
     assert settings(bn.bnc("kdb_mi", "class", car)) == ranked
     assert settings(bn.bnc("kdb_mi", "class", car, dag_args={"kdbk": 1})) == full
-    assert settings(bn.bnc("aode", "class", car)) == {"backoff": True, "loo_power": True}
-    assert settings(bn.bnc("ande", "class", car)) == {"smooth": 1, "loo_power": True}
+    assert settings(bn.bnc("aode", "class", car)) == {"backoff": True, "held_out": "power"}
+    assert settings(bn.bnc("ande", "class", car)) == {"smooth": 1, "held_out": "power"}
     assert settings(bn.bnc("chisq_dn", "class", car)) == {"smooth": 1}
     assert settings(bn.bnc("nb", "class", car, wanbia=True)) == {"smooth": 1, "wanbia": True}
     parts = bn.bnc("nb", "class", lambda: iter([car.iloc[::2], car.iloc[1::2]]))
@@ -451,14 +456,14 @@ def test_a_family_of_ones_own_is_fitted_as_itself() -> None:
 
 def test_arguments_replace_those_of_the_recipe() -> None:
     frame = patients()
-    model = bn.bnc(class_var="sick", dataset=frame, loo_parents=False, dag_args={"kdbk": 1})
+    model = bn.bnc(class_var="sick", dataset=frame, held_out_args={"parents": False}, dag_args={"kdbk": 1})
     assert bn.loo_summary(model)["parents"] == 1
-    assert settings(model)["loo_terms"] == default.TERMS
+    assert settings(model)["held_out_args"]["terms"] == default.TERMS
     assert len(bn.members(model)) == 11
-    without = bn.bnc("nb", "sick", frame, loo_weights=False)
+    without = bn.bnc("nb", "sick", frame, held_out=None)
     assert settings(without) == {"backoff": True}
-    honest = bn.bnc("nb", "sick", frame, honest_power=3)
-    assert "parts" not in settings(honest)
+    honest = bn.bnc("nb", "sick", frame, held_out_args={"blend": False, "folds": 3})
+    assert bn.loo_summary(honest).regression_power is None
     assert len(bn.members(bn.bnc("tan_hc", "sick", frame, dag_args={"k": 2, "smooth": 1}))) == 1
     assert len(bn.members(bn.bnc("nb", "sick", frame, discretize="mdlp"))) == 1
     codes = frame.drop(columns=["fever", "pulse"])

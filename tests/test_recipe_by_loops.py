@@ -106,7 +106,7 @@ def test_weights_of_all_terms_are_those_of_plain_loops(gaps: float) -> None:
     frame = walks(gaps)
     model: Any = bn.bnc(
         "kdb_mi", "class", frame, discretize="averaged_mdlp", dag_args={"kdbk": 2},
-        backoff=True, loo_weights=True, loo_terms=default.TERMS,
+        backoff=True, held_out="weights", held_out_args={"terms": default.TERMS},
     )  # fmt: skip
     base, [z] = model.base, model.of_numbers
     n, names = len(frame), list(model.features)
@@ -183,7 +183,10 @@ def test_weights_of_all_terms_are_those_of_plain_loops(gaps: float) -> None:
         for f in categories
         for level in range(base.tables[0][f].cards[0])
     ]
-    columns += [("gaps", missing[:, f].astype(float)) for f in range(len(names)) if missing[:, f].any()]
+    lacking = missing.sum(axis=1).astype(float)  # each feature is missing in some row, if any is
+    most = np.sum(lacking**2) / max(lacking.sum(), 1)  # of the features that the row of a mean gap lacks
+    share = np.array([min(1.0, most / count) if count else 1.0 for count in lacking])
+    columns += [("gaps", missing[:, f] * share) for f in range(len(names)) if missing[:, f].any()]
     parts += [(kind, column[:, None] * np.eye(3)[c]) for kind, column in columns for c in range(3)]
     kinds, design = [kind for kind, _ in parts], np.stack([part for _, part in parts], axis=-1)
     mean = np.concatenate([single, np.zeros(len(kinds) - 5)])

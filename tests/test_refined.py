@@ -26,11 +26,14 @@ from bnclassify.recipe.terms import GaussianTerm, fit_terms, make_terms, normal_
 
 from .conftest import read_reference
 
-BEST: dict[str, Any] = {"backoff": True, "loo_weights": True, "loo_parents": True, "loo_terms": TERMS}
+ARGS: dict[str, Any] = {"parents": True, "terms": TERMS}
+BEST: dict[str, Any] = {"backoff": True, "held_out": "weights", "held_out_args": ARGS}
 
 
 def learn(frame: pd.DataFrame, **options: Any) -> Any:
-    options = {"discretize": "averaged", "dag_args": {"kdbk": 4}, **BEST, **options}
+    """Learn a model; options that are arguments of `held_out` replace those of ARGS."""
+    args = {name: options.pop(name, value) for name, value in ARGS.items()}
+    options = {"discretize": "averaged", "dag_args": {"kdbk": 4}, **BEST, "held_out_args": args, **options}
     return bn.bnc("kdb_mi", "class", frame, **options)
 
 
@@ -91,7 +94,7 @@ def test_the_recipe_is_that_of_plain_loops(name: str, monkeypatch: pytest.Monkey
     frame, reference = reference_data(name), read_reference("recipe")[name]
     train, test = frame[::2], frame[1::2]
     actual = test["class"].cat.codes
-    plain = learn(train, loo_terms=())
+    plain = learn(train, terms=())
     weights = bn.feature_weights(plain)
     order = ["class", *[str(i) for i in reference["order"]]]
     np.testing.assert_allclose(weights[order], reference["base_weights"], atol=1e-7)
@@ -99,7 +102,7 @@ def test_the_recipe_is_that_of_plain_loops(name: str, monkeypatch: pytest.Monkey
     loss = -np.log(of_plain[np.arange(len(test)), actual]).mean()
     assert loss == pytest.approx(reference["base_log_loss"], abs=1e-8)
 
-    model = learn(train, loo_terms=("gaussians", "slopes", "shifts", "depths"))
+    model = learn(train, terms=("gaussians", "slopes", "shifts", "depths"))
     summary = bn.loo_summary(model)
     assert summary["parents"] == reference["parents"]
     assert summary["power"] == pytest.approx(reference["power"], abs=1e-8)
@@ -120,14 +123,12 @@ def test_the_number_of_parents_has_the_largest_likelihood() -> None:
     label = rng.integers(3, size=30)
     frame = pd.DataFrame({f"x{j}": (label + rng.integers(2, size=30)) % 3 for j in range(3)})
     frame = frame.assign(**{"class": label}).astype("category")
-    plain = {"discretize": None, "loo_terms": ()}
-    of_each = [
-        bn.loo_summary(learn(frame, dag_args={"kdbk": k}, loo_parents=False, **plain)) for k in range(3)
-    ]
+    plain = {"discretize": None, "terms": ()}
+    of_each = [bn.loo_summary(learn(frame, dag_args={"kdbk": k}, parents=False, **plain)) for k in range(3)]
     assert np.argmax([summary["log_likelihood"] for summary in of_each]) == 1
     assert np.argmax([summary["objective"] for summary in of_each]) == 2
     assert bn.loo_summary(learn(frame, **plain))["parents"] == 2
-    assert bn.loo_summary(learn(frame, discretize=None, loo_terms=("depths",)))["parents"] == 1
+    assert bn.loo_summary(learn(frame, discretize=None, terms=("depths",)))["parents"] == 1
 
 
 def regression(scores: Array, number: int, parents: list[int], classes: Any, weights: Array) -> GaussianTerm:
@@ -267,7 +268,10 @@ def test_contributions_sum_to_the_log_odds(discretize: str) -> None:
     np.testing.assert_allclose(found.sum(axis=1), logs[:, 1] - logs[:, 0], atol=1e-9)
     gaps = model.gaps[model.features.index("hills")]
     missing = found["hills"][frame["hills"].isna()]
-    np.testing.assert_allclose(missing, gaps[1] - gaps[0], atol=1e-12)  # its shift, and nothing else
+    assert model.fading is not None
+    lacking = frame[[*model.features]].isna().sum(axis=1)[frame["hills"].isna()]
+    share = model.fading.gaps / np.maximum(lacking, model.fading.gaps)  # of the shift, and nothing else
+    np.testing.assert_allclose(missing, (gaps[1] - gaps[0]) * share, atol=1e-12)
     rivals = ["bus", "walk"]
     against_all = bn.explain(model, frame, target="car", against=rivals)["log_odds"].unstack()  # noqa: PD010
     odds = logs[:, 1] - np.logaddexp(logs[:, 0], logs[:, 2])
@@ -330,7 +334,7 @@ def test_left_out_rows_of_a_fitted_model() -> None:
 )
 def test_some_terms(terms: tuple[str, ...]) -> None:
     frame = trips()
-    model, plain = learn(frame, loo_terms=terms), learn(frame, loo_terms=())
+    model, plain = learn(frame, terms=terms), learn(frame, terms=())
     assert set(bn.loo_summary(model)["ridges"]) == {"tables", *terms}
     assert bn.loo_summary(model)["objective"] >= bn.loo_summary(plain)["objective"]
     table = bn.feature_weights(model)
@@ -341,7 +345,9 @@ def test_only_frequent_levels_have_shifts(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(refinement, "_MOST_SHIFTS", 4)
     codes = [*"aaabbbccddefghij", *"aabbcd"]
     frame = pd.DataFrame({"x": codes, "y": list("pq") * 11, "class": list("uuv") * 7 + ["v"]})
-    model = bn.lp(bn.nb("class", frame), frame, backoff=True, loo_weights=True, loo_terms=["shifts"])
+    model = bn.lp(
+        bn.nb("class", frame), frame, backoff=True, held_out="weights", held_out_args={"terms": ["shifts"]}
+    )
     shifted = [[str(values[i]) for i in np.flatnonzero(table.any(axis=1))]
                for values, table in zip(model.levels, model.shifts, strict=False)]  # fmt: skip
     assert shifted == [["a", "b"], ["p", "q"]]
@@ -362,8 +368,9 @@ def test_terms_without_suitable_columns_are_skipped(car: pd.DataFrame) -> None:
     assert bn.loo_summary(model)["rows"] == len(car)
     numbers = trips()[["distance", "hills", "class"]]
     assert "shifts" not in bn.loo_summary(learn(numbers))["ridges"]
-    bare = bn.lp(bn.nb("class", car), car, backoff=True, loo_weights=True, loo_terms=("slopes", "gaussians"))
-    weights = bn.lp(bn.nb("class", car), car, backoff=True, loo_weights=True)
+    options: dict[str, Any] = {"held_out": "weights", "held_out_args": {"terms": ["slopes", "gaussians"]}}
+    bare = bn.lp(bn.nb("class", car), car, backoff=True, **options)
+    weights = bn.lp(bn.nb("class", car), car, backoff=True, held_out="weights")
     pd.testing.assert_series_equal(
         bn.feature_weights(bare)["tables"].rename("weight"), bn.feature_weights(weights), rtol=1e-6
     )
@@ -474,14 +481,12 @@ def test_effects_are_curves_of_all_terms() -> None:
 
 def test_arguments() -> None:
     frame = trips(60)
-    with pytest.raises(ValueError, match="loo_weights must be True"):
-        learn(frame, loo_weights=False)
-    with pytest.raises(ValueError, match="loo_terms must be one of 'gaussians'"):
-        learn(frame, loo_terms=["gaussian"])
-    with pytest.raises(TypeError, match="loo_terms must be a list of names"):
-        learn(frame, loo_terms="depths")
+    with pytest.raises(ValueError, match="terms in held_out_args must be one of 'gaussians'"):
+        learn(frame, terms=["gaussian"])
+    with pytest.raises(TypeError, match="terms in held_out_args must be a list of names"):
+        learn(frame, terms="depths")
     with pytest.raises(ValueError, match="that all differ"):
-        learn(frame, loo_terms=["depths", "depths"])
+        learn(frame, terms=["depths", "depths"])
     with pytest.raises(TypeError, match="single Bayesian network"):
         bn.lp(bn.aode("class", frame[["weather", "flag", "class"]].astype(str)), frame.astype(str), **BEST)
 

@@ -12,6 +12,7 @@ from scipy.stats import t as student
 import bnclassify as bn
 from bnclassify.fitting.refits import with_refits
 from bnclassify.inference.predict import jackknife_bounds
+from bnclassify.models import EffectTable
 
 
 def log_odds(p: np.ndarray) -> np.ndarray:
@@ -43,6 +44,14 @@ def test_bounds_of_equal_and_of_extreme_refits() -> None:
     assert (estimate <= high).all()
 
 
+def test_what_occurs_in_no_row_can_be_possible() -> None:
+    """Of 200 rows, none has the class: P = 0 in all refits, but a share of 1 of 200 is not excluded."""
+    estimate = np.array([[0.001, 0.999]])
+    low, high = jackknife_bounds(estimate, np.stack([estimate] * 5), 0.9, 1 / 200)
+    np.testing.assert_allclose(low, [[0.0, 0.999 - 1 / 200]])
+    np.testing.assert_allclose(high, [[0.001 + 1 / 200, 1.0]])
+
+
 def test_the_jackknife_of_a_share_is_the_binomial_variance() -> None:
     """Of a logistic model without features: the variance of the log odds is 1 / (n p (1 - p))."""
     n, groups = 2000, 40
@@ -60,8 +69,9 @@ def votes() -> pd.DataFrame:
 
 
 def test_models_with_refits_give_intervals(votes: pd.DataFrame, tmp_path: Path) -> None:
-    terms = {"loo_terms": ("slopes", "shifts", "gaps"), "missing_level": False}
-    x = bn.bnc("nb", "Class", votes, backoff=True, loo_weights=True, **terms)
+    terms = {"terms": ("slopes", "shifts", "gaps")}
+    options = {"held_out": "weights", "held_out_args": terms, "missing_level": False}
+    x = bn.bnc("nb", "Class", votes, backoff=True, **options)
     with pytest.raises(ValueError, match="interval must be None"):
         bn.predict(x, votes, prob=True, interval=0.9)
     kept = with_refits(x, votes, draws=8)
@@ -79,6 +89,42 @@ def test_models_with_refits_give_intervals(votes: pd.DataFrame, tmp_path: Path) 
     bn.save(kept, tmp_path / "kept.json")
     assert bn.predict(bn.load(tmp_path / "kept.json"), votes, prob=True, interval=0.9).equals(found)
     assert "8 refits" in " ".join(repr(kept).split())
+
+
+def test_tables_and_cards_keep_the_refits(tmp_path: Path) -> None:
+    pima = bn.load_pima()[["glucose", "pressure", "age", "diabetes"]]
+    x = bn.bnc(class_var="diabetes", dataset=pima, additive=True, interval=True, draws=6)
+    assert all(isinstance(refit, EffectTable) for refit in x.learned["refits"])
+    known = bn.predict(x, pima, prob=True, interval=0.9)["yes"]
+    width = (known["upper"] - known["lower"]).mean()
+    rising = bn.monotonize(x, {"age": "increasing", "glucose": "increasing"}, pima)
+    for refit in rising.learned["refits"]:
+        effects = bn.effects(refit)
+        assert effects["yes"][
+            (effects["feature"] == "age") & (effects["value"] != "(missing)")
+        ].is_monotonic_increasing
+    for one in (rising, bn.scorecard(rising, most_intervals=6), bn.scorecard(x, pdo=20)):
+        found = bn.predict(one, pima, prob=True, interval=0.9)["yes"]
+        assert found["estimate"].tolist() == bn.predict(one, pima, prob=True)["yes"].tolist()
+        assert 0.5 * width < (found["upper"] - found["lower"]).mean() < 1.5 * width
+        bn.save(one, tmp_path / "one.json")
+        assert bn.predict(bn.load(tmp_path / "one.json"), pima, prob=True, interval=0.9)["yes"].equals(found)
+    with pytest.raises(
+        ValueError,
+        match=r"Fit with interval=True, as in bnc\(class_var=\.\.\., dataset=\.\.\., interval=True\)",
+    ):
+        bn.predict(bn.from_effects(bn.effects(x)), pima, prob=True, interval=0.9)
+
+
+def test_refits_are_those_of_the_fitted_sum() -> None:
+    """The intervals of a table are those of the models whose table it is, up to the steps."""
+    pima = bn.load_pima()[["glucose", "age", "diabetes"]]
+    terms = ("densities", "slopes", "shifts", "codings", "gaps")
+    curves = with_refits(bn.bnc("nb", "diabetes", pima, held_out_args={"terms": terms}), pima, draws=6)
+    table = bn.bnc(class_var="diabetes", dataset=pima, additive=True, interval=True, draws=6)
+    found = [bn.predict(one, pima, prob=True, interval=0.9)["yes"] for one in (curves, table)]
+    widths = [(one["upper"] - one["lower"]).mean() for one in found]
+    assert widths[1] == pytest.approx(widths[0], rel=0.1)
 
 
 def test_refits_hold_out_cases_and_follow_the_seed(votes: pd.DataFrame) -> None:

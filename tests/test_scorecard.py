@@ -14,6 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.models import Scorecard
 
 from .strategies import frames, smooths
 from .test_sql import Run, check, in_duckdb, in_sqlite
@@ -103,9 +104,9 @@ def test_points_that_double_the_odds(tree: bn.BNC, pima: pd.DataFrame) -> None:
     "settings",
     [
         {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp"},
-        {"dag_learner": "nb", "backoff": True, "loo_weights": True, "discretize": "averaged"},
-        {"dag_learner": "tan_cl", "backoff": True, "loo_weights": True, "discretize": "mdlp"},
-        {"dag_learner": "tan_cl", "smooth": 1, "loo_power": True, "discretize": "mdlp"},
+        {"dag_learner": "nb", "backoff": True, "held_out": "weights", "discretize": "averaged"},
+        {"dag_learner": "tan_cl", "backoff": True, "held_out": "weights", "discretize": "mdlp"},
+        {"dag_learner": "tan_cl", "smooth": 1, "held_out": "power", "discretize": "mdlp"},
         {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp", "missing_level": True},
     ],
     ids=["nb", "averaged", "weights", "power", "level"],
@@ -171,7 +172,7 @@ def test_saved_cards_are_equal(tree: bn.BNC, pima: pd.DataFrame, tmp_path: Path)
     card = bn.scorecard(tree, pdo=30, score=500)
     bn.save(card, tmp_path / "card.json")
     again = bn.load(tmp_path / "card.json")
-    assert isinstance(again, bn.Scorecard)
+    assert isinstance(again, Scorecard)
     pd.testing.assert_frame_equal(again.points, card.points)
     pd.testing.assert_frame_equal(again.probabilities, card.probabilities)
     assert bn.predict(again, pima).equals(bn.predict(card, pima))

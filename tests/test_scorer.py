@@ -66,7 +66,9 @@ class Row:
         power = (formula.power + (1 - formula.power) * h) / len(formula.trees)
         trees = [sum(logs) for logs in zip(*map(self.scores, formula.trees), strict=True)]
         gaps = [self.look_up(gap.logs, self.places(gap)) for gap in formula.gaps]
-        added = [sum(shifts) for shifts in zip(*gaps, strict=True)] or [0.0] * self.n_classes
+        others = sum(u < 1 and lack for u, lack in zip(usual, lacks, strict=True))
+        share = min(1, formula.most / others) if others else 1
+        added = [share * sum(shifts) for shifts in zip(*gaps, strict=True)] or [0.0] * self.n_classes
         blended = zip(scores, formula.log_prior.tolist(), trees, added, strict=True)
         fresh = sum(u >= 1 and lack for u, lack in zip(usual, lacks, strict=True)) / (sum(usual) or 1)
         kept = (1 - h) * (1 - fresh) ** (formula.exponent - 1)

@@ -18,7 +18,7 @@ from bnclassify.base.arrays import Array, Codes, log_normalize, normalize
 from bnclassify.counts.contingency import count_families
 from bnclassify.counts.information import mutual_information
 from bnclassify.fitting.lp import fit
-from bnclassify.frames.schema import Dataset
+from bnclassify.frames.dataset import Dataset
 from bnclassify.frames.sources import register_source
 from bnclassify.frames.training import prepare
 from bnclassify.learners.fixed import network
@@ -26,7 +26,7 @@ from bnclassify.metrics import METRICS, Metric
 from bnclassify.model.derived import BuiltOn, Derived
 from bnclassify.model.model import Model
 from bnclassify.model.recipes import Recipe, Step
-from bnclassify.network.estimates import Dirichlet, Method, Prior
+from bnclassify.network.priors import Dirichlet, Method, Prior
 
 
 def star(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> bn.BNC:

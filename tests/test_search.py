@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.base.graphs import find_cycle
 from bnclassify.counts import contingency
-from bnclassify.frames.schema import Dataset, Schema
+from bnclassify.frames.dataset import Dataset
+from bnclassify.frames.schema import Schema
 from bnclassify.learners import greedy, scoring
 from bnclassify.learners.neighbours import (
     additions_and_joins,
@@ -33,7 +34,7 @@ from bnclassify.metrics.folds import fold_rows
 from bnclassify.model.arguments import log_joint
 from bnclassify.recipe.prior import BackOff, find_prior
 
-from .conftest import read_reference, reference_frame
+from .conftest import read_reference, reference_frame, scores_of
 from .strategies import examples, frames, networks
 
 SEARCHED = [n for n, metric in METRICS.items() if not (metric.needs_rows or metric.needs_joint)]
@@ -100,9 +101,9 @@ def test_final_structures(name: str, learner: str) -> None:
     options = {key: reference[key] for key in ("k", "epsilon", "smooth", "folds")}
     x = LEARNERS[learner](reference["class"], frame, **options)
     assert bn.families(x) == {v: tuple(f) for v, f in reference[learner]["final"].items()}
-    assert bn.greedy_scores(x)[-1] == pytest.approx(reference[learner]["final_score"], abs=1e-12)
+    assert scores_of(x)[-1] == pytest.approx(reference[learner]["final_score"], abs=1e-12)
     accepted = [s["best_score"] for s in reference[learner]["steps"] if s["accepted"]]
-    np.testing.assert_allclose(bn.greedy_scores(x), accepted, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(scores_of(x), accepted, rtol=0, atol=1e-12)
 
 
 # --- scores
@@ -206,7 +207,7 @@ def test_rows_count_as_often_as_they_weigh(votes: pd.DataFrame) -> None:
             x = learner("Class", weighted, folds=fold, **options)
             y = learner("Class", repeated, folds=fold.repeat(weights), **options)
             assert bn.families(x) == bn.families(y)
-            assert bn.greedy_scores(x) == pytest.approx(bn.greedy_scores(y), abs=1e-12)
+            assert scores_of(x) == pytest.approx(scores_of(y), abs=1e-12)
 
 
 @pytest.mark.parametrize("weights", [(200_000, 1), (1, 1e-9), (1e150, 1e144)])
@@ -218,7 +219,7 @@ def test_a_heavy_row_does_not_make_light_ones_impossible(weights: tuple[float, f
     folds = np.array([0, 0, 1, 1, 2, 3])
     x = bn.tan_hc("class", rows, k=4, folds=folds, epsilon=0, smooth=0)
     naive = bn.lp(bn.nb("class", rows), rows, smooth=0)
-    assert bn.greedy_scores(x)[0] == bn.cv(naive, rows, folds=folds, dag=False) == 0.75
+    assert scores_of(x)[0] == bn.cv(naive, rows, folds=folds, dag=False) == 0.75
 
 
 @pytest.mark.parametrize("way", ["as it is", "numbering the cells that occur"])
@@ -234,7 +235,7 @@ def test_fractions_leave_nothing_where_no_row_is_learned_from(way: str, n_folds:
             x = bn.bsej("class", rows, k=2, folds=folds, smooth=0, epsilon=0)
         for structure, i in ((bn.nb("class", rows), 0), (x, -1)):
             expected = bn.cv(bn.lp(structure, rows, smooth=0), rows, folds=folds, dag=False)
-            assert bn.greedy_scores(x)[i] == pytest.approx(expected, abs=1e-12)
+            assert scores_of(x)[i] == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.slow
@@ -251,7 +252,7 @@ def test_counts_of_many_rows_are_exact() -> None:
     )
     data = Dataset(Schema(("a", "class"), ((0, 1), (0, 1))), codes, pd.RangeIndex(codes.shape[1]))
     x = bn.tan_hc("class", data, k=2, folds=[np.arange(200)], smooth=1)
-    assert bn.greedy_scores(x) == (110 / 200,)
+    assert scores_of(x) == (110 / 200,)
 
 
 def test_a_prior_that_is_no_pseudo_count_is_refused(car: pd.DataFrame) -> None:
@@ -284,14 +285,14 @@ def test_scores_are_what_cv_gives_of_the_structure(learner: str, metric: str, vo
     for structure, i in ((x, -1), (bn.nb("Class", voting), 0)) if learner != "fssj" else ((x, -1),):
         fitted = bn.lp(structure, voting, ess=3)
         expected = sign * bn.cv(fitted, voting, folds=folds, dag=False, metric=metric)
-        assert bn.greedy_scores(x)[i] == pytest.approx(expected, abs=1e-12)
-    assert len(bn.greedy_scores(x)) > 1
+        assert scores_of(x)[i] == pytest.approx(expected, abs=1e-12)
+    assert len(scores_of(x)) > 1
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_steps_lead_to_the_structure(learner: str, votes: pd.DataFrame) -> None:
     x = LEARNERS[learner]("Class", votes, k=5, smooth=1, epsilon=0, folds=np.arange(len(votes)) % 5)
-    steps, scores = bn.search_steps(x), bn.greedy_scores(x)
+    steps, scores = bn.search_steps(x), scores_of(x)
     np.testing.assert_array_equal(steps["score"], scores[1:])
     np.testing.assert_allclose(steps["gain"], np.diff(scores), atol=1e-15)
     parents: dict[str, set[str]] = {} if learner == "fssj" else {v: set() for v in votes if v != "Class"}
@@ -326,7 +327,7 @@ def test_structures_satisfy_their_own_predicate(learner: str, votes: pd.DataFram
         assert max(len(f) for f in bn.families(x).values()) <= 4
     else:
         assert predicate(x)
-    scores = bn.greedy_scores(x)
+    scores = scores_of(x)
     assert all(b >= a - 1e-9 for a, b in pairwise(scores))
     assert repr(pickle.loads(pickle.dumps(x))) == repr(x)
 
@@ -334,7 +335,7 @@ def test_structures_satisfy_their_own_predicate(learner: str, votes: pd.DataFram
 def test_a_seed_fixes_everything(car: pd.DataFrame) -> None:
     a, b = (bn.tan_hc("class", car, k=3, smooth=1, rng=7) for _ in range(2))
     assert bn.families(a) == bn.families(b)
-    assert bn.greedy_scores(a) == bn.greedy_scores(b)
+    assert scores_of(a) == scores_of(b)
 
 
 def test_a_generator_is_not_kept(car: pd.DataFrame) -> None:
@@ -355,7 +356,7 @@ def test_the_summary_tells_of_the_search(car: pd.DataFrame) -> None:
     x = bn.tan_hc("class", car, k=5, smooth=1, rng=0)
     assert "  search:             2 steps, accuracy 0.9364, epsilon 0.01\n" in repr(x)
     y = bn.lp(bn.tan_hc("class", car, k=5, smooth=1, rng=0, metric="log_loss", epsilon=0.07), car, smooth=1)
-    assert f"1 step, log_loss {-bn.greedy_scores(y)[-1]:.4g}, epsilon 0.07" in repr(y)
+    assert f"1 step, log_loss {-scores_of(y)[-1]:.4g}, epsilon 0.07" in repr(y)
     assert "search" not in repr(bn.nb("class", car))
 
 
@@ -410,7 +411,7 @@ def test_class_constant_in_a_fold_and_smaller_than_k() -> None:
     folds = [[0, 1, 2, 6], [3, 4, 5, 7]]
     for smooth in (0, 1):
         x = bn.tan_hc("class", frame, k=2, folds=folds, smooth=smooth)
-        assert bn.greedy_scores(x)[0] == pytest.approx(0.75)
+        assert scores_of(x)[0] == pytest.approx(0.75)
     with pytest.warns(UserWarning, match="fewer rows than k=3.*'q', 'r'") as record:
         bn.fssj("class", frame, k=3, rng=0)
     assert record[0].filename == __file__
@@ -418,10 +419,10 @@ def test_class_constant_in_a_fold_and_smaller_than_k() -> None:
 
 def test_search_stops_at_a_perfect_score() -> None:
     frame = pd.DataFrame({"a": list("xyxyxyxy"), "b": list("uvuvuvuv"), "class": list("pqpqpqpq")})
-    assert bn.greedy_scores(bn.tan_hc("class", frame, k=2, epsilon=0, smooth=1, rng=0)) == (1.0,)
+    assert scores_of(bn.tan_hc("class", frame, k=2, epsilon=0, smooth=1, rng=0)) == (1.0,)
     assert bn.features(bn.fssj("class", frame, k=2, epsilon=0, smooth=1)) == ("a",)
     sure = bn.tan_hc("class", frame, k=2, epsilon=0, smooth=0, rng=0, metric="log_loss")
-    assert bn.greedy_scores(sure) == pytest.approx((0.0,))
+    assert scores_of(sure) == pytest.approx((0.0,))
 
 
 def test_rows_without_a_class_do_not_shift_folds() -> None:
@@ -433,7 +434,7 @@ def test_rows_without_a_class_do_not_shift_folds() -> None:
     with pytest.warns(UserWarning, match="have no class"):
         x = bn.fssj("class", frame, k=4, folds=numbers, smooth=1)
     y = bn.fssj("class", frame[known], k=4, folds=numbers[known], smooth=1)
-    assert bn.greedy_scores(x) == bn.greedy_scores(y)
+    assert scores_of(x) == scores_of(y)
 
 
 def test_a_fold_needs_rows_with_a_class(car: pd.DataFrame) -> None:
@@ -491,9 +492,9 @@ def test_kdbk_out_of_range(car: pd.DataFrame) -> None:
         bn.kdb("class", car, k=5, kdbk=1.5)
 
 
-def test_greedy_scores_of_other_models(car: pd.DataFrame) -> None:
-    with pytest.raises(ValueError, match="not found by greedy search"):
-        bn.greedy_scores(bn.nb("class", car))
+def test_scores_of_other_models(car: pd.DataFrame) -> None:
+    with pytest.raises(ValueError, match="not found by a search"):
+        scores_of(bn.nb("class", car))
 
 
 def test_progress_shows_a_bar(car: pd.DataFrame, capsys: pytest.CaptureFixture[str]) -> None:
@@ -513,10 +514,10 @@ def test_search_with_nothing_to_choose_from(learner: str) -> None:
     with pytest.warns(UserWarning, match="no feature remains, so 'class'"):
         assert bn.features(search("class", frame[["class"]], k=2, smooth=1, rng=0)) == ()
     assert bn.is_nb(search("class", frame, k=2, smooth=0, rng=0))
-    assert bn.greedy_scores(search("class", frame.assign(**{"class": "p"}), k=2, rng=0)) == (1.0,)
+    assert scores_of(search("class", frame.assign(**{"class": "p"}), k=2, rng=0)) == (1.0,)
     hidden = frame.assign(a=pd.Categorical([None] * 8, ["x", "y"]))
     prior = search("class", hidden, k=2, smooth=1, rng=0, epsilon=0)
-    assert bn.greedy_scores(prior) == pytest.approx((0.5,) * len(bn.greedy_scores(prior)))
+    assert scores_of(prior) == pytest.approx((0.5,) * len(scores_of(prior)))
 
 
 @pytest.mark.filterwarnings("ignore:the network has")
@@ -527,8 +528,8 @@ def test_families_of_more_values_than_any_table_holds() -> None:
     frame["class"] = (frame["a"] > 300).astype(int)
     options: dict[str, Any] = {"k": 3, "folds": np.arange(1_400) % 3, "epsilon": 0}
     x = bn.kdb("class", frame, kdbk=3, smooth=1, **options)
-    assert bn.greedy_scores(x)[-1] > 0.75
+    assert scores_of(x)[-1] > 0.75
     tests = fold_rows(options["folds"], len(frame))
     one = bn.tan_hc("class", frame, smooth=1, **options)
     expected = plain_score(one, bn.encode(frame), tests, {"smooth": 1}, "accuracy")
-    assert bn.greedy_scores(one)[-1] == pytest.approx(expected, abs=1e-12)
+    assert scores_of(one)[-1] == pytest.approx(expected, abs=1e-12)

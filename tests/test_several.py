@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.base.arrays import log_sum_exp
 from bnclassify.base.graphs import maximum_arborescence
+from bnclassify.models import MBC, Chain, ChainEnsemble
 from bnclassify.several.multidimensional import MultiModel
 
 from .conftest import informative_gaps
@@ -131,7 +132,7 @@ def family_order(name: str, parents: list[str], class_vars: list[str]) -> tuple[
 
 
 @st.composite
-def networks(draw: st.DrawFn, frame: pd.DataFrame, class_vars: list[str]) -> bn.MBC:
+def networks(draw: st.DrawFn, frame: pd.DataFrame, class_vars: list[str]) -> MBC:
     """Any acyclic graph over features and classes, with random tables, some probabilities 0."""
     parents = draw(arcs(list(frame.columns), max_parents=3))
     features = [name for name in frame if name not in class_vars]
@@ -148,7 +149,7 @@ def networks(draw: st.DrawFn, frame: pd.DataFrame, class_vars: list[str]) -> bn.
             total = own.sum(axis=-1, keepdims=True)
             own = np.where(total > 0, own / np.where(total > 0, total, 1), 1 / own.shape[-1])
         tables.append(np.ascontiguousarray(np.moveaxis(own, -1, 0)))
-    return bn.MBC(tuple(class_vars), families, tuple(levels.values()), tuple(tables))
+    return MBC(tuple(class_vars), families, tuple(levels.values()), tuple(tables))
 
 
 def joint_table(x: MultiModel, row: pd.Series) -> dict[tuple[Any, ...], float]:
@@ -157,14 +158,10 @@ def joint_table(x: MultiModel, row: pd.Series) -> dict[tuple[Any, ...], float]:
     hidden = [f for f in bn.features(x) if pd.isna(row[f])]
     known = {f: row[f] for f in bn.features(x) if f not in hidden}
     networks = bn.members(x)
-    for labels in product(*(values[c] for c in bn.class_vars(x))):
+    for labels in product(*(values[c] for c in x.targets)):
         share = 0.0
         for filled in product(*(values[f] for f in hidden)):
-            whole = (
-                known
-                | dict(zip(hidden, filled, strict=True))
-                | dict(zip(bn.class_vars(x), labels, strict=True))
-            )
+            whole = known | dict(zip(hidden, filled, strict=True)) | dict(zip(x.targets, labels, strict=True))
             for member in networks:
                 p = 1.0
                 for variable, own in bn.params(member).items():
@@ -184,7 +181,7 @@ def check_beside_enumeration(x: MultiModel, frame: pd.DataFrame, joints: list[di
         if total == 0:  # a row that is impossible: all labels are alike
             joint = dict.fromkeys(joint, 1.0)
             total = len(joint)
-        for j, c in enumerate(bn.class_vars(x)):
+        for j, c in enumerate(x.targets):
             for label in bn.values(x)[c]:
                 expected = sum(p for labels, p in joint.items() if labels[j] == label) / total
                 assert shares.iloc[i][(c, label)] == pytest.approx(expected, abs=1e-9)
@@ -290,10 +287,10 @@ def test_bad_orders(options: dict[str, Any], message: str, car: pd.DataFrame) ->
 def test_members_of_an_ensemble_are_chains_of_the_same_data(car: pd.DataFrame) -> None:
     two = ["class", "safety"]
     with pytest.raises(TypeError, match="members must be chains, at least one; got 'BNC'"):
-        bn.ChainEnsemble(two, (bn.nb("class", car),))
+        ChainEnsemble(two, (bn.nb("class", car),))
     others = bn.chain(two, car.drop(columns="doors"))
     with pytest.raises(ValueError, match="members must have the same features"):
-        bn.ChainEnsemble(two, (bn.chain(two, car), others))
+        ChainEnsemble(two, (bn.chain(two, car), others))
     with pytest.raises(TypeError, match="got an average of 2 chains"):
         bn.plot(bn.chain(two, car, orders=2, rng=0))
 
@@ -344,7 +341,7 @@ def test_ties_go_to_the_first_combination() -> None:
     half = np.full(2, 0.5)
     same = np.array([[0.2, 0.8], [0.8, 0.2]])
     families = (("a",), ("c",), ("d", "c"))
-    x = bn.MBC(("c", "d"), families, (("u", "v"),) * 3, (half, half, same))
+    x = MBC(("c", "d"), families, (("u", "v"),) * 3, (half, half, same))
     together = bn.predict(x, pd.DataFrame({"a": ["u"]}), joint=True, prob=True)
     assert together.iloc[0].tolist() == ["u", "v", pytest.approx(0.4)]
     assert bn.predict(x, pd.DataFrame({"a": ["u"]})).iloc[0].tolist() == ["u", "u"]
@@ -586,15 +583,14 @@ def test_pictures_tell_the_parts_apart(models: dict[str, MultiModel]) -> None:
 
 def test_questions(models: dict[str, MultiModel]) -> None:
     x = models["mbc"]
-    assert bn.class_vars(x) == tuple(NAMES)
-    assert bn.class_vars(bn.nb("class", features=["a"])) == ("class",)
-    assert bn.vars(x)[-3:] == tuple(NAMES)
+    assert x.targets == tuple(NAMES)
+    assert bn.class_var(x) == x.targets
+    assert x.variables[-3:] == tuple(NAMES)
     assert bn.nparams(x) == sum((t.shape[0] - 1) * t[0].size for t in bn.params(x).values())
     assert bn.AIC(x, bn.load_voting().dropna(subset=NAMES)) < 0
-    for question in (bn.class_var, bn.classes, bn.is_nb):
-        if question is not bn.is_nb:
-            with pytest.raises(TypeError, match="class_vars"):
-                question(x)
+    with pytest.raises(TypeError, match=r"class_var\(x\) returns"):
+        bn.classes(x)
+    assert not bn.is_nb(x)
     assert "class variables" in repr(x)
 
 
@@ -649,20 +645,20 @@ def test_bad_arguments(car: pd.DataFrame, models: dict[str, MultiModel]) -> None
 
 def test_values_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="at the end"):
-        bn.MBC(("c",), (("c",), ("a", "c")))
+        MBC(("c",), (("c",), ("a", "c")))
     with pytest.raises(ValueError, match="must list the class last"):
-        bn.MBC(("c", "d"), (("a", "d", "c"), ("c",), ("d",)))
+        MBC(("c", "d"), (("a", "d", "c"), ("c",), ("d",)))
     with pytest.raises(ValueError, match="in the order of the class"):
-        bn.MBC(("c", "d"), (("a", "c", "b"), ("b",), ("c",), ("d",)))
+        MBC(("c", "d"), (("a", "c", "b"), ("b",), ("c",), ("d",)))
     with pytest.raises(ValueError, match="cycle"):
-        bn.MBC(("c", "d"), (("c", "d"), ("d", "c")))
+        MBC(("c", "d"), (("c", "d"), ("d", "c")))
     nb = bn.nb("c", features=["a", "d"])
     with pytest.raises(ValueError, match="no later class variables"):
-        bn.Chain(("c", "d"), (nb, bn.nb("d", features=["a"])))
+        Chain(("c", "d"), (nb, bn.nb("d", features=["a"])))
     with pytest.raises(ValueError, match="one model of each"):
-        bn.Chain(("c", "d"), (nb,))
+        Chain(("c", "d"), (nb,))
     with pytest.raises(TypeError, match="one class variable each"):
-        bn.Chain(("c",), ("c",))
+        Chain(("c",), ("c",))
 
 
 def test_progress_of_the_search_for_class_parents(

@@ -170,8 +170,8 @@ def test_rows_with_gaps_have_the_posteriors_that_were_fitted(learner: str) -> No
     frame["y"] = np.where(y, "yes", "no")
     options: dict[str, Any] = {
         "backoff": True,
-        "loo_weights": True,
-        "loo_terms": ("shifts", "depths", "gaps"),
+        "held_out": "weights",
+        "held_out_args": {"terms": ("shifts", "depths", "gaps")},
     }
     model = bn.bnc(learner, "y", frame, **options)
     fitted = bn.loo_summary(model)["log_likelihood"] / n

@@ -396,7 +396,7 @@ def test_missing_labels_are_refused(labels: Any) -> None:
 def test_class_gets_a_name_that_no_feature_has(columns: list[str], name: object, expected: str) -> None:
     data = pd.DataFrame([["u", 1.0], ["v", 0.0], ["u", 0.0]], columns=columns)
     clf = plain().fit(data, pd.Series([1, 0, 1], name=name, index=[9, 8, 7]))
-    assert bn.vars(clf.model_) == (*columns, expected)
+    assert clf.model_.variables == (*columns, expected)
     assert clf.predict(data).tolist() == [1, 0, 1]
 
 
@@ -554,7 +554,7 @@ def test_clone_and_pickle(X: pd.DataFrame, y: pd.Series[Any]) -> None:
 
 def test_functions_take_the_model(car: pd.DataFrame, X: pd.DataFrame, y: pd.Series[Any]) -> None:
     model = plain().fit(X, y).model_
-    assert set(bn.vars(model)) == set(car.columns)
+    assert set(model.variables) == set(car.columns)
     assert bn.cpt(model, "safety").sum().to_numpy() == pytest.approx(1)
     assert "safety" in bn.plot(model).source
     assert bn.cv(model, car, k=2, rng=0) > 0.85
@@ -621,7 +621,7 @@ def test_without_arguments_it_is_the_most_accurate(X: pd.DataFrame, y: pd.Series
     features, labels = measured.drop(columns="target"), measured["target"].astype(str)
     clf = BNCClassifier().fit(features, labels)
     frame = features.assign(**{"class": labels.astype("category")})
-    options = {"loo_weights": True, "loo_parents": True, "loo_terms": TERMS, "parts": 5}
+    options = {"held_out": "weights", "held_out_args": {"parents": True, "terms": TERMS, "blend": True}}
     averaged = {"discretize": "averaged_mdlp", "dag_args": {"kdbk": 4}}
     same = bn.bnc("kdb_gain", "class", frame, backoff=True, **averaged, **options)
     np.testing.assert_allclose(clf.predict_proba(features), bn.predict(same, features, prob=True))
@@ -634,20 +634,18 @@ def test_without_arguments_it_is_the_most_accurate(X: pd.DataFrame, y: pd.Series
 
 
 TERMS = ("zscores", "slopes", "shifts", "depths", "codings", "gaps")
-RECIPE = "lp(backoff=True, loo_weights=True, loo_terms=..., parts=5)"
-RANKED = RECIPE.replace("loo_terms", "loo_parents=True, loo_terms")
 
 
 @pytest.mark.parametrize(
     ("options", "parameters"),
     [
-        ({}, RANKED),
-        ({"learner": "tan_cl"}, RECIPE),
-        ({"learner": "aode"}, "lp(backoff=True, loo_power=True)"),
-        ({"learner": "ande"}, "lp(smooth=1, loo_power=True)"),
+        ({}, "default recipe"),
+        ({"learner": "tan_cl", "random_state": 3}, "default recipe with rng=3"),
+        ({"learner": "aode"}, "lp(backoff=True, held_out='power')"),
+        ({"learner": "ande"}, "lp(smooth=1, held_out='power')"),
         ({"learner": "chisq_dn"}, "lp(smooth=1)"),
         ({"learner": "tan_cl", "smooth": 2}, "lp(smooth=2)"),
-        ({"lp_args": {"m": 1, "loo_weights": True}}, "lp(m=1, loo_weights=True)"),
+        ({"lp_args": {"m": 1, "held_out": "weights"}}, "lp(m=1, held_out='weights')"),
         ({"learner": "nb", "lp_args": {"wanbia": True}}, "lp(smooth=1, wanbia=True)"),
     ],
 )
@@ -657,7 +655,7 @@ def test_parameters_by_kind(
     model = BNCClassifier(**options).fit(X, y).model_
     step = model.recipe.parameters
     assert str(step) == parameters
-    assert step.settings.get("loo_terms") == (TERMS if "loo_terms" in parameters else None)
+    assert step.settings.get("held_out_args", {}).get("terms") == (TERMS if "recipe" in parameters else None)
 
 
 # Several class variables.
@@ -729,7 +727,7 @@ def test_any_weights_are_taken_where_nothing_is_cut(car: pd.DataFrame) -> None:
     weights = np.random.default_rng(0).uniform(0, 3, len(car))
     labels, features = car["class"].astype(str), car.drop(columns="class")
     codes = features.assign(doors=features["doors"].cat.codes + 1, same=7)
-    backoff = {"backoff": True, "loo_weights": True}  # the default recipe reads codes as numbers
+    backoff = {"backoff": True, "held_out": "weights"}  # the default recipe reads codes as numbers
     for some, lp_args in ((features.astype(str), None), (codes, backoff)):
         mine = BNCClassifier(discretize="mdlp", lp_args=lp_args).fit(some, labels, sample_weight=weights)
         twice = clone(mine).fit(some, labels, sample_weight=weights * 2**40)
@@ -1031,7 +1029,7 @@ RECIPES: dict[str, Any] = {
     "features": lambda car: bn.lp(bn.nb("class", car, features=["safety", "doors"]), car, smooth=1),
     "search": lambda car: bn.bnc("tan_hc", "class", car, smooth=1, dag_args={"k": 2, "rng": 3}),
     "manb": lambda car: bn.lp(bn.nb("class", car), car, smooth=1, manb_prior=0.3),
-    "weights": lambda car: bn.lp(bn.kdb_mi("class", car, kdbk=3), car, backoff=True, loo_weights=True),
+    "weights": lambda car: bn.lp(bn.kdb_mi("class", car, kdbk=3), car, backoff=True, held_out="weights"),
     "aode": lambda car: bn.bnc("aode", "class", car),
     "structure": lambda car: bn.kdb_mi("class", car, kdbk=1),
     "learner": lambda car: bn.bnc(alone, "class", car, smooth=1),

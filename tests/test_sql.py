@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.exchange.scorer import scorer_of
-from bnclassify.recipe import weighted as weighted_module
+from bnclassify.recipe import log_linear as log_linear_module
 
 from .oracles import with_holes
 from .strategies import examples, frames, graphs, networks
@@ -78,7 +78,7 @@ def test_networks_of_any_shape(data: st.DataObject) -> None:
 @given(st.data())
 def test_weights_of_any_network(data: st.DataObject) -> None:
     frame = data.draw(frames(min_rows=20, max_features=4, missing=0.1))
-    model = bn.lp(data.draw(networks(frame)), frame, backoff=True, loo_weights=True)
+    model = bn.lp(data.draw(networks(frame)), frame, backoff=True, held_out="weights")
     check(in_sqlite, model, with_holes(frame.astype(object), 0.4, 1))
 
 
@@ -294,11 +294,11 @@ def test_models_that_are_too_large() -> None:
         .assign(y=rng.integers(0, 3, 200))
     )
     network = bn.lp(bn.kdb_mi("y", frame, kdbk=2), frame, backoff=True)
-    with pytest.raises(ValueError, match=r"largest table .* loo_weights=True, which need no products"):
+    with pytest.raises(ValueError, match=r"largest table .* held_out='weights', which need no products"):
         bn.to_sql(network, table="t")
-    weighted = bn.lp(bn.kdb_mi("y", frame, kdbk=2), frame, backoff=True, loo_weights=True)
+    weighted = bn.lp(bn.kdb_mi("y", frame, kdbk=2), frame, backoff=True, held_out="weights")
     check(in_sqlite, weighted, with_holes(frame.rename(columns={"y": "class"}).head(20), 0.2, 1))
-    wider = bn.lp(bn.kdb_mi("y", frame, kdbk=4), frame, smooth=1, loo_weights=True)
+    wider = bn.lp(bn.kdb_mi("y", frame, kdbk=4), frame, smooth=1, held_out="weights")
     with pytest.raises(
         ValueError,
         match=r"1,000,000 characters\. Its largest table is that of .*\. Use fewer parents",
@@ -325,12 +325,12 @@ def test_the_remedies_for_the_default_model_work() -> None:
 
 def test_tables_are_not_written_out_if_they_have_too_many_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     car = bn.load_car()
-    x = bn.lp(bn.kdb_mi("class", car, kdbk=2), car, backoff=True, loo_weights=True)
+    x = bn.lp(bn.kdb_mi("class", car, kdbk=2), car, backoff=True, held_out="weights")
     sizes = [term.logs.size for term in scorer_of(x).formula.formula.terms]
-    monkeypatch.setattr(weighted_module, "MAX_CELLS", 32 * sum(sizes))
+    monkeypatch.setattr(log_linear_module, "MAX_CELLS", 32 * sum(sizes))
     bn.to_sql(x, table="t")
-    monkeypatch.setattr(weighted_module, "MAX_CELLS", 32 * (sum(sizes) - 1))
-    monkeypatch.delattr(weighted_module.LogLinear, "_describe_term")
+    monkeypatch.setattr(log_linear_module, "MAX_CELLS", 32 * (sum(sizes) - 1))
+    monkeypatch.delattr(log_linear_module.LogLinear, "_describe_term")
     message = rf"got {sum(sizes):,}, of which {max(sizes):,} are for .*\. Use fewer parents"
     with pytest.raises(ValueError, match=message):
         bn.to_sql(x, table="t")

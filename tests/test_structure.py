@@ -19,8 +19,8 @@ from .strategies import frames, networks
 def test_nb_and_aode_with_and_without_data(car: pd.DataFrame) -> None:
     assert bn.features(bn.nb("class", car, features=["safety", "doors"])) == ("doors", "safety")
     assert bn.features(bn.nb("class", features=["safety", "doors"])) == ("safety", "doors")
-    assert bn.vars(bn.nb("class")) == ("class",)
-    assert bn.vars(bn.aode("class")) == ("class",)
+    assert bn.nb("class").variables == ("class",)
+    assert bn.aode("class").variables == ("class",)
     assert bn.is_nb(bn.aode("class", car, features=["doors"]))
     assert len(bn.members(bn.aode("class", car))) == 6
     for i, member in enumerate(bn.members(bn.aode("class", car))):

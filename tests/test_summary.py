@@ -48,10 +48,10 @@ def people() -> pd.DataFrame:
         ("chisq_dn", {"smooth": 1}, "no", "marginalized over"),
         ("nb", {"smooth": 1, "wanbia": True}, "yes", "marginalized over"),
         ("nb", {"smooth": 1, "subsumption": 30}, "no", "marginalized over"),
-        ("aode", {"smooth": 1, "loo_power": True}, "no", "marginalized over"),
+        ("aode", {"smooth": 1, "held_out": "power"}, "no", "marginalized over"),
         (
             "tan_cl",
-            {"smooth": 1, "loo_weights": True},
+            {"smooth": 1, "held_out": "weights"},
             "no",
             "weighed: the fewer features a row shows, the more as naive Bayes",
         ),
@@ -74,7 +74,7 @@ def test_a_structure_shows_no_facts_of_rows(car: pd.DataFrame) -> None:
         "class variable", "num. features", "num. arcs", "learning algorithm",
     }  # fmt: skip
     fitted = bn.lp(bn.nb("class", car), car, smooth=1)
-    by_hand = bn.from_tables("class", {name: bn.cpt(fitted, name) for name in bn.vars(fitted)})
+    by_hand = bn.from_tables("class", {name: bn.cpt(fitted, name) for name in fitted.variables})
     assert "rows" not in facts(by_hand)
     assert facts(by_hand)["joint distribution"] == "yes"
 
@@ -152,7 +152,7 @@ def test_preparation_and_dropped_columns(people: pd.DataFrame) -> None:
 def test_the_default_model_prints_what_matters(people: pd.DataFrame) -> None:
     x = bn.bnc(class_var="buys", dataset=people.drop(columns="flat"))
     learned = bn.loo_summary(x)
-    total = learned.honest_power + learned.regression_power
+    total = learned.fold_power + learned.regression_power
     assert total < 1
     share = learned.regression_power / total
     assert repr(x).splitlines() == [
@@ -166,10 +166,9 @@ def test_the_default_model_prints_what_matters(people: pd.DataFrame) -> None:
         "  num. features:      3",
         "  num. arcs:          3",
         "  learning algorithm: kdb_gain",
-        "  parameters:         lp(backoff=True, loo_weights=True, loo_parents=True,",
-        "                      loo_terms=..., parts=5)",
+        "  parameters:         default recipe",
         "  discretized:        age, noise (averaged_mdlp)",
-        f"  confidence:         reduced by {1 - total:.0%}, as {learned.honest_rows} held-out rows require; "
+        f"  confidence:         reduced by {1 - total:.0%}, as {learned.fold_rows} held-out rows require; "
         f"{share:.0%} from logistic",
         "                      regression",
         "  missing values:     in 1 feature (available cases, and a shift of the log odds); in",

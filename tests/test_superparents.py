@@ -22,6 +22,7 @@ import bnclassify as bn
 from bnclassify.base.arrays import log_sum_exp, normalize
 from bnclassify.frames.training import prepare
 from bnclassify.model.arguments import log_joint
+from bnclassify.models import AODE
 from bnclassify.recipe.prior import find_prior
 from bnclassify.recipe.tables import LeftOut
 from bnclassify.superparents import cooccurrence
@@ -373,7 +374,7 @@ def test_the_summary_tells_members_and_what_they_need(car: pd.DataFrame) -> None
     }
     assert len(bn.members(x)) == 15
     assert bn.families(bn.members(x)[0])["doors"] == ("doors", "buying", "maint", "class")
-    assert not bn.is_aode(x)
+    assert not isinstance(x, AODE)
 
 
 @pytest.mark.parametrize(
@@ -413,12 +414,12 @@ def test_the_picture_shows_what_superparents_weigh(car: pd.DataFrame) -> None:
     assert "average" not in bn.plot(bn.ande("class", car, n=0)).source
     explained = bn.plot(x, row=car.iloc[1727]).source
     assert "safety = high" in explained
-    powered = bn.lp(bn.ande("class", car, n=2, weights="mi"), car, m=1, loo_power=True)
+    powered = bn.lp(bn.ande("class", car, n=2, weights="mi"), car, m=1, held_out="power")
     pd.testing.assert_series_equal(bn.feature_weights(powered), bn.feature_weights(x))
     with pytest.raises(ValueError, match="has no weights"):
         bn.feature_weights(bn.lp(bn.ande("class", car), car, m=1))
     assert "share in the weights" not in explained.replace("\\n", " ")
-    powered = bn.lp(bn.ande("class", car, n=2), car, m=1, loo_power=True)
+    powered = bn.lp(bn.ande("class", car, n=2), car, m=1, held_out="power")
     assert "in each of which two features" in bn.plot(powered).source.replace("\\n", " ")
 
 
@@ -550,7 +551,7 @@ def test_a_row_left_out_does_not_imply_its_own_values(support: int) -> None:
 def test_a_power_is_learned_by_leaving_rows_out(car: pd.DataFrame) -> None:
     for n in (1, 2):
         plain, powered = (
-            bn.bnc("ande", "class", car, m=1, dag_args={"n": n}, loo_power=p) for p in (False, True)
+            bn.bnc("ande", "class", car, m=1, dag_args={"n": n}, held_out=how) for how in (None, "power")
         )
         assert bn.loo_summary(powered).power > 1
         assert bn.cloglik(powered, car) > bn.cloglik(plain, car)
@@ -562,7 +563,7 @@ def test_a_power_is_learned_with_fewer_features_than_superparents(
     features: list[str], car: pd.DataFrame
 ) -> None:
     structure = bn.ande("class", car, n=2, features=features)
-    x = bn.lp(structure, car, smooth=1, loo_power=True)
+    x = bn.lp(structure, car, smooth=1, held_out="power")
     assert len(bn.members(x)) == len(bn.members(structure)) == 1
     assert bn.features(bn.members(x)[0]) == tuple(features)
     assert bn.loo_summary(x).power > 0

@@ -38,7 +38,7 @@ def test_table_intervals_are_those_of_beta_distributions(name: str) -> None:
     expected = FIGURES[name]["tables"]
     x = network(name, expected["structure"])
     for number, interval in enumerate([0.9, 0.95]):
-        tables = {v: bn.cpt(x, v, interval=interval) for v in bn.vars(x)}
+        tables = {v: bn.cpt(x, v, interval=interval) for v in x.variables}
         for variable, value, given, mean, *bounds in expected["cells"]:
             parents = bn.families(x)[variable][1:]
             column = tuple([given[p] for p in parents]) or ("probability",)
@@ -224,8 +224,8 @@ def test_models_whose_tables_are_more_than_counts(car: pd.DataFrame) -> None:
         "backoff": bn.lp(structure, car, backoff=True),
         "em": bn.lp(structure, car, smooth=1, missing="em"),
         "wanbia": bn.lp(structure, car, smooth=1, wanbia=True),
-        "loo": bn.lp(structure, car, smooth=1, loo_weights=True),
-        "power": bn.lp(structure, car, smooth=1, loo_power=True),
+        "loo": bn.lp(structure, car, smooth=1, held_out="weights"),
+        "power": bn.lp(structure, car, smooth=1, held_out="power"),
         "ande": bn.lp(bn.ande("class", car, n=1), car, smooth=1),
     }
     for name, x in fitted.items():

@@ -492,6 +492,6 @@ def test_held_out_log_likelihood(car: pd.DataFrame) -> None:
             assert found.loc[fold, (name, "loglik")] == pytest.approx(bn.loglik(x, test) / len(test))
     assert "loglik" not in {k for k, v in found.attrs["cv"]["baselines"].items() if v is not None}
     with pytest.raises(TypeError, match='metric "loglik"'):
-        bn.cv(bn.bnc("nb", "class", car, smooth=1, loo_weights=True), car, metric="loglik")
+        bn.cv(bn.bnc("nb", "class", car, smooth=1, held_out="weights"), car, metric="loglik")
     with pytest.raises(ValueError, match="metric must be one of"):
         bn.tan_hc("class", car, k=2, smooth=1, metric="loglik")

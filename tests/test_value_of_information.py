@@ -75,7 +75,7 @@ def test_ties_are_in_column_order() -> None:
 
 
 def test_models_without_a_joint_distribution_use_their_own_posteriors(car: pd.DataFrame) -> None:
-    x = bn.lp(bn.kdb_mi("class", car), car, backoff=True, loo_weights=True)
+    x = bn.lp(bn.kdb_mi("class", car), car, backoff=True, held_out="weights")
     row = {"safety": "high", "buying": "low", "doors": "4"}
     found = bn.value_of_information(x, row)
     tree = x.trees[0][0]

@@ -15,11 +15,11 @@ from scipy.special import gammaln
 
 import bnclassify as bn
 from bnclassify.base.arrays import xlogx
-from bnclassify.frames.opening import encode
+from bnclassify.frames.encode import encode
 from bnclassify.frames.training import prepare
 from bnclassify.network import awnb as trees
 from bnclassify.network import weighting as wanbia
-from bnclassify.network.awnb import depth_weights
+from bnclassify.network.awnb import depth_weights, min_testing_depths
 from bnclassify.network.awnb import testing_depths as depths_of_trees
 from bnclassify.network.weighting import Objective, with_weights
 
@@ -142,7 +142,7 @@ def test_awnb_without_a_split() -> None:
     frame = pd.DataFrame({"a": ["x"] * 6, "class": list("pqpqpq")})
     with pytest.raises(ValueError, match="no tree has a split"):
         bn.lp(bn.nb("class", frame), frame, smooth=1, awnb_trees=2, rng=0)
-    assert bn.min_testing_depths("class", frame).empty
+    assert min_testing_depths("class", frame).empty
 
 
 def test_depths_of_a_tree_by_hand() -> None:
@@ -150,19 +150,19 @@ def test_depths_of_a_tree_by_hand() -> None:
     frame = pd.DataFrame(
         {"a": [0, 1, 0, 1, 0, 1], "b": [0] * 6, "c": [0, 0, 0, 0, 1, 1], "class": list("ppppqp")}
     )
-    assert bn.min_testing_depths("class", frame).to_dict() == {"a": 2, "c": 1}
+    assert min_testing_depths("class", frame).to_dict() == {"a": 2, "c": 1}
 
 
 def test_a_split_that_corrects_nothing_is_removed() -> None:
     frame = pd.DataFrame({"a": [0] * 5 + [1] * 5, "class": list("ppppp") + list("pppqq")})
-    assert bn.min_testing_depths("class", frame).empty
+    assert min_testing_depths("class", frame).empty
 
 
 def test_many_levels_and_classes_do_not_explode() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"many": rng.integers(0, 200, 600), "few": rng.integers(0, 9, 600)})
     frame["class"] = (frame["many"] % 7) + rng.integers(0, 2, 600)
-    assert bn.min_testing_depths("class", frame)["many"] == 1
+    assert min_testing_depths("class", frame)["many"] == 1
 
 
 def test_principal_component_order_is_the_share_with_two_classes() -> None:
@@ -238,7 +238,7 @@ def test_questions_say_which_argument_makes_the_answer(car: pd.DataFrame) -> Non
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     with pytest.raises(ValueError, match="manb_prior"):
         bn.manb_arc_posterior(x)
-    with pytest.raises(ValueError, match=r"loo_weights=True, wanbia=True or awnb_trees"):
+    with pytest.raises(ValueError, match=r"held_out='weights', wanbia=True or awnb_trees"):
         bn.feature_weights(x)
     weighted = bn.lp(x, car, smooth=1, awnb_trees=2, rng=0)
     assert set(bn.lp(weighted, car, smooth=1).learned) == {"counts"}
@@ -317,7 +317,7 @@ def test_trees_are_thirty_levels_deep() -> None:
     """Every feature separates one row from the others, so the first remaining one is tested next."""
     frame = pd.DataFrame(np.vstack([np.zeros((1, 40), int), np.eye(40, dtype=int)])).add_prefix("x")
     frame["class"] = [f"k{i}" for i in range(41)]
-    depths = bn.min_testing_depths("class", pd.concat([frame, frame]))
+    depths = min_testing_depths("class", pd.concat([frame, frame]))
     assert depths.to_dict() == {f"x{i}": i + 1 for i in range(30)}
 
 
@@ -326,7 +326,7 @@ def test_all_subsets_of_few_levels_are_tried(seed: int) -> None:
     rng = np.random.default_rng(seed)
     columns = {f"x{i}": rng.integers(5, size=30) for i in range(3)}
     frame = pd.DataFrame({**columns, "class": rng.integers(4, size=30)}).astype("category")
-    depths = bn.min_testing_depths("class", frame)
+    depths = min_testing_depths("class", frame)
 
     def gain(feature: str) -> float:
         table = pd.crosstab(frame[feature], frame["class"]).to_numpy()

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.counts.information import pair_statistics
 from bnclassify.metrics import folds
+from bnclassify.network.awnb import min_testing_depths
 
-from .conftest import REFERENCE, read_reference
+from .conftest import REFERENCE, read_reference, scores_of
 from .strategies import examples, frames, networks
 
 
@@ -63,7 +64,7 @@ def test_expectation_maximisation(data: st.DataObject) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # two iterations do not converge
         x, y = (
-            bn.lp(structure, rows, smooth=0.5, missing="em", em_iterations=2) for rows in (weighted, repeated)
+            bn.lp(structure, rows, smooth=0.5, missing={"iterations": 2}) for rows in (weighted, repeated)
         )
     assert bn.em_objectives(x) == pytest.approx(bn.em_objectives(y), rel=1e-12)
     for name, table in bn.params(y).items():
@@ -82,7 +83,7 @@ def test_trees(data: st.DataObject) -> None:
         assert bn.families(bn.tan_cl("class", weighted, score=score)) == bn.families(
             bn.tan_cl("class", repeated, score=score)
         )
-    depths = [bn.min_testing_depths("class", rows) for rows in (weighted, repeated)]
+    depths = [min_testing_depths("class", rows) for rows in (weighted, repeated)]
     pd.testing.assert_series_equal(*depths)
 
 
@@ -335,7 +336,7 @@ def test_search_counts_by_weight(learner: str, metric: str) -> None:
             for data, how in zip((weighted, repeated), options, strict=True)
         )
         assert x.families == y.families
-        np.testing.assert_allclose(bn.greedy_scores(x), bn.greedy_scores(y), rtol=1e-12)
+        np.testing.assert_allclose(scores_of(x), scores_of(y), rtol=1e-12)
 
 
 def test_levels_are_merged_by_weight() -> None:

@@ -130,8 +130,10 @@ CASES: dict[str, Callable[[], Case]] = {
     "awnb": lambda: _on_car(lambda car: bn.nb("class", car), smooth=1, awnb_trees=5, rng=0),
     "wanbia": lambda: _on_car(lambda car: bn.nb("class", car), smooth=1, wanbia=True),
     "impossible": _impossible,
-    "loo weights": lambda: _on_car(_two_parents, backoff=True, loo_weights=True, loo_parents=True),
-    "loo power": lambda: _on_car(lambda car: bn.aode("class", car), smooth=1, loo_power=True),
+    "loo weights": lambda: _on_car(
+        _two_parents, backoff=True, held_out="weights", held_out_args={"parents": True}
+    ),
+    "loo power": lambda: _on_car(lambda car: bn.aode("class", car), smooth=1, held_out="power"),
     "votes tan": lambda: (
         bn.bnc("tan_cl", "Class", bn.load_voting(), smooth=1, missing_level=False),
         some_votes(),
@@ -154,7 +156,7 @@ CASES: dict[str, Callable[[], Case]] = {
         some_women(),
     ),
     "women recipe without arcs": lambda: (
-        bn.bnc("nb", "diabetes", bn.load_pima(), backoff=True, loo_weights=True, discretize="averaged"),
+        bn.bnc("nb", "diabetes", bn.load_pima(), backoff=True, held_out="weights", discretize="averaged"),
         some_women(),
     ),
     "card": lambda: (

@@ -1,11 +1,11 @@
 # %% [markdown]
 # # The default classifier
 #
-# If you call `BNCClassifier()`, or `bnc` without a prior, you get a recipe that chooses structure, cut points, smoothing
-# and weights by itself. On this page we build it step by step, measure what each step is worth, and see what held-out
-# rows decide: how much of the arcs between features to believe, and on 11 of 29 public data sets nothing of them. You
-# should know [Numeric features](numeric.py). The data are measurements of 569 tumors from scikit-learn, so the page needs
-# the extra `vignettes`. Reading it takes 15 minutes.
+# If you call `BNCClassifier()`, or `bnc` without a prior, you get a recipe that chooses structure, cut points,
+# smoothing and weights by itself. On this page we build it step by step, measure what each step is worth, and see
+# what held-out rows decide: on 11 of 29 public data sets, they leave no arcs between features. You should know
+# [Numeric features](numeric.py). The data are measurements of 569 tumors from scikit-learn, so the page needs the
+# extra `vignettes`. Reading it takes 15 minutes.
 
 # %%
 import numpy as np
@@ -60,23 +60,23 @@ def evaluate(model) -> pd.Series:
 # ## Step by step
 #
 # 1. Naive Bayes with plain tables. MDLP discretizes each column once.
-# 2. `discretize="averaged_mdlp"`: each column is discretized ten times, nine times with shifted cut points and once by
-#    MDLP, and the logs of the tables are averaged, so that no cut point decides. `backoff=True` (hierarchical smoothing) shrinks each table by the
-#    amount that maximizes the marginal likelihood.
-# 3. `loo_weights=True`: each table gets a weight that maximizes the leave-one-out likelihood, so that redundant features
+# 2. `discretize="averaged_mdlp"`: each column is discretized ten times, nine times with shifted cut points and once
+#    by MDLP, and the logs of the tables are averaged, so that no single cut point matters much. `backoff=True`
+#    (hierarchical smoothing) shrinks each table by the amount that maximizes the marginal likelihood.
+# 3. `held_out="weights"`: each table gets a weight that maximizes the leave-one-out likelihood, so that redundant features
 #    are not counted twice.
-# 4. `loo_terms`: each numeric feature adds a Gaussian term and a linear term, each categorical one a constant per level
+# 4. Additional terms: each numeric feature adds a Gaussian term and a linear term, each categorical one a constant per level
 #    and class.
 # 5. The default. In addition, the discretization by MDLP has weights of its own, and numbers that repeat, such as
-#    grades, are also read by their own values. A missing value has a constant per class. And `parts=5`: everything is fitted
+#    grades, are also read by their own values. A missing value has a constant per class. And with five folds, everything is fitted
 #    again without each fifth of the rows, until 600 rows have been predicted in this way. Three models are added up, each with
 #    the power that is best for these held-out rows: a logistic regression, the model without arcs between features, and
 #    the step from this to a model with at most four feature parents.
 
 # %%
 smooth = {"discretize": "averaged_mdlp", "backoff": True}
-weights = smooth | {"loo_weights": True}
-terms = weights | {"loo_terms": ("zscores", "slopes", "shifts")}
+weights = smooth | {"held_out": "weights"}
+terms = weights | {"held_out_args": {"terms": ("zscores", "slopes", "shifts")}}
 steps = {
     "1. naive Bayes": bnc("nb", "tumor", train, discretize="mdlp", smooth=1),
     "2. averaged, smoothed": bnc("nb", "tumor", train, **smooth),
@@ -98,10 +98,11 @@ print(table.round(3))
 
 # %% [markdown]
 # The error falls from 7.4 % to 4.6 %, and the log-loss from 0.357 to 0.116 nats, a third. The weights are worth most:
-# naive Bayes counts the radius, the perimeter and the area as three pieces of evidence, although they measure the same.
-# The fifth step changes next to nothing on these data; its purpose is to protect you on others, as we will see. A random forest of 100 trees has an error of 6.0 % and a log-loss of 0.152. One half of one small data
-# set is weak evidence, because a difference of 0.02 in error is six tumors. [The
-# benchmarks](project/benchmarks.md#accuracy) compare the default with other classifiers on 29 data sets.
+# naive Bayes counts the radius, the perimeter and the area as three pieces of evidence, although they measure the
+# same. The fifth step changes next to nothing on these data; it protects you on others, as you will see. A random
+# forest of 100 trees has an error of 6.0 % and a log-loss of 0.152. One half of one small data set is weak evidence,
+# because a difference of 0.02 in error is six tumors. [The benchmarks](project/benchmarks.md#accuracy) compare the
+# default with other classifiers on 29 data sets.
 
 # %%
 model = steps["5. the default"]
@@ -109,8 +110,8 @@ print(model)
 
 # %% [markdown]
 # The ten arcs are those from the class: held-out rows gave arcs between features the power 0. *confidence* reports
-# that the powers of the model without these arcs and of the logistic regression sum to 0.84, so that this model is a little
-# more moderate than its parts, and which share of the sum is the regression's. `cv` repeats everything in each training fold:
+# that the powers of the model without these arcs and of the logistic regression sum to 0.84, so that this model is a
+# little more moderate than its parts, and the share of the regression. `cv` repeats everything in each training fold:
 
 # %%
 metrics = ["accuracy", "log_loss", "calibration_error"]
@@ -121,11 +122,11 @@ print(cv(model, frame, k=3, metric=metrics, rng=0).round(3).to_string())
 #
 # ## What held-out rows decide
 #
-# A structure that was learned from a row predicts this row too well, even if the tables are computed without it. So the
-# default measures by rows that no part of the model has seen how much each of its parts is worth. Why are there often no arcs
-# between features? The weights already remove what dependent features count twice, and a table with more parents has few
-# rows per entry. On 11 of the [29 public sets](project/benchmarks.md#accuracy), the models have no arcs. On the cars, features
-# interact, and they have:
+# A structure that was learned from a row predicts this row too well, even if the tables are computed without it. So
+# the default measures the worth of each of its parts on rows that none of them has seen. Why are there often no arcs
+# between features? The weights already remove what dependent features count twice, and a table with more parents has
+# few rows per entry. On 11 of the [29 public sets](project/benchmarks.md#accuracy), the models have no arcs. On the
+# cars, features interact, and they have:
 
 # %%
 car = load_car()
@@ -157,11 +158,12 @@ for name, candidate in candidates.items():
     )
 
 # %% [markdown]
-# Knowing nothing has a log-loss of ln 2 = 0.693. Naive Bayes is confidently wrong; the default says "about one half".
+# With one half for every row, the log-loss is ln 2 = 0.693. Naive Bayes is confidently wrong; the default says "about
+# one half".
 #
 # Every row is a case of its own, also if it equals another one. Rows that belong together, such as visits of a patient,
 # should be held out together: name their column by `groups=`. Which rows are held out together depends on their contents, so
-# the same table gives the same model in any order; `rng=`, or `random_state=` in scikit-learn, draws the parts at random.
+# the same table gives the same model in any order; `rng=`, or `random_state=` in scikit-learn, draws the folds at random.
 #
 # ## How sure is it?
 #
@@ -223,12 +225,12 @@ print(pd.Series(loo_summary(model)["ridges"]).round(1).to_dict())
 #
 # ## Steps of the recipe
 #
-# You can use each step alone, with any structure. For example, `loo_power` estimates only a power, for a model of any
+# You can use each step alone, with any structure. For example, `held_out="power"` estimates only a power, for a model of any
 # type. It makes overconfident posteriors more moderate and does not change labels:
 
 # %%
 naive = lp(nb("class", car), car, smooth=1)
-powered = lp(nb("class", car), car, smooth=1, loo_power=True)
+powered = lp(nb("class", car), car, smooth=1, held_out="power")
 scores = cv(
     {"naive": naive, "powered": powered},
     car,
@@ -250,4 +252,4 @@ print(scores.unstack().round(3))  # noqa: PD010
 # ## Summary
 #
 # Averaged cut points, hierarchical smoothing, weights and additional terms by leave-one-out, and powers by held-out rows
-# give a model with a lower error and log-loss than naive Bayes. On noise it falls back to the class proportions. Next: [Which arguments matter](arguments.py).
+# give a model with a lower error and log-loss than naive Bayes. On noise it falls back to the class proportions.

@@ -21,7 +21,7 @@
 # | `discretize` | `"auto"` | `"mdlp"`, `"averaged"`, `"quantile"` | the intervals of numeric columns | `"averaged"` is about nine times as slow, and has no joint distribution |
 # | `smooth` | none: choose a prior | 0.01, 1, 10 | how far small counts are pulled towards equal probabilities | nothing |
 # | `backoff` | `False` | `True`, in place of `smooth` | small tables are pulled towards tables with fewer parents | a search for the amounts of smoothing |
-# | `loo_weights`, `loo_power` | `False` | `True` | dependent features are not counted twice | some seconds; no joint distribution |
+# | `held_out` | none | `"weights"`, `"power"` | dependent features are not counted twice | some seconds; no joint distribution |
 # | `missing_level` | `"auto"`, which is `False` | `True` | whether a missing value is a level; the default recipe has a constant for it anyway | one more level per column |
 # | `min_count` | none | 5, 10 | rare levels are merged | nothing |
 # | `kdbk` of `kdb_mi` | 2 | 1, 2, 3 | number of feature parents | the tables grow by a factor per parent |
@@ -143,14 +143,14 @@ pd.DataFrame(losses).reindex(amounts).round(3)
 #
 # ## Weights
 #
-# `loo_weights` and `loo_power` correct the overconfidence that dependent features cause. They change the error less than
+# `held_out="weights"` and `held_out="power"` correct the overconfidence that dependent features cause. They change the error less than
 # the log-loss:
 
 # %%
 weightings = {
     "plain": {},
-    "loo_power=True": {"loo_power": True},
-    "loo_weights=True": {"loo_weights": True},
+    "power": {"held_out": "power"},
+    "weights": {"held_out": "weights"},
 }
 models = {
     name: bnc("nb", "diabetes", women, smooth=1, **numeric, **how)
@@ -180,5 +180,3 @@ measure(models, women, "diabetes").reindex(weightings).round(3)
 #
 # Choose the learner first, then its score and the discretization. Try several amounts of smoothing only if tables are
 # large. State costs and class proportions before you tune anything.
-#
-# Next: [Numeric features](numeric.py).

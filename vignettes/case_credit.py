@@ -1,10 +1,10 @@
 # %% [markdown]
 # # Case study: credit
 #
-# A lender wants to decide which applications to accept, and must tell every rejected applicant why. This page goes from a
-# raw file to that decision. It shows what the [other case study](case_medical.py) does not: a split by date, several
-# applications of one customer, a column from the future, and what an applicant could change. The file is simulated, as
-# real ones are confidential, so we know the truth. Reading it takes twenty minutes.
+# A lender wants to decide which applications to accept, and must tell every rejected applicant why. This page goes
+# from a raw file to that decision. It shows what the [other case study](case_medical.py) does not: a split by date,
+# several applications of one customer, a column from the future, and what an applicant could change. The file is
+# simulated, because real ones are confidential. Reading it takes twenty minutes.
 #
 # ```{index} scorecard, credit scoring
 # ```
@@ -128,12 +128,12 @@ print(len(train), "applications of 2023,", len(test), "of 2024 put aside")
 # %% [markdown]
 # ## 4. Fit and compare
 #
-# An income may be unknown because the applicant did not state it, which may itself be evidence. It will be so in the
-# future too, so `missing_level=True` is worth trying. `min_count=20` merges the boats with other rare purposes.
+# An income may be unknown because the applicant did not state it, which may itself be evidence. That will not change,
+# so `missing_level=True` is worth trying. `min_count=20` merges the boats with other rare purposes.
 
 # %%
 options = {"smooth": 1, "min_count": 20}
-weighted = {"discretize": "averaged", "loo_weights": True}
+weighted = {"discretize": "averaged", "held_out": "weights"}
 models = {
     "nb": bnc(
         "nb", "repaid", train, discretize="mdlp", missing_level=False, **options
@@ -149,8 +149,8 @@ metrics = ["log_loss", "auc"]
 cv(models, train, groups=customers, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
 
 # %% [markdown]
-# The weighted model has the lowest log-loss; the baseline is 0.364. Whether the income was stated says nothing here, so
-# we take the simpler model.
+# The weighted model has the lowest log-loss; the baseline is 0.364. Whether the income was stated does not matter
+# here, so we use the simpler model.
 #
 # ## 5. Read the model
 
@@ -173,7 +173,8 @@ posteriors = cv_predict(model, train, groups=customers, rng=0)
 plot_calibration(posteriors, train["repaid"], target="no", strategy="quantile")
 
 # %% [markdown]
-# With bins of equal size, the shares are close to the diagonal up to the highest probabilities. The same in numbers:
+# With bins of equal size, the shares are close to the diagonal up to the highest probabilities. `calibration` shows
+# the same in numbers:
 
 # %%
 columns = ["slope", "calibration_error", "expected_error"]
@@ -184,9 +185,9 @@ calibration(posteriors, train["repaid"])[columns].round(3)
 #
 # ## 7. Decide by cost
 #
-# To accept a loan that is not repaid costs 6, and to reject one that would be repaid costs the interest, 1. A clerk who
-# looks into an application costs 0.6 and, we assume, finds out. So it is best to accept below a probability of 0.1 of
-# "no", to reject above 0.4, and to refer the applications in between:
+# Accepting a loan that is not repaid costs 6, and rejecting one that would be repaid costs the interest, 1. A clerk
+# who looks into an application costs 0.6 and, we assume, finds out. So you should accept if "no" has a probability
+# below 0.1, reject above 0.4, and refer the applications in between:
 
 # %%
 costs = pd.DataFrame(
@@ -257,7 +258,7 @@ simple = bnc(
     "repaid",
     train,
     discretize="mdlp",
-    loo_weights=True,
+    held_out="weights",
     missing_level=False,
     **options,
 )
@@ -277,7 +278,7 @@ cv(pair, train, groups=customers, rng=0, metric=metrics).unstack().round(3)  # n
 #
 # ## 10. Hand over
 #
-# A scorecard is a model, so it can be written as a query, and the lender scores applications where they are:
+# A scorecard is a model, so `to_sql` writes it as a query for the database of the lender:
 
 # %%
 print(to_sql(card, table="applications", key="application")[:700], "…")
@@ -291,5 +292,3 @@ summary(model, train, rng=0)
 #
 # Ask of every column when it was known, split by date, keep the rows of a customer together, state costs, and check what you
 # tell a rejected applicant.
-#
-# Next: [Comparing classifiers](compare.py).

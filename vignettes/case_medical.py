@@ -81,10 +81,10 @@ print(len(train), "women for choices,", len(test), "put aside")
 # %% [markdown]
 # ## 4. Fit and compare
 #
-# Three candidates: naive Bayes, a tree, and naive Bayes whose tables are averaged over nine sets of cut points and get
-# weights, so that dependent measurements are not counted twice. `missing_level=False` ignores whether a value was
-# measured, because the clinic will measure for other reasons than the study of 1988 did. We compare by log-loss,
-# because we need probabilities; the baseline is 0.647.
+# There are three candidates: naive Bayes, a tree, and naive Bayes with averaged cut points and weights, so that
+# dependent measurements are not counted twice. `missing_level=False` ignores whether a value was measured, because
+# the clinic will not measure for the same reasons as the study of 1988. We compare by log-loss, because we need
+# probabilities; the baseline is 0.647.
 
 # %%
 options = {"smooth": 1, "missing_level": False}
@@ -103,7 +103,7 @@ models = {
         "diabetes",
         train,
         discretize="averaged",
-        loo_weights=True,
+        held_out="weights",
         **options,
     ),
 }
@@ -111,9 +111,9 @@ metrics = ["log_loss", "auc", "accuracy"]
 cv(models, train, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
 
 # %% [markdown]
-# The weighted naive Bayes has the lowest log-loss, 0.466, and the highest AUC, although it has no arcs between features:
-# more cut points help more than arcs here. We take it. It is also the easiest to explain, because each measurement
-# contributes on its own.
+# The weighted naive Bayes has the lowest log-loss, 0.466, and the highest AUC, although it has no arcs between
+# features: here more cut points help more than arcs. So we use it. It is also the easiest to explain, because each
+# measurement contributes on its own.
 #
 # ## 5. Read the model
 #
@@ -154,9 +154,9 @@ calibration(posteriors, train["diabetes"])[columns].round(3)
 #
 # ## 7. Decide by cost
 #
-# There are three decisions, and they are not classes: reassure, test (which finds out), and treat at once. Ask the clinic
-# what each costs in each case. Here a test costs 1. To reassure a woman who has diabetes costs 8, and to treat a woman
-# who has none costs 3.
+# There are three decisions, and they are not classes: reassure, test (which finds out), and treat at once. Ask the
+# clinic what each costs. Here a test costs 1, reassuring a woman with diabetes costs 8, and treating a woman without
+# it costs 3.
 
 # %%
 costs = pd.DataFrame(
@@ -180,8 +180,8 @@ for decision in costs:
     print(f"mean cost of {decision} for everyone: {always:.3f}")
 
 # %% [markdown]
-# By these probabilities, the model pays 0.777 per woman, which is 22 % less than a test for everyone, the best decision
-# without a model. Change the costs, and the decisions change, but the model does not.
+# With these decisions, a woman costs 0.777 on average, 22 % less than a test for everyone, the best decision without
+# a model. If you change the costs, the decisions change, and the model stays.
 #
 # ## 8. Evaluate once, on the rows put aside
 
@@ -194,8 +194,8 @@ decision = predict(model, test, costs=costs)
 print(pd.crosstab(test["diabetes"], decision))
 
 # %% [markdown]
-# On the women put aside, the model pays 0.703 per woman. Two of the 89 women with diabetes are reassured. The tree would have
-# paid 1.102, more than a test for everyone, although its accuracy is nearly the same: whoever decides by cost needs
+# The women put aside cost 0.703 each. Two of the 89 women with diabetes are reassured. With the tree, it would be
+# 1.102, more than a test for everyone, although its accuracy is nearly the same: if you decide by cost, you need
 # calibrated probabilities.
 #
 # ## 9. Explain it to one woman
@@ -216,9 +216,9 @@ print(*explain(model, cleo, sentences=True), sep="\n")
 value_of_information(model, cleo, costs=costs).round(3)
 
 # %% [markdown]
-# The body mass index is worth most: knowing it is expected to save 0.036 of the price of a test, and a pair of scales costs next
-# to nothing. Insulin is more informative about the class, but does not change the decision. (For a model
-# with weights, these gains are approximate, and can be slightly negative.)
+# The body mass index is worth most: knowing it is expected to save 0.036 of the price of a test, and scales cost next
+# to nothing. Insulin is more informative about the class, but does not change the decision. (For a model with
+# weights, these gains are approximate, and can be slightly negative.)
 #
 # ## 10. A card for the pocket
 #
@@ -226,7 +226,9 @@ value_of_information(model, cleo, costs=costs).round(3)
 # short card, we start from naive Bayes with the few intervals of MDLP and with weights:
 
 # %%
-short = bnc("nb", "diabetes", train, discretize="mdlp", loo_weights=True, **options)
+short = bnc(
+    "nb", "diabetes", train, discretize="mdlp", held_out="weights", **options
+)
 card = scorecard(short)
 print(card.points.to_string(index=False))
 plot_nomogram(card, row=cleo)
@@ -257,5 +259,3 @@ write_page(model, "diabetes.html", title="Diabetes: reassure, test or treat?")
 #
 # The order matters: look, clean, put rows aside, choose by cross-validation, read, check calibration, decide by cost,
 # evaluate once, explain. The most accurate model need not decide best: the tree lost, because it was overconfident.
-#
-# Next: [Case study: credit](case_credit.py).

@@ -245,9 +245,6 @@ print("largest difference of a probability:", abs(difference).max().round(6))
 #
 # - **Rare categories.** A fold may not contain a category, which is then treated as missing in the test rows. If you
 #   convert the column to a categorical one *before* you split the data, all its levels are known in every fold.
-# - **Discretizing before splitting** gives the test rows an influence on the cut points. Use `discretize=` instead;
-#   [Common pitfalls](pitfalls.py) shows the effect.
 # - **Greedy learners** (`fssj`, `bsej`, `tan_hc`, `tan_hcsp`, `kdb`) run cross-validation within `fit` and need the number
 #   of folds: `dag_args={"k": 5}`.
 #
-# Next: [For users of R](coming_from_r.py), or, if you do not use R, [Choosing a classifier](overview.py).

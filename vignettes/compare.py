@@ -218,8 +218,6 @@ compare(scores["car"], train_size=1382, test_size=346).round(3)
 # their size and not only p-values, and choose the data sets before you look at the results. [The
 # benchmarks](project/benchmarks.md#accuracy) compare the default classifier with other libraries on 29 data sets.
 #
-# Next: [Uncertainty](uncertainty.py).
-#
 # ## References
 #
 # - Alpaydın, E. (1999). Combined 5 × 2 cv F test for comparing supervised classification learning

@@ -23,9 +23,9 @@ extensions = [
     "sphinx_codeautolink",
     "sphinx_copybutton",
     "cards",
+    "chapters",
     "downloads",
     "mathml",
-    "packages",
     "percent",
     "pictures",
     "reference",
@@ -60,7 +60,6 @@ templates_path = ["_templates"]
 autosummary_generate = True
 autosummary_filename_map = {  # distinct from bnc and aode on file systems without case
     "bnclassify.BNC": "bnclassify.BNC_class",
-    "bnclassify.AODE": "bnclassify.AODE_class",
 }
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
@@ -72,7 +71,7 @@ numpydoc_xref_aliases = {
     name: f"bnclassify.{name}"
     for name in bnclassify.__all__
     if isinstance(getattr(bnclassify, name), type)
-}
+} | {name: f"bnclassify.models.{name}" for name in bnclassify.models.__all__}
 codeautolink_concat_default = True
 
 html_theme = "furo"

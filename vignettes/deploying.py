@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Saving and deploying models
 #
-# This page shows how to save a model, how to deploy it as a web service, in a
-# database, as a table or as a page for browsers, and how to pass it to other programs. It takes five minutes.
+# This page deploys the model of the [tutorial](start.py): as a file, as a web service, in a database, as a table and as a
+# page for browsers. Last, it passes a network to other programs. It takes five minutes.
 #
 # ```{index} deploy, deployment, production, web service
 # ```
@@ -45,9 +45,7 @@ from bnclassify import (
 
 # %%
 women = load_pima()
-model = bnc(
-    "tan_cl", "diabetes", women, smooth=1, discretize="mdlp", missing_level=False
-)
+model = bnc(class_var="diabetes", dataset=women)
 save(model, "diabetes.json")
 again = load("diabetes.json")
 print(predict(again, women, prob=True).equals(predict(model, women, prob=True)))
@@ -111,31 +109,30 @@ print(
 # Store the statement as a view, or with `CREATE TABLE ... AS`, and write it again when the model is updated. Its length
 # grows with the number of entries of the tables, and is limited to one million characters, the limit of SQLite. A
 # larger model raises an error that names its largest table. The default model of these data has 80,000 characters. If you want a
-# short query, write a table of effects instead, as in the next section: the table of a model with `additive=True` has 19,000.
+# short query, fit a sum of effects, which is a table, as in the next section: the query of `additive=True` has 16,000.
 #
 # ## A model as a table
 #
-# In a sum of one effect per feature, such as naive Bayes, the log odds of a row are a sum of entries of a table. `effects`
-# returns this table, one row per feature and interval. You can read it, save it as a CSV file, change an entry, and make
-# a model of it again with `from_effects`:
+# In a sum of one effect per feature, as `additive=True` fits it, the log odds of a row are a sum of entries of a table.
+# `effects` returns this table, one row per feature and interval. You can save it as a CSV file, change an entry, and make a
+# model of it again with `from_effects`:
 
 # %%
-sums = bnc("nb", "diabetes", women, smooth=1, discretize="quantile")
-table = effects(sums, women)
-print(table[table["feature"] == "pregnancies"].round(2).to_string(index=False))
-rising = monotonize(sums, {"pregnancies": "increasing", "bmi": "increasing"}, women)
+sums = bnc(class_var="diabetes", dataset=women, additive=True)
+table = effects(sums, women, steps=5)
+print(table[table["feature"] == "age"].round(2).to_string(index=False))
+rising = monotonize(sums, {"age": "increasing", "glucose": "increasing"}, women)
 before, after = rising.learned["log_loss"]
 print(f"log-loss {before:.4f} before, {after:.4f} if both effects rise")
 card = scorecard(rising, most_intervals=3)
 print(len(to_sql(card, table="women")), "characters of SQL")
-table.loc[table["value"] == "(missing)", "yes"] = 0.1
+table.loc[table["value"] == "(missing)", "yes"] = 0
 print(len(to_sql(from_effects(table), table="women")), "characters of SQL")
 
 # %% [markdown]
-# Women with two pregnancies have a lower effect than those with none or one, which is an accident of these data.
 # `monotonize` finds the closest effects that never fall, and the log-loss hardly changes. `scorecard` rounds the table to
-# whole points, here with at most three intervals per measurement. The last lines give every missing measurement a small
-# effect. All of these are models: you can predict, explain, evaluate, save and export them.
+# whole points, here with at most three intervals per measurement. The last lines take the effect from every missing
+# measurement. All of these are models: you can predict, explain, evaluate, save and export them.
 #
 # ## A page for web browsers
 #
@@ -144,9 +141,7 @@ print(len(to_sql(from_effects(table), table="women")), "characters of SQL")
 # posterior, the contribution of each value, and the network.
 
 # %%
-car = load_car()
-tree = lp(tan_cl("class", car, score="aic"), car, smooth=1)
-write_page(tree, "car.html", title="Is this car acceptable?")
+write_page(model, "diabetes.html", title="Does she have diabetes?")
 
 
 # %% tags=["remove-input"]
@@ -154,15 +149,14 @@ class Framed:
     """A page that is shown within this one."""
 
     def _repr_html_(self):
-        page = html.escape(Path("car.html").read_text(encoding="utf-8"))
+        page = html.escape(Path("diabetes.html").read_text(encoding="utf-8"))
         return f'<iframe class="live" title="The page" srcdoc="{page}"></iframe>'
 
 
 Framed()
 
 # %% [markdown]
-# This is the page itself. Without any values, the posterior is the prior, and the only contribution is that of the
-# class. Programs can call its JavaScript functions `model.predict(record)` and `model.explain(record)`, which return
+# This is the page itself. Programs can call its JavaScript functions `model.predict(record)` and `model.explain(record)`, which return
 # the results of `predict` and `explain`.
 #
 # ## BIF files and other libraries
@@ -172,6 +166,8 @@ Framed()
 # to use their causal or dynamic models.
 
 # %%
+car = load_car()
+tree = lp(tan_cl("class", car, score="aic"), car, smooth=1)
 write_bif(tree, "car.bif")
 returned = read_bif("car.bif", "class")
 print(
@@ -187,5 +183,3 @@ print(
 # Use `save` and `load` to keep a model, `predict` and `explain` with a dict to serve it, `to_sql` to predict in a
 # database, `effects` and `from_effects` to change what it adds up, `write_page` to give it to people without Python, and `write_bif` to pass it to another program. [Large
 # data](scale.py) shows how `update` adds new rows to a model.
-#
-# Next: [Common questions and errors](faq.py).

@@ -1,11 +1,43 @@
 # %% [markdown]
 # # Common questions and errors
 #
-# This page shows the fifteen messages that new users meet most often, each with the code that causes it and what to do.
-# Search it for a word of your message. Reading all of it takes ten minutes.
+# This page answers the most common questions, and shows the fifteen messages that new users meet most often, each with the
+# code that causes it and what to do. Search it for a word of your message.
 #
-# ```{index} error, warning
+# ```{index} error, warning, GPU, dates
 # ```
+#
+# ## Questions
+#
+# | question | answer |
+# |---|---|
+# | Which classifier should I use? | Start with `BNCClassifier()`; [Choosing a classifier](overview.py#which-one-fits-my-data) compares the others |
+# | Which arguments should I tune? | Usually none: [Which arguments matter](arguments.py) |
+# | How do I get probabilities? | `predict(x, df, prob=True)`; out of fold, `cv_predict(x, df)`: [Evaluating a classifier](judging.py#out-of-fold-probabilities) |
+# | How accurate is my model? | `summary(x, df, rng=0)` or `cv`: [Evaluating a classifier](judging.py); is it better than another? [Comparing classifiers](compare.py) |
+# | Why is the rare class never predicted? | The most probable label is another one. Pass `costs`: [Evaluating a classifier](judging.py#misclassification-costs) |
+# | Why does scikit-learn report an accuracy below the baseline? | `cv=5` does not shuffle, and the rows are sorted: [For users of scikit-learn](coming_from_sklearn.py#differences) |
+# | How sure is a prediction? | Fit with `bnc(..., interval=True)`, then `predict(..., prob=True, interval=0.9)`: [Uncertainty](uncertainty.py) |
+# | Why did the model make this prediction? | `explain(x, row)`: [Interpreting a model](interpreting.py) |
+# | Which features matter? | `plot_importance(x, df)`: [Interpreting a model](interpreting.py). An importance is not a cause |
+# | Can I get the model as a table, or as points? | `additive=True`, then `effects` or `scorecard`: [Tutorial](start.py#if-you-want-a-table) |
+# | Why has my model no arcs? | Held-out rows gave them the power 0: [The default classifier](accuracy.py#what-held-out-rows-decide) |
+# | Would other data give the same arcs? | `arc_strength`: [Uncertainty](uncertainty.py) |
+# | What does `smooth` do? | In one sentence: {term}`smoothing`. As a formula: [Formulas](methods.py#tables) |
+# | Why is a category "None" missing? | `pandas.read_csv` reads "None" and "NA" as missing values. Use `read_csv(path, keep_default_na=False, na_values=[""])` |
+# | How are missing values handled? | They stay missing: [Missing values](incomplete.py) |
+# | What about dates? | Drop them, or turn them into numbers, such as an age in days. Dates as text have one level per day. `check_data` finds such columns |
+# | How do I predict several class variables (multi-label)? | [Several class variables](several.py) |
+# | How do I find groups of rows without a class? | `lca`: [General networks](networks.py#latent-classes) |
+# | What if the data do not fit in memory, or grow? | [Large data](scale.py) |
+# | Does a GPU help? | No, it is not used. Models are small, and most fits take seconds |
+# | How do I save or deploy a model? | `save(x, "model.json")`, `load("model.json")`, `to_sql`, `write_page`: [Saving and deploying models](deploying.py) |
+# | Why can I not import `logLik`, or `BNCClassifier`? | The error names the function here, `loglik`. `BNCClassifier` is in `bnclassify.sklearn`, because scikit-learn is optional |
+#
+# ## Messages
+#
+# These fifteen messages are the ones that new users meet most often. The function `show` runs a call and prints its error or
+# warning.
 
 # %% tags=["hide-input"]
 import warnings
@@ -30,7 +62,7 @@ def show(action):
 
 
 # %% [markdown]
-# ## Fitting
+# ### Fitting
 #
 # **1. A learner gets numeric columns.** A structure is learned from categories. `bnc` and `BNCClassifier` discretize for
 # you, `tan_cl` alone does not:
@@ -98,7 +130,7 @@ show(lambda: bn.encode(table.rename("n").reset_index(), weights="n"))
 show(lambda: bn.hc("Class", voting))
 
 # %% [markdown]
-# ## Predicting
+# ### Predicting
 #
 # **9. A value was not in the training data.** Most often it is a typing error or another spelling:
 
@@ -120,11 +152,11 @@ print(bn.predict(tree, {"persons": "4", "doors": "3"}, prob=True).round(2))
 # with leave-one-out weights, such as the default, have none:
 
 # %%
-weighted = bn.bnc("nb", "class", car, smooth=1, loo_weights=True)
+weighted = bn.bnc("nb", "class", car, smooth=1, held_out="weights")
 show(lambda: bn.query(weighted, "class", {"safety": "high"}))
 
 # %% [markdown]
-# ## Evaluating
+# ### Evaluating
 #
 # **12. `cv` gets a structure.** It repeats the whole fit, so it needs a model that was fitted with `lp` or `bnc`:
 
@@ -144,47 +176,13 @@ show(lambda: bn.cv(tree, few, rng=0))
 # **14. Results change from run to run.** This is not an error: folds are drawn at random. Pass `rng=0` to `cv` and to all
 # functions that use random numbers, or pass `folds=`.
 #
-# ## Drawing and installing
+# ### Drawing and installing
 #
 # **15. Graphviz or matplotlib is not installed.** `plot` and the charts say so. `pip install 'pybnclassify[plot]'`
 # installs both, and needs no program besides Python. In scripts, a picture is not shown by itself: use
 # `plot(x).view()`, or `plot_cpt(x, "safety").figure.savefig("safety.png")`.
 #
-# ## More questions
-#
-# **Why can I not import `logLik`, or `BNCClassifier`?** A name of R, such as `logLik`, raises an error that names the function
-# here, `loglik`. `BNCClassifier` is in `bnclassify.sklearn`, because scikit-learn is optional.
-#
-# **Why is a category "None" missing?** `pandas.read_csv` reads the texts "None" and "NA" as missing values. Use
-# `read_csv(path, keep_default_na=False, na_values=[""])`.
-#
-# **What about dates?** Drop them, or turn them into numbers, such as an age in days. A column of dates as text has a level
-# per day, which helps nobody. `check_data` finds such columns.
-#
-# **Why does scikit-learn report an accuracy below the baseline?** If rows are sorted, the rows of
-# a test fold of `cv=5` are unlike those of the training folds. Shuffle them: see [For users of scikit-learn](coming_from_sklearn.py).
-#
-# **Does a GPU help?** No, it is not used. Models are small, and most fits take seconds.
-#
-# **How sure is a prediction?** Fit with `bnc(..., interval=True)`, then `predict(..., prob=True, interval=0.9)`: see
-# [Uncertainty](uncertainty.py).
-#
-# **Why has my model no arcs?** Held-out rows gave them the power 0: see [The default
-# classifier](accuracy.py#what-held-out-rows-decide).
-#
-# **Why is an importance not a cause?** See [Interpreting a model](interpreting.py).
-#
-# **Which classifier should I use?** See [Choosing a classifier](overview.py#which-one-fits-my-data).
-#
-# **Why does accuracy look good, but the rare class is never predicted?** See [Evaluating a classifier](judging.py):
-# state `costs`.
-#
-# **How do I save a model?** `save(model, "model.json")`, `load("model.json")`: see [Saving and deploying
-# models](deploying.py).
-#
 # ## Summary
 #
 # A message names the argument, what it must be, what it got, and a remedy. If a message does not help you, that is an
 # error of the package: please report it.
-#
-# Next: [Exercises](exercises.py).

@@ -292,7 +292,7 @@ triage = bnc(
     women,
     smooth=1,
     discretize="averaged",
-    loo_weights=True,
+    held_out="weights",
     missing_level=False,
 )
 write_page(triage, "triage.html", title="Diabetes: what is known so far?")

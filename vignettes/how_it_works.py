@@ -124,8 +124,8 @@ print(pd.Series(answers).unstack().round(3))  # noqa: PD010
 #
 # ## The structures side by side
 #
-# More arcs mean fewer assumptions, but also larger tables with fewer rows per cell. The classifiers of the package are
-# different answers to the question which arcs are worth it. These are six of them, for the evaluation of cars:
+# More arcs mean fewer assumptions, but also larger tables with fewer rows per cell. The classifiers of the package
+# differ in the arcs that they allow. These are six of them, for the evaluation of cars:
 
 # %%
 car = load_car()
@@ -168,6 +168,3 @@ Graphs()
 #
 # A prediction is the prior times one likelihood per feature. As log odds, it is a sum, and `explain` shows its terms.
 # Smoothing prevents zeros; an arc lets one feature depend on another.
-#
-# Next: [For users of scikit-learn](coming_from_sklearn.py). If you do not use scikit-learn or R, go on to [Choosing a
-# classifier](overview.py).

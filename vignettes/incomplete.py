@@ -5,7 +5,7 @@
 # issues. With these data, this page shows how to fit models to incomplete rows, how to predict them, and how accuracy
 # falls as more votes are missing. It is for you if your table has empty cells, and takes fifteen minutes.
 #
-# ```{index} missing, missing values, NaN, multiple imputation
+# ```{index} missing, missing values, NaN, NULL, None
 # ```
 
 # %%
@@ -19,15 +19,14 @@ from bnclassify import (
     cpt,
     cv,
     em_objectives,
-    greedy_scores,
     hc,
-    impute,
     load_voting,
     loglik,
     lp,
     nb,
     params,
     predict,
+    search_steps,
     tan_cl,
     value_of_information,
 )
@@ -51,9 +50,9 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # | `lca` | EM | marginalized over | yes | yes | yes |
 # | `numbers="gaussian"` or `"kernel"` | available cases | marginalized over | yes | yes | categorical variables only |
 # | `wanbia=True` | available cases for naive Bayes, an error for other structures | marginalized over | yes | yes | yes |
-# | the default of `bnc` and `BNCClassifier`, `loo_weights=True` | available cases | weighted average with a model that marginalizes | no | yes | no |
+# | the default of `bnc` and `BNCClassifier`, `held_out="weights"` | available cases | weighted average with a model that marginalizes | no | yes | no |
 # | `additive=True` | available cases | given the effect of "(missing)" | no | yes | no |
-# | `loo_power=True` | available cases | marginalized over, then raised to the power | no | yes | no |
+# | `held_out="power"` | available cases | marginalized over, then raised to the power | no | yes | no |
 # | `discretize="averaged"` | available cases | ignored | no | yes | no |
 # | `subsumption=30` | available cases | averaged over; implied values too | no | yes | no |
 # | `ande` | available cases | ignored | no | yes | no |
@@ -142,7 +141,7 @@ print(predict(models["tan_cl"], odd, unseen="missing").tolist())
 # %%
 default = bnc(class_var="Class", dataset=voting)
 terms = ("zscores", "slopes", "shifts", "depths", "codings")  # without "gaps"
-by_values = bnc(class_var="Class", dataset=voting, loo_terms=terms)
+by_values = bnc(class_var="Class", dataset=voting, held_out_args={"terms": terms})
 print(predict(default, unknown, prob=True).round(4))
 print(predict(by_values, unknown, prob=True).round(4))
 
@@ -279,9 +278,7 @@ for draw in draws:
         hide = rng.random(voting[half].shape) < share
         hide[:, -1] = False
         with_missing = voting[half].mask(hide)
-        by_em = lp(
-            structure, with_missing, smooth=1, missing="em", em_tolerance=1e-4
-        )
+        by_em = lp(structure, with_missing, smooth=1, missing={"tolerance": 1e-4})
         by_counts = lp(structure, with_missing, smooth=1)
         gains.loc[draw, share] = loglik(by_em, voting[~half]) - loglik(
             by_counts, voting[~half]
@@ -352,7 +349,7 @@ for name, tree in trees.items():
 network = hc("Class", voting, missing="em")
 print(
     "BIC of the general network:",
-    [round(score, 1) for score in greedy_scores(network)],
+    [round(score, 1) for score in search_steps(network).attrs["scores"]],
 )
 
 # %% [markdown]
@@ -391,40 +388,10 @@ print("mean number of questions:", round(np.mean(questions), 2))
 # the cost of the best decision instead, and the pages of `write_page` show the value of each unknown field in the
 # browser.
 #
-# ## Multiple imputation
-#
-# If another program needs a complete table, `impute(x, df)` fills in the most probable combination of values in each row.
-# Filled-in values look more certain than they are, so do not compute standard errors from them. For an estimate with a
-# correct standard error, draw several completions, compute the estimate in each, and pool the results by Rubin's rules.
-# We estimate the share of democrats in favor of the act on exports to South Africa, on which nearly a third of them
-# have no known position. Each completion uses a model of another bootstrap sample, because the tables are uncertain too:
-
-# %%
-vote, m = "export_administration_act_south_africa", 20
-structure = tan_cl("Class", voting)
-estimates, variances = [], []
-for draw in range(m):
-    sample = voting.sample(frac=1, replace=True, random_state=draw)
-    completed = impute(lp(structure, sample, smooth=1), voting, draws=1, rng=draw)
-    yes = completed.loc[completed["Class"] == "democrat", vote] == "y"
-    estimates.append(yes.mean())
-    variances.append(yes.mean() * (1 - yes.mean()) / len(yes))
-within, between = np.mean(variances), np.var(estimates, ddof=1)
-total = within + (1 + 1 / m) * between
-known = voting.loc[voting["Class"] == "democrat", vote].dropna() == "y"
-print(f"share: {np.mean(estimates):.3f}, standard error {np.sqrt(total):.3f}")
-print(f"variance within completions {within:.5f}, between them {between:.5f}")
-print(f"known votes only: {known.mean():.3f} of {len(known)} members")
-
-# %% [markdown]
-# The pooled variance is the mean variance within the completions plus (1 + 1/m) times the variance between them. Here the
-# standard error is 0.016, and it would be 0.018 from the known votes alone: the other votes of the members without a
-# position contain information about it. Imputation from a model needs values missing at random, as EM does. To draw
-# whole rows under a condition, use `sample(x, n, evidence={...})`.
-#
 # ## Summary and next steps
 #
 # Tables are estimated from available cases or, with `missing="em"`, from all observed values, and so are structures.
-# Prediction marginalizes over missing features. Next: [Evaluating a classifier](judging.py).
+# Prediction marginalizes over missing features. If another program needs a complete table, see [Queries](queries.py#samples-and-imputation)
+# for imputation, also multiple.
 #
 # Friedman, N. (1997). Learning belief networks in the presence of missing values and hidden variables. ICML 1997.

@@ -152,28 +152,8 @@ Framed("diabetes.html")
 #   `to_pgmpy` and `to_pyagrum` convert a model.
 # - The inputs are texts, images or long sequences.
 #
-# ## Common questions
-#
-# | question | answer |
-# |---|---|
-# | Which classifier should I use? | Start with `BNCClassifier()`; [Choosing a classifier](overview.py) compares the others |
-# | Which arguments should I tune? | [Which arguments matter](arguments.py) |
-# | What does this error message mean? | [Common questions and errors](faq.py) |
-# | What does `smooth` do? | In one sentence: {term}`smoothing`. As a formula: [Formulas](methods.py#tables) |
-# | How do I get probabilities? | `predict(x, df, prob=True)`; out of fold, `cv_predict(x, df)`: [Evaluating a classifier](judging.py#out-of-fold-probabilities) |
-# | How accurate is my model? | `cv`: [Evaluating a classifier](judging.py), [Comparing classifiers](compare.py) |
-# | What about imbalanced classes, costs, precision and recall? | [Evaluating a classifier](judging.py) |
-# | How sure is it? | `bnc(..., interval=True)`, then `predict(..., prob=True, interval=0.9)`: [Uncertainty](uncertainty.py) |
-# | Can I get the model as a table, or as points? | `additive=True`, then `effects` or `scorecard`: [Tutorial](start.py) |
-# | Would other data give the same arcs? | `arc_strength`: [Uncertainty](uncertainty.py) |
-# | Why did the model make this prediction? | `explain(x, row)`: [Interpreting a model](interpreting.py) |
-# | How do I find groups of rows without a class? | `lca`: [General networks](networks.py#latent-classes) |
-# | How are missing values handled? | [Missing values](incomplete.py) |
-# | How do I predict several class variables (multi-label)? | [Several class variables](several.py) |
-# | What if the data do not fit in memory, or grow? | [Large data](scale.py) |
-# | How do I use it in a pipeline or grid search? | [For users of scikit-learn](coming_from_sklearn.py) |
-# | How do I deploy a model? | [Saving and deploying models](deploying.py) |
-# | How is it tested, how fast and how accurate is it? | [How it is tested](project/testing.md), [Benchmarks](project/benchmarks.md) |
+# [Common questions and errors](faq.py) answers which classifier to use, how sure a prediction is, what an error message
+# means, and twenty more.
 #
 # ```{toctree}
 # :hidden:
@@ -184,7 +164,6 @@ Framed("diabetes.html")
 # how_it_works
 # coming_from_sklearn
 # coming_from_r
-# r_paper
 # ```
 #
 # ```{toctree}
@@ -207,9 +186,9 @@ Framed("diabetes.html")
 # :hidden:
 # :caption: More
 #
+# classifiers
 # compare
 # uncertainty
-# prediction_sets
 # several
 # networks
 # queries
@@ -243,8 +222,6 @@ Framed("diabetes.html")
 # about
 # project/benchmarks
 # project/others
-# project/testing
-# project/extending
 # project/contributing
 # project/changelog
 # ```

@@ -228,4 +228,4 @@ print(
 # ## Summary
 #
 # Contributions add up to the log odds exactly, importance is a property of a model and not of the world, and arcs are
-# dependences that vary from sample to sample. Next: [Case study: diabetes](case_medical.py).
+# dependences that vary from sample to sample.

@@ -166,8 +166,9 @@ axes.legend(frameon=False)
 figure.savefig("refer.png", dpi=120)
 
 # %% [markdown]
-# If the tree decides on all members, 5.5 % of the labels are wrong. If it passes on the 20 % it is least sure of,
-# 0.3 % of the rest are wrong. Naive Bayes never has fewer errors, because it is often sure and wrong. A curve that rises late means that probabilities tell difficult rows from easy ones.
+# If the tree decides on all members, 5.5 % of the labels are wrong. If it passes on the 20 % it is least sure of, 0.3
+# % of the rest are wrong. Naive Bayes never has fewer errors, because it is often sure and wrong. The later a curve
+# rises, the better the probabilities find the difficult rows.
 #
 # ## Calibration
 #
@@ -252,7 +253,7 @@ print(confusion(predict(model, dealer, prior=equal), dealer["class"]))
 # ## Summary
 #
 # Compare every metric with its baseline, use metrics and costs that fit the task, check calibration if you use
-# probabilities, and state the class proportions of new rows. Next: [Common pitfalls](pitfalls.py).
+# probabilities, and state the class proportions of new rows.
 #
 # ## References
 #

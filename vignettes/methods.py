@@ -40,7 +40,6 @@ from bnclassify import (
     lp,
     manb_arc_posterior,
     members,
-    min_testing_depths,
     nb,
     network_score,
     nparams,
@@ -50,6 +49,7 @@ from bnclassify import (
     tan_cl,
     values,
 )
+from bnclassify.network.awnb import min_testing_depths
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, gammaln, logit, logsumexp
 from scipy.stats import chi2
@@ -598,9 +598,7 @@ few = voting[
     ]
 ].copy()
 few.loc[few.index % 5 == 0, "Class"] = np.nan
-em = lp(
-    tan_cl("Class", few.dropna()), few, smooth=1, missing="em", em_tolerance=1e-13
-)
+em = lp(tan_cl("Class", few.dropna()), few, smooth=1, missing={"tolerance": 1e-13})
 print(feature_families(em))
 
 every = pd.DataFrame(list(product(*values(em).values())), columns=few.columns)
@@ -834,7 +832,7 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # Leave-one-out evaluates each row with tables from which the row has been removed, by subtracting 1 from its
 # counts. This is exact for the tables, given the structure, cut points and concentrations, which are learned from
 # all rows. The leave-one-out log-likelihood is therefore not an estimate of the performance on new rows. With
-# $P_{-i}$ the model without row i, `loo_power` raises posteriors to the power
+# $P_{-i}$ the model without row i, `held_out="power"` raises posteriors to the power
 #
 # $$
 # τ = \arg\max \sum_i \ln \frac{P_{-i}(y_i \mid x_i)^τ}{\sum_c P_{-i}(c \mid x_i)^τ} - \frac{1}{2} (τ - 1)^2
@@ -863,7 +861,7 @@ def minus_objective(power, terms):
 best = minimize_scalar(
     minus_objective, bounds=(0, 3), args=(logs,), method="bounded"
 )
-powered = lp(nb("Class", votes), votes, smooth=1, loo_power=True)
+powered = lp(nb("Class", votes), votes, smooth=1, held_out="power")
 check("power", best.x, loo_summary(powered)["power"], tolerance=1e-4)
 check("objective", -best.fun, loo_summary(powered)["objective"])
 
@@ -871,7 +869,7 @@ check("objective", -best.fun, loo_summary(powered)["objective"])
 # The votes are correlated, so the power is below 1: posteriors move towards the uniform distribution, and no
 # label changes.
 #
-# `loo_weights` estimates one weight per feature and one for the class, with a penalty for the distance from τ,
+# `held_out="weights"` estimates one weight per feature and one for the class, with a penalty for the distance from τ,
 #
 # $$
 # \begin{aligned}
@@ -907,19 +905,19 @@ def minus_weighted(w):
 
 
 found = minimize(minus_weighted, np.full(17, best.x), jac=True, tol=1e-12)
-weighted = lp(nb("Class", votes), votes, smooth=1, loo_weights=True)
+weighted = lp(nb("Class", votes), votes, smooth=1, held_out="weights")
 check("weights", found.x, feature_weights(weighted), tolerance=1e-4)
 print(
     feature_weights(weighted).round(2).sort_values().iloc[[0, 1, -2, -1]].to_dict()
 )
 
 # %% [markdown]
-# If all rows would need more than 256 MiB, an evenly spread selection of rows is used. `loo_parents` compares the
-# maximum over numbers of parents or, with `loo_terms` or without weights, $\sum \ln P_{-i}$.
+# If all rows would need more than 256 MiB, an evenly spread selection of rows is used. With `held_out_args={"parents": True}`,
+# numbers of parents are compared by the maximum or, with additional terms or without weights, by $\sum \ln P_{-i}$.
 #
 # ### Additional terms
 #
-# With `loo_terms`, feature f with parents $p_1, p_2, \ldots$ and, if it is a number, score $z_f$ contributes
+# With `held_out_args={"terms": [...]}`, feature f with parents $p_1, p_2, \ldots$ and, if it is a number, score $z_f$ contributes
 #
 # $$
 # T_f(x, c) = \sum_l a_{fl} \ln P_l(x_f \mid c, p_1 \ldots p_l) + \sum_k h_{fk} \ln P_k(x_f \mid c) + \sum_s g_{fs} \ln p_s(z_f \mid c, z_{pa}) + β_{fc} z_f + γ_{fc}(x_f)
@@ -941,22 +939,22 @@ print(
 # \sum_i \ln P_{-i}(y_i \mid x_i; w) - \frac{1}{2} \sum_b λ_b |w_b - μ_b|^2
 # $$
 #
-# where block 0 contains the weights of `loo_weights`, with $λ = 3$ and $μ = τ$, and each type of term is another block,
+# where block 0 contains the weights of the tables, with $λ = 3$ and $μ = τ$, and each type of term is another block,
 # with $μ = 0$. Four rounds of $λ_b = γ_b / |w_b|^2$, with $γ_b = p_b - λ_b \text{tr}_b (H + Λ)^{-1}$, the negative
 # Hessian $H$ of the first sum and the number $p_b$ of weights in block b, estimate the other $λ$, between 1 and 3000
 # (MacKay 1992). A missing number has Gaussian term and slope 0, and the score 0 as a regressor. At most 1,024 levels,
 # the most frequent ones of all features, have shifts. If $H$ would need more than $3 · 10^9$ multiplications, it is
 # estimated from evenly spread rows.
 #
-# ### Powers from held-out parts
+# ### Powers from folds
 #
-# `honest_power` is $\arg\max \sum_i \ln P(y_i \mid x_i; τ) - \frac{1}{2} (τ - 1)^2$ over the rows of all V parts, where
-# row number i of class c is in part $(i + c) \bmod V$, and P is the model of the other parts, raised to τ. It is at
+# With `held_out_args={"folds": V}`, the power is $\arg\max \sum_i \ln P(y_i \mid x_i; τ) - \frac{1}{2} (τ - 1)^2$ over the rows of all V folds, where
+# row number i of class c is in fold $(i + c) \bmod V$, and P is the model of the other folds, raised to τ. It is at
 # least 0.01.
 #
-# With `parts`, as in the default recipe, nothing is chosen, but three models are added up: a ridge logistic regression R,
-# the model A without feature parents, and with `loo_parents` the model B with at most four. Structure, cut points, terms and
-# weights of each are learned again without each part. The score of a class is
+# With `"blend": True`, as in the default recipe, nothing is chosen, but three models are added up: a ridge logistic regression R,
+# the model A without feature parents, and with `"parents": True` the model B with at most four. Structure, cut points, terms and
+# weights of each are learned again without each fold. The score of a class is
 #
 # $$
 # r\, R + a\, A + b\, (B - A)
@@ -969,12 +967,12 @@ print(
 # $$
 #
 # The derivative of the last term at $b = 0$ is −6, so arcs between features are used only if each unit of b gains more than 6
-# nats. Parts are used until 600 rows have been held out; once 150 rows give $b = 0$, the later parts do without B. With fewer
+# nats. Folds are used until 600 rows have been held out; once 150 rows give $b = 0$, the later folds do without B. With fewer
 # than ten rows, or groups, $r = \frac{1}{4}$ and $a = \frac{1}{2}$. R has the slopes, the indicators of levels and of missing
-# values, and the penalty $\frac{1}{2} \sum β^2$. The precisions λ are those of the model of all rows without parents, in the parts,
+# values, and the penalty $\frac{1}{2} \sum β^2$. The precisions λ are those of the model of all rows without parents, in the folds,
 # too.
 #
-# The order of rows within the parts follows hashes of their contents, which do not depend on names, labels, units, or the
+# The order of rows within the folds follows hashes of their contents, which do not depend on names, labels, units, or the
 # order of rows, columns and levels. With `rng` (in scikit-learn `random_state`), it is drawn at random, so that you can see how
 # much a prediction depends on it.
 #
@@ -989,14 +987,17 @@ print(
 # class c is
 #
 # $$
-# λ \left(w_0 \ln P(c) + \sum_f T_f(x, c)\right) + (1 - λ) \left(\ln P(c) + (p + (1 - p)\, h)\, M(c)\right) + \sum_{f\ \text{missing}} δ_{fc}, \quad λ = (1 - h)(1 - g)^{q - 1}
+# λ \left(w_0 \ln P(c) + \sum_f T_f(x, c)\right) + (1 - λ) \left(\ln P(c) + (p + (1 - p)\, h)\, M(c)\right) + μ \sum_{f\ \text{missing}} δ_{fc}, \quad λ = (1 - h)(1 - g)^{q - 1}
 # $$
 #
 # where missing features are ignored in $T$, and a table with a missing parent backs off to the previous parents. The shifts δ are
-# the term "gaps": they are near 0 if missing values are not evidence. $M(c) = \ln P(\text{observed features} \mid c)$, without arcs by
+# the term "gaps": they are near 0 if missing values are not evidence. Let m be the mean number of missing values in the training
+# row of a missing value, $\sum n_i^2 / \sum n_i$ for rows with n_i of them. A row that lacks n > m of the features that training
+# rows lack has $μ = m / n$, because shifts learned from rows with few missing values do not add up in a row with many; if not,
+# μ is 1. $M(c) = \ln P(\text{observed features} \mid c)$, without arcs by
 # the tables of the observed features. With arcs, it is that of the network of the first feature parents only, a tree, with missing
 # features marginalized over, and a mean over three discretizations if there are several. p is the best common power τ of the
-# tables without feature parents, as in `loo_power`.
+# tables without feature parents, as in `held_out="power"`.
 #
 # The exponent q, from 1 to 16, is the best one for copies of training rows: at most 200 rows, evenly spaced, with three copies
 # of each. Each copy draws a share, and each of its features that no training row lacks is hidden with this probability. The
@@ -1004,14 +1005,17 @@ print(
 #
 # With "gaps", incomplete training rows have this score when the weights are
 # estimated, too, so what is fitted is what predicts. If no feature is known and no shift differs from 0, the posterior is
-# the class distribution. With the terms of `additive=True`, h and g are 0, so that the score remains a sum. With `loo_power`, the power
+# the class distribution. With the terms of `additive=True`, h and g are 0, so that the score remains a sum. With `held_out="power"`, the power
 # is $τ + (1 - τ) h$, with h the plain share of missing features.
 #
 # ### Sum of effects
 #
 # `additive=True` has the terms "densities", "slopes", "shifts", "codings" and "gaps", no arcs, and r and a as above. Each
-# depends on one feature, so the log odds of the classes are a sum of one function per feature and a constant, which `effects`
-# returns as a table.
+# depends on one feature, so the log odds of the classes are a sum of one function per feature and a constant. The model is a table
+# of these functions in steps. The finest steps are between all cut points of all codings, and the effect of a step is the mean at
+# the training rows. Then neighbours are merged, first those that add least to the variance within the steps, until a feature
+# would lose more than 0.0003 (in nats squared, the mean squared change of its effect). On 41 tables of R packages, mostly
+# of people, the mean log-loss is 0.4259 with the functions and 0.4255 with the steps, which are 28 % of the finest ones.
 #
 # ## Densities of numeric features
 #
@@ -1158,7 +1162,7 @@ check(
 # The contributions and the logarithm of the prior odds sum to the log odds of the posterior. (Good 1985)
 # Later features are treated like missing features. A model with weights by leave-one-out adds the contributions of its terms
 # and of M, each times its share in the score of the row, and the shifts of missing values: terms of missing features are 0, and M
-# marginalizes over later features. With `loo_terms`, the weight of a feature is the sum of all its terms.
+# marginalizes over later features. With additional terms, the weight of a feature is the sum of all its terms.
 
 # %%
 row = car.iloc[[1700]]
@@ -1223,7 +1227,8 @@ check(
 # A model with weights has no such posterior. With `bnc(..., interval=True)`, it is fitted again G = 20 times (`draws`), each time
 # without a part g of the rows or groups. With L the log odds of a row and $L_g$ those of a refit, the interval is
 # $L \pm t_{G-1} \sqrt{(G-1)/G \sum_g (L_g - \bar L)^2}$, the delete-a-group jackknife with the quantile of Student's t. It includes
-# the uncertainty of structure, cut points and weights.
+# the uncertainty of structure, cut points and weights. What occurs in no row does not occur in a refit either, although
+# it can be possible, so the ends of the interval of a probability move outwards by one case of n, $1/n$.
 #
 # ## Structural EM
 #
@@ -1293,7 +1298,7 @@ check(
 # ## Where each algorithm is
 #
 # These are the algorithms of the documents on which the package is based, besides [those of the paper on the R
-# package](r_paper.py).
+# package](coming_from_r.py#paper).
 #
 # | algorithm | here | difference |
 # |---|---|---|
@@ -1311,7 +1316,7 @@ check(
 # | Markov blanket of the class | `learn_blanket`, `hc` | IAMB; any network has the blanket that `markov_blanket` returns |
 # | K2 search (Cooper, Herskovits 1992) | `hc(score="k2")` | the same score; K2 needs an order of the variables, and hill climbing finds the directions, too |
 # | penalized conditional likelihood (Grossman, Domingos 2004) | `kdb_gain`, or `tan_hc(metric="log_loss")` | it has no closed form, so each candidate needs a fit and the penalty must be chosen; held-out rows measure the conditional likelihood without a penalty |
-# | discriminative weights of generative tables | `lp(wanbia=True)`, `lp(loo_weights=True)` | see [WANBIA](#wanbia) |
+# | discriminative weights of generative tables | `lp(wanbia=True)`, `lp(held_out="weights")` | see [WANBIA](#wanbia) |
 # | **Gámez, Mateo, Puerta (2006)** | | |
 # | ChiSqDN | `chisq_dn(df="deterministic")` | none; the default `df` counts levels of the data, and gives smaller tables: see [above](#tests-of-dependency-networks) |
 # | BAN by BIC, to compare | `ban` | Table 3 is reproduced |

@@ -9,7 +9,6 @@
 # %%
 import pandas as pd
 from bnclassify import (
-    DN,
     ban,
     chisq_dn,
     chow_liu,
@@ -37,6 +36,7 @@ from bnclassify import (
     stratified_folds,
     tan_cl,
 )
+from bnclassify.models import DN
 
 try:
     from sklearn.datasets import load_digits
@@ -351,8 +351,6 @@ print(pd.DataFrame({"draws": answers, "data": counted}).round(3))
 # | `ban` | the class and any acyclic graph | hill climbing on a score | for prediction, with enough rows |
 # | `kdb_mi` | the class and k parents per feature | ranking, no search | for prediction, with many rows |
 # | `chisq_dn` | the class and arcs in any direction | tests of independence | to study dependences |
-#
-# Next: [Queries](queries.py).
 
 # %% [markdown]
 # ## References

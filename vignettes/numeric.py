@@ -5,13 +5,12 @@
 # such columns, how to read and evaluate the resulting model, and when a density serves you better. You should know the
 # [tutorial](start.py). Reading it takes ten minutes, and running it needs the extra `vignettes`.
 #
-# ```{index} continuous features, numeric features, binning
+# ```{index} continuous features, numeric features, binning, bins, discretization
 # ```
 #
 # In short, `bnc(learner, class_var, df, smooth=1, discretize="mdlp")` fits a model that accepts raw rows. The cut
 # points are part of the model, so `cv` learns them again in each training fold. `min_count=10` also merges rare levels,
-# and `discretize="averaged"` averages over nine discretizations ([The default classifier](accuracy.py)). In practice
-# you need no more than that; this page shows the steps one by one, so that you know what happens.
+# and `discretize="averaged"` averages over nine discretizations ([The default classifier](accuracy.py)).
 
 # %%
 from io import StringIO
@@ -25,26 +24,15 @@ from bnclassify import (
     cv,
     discretize,
     explain,
-    load,
-    lp,
-    modelstring,
-    plot,
     plot_cpt,
     plot_explanation,
     predict,
-    save,
+    preparation,
     stratified_folds,
-    tan_cl,
 )
 
 try:
-    from bnclassify.sklearn import BNCClassifier
     from sklearn.datasets import load_wine
-    from sklearn.model_selection import (
-        GridSearchCV,
-        StratifiedKFold,
-        cross_val_score,
-    )
 except ImportError as missing:
     raise SystemExit(
         f"{missing}; this vignette needs: pip install 'pybnclassify[vignettes]'"
@@ -93,72 +81,54 @@ known, new = table[~tested], table[tested]
 print(f"{len(known)} training wines, {len(new)} test wines")
 
 # %% [markdown]
-# ## Discretize
+# ## Fit and read
 #
-# `discretize` returns the discretized data and a function that applies the same cut points to other data. MDLP chooses
-# cut points by the class, and stops when another cut point does not shorten the description of the classes by more than
-# it costs to describe the cut point.
+# MDLP chooses cut points by the class, and stops when another cut point does not shorten the description of the classes by
+# more than it costs to describe the cut point. `preparation` shows the result:
 
 # %%
-frame, discretizer = discretize(known, class_var="cultivar")
-print(discretizer)
-print(frame.head(3).to_string())
+model = bnc(
+    "nb", "cultivar", known, smooth=1, discretize="mdlp", missing_level=False
+)
+print(preparation(model).cut_points.to_string())
 
 # %% [markdown]
-# The other methods do not use the class. Here they make four intervals with equal numbers of rows, or of equal width:
+# Intervals are categories like any others. Read each column of a table from top to bottom. For example, four in five
+# wines of the third cultivar are in the lowest interval of flavanoids.
 
 # %%
-for method in ("quantile", "width"):
-    print(discretize(known, class_var="cultivar", method=method, bins=4)[1])
-
-# %% [markdown]
-# ## Learn and read
-#
-# Intervals are categories like any others. Missing values stay missing: each table is estimated from the rows in which its
-# family is observed.
-
-# %%
-model = lp(tan_cl("cultivar", frame, score="bic"), frame, smooth=1)
-print(modelstring(model))
-plot(model)
-
-# %% [markdown]
-# With so few wines, no arc between features improves the BIC, so the result is a naive Bayes model. Read each column of
-# its tables from top to bottom. For example, four in five wines of the third cultivar are in the lowest interval of
-# flavanoids.
-
-# %%
-print(cpt(model, "flavanoids").round(2))
 plot_cpt(model, "flavanoids")
+
+# %% [markdown]
+# `discretize="quantile"` and `"width"` do not use the class: they make `bins` intervals with equal numbers of rows, or of
+# equal width. To use the intervals elsewhere, call `discretize`, which returns the discretized data, and a function that
+# applies the same cut points to other data:
+
+# %%
+frame, discretizer = discretize(known, method="quantile", bins=4)
+print(frame.head(2).to_string())
+print(discretizer(new.head(2)).to_string())
 
 # %% [markdown]
 # ## Predict new rows
 #
-# The discretizer applies the cut points to new rows. Values outside the range of the training data are in the first or last
-# interval. Missing values stay missing, and the model marginalizes over them.
+# Pass new rows as they are. Values outside the range of the training data are in the first or last interval. Missing
+# values stay missing, and the model averages over them.
 
 # %%
-print(predict(model, discretizer(new.head(3)), prob=True).round(3))
 print(
     "accuracy on the test wines:",
-    round(accuracy(predict(model, discretizer(new)), new["cultivar"]), 3),
+    round(accuracy(predict(model, new), new["cultivar"]), 3),
 )
-
-# %%
-bottle = pd.DataFrame(
-    [{"alcohol": 15.9, "flavanoids": 3.1, "color": "ruby"}]
-).reindex(columns=new.columns[:-1])
-print(
-    predict(model, discretizer(bottle), prob=True).round(3).to_string(index=False)
-)
+bottle = {"alcohol": 15.9, "flavanoids": 3.1, "color": "ruby"}
+print(predict(model, bottle, prob=True).round(3).to_string(index=False))
 
 # %% [markdown]
-# `explain` returns the contribution of each value to the log odds of the predicted class against the second most probable class.
-# Missing values contribute 0.
+# `explain` returns the contribution of each value to the log odds of the predicted class against the second most probable
+# class. Missing values contribute 0.
 
 # %%
-print(explain(model, discretizer(bottle)).round(2).to_string())
-plot_explanation(model, discretizer(bottle))
+plot_explanation(model, bottle)
 
 # %% [markdown]
 # ## Densities in place of intervals
@@ -230,52 +200,9 @@ print(
 # - `numbers="kernel"` if a density has several modes. Prediction takes time proportional to the number of
 #   distinct training values.
 #
-# ## Leakage
-#
-# If you discretize a table before you cross-validate it, the cut points depend on the test rows and, with MDLP, on their
-# classes. [Common pitfalls](pitfalls.py#discretizing-before-splitting) shows how far this misleads. With `discretize=` in
-# `bnc` or `BNCClassifier` it cannot happen.
-#
-# ## The same in scikit-learn
-#
-# In scikit-learn, the method of discretization is a parameter of `BNCClassifier`, so cross-validation and grid search
-# learn cut points from training data only. Here a grid search chooses the method within each training fold:
-
-# %%
-X, y = table.drop(columns="cultivar"), table["cultivar"]
-inner, outer = (
-    StratifiedKFold(5, shuffle=True, random_state=seed) for seed in (0, 1)
-)
-classifier = BNCClassifier("nb", smooth=1, discretize="mdlp")
-print(
-    "MDLP:                ",
-    cross_val_score(classifier, X, y, cv=outer).mean().round(3),
-)
-grid = [
-    {"discretize": ["mdlp"]},
-    {"discretize": ["quantile", "width"], "bins": [3, 5]},
-]
-search = GridSearchCV(classifier, grid, cv=inner)
-print(
-    "method by the search:", cross_val_score(search, X, y, cv=outer).mean().round(3)
-)
-search.fit(X, y)
-print("chosen on all wines: ", search.best_params_)
-print(search.best_estimator_.discretizer_)
-
-# %% [markdown]
-# ## Keep the model
-#
-# A model that was fitted with `discretize=` contains its cut points, so `save` writes them too, and the loaded model
-# accepts raw rows:
-
-# %%
-whole = bnc("tan_cl", "cultivar", known, smooth=1, discretize="mdlp")
-save(whole, "wines.json")
-again = load("wines.json")
-print(predict(again, new).equals(predict(whole, new)))
-
-# %% [markdown]
 # ## Summary
 #
-# Use `discretize=` in `bnc` or `BNCClassifier`, so that cut points are learned in each training fold. Next: [Missing values](incomplete.py).
+# Use `discretize=` in `bnc` or `BNCClassifier`, so that cut points are learned in each training fold. If you discretize a
+# table before you split it, results are too good: see [Common pitfalls](pitfalls.py#discretizing-before-splitting). A grid
+# search can choose the method: see [For users of scikit-learn](coming_from_sklearn.py#grid-search). `save` writes the cut
+# points with the model: see [Saving and deploying models](deploying.py).

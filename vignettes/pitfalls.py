@@ -13,12 +13,9 @@ import pandas as pd
 from bnclassify import (
     accuracy,
     bnc,
-    confusion,
     cv,
-    cv_predict,
     discretize,
     encode,
-    load_car,
     load_pima,
     load_voting,
     lp,
@@ -26,7 +23,7 @@ from bnclassify import (
     predict,
 )
 
-car, women, voting = load_car(), load_pima(), load_voting()
+women, voting = load_pima(), load_voting()
 
 # %% [markdown]
 # ## Evaluating on the training data
@@ -82,29 +79,11 @@ with warnings.catch_warnings(action="ignore"):
 #
 # ## Accuracy with rare classes
 #
-# **Wrong.** The classes are imbalanced: 96 % of the cars are not very good, so a classifier without features has an
-# accuracy of 0.96. Accuracy hardly distinguishes a useful model from this baseline:
-
-# %%
-rare = car.assign(
-    **{"class": np.where(car["class"] == "vgood", "very good", "other")}
-)
-model = bnc("nb", "class", rare, smooth=1)
-print("accuracy:", round(cv(model, rare, rng=0), 3))
-print("baseline:", round((rare["class"] == "other").mean(), 3))
-
-# %% [markdown]
-# **Right.** Use a metric that depends on the rare class, and compare it with its baseline.
-
-# %%
-metrics = ["balanced_accuracy", "auc", "log_loss"]
-print(cv({"nb": model}, rare, rng=0, metric=metrics).round(3).to_string())
-print(confusion(cv_predict(model, rare, rng=0, prob=False), rare["class"]))
-
-# %% [markdown]
-# The baseline of balanced accuracy and AUC is 0.5. An AUC close to 1 shows that the model ranks the very good cars
-# first, and the confusion matrix shows that its labels miss most of them. [Evaluating a classifier](judging.py)
-# continues this example with misclassification costs.
+# **Wrong.** If 96 % of the rows belong to one class, a classifier without features has an accuracy of 96 %, and a
+# model with 97 % may miss most of the rare class.
+#
+# **Right.** Use a metric that depends on the rare class, such as balanced accuracy, AUC or log-loss, and compare it with its
+# baseline. If errors have different costs, pass `costs`. [Evaluating a classifier](judging.py) shows each of these.
 #
 # ## Identifiers as features
 #
@@ -204,5 +183,4 @@ print("the default:", round(cv(default, hidden, rng=0), 3))
 # ## Summary
 #
 # Fit everything within each training fold, use a metric and a baseline that fit the task, drop identifiers, declare
-# weights, and decide whether missingness is information. Next: [Interpreting a model](interpreting.py), which discusses
-# arcs that are mistaken for causes.
+# weights, and decide whether missingness is information.

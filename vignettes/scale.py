@@ -2,10 +2,10 @@
 # # Large data
 #
 # Most models of this package consist of counts, and counts can be added up: over weighted rows, over chunks of a file
-# that does not fit in memory, over the machines of a cluster, in a database, over rows that arrive later, and over the
-# sites of a study. If your data are large or aggregated, you will find your case here: this page fits the same tree in
-# all these ways and checks that the results are equal. It takes ten minutes. Dask needs the extra `dask`, tables in
-# databases the extra `databases`, and frames of other libraries the extra `frames`.
+# that does not fit in memory, over the machines of a cluster, in a database, over rows that arrive later, and over
+# the sites of a study. This page fits the same tree in all these ways and checks that the results are equal. It takes
+# ten minutes. Dask needs the extra `dask`, tables in databases the extra `databases`, and frames of other libraries
+# the extra `frames`.
 #
 # ```{index} large data, memory, chunks
 # ```
@@ -334,4 +334,4 @@ folder.cleanup()
 #
 # Use `encode(df, weights=...)` for frequencies, chunks or Dask for data that do not fit in memory, a table of ibis for
 # rows in a database, `update` for rows that arrive later, and `pool` for models of several sites. Frames of polars,
-# Arrow and DuckDB need no conversion. Next: [Saving and deploying models](deploying.py).
+# Arrow and DuckDB need no conversion.

@@ -267,4 +267,4 @@ print(compared(sun, flares, learned, folds).round(3))
 # Use `mbc` if the class variables depend on each other and you want one readable network. A chain is rarely worse than
 # separate classifiers (on this page, the proportion of rows with all labels correct differs by at most 0.002), and with
 # `joint=True` it is slightly better. Always compare with separate classifiers, as above.
-# `bnclassify.sklearn.BNCMultiClassifier` is the estimator for scikit-learn. Next: [General networks](networks.py).
+# `bnclassify.sklearn.BNCMultiClassifier` is the estimator for scikit-learn.

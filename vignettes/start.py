@@ -139,8 +139,8 @@ table = bn.effects(additive, women, steps=8)
 print(table[table["feature"].isin(["diabetes", "age"])].round(2).to_string())
 
 # %% [markdown]
-# Read it like this: to the log odds of diabetes, an age of 30 adds 0.02. The effect of age does not rise everywhere, because it
-# falls from 0.46 to 0.40 after 56. If you know that it should, `monotonize` returns the closest
+# Read it like this: to the log odds of diabetes, an age of 30 adds 0.09. The effect of age does not rise everywhere, because it
+# falls from 0.44 to 0.37 after 62. If you know that it should, `monotonize` returns the closest
 # table that does, and says what that costs:
 
 # %%
@@ -162,7 +162,7 @@ final = bn.from_effects(edited, class_var="diabetes")
 bn.predict(final, new, prob=True).round(3)
 
 # %% [markdown]
-# Bea's probability is now 0.838. `final` is a model like any other. `scorecard` rounds it to points, for people without
+# Bea's probability is now 0.834. `final` is a model like any other. `scorecard` rounds it to points, for people without
 # a computer, and `to_sql` writes it as a query for your database:
 
 # %%
@@ -254,8 +254,6 @@ print(bn.predict(bn.load("diabetes.json"), new).equals(bn.predict(model, new)))
 # - [Common pitfalls](pitfalls.py) shows mistakes that lead to wrong conclusions.
 # - If you use scikit-learn or R, start from [For users of scikit-learn](coming_from_sklearn.py) or [For users of
 #   R](coming_from_r.py).
-#
-# Next: [How it works](how_it_works.py).
 #
 # ## Reference
 #

@@ -271,7 +271,7 @@ chisq_dn kdb_mi kdb_gain chow_liu tan_cl: lp tan_cl tan_hc kdb_mi kdb_gain chow_
 hc ban: hc ban tan_cl kdb network_score search_steps
 lca: search_steps explain lp
 learn_blanket: markov_blanket ci_test bsej
-class_var class_vars classes features vars values: class_var classes features vars values families
+class_var classes features values: class_var classes features values families
 cmi ci_test: cmi ci_test network_score
 arc_strength: averaged_network plot_strength plot shd
 calibration: plot_calibration cv cv_predict
@@ -281,16 +281,16 @@ counterfactual: predict explain value_of_information
 cpt params: params cpt lp plot_cpt
 cv cv_predict: compare cv cv_predict stratified_folds plot_cv
 discretize merge_rare encode: bnc discretize merge_rare encode check_data
-em_objectives greedy_scores search_steps: lp search_steps greedy_scores em_objectives plot_scores
+em_objectives search_steps: lp search_steps em_objectives plot_scores
 explain: predict query plot_explanation plot
 families feature_families modelstring narcs nparams: families modelstring markov_blanket narcs nparams plot
 from_tables with_table: cpt with_table from_tables sample
 impute sample: query predict sample impute
-is_anb is_aode is_nb is_ode is_semi_naive: families is_nb is_anb is_ode is_semi_naive is_aode
+is_anb is_nb is_ode is_semi_naive: families is_nb is_anb is_ode is_semi_naive
 load save: save load read_bif write_bif
 load_car load_voting load_pima load_solar_flare: load_car load_voting load_pima load_solar_flare
 lp update pool: bnc lp update pool cpt predict save
-manb_arc_posterior min_testing_depths: lp feature_weights plot_weights
+manb_arc_posterior: lp feature_weights plot_weights
 markov_blanket: families learn_blanket
 mbc maode chain: mbc maode chain lp predict
 members: aode ande predict
@@ -299,7 +299,7 @@ plot: plot_cpt plot_explanation explain arc_strength
 plot_calibration plot_confusion: calibration confusion predict cv_predict
 plot_cpt plot_effect plot_explanation plot_importance: cpt explain plot plot_effect plot_importance
 plot_cv plot_ranks: cv compare compare_ranks
-plot_scores: greedy_scores search_steps
+plot_scores: search_steps
 plot_weights: feature_weights plot_importance
 predict: explain query accuracy cv_predict
 preparation summary: summary preparation discretize merge_rare cv plot_importance
@@ -317,8 +317,42 @@ to_sql: predict save write_page
 """
 
 
+# The sections about errors and warnings of functions that learn from data, if they have none of their own.
+LEARNING = """
+nb aode anb ande tan_cl chow_liu kdb_mi kdb_gain spode hc ban chisq_dn lca learn_blanket
+mbc maode chain fssj bsej tan_hc tan_hcsp kdb bnc
+"""
+ERRORS = """\
+Raises
+------
+KeyError
+    If the class or another name is not a column of `dataset`.
+TypeError
+    If a column that must be categorical contains numbers with fractions. Discretize it first, as `bnc` does.
+ValueError
+    If `dataset` has no rows, or an argument has a value that is not listed above."""
+WARNINGS = """\
+Warns
+-----
+UserWarning
+    If all values of a column differ, as in a column of identifiers, or the class is missing in some rows,
+    which are then ignored."""
+SECTIONS = ("Raises", "Warns", "See Also", "Notes", "References", "Examples")
+
+
+def with_section(text: str, section: str) -> str:
+    """Return a docstring with a section in its place, unless it has one of this name or is empty."""
+    title = section.split("\n", 1)[0]
+    if not text or f"\n{title}\n" in text:  # empty if Python runs with -OO
+        return text
+    following = "|".join(SECTIONS[SECTIONS.index(title) + 1 :])
+    later = re.search(rf"^({following})\n-+\n", text, re.MULTILINE)
+    end = later.start() if later else len(text)
+    return f"{text[:end].rstrip()}\n\n{section}\n\n{text[end:]}"
+
+
 def add_see_also(objects: Mapping[str, object]) -> None:
-    """Add the section, with the first sentence about each name, to docstrings that have none."""
+    """Add to docstrings the section, with the first sentence about each name, and shared sections."""
     entries: dict[str, str] = {}
     for line in RELATED.strip().splitlines():
         sources, targets = (part.split() for part in line.split(":"))
@@ -329,11 +363,9 @@ def add_see_also(objects: Mapping[str, object]) -> None:
                 )
                 entries[name] = fill(f"{name} : {sentence}.", 84, subsequent_indent="    ")
         for name in sources:
+            section = ["See Also", "--------", *(entries[other] for other in targets if other != name)]
             text = cleandoc(objects[name].__doc__ or "")
-            if text and "\nSee Also\n" not in text:  # no text if Python runs with -OO
-                section = "\n".join(
-                    ["See Also", "--------", *(entries[other] for other in targets if other != name)]
-                )
-                later = re.search(r"^(Notes|References|Examples)\n-+\n", text, re.MULTILINE)
-                end = later.start() if later else len(text)
-                objects[name].__doc__ = f"{text[:end].rstrip()}\n\n{section}\n\n{text[end:]}"
+            objects[name].__doc__ = with_section(text, "\n".join(section)) or None
+    for name in LEARNING.split():
+        text = cleandoc(objects[name].__doc__ or "")
+        objects[name].__doc__ = with_section(with_section(text, ERRORS), WARNINGS) or None

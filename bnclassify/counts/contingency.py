@@ -18,8 +18,8 @@ import numpy as np
 from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, blocks, code_type, one_thread
 from ..base.immutable import cached_property
 from ..base.messages import how_to_merge, listed
+from ..frames.dataset import Countable, Dataset
 from ..frames.partitions import Partitions
-from ..frames.schema import Countable, Dataset
 
 MAX_CELLS = 2**27
 """Maximum number of cells of a table (1 GiB)."""

@@ -1,120 +1,21 @@
-"""Mutual information of columns and pairs, moments of numbers for it, and tests of independence."""
+"""Mutual information of columns, given others, and of all pairs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 from itertools import accumulate
-from math import inf, lgamma, prod
-from math import log as ln
-from operator import add
-from typing import Any, NamedTuple
+from math import inf, prod
+from typing import Any
 
 import numpy as np
-from scipy.special import chdtrc, xlogy
+from scipy.special import xlogy
 
 from ..base.arrays import Array, ArrayOf, Positions, blocks, xlogx
-from ..base.immutable import ANY_NUMBER, COUNT, Immutable, bounded, record
-from ..base.messages import shown
-from ..frames.numeric import as_floats, check_finite
-from ..frames.schema import Countable, Dataset
-from .contingency import Recoding, by_products, count_alike, flat_index, pair_tables, recoded
-
-_LARGEST = 1e150
-
-
-@record
-@dataclass(frozen=True, eq=False, repr=False)
-class Moments(Immutable):
-    """The weight, mean, Σ w (x − mean)², minimum and maximum of a number in each cell, arrays of cells."""
-
-    bounds = bounded(n=COUNT, mean=ANY_NUMBER, squares=COUNT)
-
-    n: Array
-    mean: Array
-    squares: Array
-    low: Array
-    high: Array
-
-    def __add__(self, other: Moments) -> Moments:
-        n = self.n + other.n
-        share, step = other.n / np.where(n > 0, n, 1.0), other.mean - self.mean
-        squares = self.squares + other.squares + step**2 * self.n * share
-        bounds = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        return Moments(n, self.mean + step * share, squares, *bounds)
-
-    def recoded(self, recodings: Sequence[Recoding]) -> Moments:
-        """Return the moments for other levels of the coded columns."""
-        fills = {"low": np.inf, "high": -np.inf}
-        arrays = ((getattr(self, name), fills.get(name, 0)) for name in self.__dataclass_fields__)
-        return Moments(*[recoded(array, recodings, fill) for array, fill in arrays])
-
-    @property
-    def variance(self) -> Array:
-        """The variance, with 1/n; exactly 0 without distinct values."""
-        return np.where(self.low < self.high, self.squares / np.where(self.n > 0, self.n, 1.0), 0.0)
-
-    def over(self, axis: int) -> Moments:
-        """Return the pooled moments of the cells along an axis."""
-        arrays = [np.moveaxis(getattr(self, name), axis, 0) for name in self.__dataclass_fields__]
-        return reduce(add, [Moments(*cells) for cells in zip(*arrays, strict=True)])
-
-
-class Known(NamedTuple):
-    """The rows in which a number is observed: its values, the cell and the weight of each."""
-
-    values: Array
-    cells: Positions
-    weights: Array | None
-
-
-def known_values(data: Dataset, number: int, condition: Sequence[int]) -> Known:
-    """Return the values of a number where the columns are observed, and their configurations."""
-    codes = [data.codes[column] for column in condition]
-    name = data.columns[number]
-    values = _numbers(data, number)
-    check_finite({name: values})
-    known = np.logical_and.reduce([~np.isnan(values), *[code >= 0 for code in codes]])
-    if np.abs(values[known]).max(initial=0.0) > _LARGEST:
-        raise ValueError(
-            f"numbers: the column {shown(name)} must have numbers up to {_LARGEST:g}, because larger squares "
-            f"overflow; got {np.abs(values[known]).max():g}. Divide them by a number."
-        )
-    if data.weights is not None:
-        known &= data.weights > 0
-    cards = [data.cards[column] for column in condition]
-    observed = [code[known] for code in codes]
-    cells = flat_index(observed, cards).astype(np.intp) if codes else np.zeros(known.sum(), dtype=np.intp)
-    return Known(values[known], cells, None if data.weights is None else data.weights[known])
-
-
-def _numbers(data: Dataset, column: int) -> Array:
-    """Return the values of a column without levels, NaN if none are observed."""
-    values = data.numbers.get(data.columns[column])
-    return np.full(len(data), np.nan) if values is None else as_floats(values)
-
-
-def moments_of(rows: Known, shape: Sequence[int]) -> Moments:
-    """Return the moments of values in cells of this shape."""
-    values, cells, weights = rows
-    size = prod(shape)
-    n = np.bincount(cells, weights, size).astype(np.float64)
-    total = np.where(n > 0, n, 1.0)
-    low, high = np.full(size, np.inf), np.full(size, -np.inf)
-    np.minimum.at(low, cells, values)
-    np.maximum.at(high, cells, values)
-    mean: Array = np.bincount(cells, values if weights is None else weights * values, size) / total
-    mean = np.where(low < high, mean, np.where(n > 0, low, 0.0))
-    deviations = (values - mean[cells]) ** 2
-    squares = np.bincount(cells, deviations if weights is None else weights * deviations, size)
-    sums = n, mean, squares.astype(np.float64), low, high
-    return Moments(*[array.reshape(shape) for array in sums])
-
-
-def number_moments(data: Dataset, number: int, condition: Sequence[int]) -> Moments:
-    """Return the moments of a number per configuration of coded columns, an axis for each."""
-    return moments_of(known_values(data, number, condition), [data.cards[column] for column in condition])
+from ..frames.dataset import Countable, Dataset
+from .contingency import by_products, count_alike, flat_index, pair_tables
+from .moments import Known, Moments, known_values, moments_of, number_moments, numbers_of
 
 
 def informations_of_numbers(
@@ -156,7 +57,7 @@ def information_of_two_numbers(
 
 def _both_known(data: Dataset, x: int, y: int, condition: Sequence[int]) -> tuple[Known, Known]:
     """Return the values of two numbers in the rows in which both are observed."""
-    rows = data.taken(~(np.isnan(_numbers(data, x)) | np.isnan(_numbers(data, y))))
+    rows = data.taken(~(np.isnan(numbers_of(data, x)) | np.isnan(numbers_of(data, y))))
     return known_values(rows, x, condition), known_values(rows, y, condition)
 
 
@@ -178,9 +79,13 @@ def _products(
 NLogN = Callable[[ArrayOf[Any]], Array]
 
 _LONGEST_LOOKED_UP = 2**20  # largest number whose n·ln n is looked up, in 8 MiB
+
 _PASS_CELLS = 2**22  # number of cells of tables that are counted in one pass over the data
+
 _PRODUCT_CELLS = 2**24  # number of cells of tables of pairs of levels that are counted at once
+
 _CACHED_CELLS = 2**17  # number of them whose logs are added up at once
+
 _FEW_CELLS, _CELLS_PER_ROW = 2**15, 16  # number of cells above which counting rows one by one is faster
 
 
@@ -361,71 +266,3 @@ def looking_up(most: float) -> NLogN:
         return xlogx
     logs = xlogx(np.arange(int(most) + 1))
     return lambda counts: logs[counts.astype(np.intp, copy=False)]
-
-
-_SMALL = 1e-280
-_TERMS = 500
-
-
-def _g2(tables: Array) -> Array:
-    """Return 2 Σ n ln(n / e) of the tables in the last two axes."""
-    parts = [tables, tables.sum(axis=-1), tables.sum(axis=-2), tables.sum(axis=(-2, -1))]
-    both, rows, columns, total = map(xlogx, parts)
-    statistics: Array = 2 * (both.sum(axis=(-2, -1)) - rows.sum(axis=-1) - columns.sum(axis=-1) + total)
-    return np.maximum(statistics, np.zeros(()))
-
-
-def _x2(tables: Array) -> Array:
-    """Return Σ (n − e)² / e of the tables in the last two axes, over the cells with e > 0."""
-    rows, columns = tables.sum(axis=-1, keepdims=True), tables.sum(axis=-2, keepdims=True)
-    total = tables.sum(axis=(-2, -1), keepdims=True)
-    expected = rows * columns / np.where(total > 0, total, 1)
-    squares = (tables - expected) ** 2
-    cells = np.divide(squares, expected, out=np.zeros(squares.shape), where=expected > 0)
-    return np.asarray(cells.sum(axis=(-2, -1)))
-
-
-STATISTICS: dict[str, Callable[[Array], Array]] = {"g2": _g2, "x2": _x2}
-"""The statistics of independence by name, each of tables in the last two axes."""
-
-
-def independence(table: Array, test: str) -> tuple[float, int, float]:
-    """Return statistic, degrees of freedom (of all levels) and p of x ⊥ y | z from the (x, y, z…) table."""
-    levels_x, levels_y, *levels_z = table.shape
-    statistic = float(STATISTICS[test](_strata(table)).sum())
-    df = (levels_x - 1) * (levels_y - 1) * prod(levels_z)
-    return statistic, df, float(chdtrc(df, statistic)) if df else 1.0
-
-
-def log_tail(statistic: float, df: int) -> float:
-    """Return ln p of a chi-square statistic, also if p is too small for a float."""
-    tail = float(chdtrc(df, statistic)) if df else 1.0
-    if tail > _SMALL:
-        return ln(tail)
-    a, x = df / 2, statistic / 2  # the continued fraction of the incomplete gamma function, from its end
-    fraction = 0.0
-    for k in range(_TERMS, 0, -1):
-        fraction = k * (a - k) / (x + 2 * k + 1 - a + fraction)
-    return a * ln(x) - x - lgamma(a) - ln(x + 1 - a + fraction)
-
-
-def permutation_p(table: Array, test: str, permutations: int, rng: np.random.Generator) -> float:
-    """Return the p of the statistic by permutations of y within each stratum, drawn as tables."""
-    from scipy.stats import random_table  # slow to import
-
-    observed, drawn = 0.0, np.zeros(permutations)
-    for stratum in _strata(table).astype(np.int64):
-        rows, columns = stratum.sum(axis=1), stratum.sum(axis=0)
-        observed += float(STATISTICS[test](stratum))
-        if np.count_nonzero(rows) > 1 and np.count_nonzero(columns) > 1:
-            tables = random_table.rvs(rows, columns, size=permutations, random_state=rng)
-            drawn += STATISTICS[test](tables.reshape(permutations, *stratum.shape))
-        else:  # the margins determine the table
-            drawn += float(STATISTICS[test](stratum))
-    as_large = np.count_nonzero(drawn >= observed - 1e-9 * max(observed, 1.0))
-    return (1 + as_large) / (1 + permutations)
-
-
-def _strata(table: Array) -> Array:
-    """Return the (x, y) table of each configuration of z, (configurations, x, y)."""
-    return np.moveaxis(table.reshape(*table.shape[:2], -1), -1, 0)

@@ -35,12 +35,20 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | No
     float
         Between 0 and 1.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If `predicted` and `actual` have different rows, or labels are missing.
+
     Examples
     --------
-    >>> from bnclassify import accuracy, load_car, lp, nb, predict
+    The model that predicts a row is fitted without it:
+
+    >>> from bnclassify import accuracy, bnc, cv_predict, load_car
     >>> car = load_car()
-    >>> accuracy(predict(lp(nb("class", car), car, smooth=1), car), car["class"])
-    0.8709490740740741
+    >>> labels = cv_predict(bnc("nb", "class", car, smooth=1), car, rng=0, prob=False)
+    >>> round(accuracy(labels, car["class"]), 3)
+    0.855
     """
     predicted, actual = in_pandas(predicted), in_pandas(actual)
     return _mean(_right(predicted, actual), weights, actual)
@@ -62,6 +70,11 @@ def hamming(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike
     -------
     float
         1 minus the Hamming loss.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If `predicted` and `actual` have different rows or class variables.
 
     References
     ----------
@@ -94,6 +107,11 @@ def exact_match(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: Array
     float
         1 minus the subset 0/1 loss.
 
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If `predicted` and `actual` have different rows or class variables.
+
     Examples
     --------
     >>> from bnclassify import exact_match, load_voting, lp, mbc, predict
@@ -123,6 +141,11 @@ def confusion(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | N
         One row per actual class and one column per predicted class: ``counts.loc["no", "yes"]`` is the
         number of rows of class "no" that were predicted as "yes". Both axes contain all classes: the
         categories of ``predicted``, then of ``actual``, then other labels that occur, sorted.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `predicted` and `actual` have different rows, or labels are missing.
 
     Examples
     --------

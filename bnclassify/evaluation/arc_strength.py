@@ -17,9 +17,9 @@ from ..base.checks import Flag, OneOf, Optional, Real, Seed, Whole, check_rng, m
 from ..base.graphs import ChangingDag
 from ..base.messages import listed
 from ..fitting.rounds import check_recipe, check_same_columns, training_data
+from ..frames.dataset import Dataset
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.partitions import Partitions
-from ..frames.schema import Dataset
 from ..frames.training import TrainingData
 from ..learners.fixed import fixed_again, fixed_network
 from ..learners.trees import edge_posterior
@@ -163,10 +163,10 @@ def arc_strength(
     Notes
     -----
     A bootstrap sample has as many units as the data, drawn with replacement [1]_. For whole weights, units
-    are drawn; for fractional weights, rows are drawn and keep their weight. Bootstrap samples overstate
-    dependence, because their rows are repeated, so a learner that adds arcs easily finds strong ones in
-    noise. A strong arc does not imply a causal effect. The page :doc:`Formulas </methods>` defines the
-    threshold and the exact posterior [2]_.
+    are drawn; for fractional weights, rows are drawn and keep their weight. Rows of bootstrap samples are
+    repeated, which overstates dependence: with "aic" or "loglik", strong arcs occur in noise. A strong arc
+    does not imply a causal effect. The page :doc:`Formulas </methods>` defines the threshold and the exact
+    posterior [2]_.
 
     References
     ----------

@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 from ..base.arrays import Array, Codes, Mask, first_best
 from ..base.checks import Instance, OneOf, Whole
 from ..base.messages import listed
-from ..frames.encoding import check_unique
+from ..frames.frame import check_unique
 from ..frames.sources import in_pandas
 from ..metrics import bin_sums, calibration_error, calibration_noise, equal_ends
 from .accuracy import check_same_rows

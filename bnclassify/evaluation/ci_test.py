@@ -11,9 +11,11 @@ import pandas as pd
 from ..base.calls import guided
 from ..base.checks import OneOf, Seed, Whole, check_rng
 from ..counts.contingency import contingency_tables
-from ..counts.information import STATISTICS, independence, mutual_information, permutation_p
+from ..counts.independence import STATISTICS, independence, permutation_p
+from ..counts.information import mutual_information
+from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts, open_data
-from ..frames.schema import Columns, Countable
+from ..frames.schema import Columns
 from ..frames.training import Numeric, find_numbers
 from ..learners.local_scores import warn_of_fractions
 from ..network.densities import Numbers, columns_of
@@ -60,6 +62,11 @@ def cmi(
         If `x` is a number and `y` is not, it is ½ Σ p(z) [ln σ²(z) − Σ p(y | z) ln σ²(y, z)], with maximum
         likelihood variances of `x`; if both are, −½ Σ p(z) ln(1 − ρ²(z)) with their correlations. A term
         with variance 0 is 0.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If a name is not a column or is given twice, or a column contains numbers with fractions.
 
     Examples
     --------
@@ -125,6 +132,11 @@ def ci_test(
     -------
     pandas.Series
         The ``statistic``, its degrees of freedom ``df``, and ``p``.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If a name is not a column or is given twice, or a column contains numbers with fractions.
 
     Notes
     -----

@@ -123,7 +123,7 @@ def compare_ranks(
     ------
     TypeError, ValueError
         If a value of `table` is missing, there is only one model or one data set, or rows are folds of one
-        data set, for which `compare` is.
+        data set, which `compare` tests.
 
     Notes
     -----

@@ -110,36 +110,36 @@ def cv(
     Parameters
     ----------
     x : Model, or a list or dict of models
-        Fitted models. For each fold, their recipes are refitted to the rows that the fold does not test.
+        Fitted models. In each fold, each model is fitted again to the training rows.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Contains all variables of the models. Rows without a class are ignored.
+        Data with all variables of the models. Rows without a class are ignored.
     k : int, default 10
         Number of folds, if ``folds`` is not given.
     repeats : int, default 1
         Number of times that rows are split into folds at random.
     metric : str, function, or a list of them, default "accuracy"
         "accuracy", "balanced_accuracy", "auc", "f1", "precision", "recall", "kappa", "mcc" and "loglik"
-        (higher is better), or "log_loss", "brier", "calibration_error" and "rmse" (lower is better). Or a
-        function of posteriors, a DataFrame with one column per class, and of actual classes, a Series, that
-        returns a number; if rows have weights, it must accept ``weights``, a Series. For partitioned data,
-        "auc" and functions are not available.
+        (higher is better), "log_loss", "brier", "calibration_error" and "rmse" (lower is better), or a
+        function ``(posteriors, actual)`` that returns a number, where `posteriors` has one column per
+        class. If rows have weights, the function must accept ``weights``, a Series. Partitioned data do not
+        allow "auc" and functions.
     dag : bool, default True
         If True, structure and parameters are refitted; if False, only the parameters.
     mean : bool, default True
         If True, average over folds. "calibration_error" is then computed from all held-out rows.
     folds : list of arrays or array of int, optional
-        Positions of the rows that each fold tests, or the fold number of each row. Or pairs of the rows to
-        learn from and to test, as ``split`` of scikit-learn's ``TimeSeriesSplit`` returns them. For
-        partitioned data, the name of a column that contains the fold of each row.
+        Positions of the test rows of each fold, the fold number of each row, or pairs of training and test
+        rows, as ``split`` of scikit-learn's ``TimeSeriesSplit`` returns them. For partitioned data, the
+        name of a column with the fold of each row.
     groups : str or array-like, optional
         Name of a column, which is then not a feature, or one label per row. The rows of a group, such as the
         visits of a patient, stay in one fold.
     columns : {"same", "any"}, default "same"
-        If "same", raise an error if a model was learned from all columns of its data and ``dataset`` has
-        different columns. If "any", learn from the columns present, which gives a different model.
+        If "same", raise an error if ``dataset`` has other columns than the data of a model that used all of
+        them. If "any", use the columns of ``dataset``, which gives a different model.
     unseen : {"missing", "error"}, default "missing"
-        Whether values that are not among the levels of a model with ``dag=False`` are treated as missing or
-        raise an error, as in `predict`. With ``dag=True``, the levels of all rows are known in every fold.
+        With ``dag=False``, whether values that the model does not know are treated as missing or raise an
+        error, as in `predict`. With ``dag=True``, the levels of all rows are known in every fold.
     rng : int or numpy.random.Generator, optional
         Seed of the folds, and of random draws of learners.
     n_jobs : int, optional
@@ -171,8 +171,8 @@ def cv(
     "exact_match" is the proportion of rows in which all are. "joint_hamming" and "joint_exact_match"
     evaluate the most probable combinations, and other metrics each class variable, as "log_loss(name)".
 
-    The ``attrs`` of a Series contain ``"standard_errors"``, the standard deviation over folds divided by
-    √k, an approximation, because training sets overlap. For the attributes of a single model, pass ``[x]``.
+    ``attrs["standard_errors"]`` of a Series is the standard deviation over folds divided by √k, an
+    approximation, because training sets overlap. To get it for a single model, pass ``[x]``.
 
     Examples
     --------

@@ -60,8 +60,7 @@ def cv_predict(
     Parameters
     ----------
     x : Model
-        A fitted model. For each fold, its recipe is refitted to the rows that the fold does not test, and
-        predicts the test rows.
+        Fitted model. In each fold, it is fitted again to the training rows, and predicts the test rows.
     dataset : pandas.DataFrame, Dataset, or partitioned data
         As in `cv`.
     prob : bool, default True

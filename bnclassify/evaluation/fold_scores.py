@@ -16,7 +16,7 @@ from ..base.checks import available, is_among, must_be
 from ..base.immutable import cached_property
 from ..base.messages import listed, silently
 from ..fitting.rounds import Plan, Round
-from ..frames.schema import Dataset
+from ..frames.dataset import Dataset
 from ..metrics import AnyMetric
 from ..metrics.outcomes import Outcomes, outcomes_of
 from ..model.model import Model

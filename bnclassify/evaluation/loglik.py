@@ -11,8 +11,8 @@ import pandas as pd
 
 from ..base.arrays import Array, log_sum_exp
 from ..base.checks import Flag
+from ..frames.dataset import Dataset, scoring_classes
 from ..frames.opening import InFull, InParts
-from ..frames.schema import Dataset, scoring_classes
 from ..learners.local_scores import warn_of_fractions
 from ..model.arguments import check_fitted, check_graph, check_joint, check_size, encode_for, rows_for
 from ..model.model import Model
@@ -62,10 +62,10 @@ def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series
     Parameters
     ----------
     x : BNC, AODE or another model
-        With parameters and a joint distribution.
+        Fitted model with a joint distribution.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Has all variables of the model, the class in every row. The model marginalizes over missing
-        features exactly. Data for a model of `lca` need no class.
+        Data with all variables of the model, and the class in every row, except for a model of `lca`.
+        Missing features are marginalized over exactly.
     by_row : bool, default False
         If True, return the log-likelihood of each row, for example to find unusual rows among those in which
         the same values are observed. The data are then in memory.

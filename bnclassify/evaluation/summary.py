@@ -52,10 +52,11 @@ def summary(
     Returns
     -------
     pandas.DataFrame
-        Columns ``item`` and ``value``. The items are the facts that ``print(x)`` shows. With `dataset`, there
-        are also the cross-validated accuracy, log-loss and calibration error, each with that of the class
-        proportions alone, and the three features with the largest mean absolute contributions in `explain`,
-        in at most 1,000 rows. ``attrs["metrics"]`` has the exact values and baselines.
+        Columns ``item`` and ``value``. The items are the facts that ``print(x)`` shows. With `dataset`,
+        there are also the cross-validated accuracy, log-loss and calibration error, each with its baseline,
+        the value if every row gets the class proportions, and the three features with the largest mean
+        absolute contributions in `explain`, in at most 1,000 rows. ``attrs["metrics"]`` has the exact
+        values and baselines.
 
     Raises
     ------

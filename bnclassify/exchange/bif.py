@@ -18,13 +18,13 @@ from ..base.immutable import record
 from ..base.messages import cut, listed, repeated, shown
 from ..counts.contingency import MAX_CELLS
 from ..fitting.lp import lp
-from ..frames.schema import Dataset
+from ..frames.dataset import Dataset
 from ..learners.fixed import fixed_again, fixed_network
 from ..model.arguments import check_coded
 from ..model.model import Model
-from ..model.questions import values, vars
+from ..model.questions import values
 from ..model.recipes import Step
-from ..model.traces import params
+from ..model.tables import params
 from ..network.classifiers import BNC
 from .storage import as_path, replace_file
 
@@ -315,10 +315,10 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
     """
     model, file = check_coded(x, "write_bif"), as_path(path)
     tables, labels = params(model), values(model)
-    names = dict(zip(vars(model), _as_words(vars(model), _NAME), strict=True))
+    names = dict(zip(model.variables, _as_words(model.variables, _NAME), strict=True))
     words = {name: _as_words(v, _LABEL) for name, v in labels.items()}
     lines = ["network unknown {", "}"]
-    for name in vars(model):
+    for name in model.variables:
         # bnlearn requires spaces and line breaks in these places.
         lines += [f"variable {names[name]} {{"]
         lines += [f"  type discrete [ {len(words[name])} ] {{ {', '.join(words[name])} }};", "}"]
@@ -379,13 +379,14 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     Raises
     ------
     OSError, KeyError, TypeError, ValueError
-        If the file breaks the rules of the format, or a table would be too large; the message contains the
-        line.
+        If the file does not have the format, or a table would be too large. The message contains the line.
 
-    Notes ----- All names and labels are text. Probabilities whose sum differs from 1 by less than 0.011 are
-    divided by their sum. A file does not contain the method of estimation. Therefore, `cv` keeps the arcs and
-    estimates tables with ``smooth=1``; for other settings, use ``cv(lp(x, df, smooth=...), df)``. To evaluate
-    the tables of the file, use ``accuracy(predict(x, df), df[class_var])``.
+    Notes
+    -----
+    All names and labels are text. Probabilities whose sum differs from 1 by less than 0.011 are divided by
+    their sum. A file does not contain the method of estimation. Therefore, `cv` keeps the arcs and
+    estimates tables with ``smooth=1``; for other settings, use ``cv(lp(x, df, smooth=...), df)``. To
+    evaluate the tables of the file, use ``accuracy(predict(x, df), df[class_var])``.
 
     References
     ----------
@@ -436,7 +437,7 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
         cpts.append(table.transpose([file_family.index(member) for member in family]).copy())
     return replace(
         structure,
-        levels=tuple(variables[name] for name in vars(structure)),
+        levels=tuple(variables[name] for name in structure.variables),
         cpts=tuple(cpts),
         recipe=structure.recipe and replace(structure.recipe, parameters=Step("read_bif", tables_again)),
     )

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.messages import listed, repeated, shown
 from ..model.arguments import check_coded, check_single
-from ..model.questions import values, vars
-from ..model.traces import cpt, params
+from ..model.questions import values
+from ..model.tables import cpt, params
 from ..network.classifiers import BNC
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ def to_networkx(x: BNC) -> networkx.DiGraph:
     Returns
     -------
     networkx.DiGraph
-        One node per variable, in the order of ``vars(x)``, and an arc from each parent to its child.
-        Nodes have the attributes ``kind``, "class" or "feature"; ``levels``, a tuple of labels, if the
-        model has levels; and ``cpt``, the result of ``cpt(x, node)``, if the model has parameters. The
-        graph has the attribute ``class_var``.
+        One node per variable, the class last, and an arc from each parent to its child. Nodes
+        have the attributes ``kind``, "class" or "feature"; ``levels``, a tuple of labels, if the model has
+        levels; and ``cpt``, the result of ``cpt(x, node)``, if the model has parameters. The graph has the
+        attribute ``class_var``.
 
     Raises
     ------
@@ -50,10 +50,10 @@ def to_networkx(x: BNC) -> networkx.DiGraph:
     {'kind': 'feature', 'levels': ('low', 'med', 'high')}
     """
     model = check_single(x, "to_networkx")
-    if None in vars(model):
+    if None in model.variables:
         raise ValueError("x must not have a variable called None, which networkx refuses. Rename it.")
     graph = _load("networkx", "DiGraph")(class_var=model.class_var)
-    for variable in vars(model):
+    for variable in model.variables:
         graph.add_node(variable, kind="class" if variable == model.class_var else "feature")
         if model.levels is not None:
             graph.nodes[variable]["levels"] = values(model)[variable]
@@ -96,7 +96,7 @@ def to_pgmpy(x: BNC) -> pgmpy.models.DiscreteBayesianNetwork:
     tables, labels = params(model), values(model)
     network = _load("pgmpy.models", "DiscreteBayesianNetwork")()
     table_of = _load("pgmpy.factors.discrete", "TabularCPD")
-    for variable in vars(model):  # one by one, because a tuple in a list would be a node and its attributes
+    for variable in model.variables:  # a tuple in a list would be a node and its attributes
         network.add_node(variable)
     for variable, *parents in model.families:
         network.add_edges_from((parent, variable) for parent in parents)
@@ -136,10 +136,10 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
     """
     model = check_coded(x, "to_pyagrum")
     tables, labels = params(model), values(model)
-    for noun, items in [("names", vars(model)), *((f"labels of {shown(v)}", labels[v]) for v in labels)]:
+    for noun, items in [("names", model.variables), *((f"labels of {shown(v)}", labels[v]) for v in labels)]:
         check_texts(items, noun)
     network, variable_of = _load("pyagrum", "BayesNet")(), _load("pyagrum", "LabelizedVariable")
-    for variable in vars(model):
+    for variable in model.variables:
         network.add(variable_of(str(variable), str(variable), list(map(str, labels[variable]))))
     for variable, *parents in model.families:
         for parent in parents:

@@ -41,15 +41,14 @@ _SVG = "http://www.w3.org/2000/svg"
 def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = None) -> None:
     """Write a page for web browsers that predicts and explains, as one file.
 
-    Readers of the page enter values, or leave them unknown, and see the posterior, the
-    main effects and interactions of the values, how much each unknown value would
-    tell, the single changes that flip the prediction, and the network. The page
-    computes in the browser, works offline and sends no data.
+    Readers of the page enter values, or leave them unknown, and see the posterior, the contribution of each
+    value, which value to find out next, which single changes would lead to another prediction, and the
+    network. The page computes in the browser, works offline and sends no data.
 
     Parameters
     ----------
     x : BNC, AODE or another model
-        With parameters, and one class variable.
+        Fitted model of one class variable.
     path : str or path
         Name of the file, such as "model.html". An existing file is replaced.
     title : str, optional
@@ -103,10 +102,9 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
     scorer = scorer_of(x)
     drawn = sketch(x, class_arcs=True)
     arcs = [*drawn.arcs, *[(head, tail) for tail, head in drawn.arcs if (tail, head) in drawn.mutual]]
-    learner = "" if x.recipe is None else f"Learned by {x.recipe.structure.name}."
     parts = {
         "title": _shown(scorer.class_var if title is None else title),
-        "subtitle": _shown(f"Classes: {len(scorer.labels):,}. Features: {len(scorer.columns):,}. {learner}"),
+        "subtitle": _shown(f"{len(scorer.labels):,} classes, {len(scorer.columns):,} features."),
         "caption": _shown(" ".join(f"{note[0].upper()}{note[1:]}." for note in drawn.notes)),
         "data": _embedded(x, scorer, arcs),
         "picture": _picture(x, arcs),

@@ -59,7 +59,7 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
     Parameters
     ----------
     x : BNC, AODE or another model
-        With parameters.
+        Fitted model.
     table : str or (str, str)
         Name of the table or view with the rows, or the names of its schema and of the table. It has one
         column per feature of `x`, of the same name, with raw values as `predict` accepts them.
@@ -92,8 +92,8 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
     column. Labels of several types are selected as text. Names are quoted, so their case matters in
     PostgreSQL, where ``standard_conforming_strings`` must be on, which is its default.
 
-    The length of the statement is proportional to the number of entries of the tables. A sum of curves, such
-    as of ``additive=True``, is short as a table, ``to_sql(from_effects(effects(x)), table=...)``.
+    The length of the statement is proportional to the number of entries of the tables. Statements of sums of
+    effects, such as those of ``additive=True``, are short.
     Marginalization needs products of tables, which are large if features have several parents; models that do
     not marginalize do not need them. PostgreSQL compiles long statements, which often takes longer than it
     saves; ``SET jit = off`` prevents it.
@@ -139,7 +139,7 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
         )
         remedy = (
             "Use fewer parents, levels (min_count= merges rare ones, bins= limits intervals) or features, or "
-            "backoff=True and loo_weights=True, which need no products."
+            "backoff=True and held_out='weights', which need no products."
             if products
             else "Use fewer parents, for example with dag_args={'kdbk': 1}, a single discretization such as "
             "discretize='mdlp', or a sum of single effects, additive=True."

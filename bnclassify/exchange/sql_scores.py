@@ -111,14 +111,19 @@ class Scores:
         weighed = zip(self.codes, usual, strict=True)
         lacks = [f"CASE WHEN {code} IS NULL THEN {number(share)} ELSE 0e0 END" for code, share in weighed]
         h = self.query.add(plus([ZERO, *lacks]))
-        always = [code for code, share in zip(self.codes, formula.usual.tolist(), strict=True) if share >= 1]
-        new = self.query.add(plus(["0", *[f"CASE WHEN {code} IS NULL THEN 1 ELSE 0 END" for code in always]]))
+        some_lack = formula.usual < 1
+        always, others = (
+            [self.codes[i] for i in np.flatnonzero(of).tolist()] for of in (~some_lack, some_lack)
+        )
+        new = self._lacking(always)
         faded = (1 - np.arange(len(always) + 1) / (formula.usual.sum() or 1.0)).clip(0)
         factors = (faded ** (formula.exponent - 1)).tolist()
         kept = self.query.add(f"(1-{h})*({lookup(new, list(map(number, factors)), '0e0')})")
         share = f"(1-{kept})*({number(formula.power)}+{number(1 - formula.power)}*{h})/{len(formula.trees)}"
         power = self.query.add(share)
         trees = zip(*map(self.of, formula.trees), strict=True)
+        lacking, most = self._lacking(others), number(formula.most)
+        share_of_gaps = self.query.add(f"CASE WHEN {lacking}>{most} THEN {most}/{lacking} ELSE 1e0 END")
         texts = []
         of_classes = zip(self.of(formula.formula, relative), formula.log_prior.tolist(), trees, strict=True)
         for c, (score, prior, tree) in enumerate(of_classes):
@@ -126,10 +131,16 @@ class Scores:
                 f"CASE WHEN {self.codes[gap.owner]} IS NULL THEN {number(gap.logs[-1, c])} ELSE 0e0 END"
                 for gap in formula.gaps
             ]
+            if gaps and formula.most < len(others):
+                gaps = [f"{share_of_gaps}*({plus(gaps)})"]
             rest = f"(1-{kept})*{number(prior)}"
             blended = plus([f"{kept}*{score}", rest, f"{power}*{plus(tree)}", *gaps])
             texts.append(f"CASE WHEN {self.missing}=0 THEN {score} ELSE {blended} END")
         return texts
+
+    def _lacking(self, codes: Sequence[str]) -> str:
+        """Return the column of the number of missing codes."""
+        return self.query.add(plus(["0", *[f"CASE WHEN {code} IS NULL THEN 1 ELSE 0 END" for code in codes]]))
 
     def _sum(self, formula: Sum, relative: bool) -> list[str]:
         if formula.marginalizes:

@@ -49,8 +49,8 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
     Warns
     -----
     UserWarning
-        If the model was learned by a user-defined function, or with such a function as an argument, because a
-        file contains no code. The loaded model predicts the same, but `cv` cannot run its recipe.
+        If the model was learned by or with a function of your own, because a file contains no code. The
+        loaded model predicts the same, but `cv` cannot fit it again.
 
     Notes
     -----
@@ -62,21 +62,14 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from bnclassify import load, load_car, lp, nb, save
-    >>> car = load_car()
-    >>> model = lp(nb("class", car, features=["safety"]), car, smooth=1)
+    >>> from bnclassify import bnc, load, load_pima, predict, save
+    >>> model = bnc("tan_cl", "diabetes", load_pima(), smooth=1, discretize="mdlp")
     >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "car.json")
-    ...     save(model, path)
-    ...     text, again = path.read_text(), load(path)
-    >>> print(*text.splitlines()[:7], sep="\n")
-    {
-     "format": "bnclassify model",
-     "version": 3,
-     "shared": [],
-     "model": {
-      "kind": "BNC",
-      "class_var": "class",
+    ...     save(model, Path(folder, "diabetes.json"))
+    ...     again = load(Path(folder, "diabetes.json"))
+    >>> predict(again, {"age": 51, "glucose": 171}, prob=True).round(2)
+    diabetes    no   yes
+    0         0.13  0.87
     """
     model, file, writer = check_model(x), as_path(path), Writer()
     try:
@@ -123,8 +116,8 @@ def load(path: str | os.PathLike[str]) -> Model:
 
     Notes
     -----
-    Types, ranges and shapes of all fields are checked, so a damaged file raises an error. A file can still
-    contain a different model than you expect.
+    Types, ranges and shapes of all fields are checked, so a damaged file raises an error. The check does
+    not show who wrote the file.
 
     Examples
     --------

@@ -11,25 +11,17 @@ import numpy as np
 import pandas as pd
 
 from ..base.calls import check_arguments, guided, parameters_of, showing_progress
-from ..base.checks import (
-    AnyCutting,
-    Flag,
-    Instance,
-    Learner,
-    Whole,
-    check_columns,
-    check_name,
-    check_names,
-)
+from ..base.checks import AnyCutting, Flag, Instance, Learner, Whole, check_columns, check_name, check_names
 from ..base.immutable import record
 from ..base.messages import listed, shown, warn
 from ..base.parallel import check_jobs, using_jobs
 from ..frames.columns import warn_of_columns, warn_of_no_features
-from ..frames.encoding import Frame
+from ..frames.dataset import Dataset, InMemory, Learnable, Opened
+from ..frames.frame import Frame
 from ..frames.opening import InFull, InParts, group_labels, open_data
 from ..frames.partitions import Partitions
-from ..frames.schema import Dataset, InMemory, Learnable, Opened
 from ..frames.training import Numeric, TrainingData, prepare, prepare_rows
+from ..inference.tabulate import as_sum
 from ..learners import LEARNERS, find_learner
 from ..learners.fixed import anb, nb
 from ..learners.k_dependence import kdb_gain, kdb_mi
@@ -42,16 +34,14 @@ from ..numbers.discretization import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
 from ..recipe import default
 from ..recipe.cases import as_cases, warn_of_copies
+from ..recipe.codings import FineData
 from ..recipe.prior import PRIORS, find_prior
-from ..recipe.stacked import FineData
 from ..recipe.weighted import Weighted
-from .lp import lp, warn_of_rows
+from .lp import check_holds_out, find_held_out, lp, warn_of_rows
 from .refits import with_refits
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()
 """The default of required arguments."""
-
-_HOLD_OUT = ("loo_weights", "loo_parents", "honest_power")
 
 _MANY_CODES = 50
 """Maximum number of levels of a column of codes; more whole numbers are probably measurements."""
@@ -97,10 +87,10 @@ def bnc(
     discretize : str or None, default "auto"
         Method that discretizes numeric columns: "mdlp", "quantile", "width" or "mixed", as in `discretize`,
         or "averaged", "averaged5" or "averaged_mdlp" for an average over nine discretizations, five, or nine
-        and one by MDLP, which the term "codings" of ``loo_terms`` weighs. The model then accepts raw data.
-        Numeric columns with a single interval are dropped, unless no feature would remain. "auto" is None if
-        a prior or ``numbers`` is given or rows are not in memory. If not, it is "averaged_mdlp", or "mdlp"
-        for learners that cannot average.
+        and one by MDLP, which the term "codings" of `lp` weighs. The model then accepts raw data. Numeric
+        columns with a single interval are dropped, unless no feature would remain. "auto" is None if a prior
+        or ``numbers`` is given or rows are not in memory. If not, it is "averaged_mdlp", or "mdlp" for
+        learners that cannot average.
     bins : int, default 5
         Number of intervals of "quantile", "width" and "mixed".
     min_count : int, optional
@@ -114,24 +104,23 @@ def bnc(
         and kdb_mi. Not with ``discretize``.
     groups : str or array-like, optional
         Name of a column, which is then not a feature, or one label per row. The rows of a group, such as the
-        visits of a patient, are held out together by leave-one-out, parts and folds.
+        visits of a patient, are held out together.
     additive : bool, default False
         If True, the default recipe fits a sum of one effect per feature: no arcs, and no term of several
-        features. `effects` returns it as a table, and `scorecard` as points.
+        features. The model is an `EffectTable` of steps, which `effects` shows, and `scorecard` rounds.
     interval : bool, default False
         If True, the model is fitted ``draws`` times more, each time without a part of the rows, and contains
-        these refits for ``predict(..., prob=True, interval=0.9)``. The intervals of sums of effects cover as
-        stated; if features interact, those of small samples are too narrow.
+        these refits for ``predict(..., prob=True, interval=0.9)``.
     draws : int, default 20
         Number of refits for `interval`, at least 2.
     n_jobs : int, optional
-        Number of held-out parts and refits that are fitted at the same time, as in `cv`.
+        Number of folds and refits that are fitted at the same time, as in `cv`.
     progress : bool, optional
         Whether to show a progress bar; by default after 3 seconds, in an interactive session.
     **lp_args
         Arguments of `lp`: ``smooth`` or another prior, and options such as ``manb_prior``. Without a prior,
-        they replace arguments of the default recipe. ``rng`` draws its held-out parts, which by default
-        depend on the contents of the rows alone.
+        they replace arguments of the default recipe, also within ``held_out_args``. ``rng`` draws its folds,
+        which by default depend on the contents of the rows alone.
 
     Returns
     -------
@@ -141,11 +130,11 @@ def bnc(
 
     Notes
     -----
-    Without a prior, the default recipe is used: ``backoff`` and ``loo_weights`` with ``loo_terms``, and five
-    ``parts``. A model without feature parents, one with at most four, and a logistic regression are added
-    up, each with a power that is best for held-out rows. Numbers are read at the cut points of several
-    discretizations, and numbers that repeat also by their own values. A missing value shifts the
-    log odds if training rows say so. AODE, ensembles and `ande` use ``loo_power``, and other models
+    Without a prior, the default recipe is used: ``backoff``, and ``held_out="weights"`` with additional
+    terms and five folds. A model without feature parents, one with at most four, and a logistic regression
+    are added up, each with a power that is best for held-out rows. Numbers are read at the cut points of
+    several discretizations, and numbers that repeat also by their own values. A missing value shifts the log
+    odds if training rows say so. AODE, ensembles and `ande` use ``held_out="power"``, and other models
     ``smooth=1``. Every row is a case, and weights are numbers of rows, unless ``groups`` or
     ``encode(weights_are="cases")`` say otherwise. The page :doc:`Formulas </methods>` has the details, also
     of averages over discretizations [1]_.
@@ -189,13 +178,11 @@ def bnc(
     if numeric and discretize not in (None, "auto"):
         raise ValueError("numbers must be None if discretize is given. Use only one of the two.")
     options = _learner_options(learner, class_var, dag_args, lp_args)
-    chosen = any(lp_args.get(name) is not None and lp_args[name] is not False for name in PRIORS)
+    chosen = _has_prior(lp_args)
     ranked = learner in (kdb_mi, kdb_gain) and "kdbk" not in options
     if chosen and additive:
         raise ValueError("additive must be False if a prior is given; got True. Omit the prior.")
-    if chosen:
-        find_prior(**{name: lp_args.get(name) for name in PRIORS})
-    elif ranked:
+    if ranked and not chosen:
         options["kdbk"] = default.MOST_PARENTS
     if discretize == "auto":
         plain = chosen or numeric or not data.has_numbers
@@ -215,11 +202,32 @@ def bnc(
             "grouped": groups is not None,
             "additive": additive,
         }
-        settings = lp_args if chosen else default.steps(structure, lp_args, **given) | lp_args
+        settings = lp_args if chosen else default.steps(structure, lp_args, **given)
         _check_settings(settings, len(learned_from.features), grouped=groups is not None)
         fitted = lp(structure, learned_from, **settings)
+        fitted = fitted if chosen else _in_words(fitted, lp_args)
         warn_of_rows(fitted, len(learned_from))
-        return with_refits(fitted, data, draws=draws) if interval else fitted
+        fitted = with_refits(fitted, data, draws=draws) if interval else fitted
+        return as_sum(fitted) if additive else fitted
+
+
+def _has_prior(lp_args: Mapping[str, Any]) -> bool:
+    """Whether a prior is given; raise for wrong values of some arguments before a structure is learned."""
+    chosen = any(lp_args.get(name) is not None and lp_args[name] is not False for name in PRIORS)
+    find_held_out(lp_args.get("held_out", None if chosen else "weights"), lp_args.get("held_out_args"))
+    if chosen:
+        find_prior(**{name: lp_args.get(name) for name in PRIORS})
+    return chosen
+
+
+def _in_words(x: Model, given: Mapping[str, Any]) -> Model:
+    """Return a model of the default recipe, which is printed as such if it has weights."""
+    by = None if x.recipe is None else x.recipe.parameters
+    if x.recipe is None or by is None or "held_out_args" not in by.settings:
+        return x
+    texts = [f"{name}={v!r}" for name, v in given.items() if v is not None and name in by.settings]
+    name = f"default recipe with {', '.join(texts)}" if texts else "default recipe"
+    return renewed(x, recipe=replace(x.recipe, parameters=replace(by, name=name)))
 
 
 def _grouped(data: Opened, groups: Any, class_var: Hashable, numeric: Numeric) -> Dataset:
@@ -298,14 +306,11 @@ def learn_structure(
 
 def _check_settings(settings: Mapping[str, Any], features: int, *, grouped: bool) -> None:
     """Raise if groups are given and not used; warn of weights that take long: 14 s for 1,000 numbers."""
-    if grouped and not any(settings.get(name) for name in _HOLD_OUT):
-        raise ValueError(
-            f"groups must be None, because the parameters, lp({', '.join(settings)}), are estimated "
-            "without holding out rows. Use groups with cv, or the default recipe."
-        )
-    if settings.get("loo_weights") and features >= _MOST_FEATURES:
+    if grouped:
+        check_holds_out(settings.get("held_out"), (settings.get("held_out_args") or {}).get("folds"))
+    if settings.get("held_out") == "weights" and features >= _MOST_FEATURES:
         warn(
-            f"dataset has {features:,} features, so weights by leave-one-out take about "
+            f"dataset has {features:,} features, so held_out='weights' takes about "
             f"{0.014 * features:.0f} seconds, and more if there are many rows. A model without them, with "
             "smooth=1 and discretize='mdlp', takes less than a second."
         )

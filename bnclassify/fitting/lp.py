@@ -10,12 +10,13 @@ from typing import Any, Literal, TypeVar, cast
 import numpy as np
 
 from ..base.calls import guided, progress_bar
-from ..base.checks import Flag, Names, OneOf, Optional, Seed, Whole, check_rng
+from ..base.checks import Flag, Instance, Names, OneOf, Optional, Seed, Whole, check_rng
 from ..base.immutable import EMPTY, record
 from ..base.messages import listed, plain, shown, warn
-from ..frames.encoding import check_levels
+from ..frames.dataset import Dataset, Learnable
+from ..frames.frame import check_levels
 from ..frames.opening import InFull, InParts, group_labels, open_data
-from ..frames.schema import Columns, Dataset, Learnable, Schema
+from ..frames.schema import Columns, Schema
 from ..frames.training import TrainingData, prepare
 from ..model.arguments import check_model
 from ..model.model import Model, renewed
@@ -23,12 +24,15 @@ from ..model.recipes import Rows, Step, Tally
 from ..network.awnb import AWNB
 from ..network.densities import Densities, Numbers
 from ..network.em import EM
-from ..network.estimates import PLAIN, Method, Prior, is_nested
+from ..network.priors import PLAIN, Method, Prior, is_nested
 from ..network.weighting import MANB, WANBIA, Subsumption
 from ..recipe.leave_one_out import LeaveOneOut, LeaveOneOutPower
 from ..recipe.prior import find_prior
 from ..several.multidimensional import MultiModel
 from .parts import fit_by_parts
+
+_HELD_OUT = {"weights": ("parents", "terms", "folds", "blend"), "parents": ("folds",), "power": ("folds",)}
+"""The keys of ``held_out_args`` by ``held_out``."""
 
 M = TypeVar("M", bound=Model)
 OneOrSeveral = TypeVar("OneOrSeveral", MultiModel, Model)  # leave-one-out returns another model type
@@ -48,17 +52,11 @@ def lp(
     awnb_bootstrap: float | None = None,
     manb_prior: float | None = None,
     wanbia: bool = False,
-    loo_weights: bool = False,
-    loo_parents: bool = False,
-    loo_terms: Sequence[str] = (),
-    loo_power: bool = False,
-    honest_power: int | None = None,
-    parts: int | None = None,
+    held_out: Literal["weights", "parents", "power"] | None = None,
+    held_out_args: Mapping[str, Any] | None = None,
     numbers: Numbers = None,
     subsumption: int | None = None,
-    missing: Literal["available", "em"] = "available",
-    em_iterations: int = 200,
-    em_tolerance: float = 1e-6,
+    missing: Literal["available", "em"] | Mapping[str, float] = "available",
     groups: Any = None,
     progress: bool | None = None,
     rng: Seed = None,
@@ -75,9 +73,8 @@ def lp(
     naive Bayes averaged over arcs (MANB)        ``manb_prior``
     weights of features by trees (AWNB)          ``awnb_trees``, ``awnb_bootstrap``, ``rng``
     weights of features by likelihood (WANBIA)   ``wanbia``
-    weights of features by leave-one-out         ``loo_weights``, ``loo_parents``, ``loo_terms``, ``groups``
-    power of the posterior                       ``loo_power``, or ``honest_power`` or ``parts``
-    incomplete rows by EM                        ``missing``, ``em_iterations``, ``em_tolerance``
+    weights or a power by held-out rows          ``held_out``, ``held_out_args``, ``groups``, ``rng``
+    incomplete rows by EM                        ``missing``
     densities of numeric features                ``numbers``
     values that imply others                     ``subsumption``
     ===========================================  ===========================================================
@@ -100,40 +97,43 @@ def lp(
         Prior probability of each arc from the class, between 0 and 1.
     wanbia : bool, default False
         If True, weight the features to maximize the conditional log-likelihood.
-    loo_weights, loo_parents, loo_power : bool, default False
-        If True, raise the table of the class and of each feature to a power, its weight; keep only the
-        first feature parents of each family; or raise the posterior to a power. They maximize the
-        leave-one-out likelihood. A model with weights does not define a joint distribution.
-    loo_terms : list of str, optional
-        Additional terms, with ``loo_weights``: "gaussians" or "zscores" (log density of a number given the
-        class and up to eight other numbers), "densities" (given the class alone), "slopes" (a coefficient per
-        class), "shifts" (a constant per class and level), "depths" (tables with fewer parents), "codings"
-        (tables of further discretizations) and "gaps" (a constant per class for a missing value).
-    honest_power : int, optional
-        Number of parts, usually 5, for a power that is best for held-out rows: the recipe of ``x``, with its
-        cut points, structure and weights, is repeated without each part.
-    parts : int, optional
-        The same for a model with ``loo_weights``, to which the scores of a logistic regression are added,
-        each with a power. With ``loo_parents``, the step from the model without feature parents to the model
-        with them has a power, too.
+    held_out : {"weights", "parents", "power"}, optional
+        What is estimated from rows that the tables have not seen: a power of the table of the class and of
+        each feature, its weight; how many of the first feature parents each family keeps; or a power of the
+        posterior. Rows are held out one at a time. A model with weights does not define a joint distribution.
+    held_out_args : dict, optional
+        Arguments of ``held_out``:
+
+        - "folds": number of folds of the rows, usually 5, for a power of the whole model: the recipe of
+          ``x``, with its cut points, structure and weights, is repeated without each fold. "power" then uses
+          the folds only, and may be added to another method.
+        - "parents" (for "weights"): if True, the number of feature parents is chosen, too.
+        - "terms" (for "weights"): list of additional terms: "gaussians" or "zscores" (log density of a number
+          given the class and up to eight other numbers), "densities" (given the class alone), "slopes" (a
+          coefficient per class), "shifts" (a constant per class and level), "depths" (tables with fewer
+          parents), "codings" (tables of further discretizations), "gaps" (a constant per class for a missing
+          value).
+        - "blend" (for "weights"): if True, the scores of a logistic regression with the same terms are added,
+          and folds estimate a power of each. With "parents", the step from the model without feature parents
+          to the model with them has a power, too.
     numbers : {"gaussian", "kernel"} or dict, optional
         Density of numeric features given their parents: a normal distribution for each configuration, or a
         normal density around each training value. A dict maps columns to one of these.
     subsumption : int, optional
         Minimum number of training rows by which a value implies another. Implied values of new rows are
         marginalized over. For augmented naive Bayes.
-    missing : {"available", "em"}, default "available"
+    missing : {"available", "em"} or dict, default "available"
         Estimation from incomplete rows: each table from the rows in which its family is observed, or all
-        tables from all rows, including those without a class, by expectation maximization.
-    em_iterations, em_tolerance : int and float, default 200 and 1e-6
-        Maximum number of iterations of EM, and maximum gain per row, in nats, at convergence.
+        tables from all rows, including those without a class, by expectation maximization. A dict is "em"
+        with other limits than ``{"iterations": 200, "tolerance": 1e-6}``; the tolerance is the maximum gain
+        per row, in nats, at convergence.
     groups : str or array-like, optional
         Name of a column, which is then not a feature, or one label per row. The rows of a group, such as the
-        visits of a patient, are held out together by leave-one-out and parts.
+        visits of a patient, are held out together.
     progress : bool, optional
         Whether to show a progress bar; by default after 3 seconds, in an interactive session.
     rng : int or numpy.random.Generator, optional
-        Seed of the bootstrap samples, and of the parts, which by default depend on the contents of rows.
+        Seed of the bootstrap samples, and of the folds, which by default depend on the contents of rows.
 
     Returns
     -------
@@ -143,8 +143,8 @@ def lp(
     Raises
     ------
     KeyError, TypeError, ValueError
-        If no prior or more than one method is given, or a method does not fit the model type: leave-one-out
-        requires smoothing and one network, MANB a naive Bayes.
+        If no prior or more than one method is given, or a method does not fit the model type: weights by
+        held-out rows require smoothing and one network, MANB a naive Bayes.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def lp(
     >>> cpt(lp(tan_cl("class", car, score="aic"), car, smooth=1), "class").round(3).T
     class        unacc    acc  good  vgood
     probability  0.699  0.222  0.04  0.038
-    >>> weighted = lp(kdb_mi("class", car), car, backoff=True, loo_weights=True)
+    >>> weighted = lp(kdb_mi("class", car), car, backoff=True, held_out="weights")
     >>> feature_weights(weighted).round(1).to_dict()
     {'class': 1.6, 'buying': 2.1, 'maint': 1.7, 'doors': 2.7, 'persons': 2.1, 'lug_boot': 2.7, 'safety': 1.8}
     """
@@ -161,39 +161,28 @@ def lp(
     prior = find_prior(**amounts)
     awnb: dict[str, Any] = {"trees": awnb_trees, "share": awnb_bootstrap}
     awnb = {name: value for name, value in awnb.items() if value is not None}
-    terms: Any = Names().check("loo_terms", loo_terms)
-    em = EM(em_iterations, em_tolerance)
-    by_loo = Flag().check("loo_weights", loo_weights) | Flag().check("loo_parents", loo_parents) | bool(terms)
+    by_held_out, folds, asked = find_held_out(held_out, held_out_args)
     given: list[Method | None] = [
         AWNB(**awnb) if awnb else None,
         None if manb_prior is None else MANB(manb_prior),
         WANBIA() if Flag().check("wanbia", wanbia) else None,
-        LeaveOneOut(loo_weights, loo_parents, terms) if by_loo else None,
-        LeaveOneOutPower() if Flag().check("loo_power", loo_power) else None,
+        by_held_out,
         None if subsumption is None else Subsumption(subsumption),
-        em if OneOf(("available", "em")).check("missing", missing) == "em" else None,
+        _em(missing),
         None if numbers is None else Densities(numbers),
     ]
     method = _only([method for method in given if method is not None])
-    honest_power = Optional(Whole(least=2)).check("honest_power", honest_power)
-    parts = Optional(Whole(least=2)).check("parts", parts)
-    if honest_power is not None and (loo_power or parts is not None):
-        raise ValueError("honest_power must be None if loo_power or parts is given. Use only one of them.")
-    if parts is not None and not loo_weights:
-        raise ValueError("parts must be None unless loo_weights is True. Use honest_power.")
     if groups is not None:
-        dataset = _grouped(x, dataset, groups, method if honest_power is None else None)
+        check_holds_out(held_out, folds)
+        dataset = _grouped(x, dataset, groups)
     settings: dict[str, Any] = {name: plain(value) for name, value in amounts.items() if value is not None}
-    settings |= method.settings()
-    given_parts = {"honest_power": honest_power, "parts": parts}
-    of_parts = {name: number for name, number in given_parts.items() if number is not None}
-    settings |= of_parts
-    if (method.draws or of_parts) and not isinstance(rng, np.random.Generator | None):
+    settings |= {**method.settings(), **asked}
+    if (method.draws or folds) and not isinstance(rng, np.random.Generator | None):
         settings["rng"] = rng
     step = Step("lp", lp, settings, draws=True)
-    desc, unit = ("EM", " iterations") if method is em else ("lp", " steps")
+    desc, unit = ("EM", " iterations") if isinstance(method, EM) else ("lp", " steps")
     with progress_bar(progress, by_steps=True, desc=desc, unit=unit):
-        fitted: Any = fit(x, dataset, prior, method, **of_parts, rng=rng, step=step)
+        fitted: Any = fit(x, dataset, prior, method, **folds, rng=rng, step=step)
     return cast("OneOrSeveral", fitted)
 
 
@@ -205,13 +194,51 @@ def _only(methods: Sequence[Method]) -> Method:
     return methods[0] if methods else PLAIN
 
 
-def _grouped(x: Model, dataset: Any, groups: Any, method: Method | None) -> Dataset:
-    """Return encoded data with the groups as cases, or raise if the method holds out no rows."""
-    if method is not None and not isinstance(method, LeaveOneOut):
+def find_held_out(
+    how: str | None, args: Mapping[str, Any] | None
+) -> tuple[Method | None, dict[str, Any], dict[str, Any]]:
+    """Return the method of estimation by held-out rows, arguments of `fit` about folds, and those of `lp`."""
+    Optional(OneOf(tuple(_HELD_OUT))).check("held_out", how)
+    given = dict(Instance(Mapping | None, "a dict of arguments").check("held_out_args", args) or {})
+    if how is None:
+        if given:
+            raise ValueError("held_out must be 'weights', 'parents' or 'power' with held_out_args; got None.")
+        return None, {}, {}
+    for name in given:
+        OneOf(_HELD_OUT[how]).check(f"each key of held_out_args with held_out={how!r}", name)
+    if "terms" in given:
+        given["terms"] = Names().check("terms in held_out_args", given["terms"])
+    blend = Flag().check("blend in held_out_args", given.get("blend", False))
+    folds = given.get("folds", 5 if blend else None)
+    folds = Optional(Whole(least=2)).check("folds in held_out_args", folds)
+    settings = {"held_out": how} | ({"held_out_args": given} if given else {})
+    of_folds = {} if folds is None else {"folds": folds, "blend": blend}
+    if how == "power":
+        return LeaveOneOutPower() if folds is None else None, of_folds, settings
+    parents = how == "parents" or given.get("parents", False)
+    return LeaveOneOut(how == "weights", parents, given.get("terms", ())), of_folds, settings
+
+
+def check_holds_out(held_out: str | None, folds: object) -> None:
+    """Raise unless the rows of a group are held out together."""
+    if held_out not in ("weights", "parents") and not folds:
         raise ValueError(
-            "groups must be None unless loo_weights, loo_parents or honest_power is given. Tables do not "
-            "depend on groups."
+            "groups must be None unless held_out is 'weights' or 'parents', or held_out_args has 'folds'. "
+            "Tables do not depend on groups. Use groups with cv, or the default recipe."
         )
+
+
+def _em(missing: str | Mapping[str, Any]) -> EM | None:
+    """Return EM if incomplete rows require it."""
+    if not isinstance(missing, Mapping):
+        return EM() if OneOf(("available", "em")).check("missing", missing) == "em" else None
+    for name in missing:
+        OneOf(("iterations", "tolerance")).check("each key of missing", name)
+    return EM(**missing)
+
+
+def _grouped(x: Model, dataset: Any, groups: Any) -> Dataset:
+    """Return encoded data with the groups as cases."""
     rows, cases = group_labels(dataset, groups, x.targets)
     known = {} if x.levels is None else x.levels_by_name
     if x.preparation is not None:
@@ -226,8 +253,8 @@ def fit(
     prior: Prior,
     method: Method = PLAIN,
     *,
-    honest_power: int | None = None,
-    parts: int | None = None,
+    folds: int | None = None,
+    blend: bool = False,
     rng: Seed = None,
     step: Step | None = None,
 ) -> Model:
@@ -237,8 +264,7 @@ def fit(
     generator = check_rng(rng) if method.draws or rng is not None else None
     step = step or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
     alone = partial(
-        _fit_alone, prior=prior, method=method, parts=parts or honest_power, weighs=bool(parts),
-        rng=generator, step=step,
+        _fit_alone, prior=prior, method=method, folds=folds, blend=blend, rng=generator, step=step,
     )  # fmt: skip
     fitted: Model = model.fit_by(open_data(dataset), step, alone)
     return fitted
@@ -250,13 +276,13 @@ def _fit_alone(
     *,
     prior: Prior,
     method: Method,
-    parts: int | None,
-    weighs: bool,
+    folds: int | None,
+    blend: bool,
     rng: Any,
     step: Step,
 ) -> Any:
     """Fit a model whose members share their rows."""
-    if not x.one_class and (method is not PLAIN or is_nested(prior) or parts):
+    if not x.one_class and (method is not PLAIN or is_nested(prior) or folds):
         name = "backoff" if method is PLAIN else method.argument or type(method).__name__
         raise TypeError(
             f"{name} must be used with one class variable; got several. The models of chain(class_vars, "
@@ -267,11 +293,11 @@ def _fit_alone(
     rows = rows_to_learn_from(x, dataset, method)
     recipe = x.recipe and replace(x.recipe, parameters=step)
     structure = renewed(x, recipe=recipe, learned={})
-    if parts is None:
+    if folds is None:
         fitted = method(structure, rows, prior, rng)
     else:
-        learn = partial(_members, method=method, prior=prior, rng=rng, weighs=weighs)
-        fitted = fit_by_parts(structure, dataset, rows, method, parts, learn, weighs=weighs, rng=rng)
+        learn = partial(_members, method=method, prior=prior, rng=rng, weighs=blend)
+        fitted = fit_by_parts(structure, dataset, rows, method, folds, learn, weighs=blend, rng=rng)
     tally = fitted.learned.get("counts")
     if not method.keeps_counts and isinstance(tally, Tally):
         # tables that do not follow from the prior alone cannot be updated

@@ -19,7 +19,7 @@ from ..base.arrays import Array, Codes
 from ..base.immutable import EMPTY, cached_property
 from ..base.messages import silently
 from ..base.parallel import number_of_jobs, run_tasks
-from ..frames.schema import Dataset
+from ..frames.dataset import Dataset
 from ..frames.training import TrainingData
 from ..model.arguments import encode_for
 from ..model.model import Model, renewed
@@ -128,13 +128,13 @@ def _with_power(method: Any, x: Any, found: HeldOut | None, rows: Dataset) -> Mo
     power = 1.0 if found is None else found.power()
     size = 0 if found is None else int(found.counts.sum())
     if isinstance(method, LeaveOneOut):
-        summary = replace(x.learned["leave_one_out"], honest_power=power, honest_rows=size)
+        summary = replace(x.learned["leave_one_out"], fold_power=power, fold_rows=size)
     else:
         value = 0.0 if found is None else float(found.counts @ found.logs(np.array([power])))
         penalty = COMMON_PRECISION / 2 * (power - 1) ** 2
         depth = getattr(x.graph, "depth", 0)
         summary = LeaveOneOutSummary(power, value - penalty, value, depth, size)
-        summary = replace(summary, honest_power=power, honest_rows=size)
+        summary = replace(summary, fold_power=power, fold_rows=size)
     if isinstance(method, LeaveOneOut) and method.weights:
         fitted = method.finish([x], [power], rows)
     elif power == 1:
@@ -171,8 +171,8 @@ def _weighed(
     fitted = method.finish(members, of_members, rows)
     summary = replace(
         members[-1].learned["leave_one_out"],
-        honest_power=float(powers[len(mean) - 1]),
-        honest_rows=size,
+        fold_power=float(powers[len(mean) - 1]),
+        fold_rows=size,
         regression_power=float(powers[0]) if len(mean) > 1 else None,
     )
     return renewed(fitted, learned={**fitted.learned, "leave_one_out": summary})

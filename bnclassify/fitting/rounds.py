@@ -14,19 +14,14 @@ from ..base.calls import Bar
 from ..base.checks import Flag, OneOf, Seed, Whole, check_columns, check_rng
 from ..base.messages import listed, shown, warn
 from ..base.parallel import run_tasks
-from ..frames.encoding import check_levels
+from ..frames.dataset import Dataset, Opened
+from ..frames.frame import check_levels
+from ..frames.labels import check_unseen, recode
 from ..frames.opening import group_labels, is_partitioned, open_data
 from ..frames.partitions import NoRowsError, Partitions
-from ..frames.schema import Columns, Dataset, Opened, check_unseen, recode
+from ..frames.schema import Columns
 from ..frames.training import TrainingData, prepare
-from ..metrics.folds import (
-    FoldRows,
-    Folds,
-    GivenFolds,
-    HashedFolds,
-    draw_parts,
-    split_rows,
-)
+from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, draw_parts, split_rows
 from ..model.arguments import check_fitted, of_estimator
 from ..model.model import Model
 from ..model.questions import values

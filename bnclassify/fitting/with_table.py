@@ -20,8 +20,8 @@ from ..model.arguments import check_tables
 from ..model.model import Model, renewed
 from ..model.questions import variable_number
 from ..model.recipes import A_NETWORK, Step
-from ..network.classifiers import BNC, Graph
-from ..network.estimates import Family
+from ..network.classifiers import BNC
+from ..network.families import Family
 
 X = TypeVar("X", bound=Model)
 
@@ -34,7 +34,7 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     Parameters
     ----------
     x : BNC or DN
-        With parameters.
+        Fitted model.
     variable : str
         A feature or the class.
     frame : pandas.DataFrame
@@ -45,8 +45,8 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     Returns
     -------
     BNC or DN
-        The model with this table, but without counts, so `update` and credible intervals raise an error. Its
-        recipe, which `cv` repeats, replaces the table, too.
+        The model with this table, but without counts, so `update` and credible intervals raise an error.
+        `cv` also replaces the table in each fold.
 
     Raises
     ------
@@ -122,6 +122,11 @@ def from_tables(class_var: Hashable, tables: Mapping[Hashable, pd.DataFrame]) ->
     -------
     BNC
         With parameters, but without counts. Its features are in the order of `tables`.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If the class has no table, a column of a table does not sum to 1, or the arcs form a cycle.
 
     Examples
     --------

@@ -12,11 +12,11 @@ from ..base.arrays import ArrayOf, Codes
 from ..base.calls import guided
 from ..base.checks import check_columns, check_name
 from .columns import column_arrays
-from .encoding import Frame
+from .dataset import Dataset, InMemory
 from .findings import Column, Finding, drop, equal_rows, find
+from .frame import Frame
 from .numeric import CATEGORICAL, FLOATS, advice_on
 from .opening import InFull, open_data
-from .schema import Dataset, InMemory
 
 _READABLE = (*FLOATS, "string", "boolean", "integer", "categorical", "empty")
 """Inferred types of columns that are categories or numbers."""

@@ -11,9 +11,10 @@ import pandas as pd
 
 from ..base.arrays import ArrayOf
 from ..base.messages import listed, plain, shown, warn
+from .dataset import Dataset
 from .findings import FEWEST_ROWS, Column, Finding, candidates, find, sentences
 from .numeric import CATEGORICAL, FLOATS, ArrayLike, advice_on, is_dictionary, is_whole, value_type
-from .schema import Dataset, Schema
+from .schema import Schema
 from .sources import categories_of_arrow
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from ..base.arrays import Array, ArrayOf
 from ..base.immutable import EMPTY, cached_property
 from ..base.messages import needs_rows, shown
-from .opening import MAX_LEVELS
 from .sources import Make, Merge, T, register_source
+from .survey import MAX_LEVELS
 
 _MOST_CELLS = 2**12  # of a table from which those of several families are summed
 _MOST_SELECTS = 64  # in one query

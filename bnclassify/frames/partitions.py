@@ -11,8 +11,10 @@ import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Mask, Positions, added
 from ..base.messages import listed, needs_rows, shown, warn
-from .encoding import Facts, Reading
-from .schema import ALL, MISSING, Columns, Dataset, Known, Learnable, Prepare, Schema, recode
+from .dataset import Dataset, Learnable, Prepare
+from .labels import recode
+from .reading import Facts, Reading
+from .schema import ALL, MISSING, Columns, Known, Schema
 from .sources import Source, is_dask
 
 T = TypeVar("T")
@@ -81,6 +83,13 @@ class Partitions(Learnable):
         Whether to warn of rows that lack the only target.
     memo : object
         Results of passes over the data.
+
+    Examples
+    --------
+    >>> from bnclassify import encode, load_car, lp, tan_cl
+    >>> car = load_car()
+    >>> parts = encode(lambda: (car.iloc[start : start + 500] for start in range(0, 1728, 500)))
+    >>> model = lp(tan_cl("class", parts), parts, smooth=1)
     """
 
     source: Source

@@ -12,7 +12,7 @@ import pandas as pd
 from ..base.calls import open_bar
 from ..base.immutable import cached_property
 from ..base.messages import listed
-from .schema import Countable
+from .dataset import Countable
 
 _OWN = (pd.DataFrame, pd.Series, Mapping, np.ndarray, list, tuple, str)
 

@@ -13,11 +13,12 @@ from ..base.arrays import Mask
 from ..base.checks import check_columns, check_name, check_names
 from . import databases as databases  # which registers its source
 from .columns import warn_of_columns, warn_of_labels, warn_of_no_features
-from .encoding import check_levels
+from .dataset import Dataset, InMemory, Learnable, Opened, Prepare
+from .frame import check_levels
 from .numeric import FLOATS
 from .opening import InFull, InParts, open_data
 from .partitions import Partitions, check_rows
-from .schema import MISSING, Columns, Dataset, InMemory, Known, Learnable, Opened, Prepare, Schema
+from .schema import MISSING, Columns, Known, Schema
 from .sources import Source
 
 Numeric: TypeAlias = bool | tuple[Hashable, ...]

@@ -32,10 +32,12 @@ from ..base.calls import advance, guided, progress_bar
 from ..base.checks import Names, OneOf, Unseen, Whole
 from ..base.graphs import descending
 from ..base.immutable import cached_property
-from ..frames.encoding import Row
+from ..frames.dataset import Dataset
+from ..frames.labels import check_unseen
 from ..frames.numeric import as_floats
 from ..frames.opening import InFull
-from ..frames.schema import MISSING, Dataset, check_unseen
+from ..frames.records import Row
+from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from .explain import own_values, read_one
@@ -62,12 +64,12 @@ def counterfactual(
 ) -> pd.DataFrame:
     """Find the smallest changes of a row with which the model predicts another class.
 
-    The changes describe the model. They do not tell which interventions would change the class.
+    The changes describe the model, and not what would happen if somebody made them.
 
     Parameters
     ----------
     x : BNC, AODE or another model
-        With parameters.
+        Fitted model.
     row : pandas.DataFrame, Series or dict
         One row. A Series or dict may omit features, which are then missing.
     target : optional
@@ -84,11 +86,10 @@ def counterfactual(
     Returns
     -------
     pandas.DataFrame
-        The changes of the fewest features with which `predict` returns the target. Of these, the alternatives
-        with the largest posterior of the target, ties in column order and then in the order of levels.
         One row per changed feature, with the columns ``alternative`` (from 0), ``changes`` (the number of
         changed features), ``variable``, ``from``, ``to`` and ``probability`` (the posterior of the target).
-        It is empty if the target is predicted already, or if no change of at most `most` features suffices.
+        Alternatives change as few features as possible, and the most probable target comes first. The table
+        is empty if the target is predicted already, or if no change of at most `most` features suffices.
 
     Raises
     ------

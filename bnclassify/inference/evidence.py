@@ -29,10 +29,11 @@ from ..base.arrays import (
 )
 from ..base.checks import OneOf, is_among, must_be
 from ..base.messages import listed, shown
-from ..frames.schema import Dataset, check_unseen
+from ..frames.dataset import Dataset
+from ..frames.labels import check_unseen
 from ..model.arguments import check_fitted, check_not_dropped
 from ..model.model import Model
-from ..network.estimates import Scope
+from ..network.families import Scope
 
 _BLOCK_CELLS = 2**22
 _MOST_LINES = 5

@@ -14,9 +14,9 @@ from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions
 from ..base.calls import guided
 from ..base.checks import Flag, Unseen
 from ..base.messages import shown
-from ..frames.encoding import Row, is_missing
+from ..frames.dataset import Dataset
 from ..frames.opening import InFull
-from ..frames.schema import Dataset
+from ..frames.records import Row, is_missing
 from ..model.arguments import check_fitted, read_for
 from ..model.model import Model
 from ..model.recipes import with_level
@@ -64,7 +64,7 @@ def explain(
     Parameters
     ----------
     x : BNC, AODE or another model
-        With parameters.
+        Fitted model.
     row : pandas.DataFrame, Dataset, Series, dict or list of dict
         One row, such as ``df.iloc[i]`` or ``{"safety": "high", …}``, or several. A Series or dict may omit
         features, which are then missing.
@@ -100,7 +100,7 @@ def explain(
     ------
     KeyError, TypeError, ValueError
         If `x` has several class variables and `class_var` is not given, a row is impossible under all
-        compared classes, so the odds are undefined, or as in `predict`.
+        compared classes, or `predict` raises an error.
 
     Notes
     -----

@@ -17,10 +17,10 @@ from ..base.arrays import Array
 from ..base.checks import Instance, check_name, must_be
 from ..base.immutable import record
 from ..base.messages import listed, plain, repeated, shown
-from ..frames.encoding import is_missing
+from ..frames.records import is_missing
 from ..frames.schema import MISSING
 from ..model.recipes import Recipe, Step
-from .effects import RESERVED, UNSEEN, EffectTable, Values, build, intervals_between
+from .effect_table import RESERVED, UNSEEN, EffectTable, Values, build, intervals_between
 
 _INTERVAL = re.compile(r"\(\s*([^\s,()\[\]]+),\s*([^\s,()\[\]]+)\]")
 

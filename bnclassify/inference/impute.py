@@ -12,8 +12,8 @@ import pandas as pd
 from ..base.arrays import Array, Mask, code_type
 from ..base.calls import guided
 from ..base.checks import Optional, Seed, Whole, check_rng
+from ..frames.dataset import match
 from ..frames.opening import frame_of
-from ..frames.schema import match
 from ..frames.sources import AnyFrame
 from ..model.arguments import check_joint, encode_for
 from ..model.model import Model
@@ -37,7 +37,7 @@ def impute(
     Parameters
     ----------
     x : BNC, AODE or another model
-        With parameters and a joint distribution, or a dependency network.
+        Fitted model with a joint distribution, or a dependency network.
     frame : pandas.DataFrame
         Data with one column per feature of the model. Without a column of the class, the class is
         treated as missing and is not returned.
@@ -51,11 +51,12 @@ def impute(
     Returns
     -------
     pandas.DataFrame
-        A copy without missing values in the columns of the model. A number that the model discretizes is
-        replaced by the mean of the training values in the most probable interval, and one with a density by
-        its mean given the other values. With `draws`, this many completions of `frame`, one after the other,
-        of which the index has a first level ``draw`` from 0. The missing values of a row are drawn together
-        from their posterior, numbers uniformly from an interval or from their density.
+        A copy of `frame` in which the columns of the model have no missing values. A number that the model
+        discretizes is replaced by the mean of the training values in the most probable interval, and one
+        with a density by its mean given the other values. With `draws`, this many completions of `frame`,
+        one after the other, of which the index has a first level ``draw`` from 0. The missing values of a
+        row are drawn together from their posterior, numbers uniformly from an interval or from their
+        density.
 
     Raises
     ------

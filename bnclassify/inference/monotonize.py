@@ -12,13 +12,14 @@ from ..base.arrays import log_normalize
 from ..base.checks import Instance, OneOf
 from ..base.immutable import record
 from ..base.messages import listed
+from ..frames.dataset import Dataset, match
 from ..frames.opening import InFull
-from ..frames.schema import Dataset, match
 from ..model.arguments import check_fitted, encode_for
 from ..model.model import Model
 from ..model.recipes import Step
-from .effects import UNSEEN, EffectTable, counts_in, tabulate
-from .from_effects import as_given
+from .effect_table import UNSEEN, EffectTable
+from .effects import counts_in
+from .tabulate import estimate, tabulate
 
 Direction: TypeAlias = Literal["increasing", "decreasing"]
 
@@ -78,10 +79,8 @@ def monotonize(x: Model, directions: Mapping[Hashable, Direction], dataset: InFu
     5  pregnancies   (7.0, inf]  0.87    0.87
     6  pregnancies    (missing)  0.00    0.00
     """
-    from scipy.optimize import isotonic_regression  # slow to import
-
     model = check_fitted(x)
-    table = tabulate(model, None if isinstance(model, EffectTable) else 32)
+    table = tabulate(model)
     names = table.known_levels[-1]
     if len(names) != 2:
         raise ValueError(f"x must have two classes; got {listed(names)}. Merge the others into one.")
@@ -90,26 +89,34 @@ def monotonize(x: Model, directions: Mapping[Hashable, Direction], dataset: InFu
         OneOf(table.features, "a feature of the model").check("directions", name)
         OneOf(("increasing", "decreasing")).check(f"directions[{name!r}]", direction)
     data, recipe = encode_for(table, dataset, argument="dataset"), model.recipe
-    counts, tables = counts_in(table, data), list(table.tables)
-    for name, direction in directions.items():
-        i = table.features.index(name)
-        n = len(table.shown_values(name)) - 1 - (UNSEEN in table.known_levels[i])
-        sign = 1.0 if direction == "increasing" else -1.0
+    result, learned = _ordered(table, directions, data), dict(table.learned)
+    learned["monotone"] = {**learned.get("monotone", {}), **directions}
+    learned["log_loss"] = (_log_loss(table, data), _log_loss(result, data))
+    if "refits" in learned:
+        coded = [(refit, encode_for(refit, dataset, argument="dataset")) for refit in learned["refits"]]
+        learned["refits"] = tuple([_ordered(refit, directions, data) for refit, data in coded])
+    if recipe is not None and recipe.parameters is not None:
+        settings = {"directions": dict(directions), "parameters": recipe.parameters}
+        recipe = replace(recipe, parameters=Step("monotonize", fit_monotone, settings, draws=True))
+    return replace(result, recipe=recipe, learned=learned)
+
+
+def _ordered(x: EffectTable, directions: Mapping[Hashable, Direction], data: Dataset) -> EffectTable:
+    """Return the closest table with the effects of features in order; a refit may lack some of these."""
+    from scipy.optimize import isotonic_regression  # slow to import
+
+    counts, tables = counts_in(x, data), list(x.tables)
+    for name in [name for name in directions if name in x.features]:
+        i = x.features.index(name)
+        n = len(x.shown_values(name)) - 1 - (UNSEEN in x.known_levels[i])
+        sign = 1.0 if directions[name] == "increasing" else -1.0
         odds = sign * (tables[i][:n, ..., 1] - tables[i][:n, ..., 0]).reshape(n, -1)
         weights = np.maximum(counts[i][:n].reshape(n, -1), _LEAST_WEIGHT)
         fitted = [isotonic_regression(y, weights=w).x for y, w in zip(odds.T, weights.T, strict=True)]
         rising = sign * np.stack(fitted, axis=1).reshape(tables[i][:n, ..., 1].shape)
         tables[i] = np.concatenate([np.stack([np.zeros(rising.shape), rising], axis=-1), tables[i][n:]])
-    asked = dict(model.learned.get("monotone", {})) if isinstance(model, EffectTable) else {}
-    if recipe is not None and recipe.parameters is not None:
-        settings = {"directions": dict(directions), "parameters": recipe.parameters}
-        recipe = replace(recipe, parameters=Step("monotonize", fit_monotone, settings, draws=True))
-    fields = {name: getattr(table, name) for name in EffectTable.__dataclass_fields__}
-    fields |= {"tables": tuple(tables), "recipe": recipe}
-    result = EffectTable(**fields)
-    losses = (_log_loss(table, data), _log_loss(result, data))
-    learned = {"monotone": {**asked, **directions}, "log_loss": losses}
-    return replace(result, learned=learned)
+    fields = {name: getattr(x, name) for name in EffectTable.__dataclass_fields__}
+    return EffectTable(**{**fields, "tables": tuple(tables)})
 
 
 @record
@@ -117,11 +124,7 @@ def fit_monotone(
     x: Any, data: Any, *, directions: Any, parameters: Step, rng: np.random.Generator | None = None
 ) -> EffectTable:
     """Estimate the parameters of a structure, and make its effects monotone."""
-    if parameters.function is not as_given and isinstance(x, EffectTable):
-        raise ValueError(
-            "dag must be True for a table of effects, which does not contain the structure of its model."
-        )
-    return monotonize(parameters(x, data, rng=rng), directions, data)
+    return monotonize(estimate(parameters, x, data, rng), directions, data)
 
 
 def _log_loss(x: EffectTable, data: Dataset) -> float:

@@ -24,9 +24,10 @@ from ..base.arrays import (
 from ..base.calls import guided
 from ..base.checks import Flag, Instance, Real, Seed, Unseen, check_columns, check_rng
 from ..base.messages import listed, shown
-from ..frames.encoding import Row, is_missing
+from ..frames.dataset import Dataset
+from ..frames.labels import check_unseen
 from ..frames.partitions import dask_frame_of
-from ..frames.schema import Dataset, check_unseen
+from ..frames.records import Row, is_missing
 from ..frames.sources import AnyFrame, in_kind_of, in_pandas
 from ..metrics.outcomes import Labelling
 from ..model.arguments import check_fitted, encode_for, log_joint
@@ -91,24 +92,25 @@ def predict(
     Parameters
     ----------
     x : BNC, AODE or another model
-        With parameters.
+        Fitted model.
     newdata : pandas.DataFrame or another frame, Dataset, Series, dict, list of dict or Dask DataFrame
         Rows with a column for each feature of `x`. A Series or dict is one row, and may omit features.
     prob : bool, default False
         If True, return posteriors instead of labels.
     unseen : {"error", "missing"}, default "error"
-        Whether a value that is not among the levels of the model raises an error or is treated as missing. If
-        no value of a column is known, and all differ from levels only in type or by ".0", it is an error.
+        Whether a value that did not occur in training raises an error or is treated as missing. A column in
+        which only the type is wrong, such as the text "1.0" for the number 1, is always an error.
     prior : dict or pandas.Series, optional
         The probability of each class in the population of `newdata`, if it differs from the training data.
     costs : pandas.DataFrame, optional
-        Costs of decisions, ``costs.loc[actual, decision]``: any classes, and others, such as "refer". The
-        decision with the lowest expected cost is returned.
+        Costs of decisions, ``costs.loc[actual, decision]``. Decisions can be classes or anything else, such
+        as "refer". The decision with the lowest expected cost is returned.
     joint, greedy : bool, default False
         With several class variables, whether to predict the most probable combination of labels; and, for a
         chain, whether to predict one class variable after the other, given the previous predictions.
     interval : float, optional
-        With ``prob=True``, probability of a credible interval of each posterior, such as 0.9.
+        With ``prob=True``, probability of a credible interval of each posterior, such as 0.9. Models with
+        refits, from ``bnc(..., interval=True)``, and their tables and scorecards have a jackknife interval.
         Requires tables estimated with ``smooth``, ``ess`` or ``m`` above 0.
     draws, rng : optional
         Number of draws of all tables for the intervals, by default 1000, and the seed.
@@ -116,7 +118,7 @@ def predict(
     Returns
     -------
     pandas.Series
-        Labels, categorical, on the index of ``newdata``. The first of tied classes is predicted. If a
+        Categorical labels with the index of ``newdata``. Of tied classes, the first is predicted. If a
         column of `costs` is not a class, the categories are the columns of `costs`.
     pandas.DataFrame
         With ``prob=True``, one column per class; a row that is impossible under every class has the uniform
@@ -124,22 +126,22 @@ def predict(
         several class variables, one column per class variable, or per class variable and label; with both
         ``joint=True`` and ``prob=True``, labels and a column ``probability``.
     frame of another library
-        The same in the library of `newdata`: lazily for Dask, and in Arrow for rows of a database.
+        The same in the library of `newdata`: lazy for Dask, and Arrow for rows of a database.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If a value is not among the levels of the model and `unseen` is "error", a feature is missing and the
-        model is a `DN`, or `interval` is used with other tables.
+        If a value did not occur in training and `unseen` is "error", a column of a DataFrame is missing, or
+        the model has no intervals.
 
     Notes
     -----
     Networks, their averages and models of several class variables marginalize over missing features
-    exactly. Models with weights by leave-one-out blend with a tree that does. `ande` does not use them.
+    exactly. Models with leave-one-out weights mix in a model that does. `ande` skips missing features.
 
     With the new prior Q and the probabilities P of the model, Q(c | row) ∝ P(c | row) · Q(c) / P(c) [2]_.
-    The expected cost of decision d is Σ_c P(c | row) costs(c, d) [1]_. An interval is calibrated only if
-    the structure is true. The page :doc:`Formulas </methods>` has the details.
+    The expected cost of decision d is Σ_c P(c | row) costs(c, d) [1]_. Intervals assume that the structure
+    is correct. The page :doc:`Formulas </methods>` has the details.
 
     References
     ----------
@@ -176,8 +178,14 @@ def predict(
         settings: dict[str, Any] = {"interval": interval, "draws": draws, "seed": seed}
         if refits := model.learned.get("refits"):
             others = [_predicting(one, True, "missing", prior, None, False, False) for one in refits]
+            rows = model._trained_on
+            finest = 0.0 if rows is None else 1 / max(rows.cases or rows.size, 1.0)
             predict_rows = partial(
-                _refit_intervals, estimate=predict_rows, refits=others, interval=settings["interval"]
+                _refit_intervals,
+                estimate=predict_rows,
+                refits=others,
+                interval=settings["interval"],
+                finest=finest,
             )
         else:
             predict_rows = partial(
@@ -262,25 +270,27 @@ def _refit_intervals(
     estimate: Callable[[Any], pd.DataFrame],
     refits: Sequence[Callable[[Any], pd.DataFrame]],
     interval: float,
+    finest: float,
 ) -> pd.DataFrame:
     """Predict posteriors with their intervals, from those of models without a group of the rows each."""
     frame = estimate(newdata)
     others = np.stack([refit(newdata).to_numpy() for refit in refits])
-    return with_bounds(frame, jackknife_bounds(frame.to_numpy(), others, interval))
+    return with_bounds(frame, jackknife_bounds(frame.to_numpy(), others, interval, finest))
 
 
-def jackknife_bounds(estimate: Array, others: Array, interval: float) -> Array:
+def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: float = 0.0) -> Array:
     """Return the ends of intervals of probabilities, (2, …), from those without each group, (groups, …).
 
     With L the log odds, and L_g those without group g of G, the variance of L is (G − 1)/G Σ_g (L_g − mean)²,
-    and its distribution Student's t with G − 1 degrees of freedom.
+    and its distribution Student's t with G − 1 degrees of freedom. The ends move outwards by ``finest``, the
+    share of one case: what occurred in no row does not occur in fewer rows either, but can be possible.
     """
     n, least = len(others), np.finfo(np.float64).tiny
     odds, estimated = (logit(np.clip(p, least, 1 - _ROUNDING)) for p in (others, estimate))
     deviation = np.sqrt((n - 1) / n * np.square(odds - odds.mean(axis=0)).sum(axis=0))
     width = stdtrit(n - 1, (1 + interval) / 2) * deviation
-    bounds = np.stack([np.minimum(expit(estimated - width), estimate), expit(estimated + width)])
-    return np.asarray(np.maximum(bounds, [np.zeros_like(estimate), estimate]))
+    low, high = expit(estimated - width) - finest, expit(estimated + width) + finest
+    return np.stack([np.clip(low, 0.0, estimate), np.clip(high, estimate, 1.0)])
 
 
 def _posteriors(x: Model, codes: Codes, prior: object) -> Array:

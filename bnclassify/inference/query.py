@@ -14,7 +14,7 @@ from ..base.calls import guided
 from ..base.checks import Instance, Names, Real, Seed, Whole, check_rng, is_among
 from ..base.immutable import EMPTY
 from ..base.messages import listed, shown
-from ..frames.schema import match
+from ..frames.dataset import match
 from ..model.arguments import check_joint, check_not_dropped, encode_for
 from ..model.model import Model
 from ..model.recipes import BOUNDS, check_draws, check_interval, drawn_bounds
@@ -65,7 +65,7 @@ def query(
     Parameters
     ----------
     x : BNC, AODE or another model
-        With parameters and a joint distribution, or a dependency network.
+        Fitted model with a joint distribution, or a dependency network.
     variables : str or list of str
         Variables whose joint distribution is computed: features, the class, or both.
     evidence : dict or Series, optional

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..base.calls import guided
 from ..base.checks import Seed, Whole, check_rng
-from ..frames.encoding import is_missing
+from ..frames.records import is_missing
 from ..model.arguments import check_joint
 from ..model.model import Model
 from ..network.gibbs import BURN_IN, MOST_SWEEPS
@@ -29,7 +29,7 @@ def sample(
     Parameters
     ----------
     x : BNC, AODE or another model
-        With parameters and a joint distribution, or a dependency network.
+        Fitted model with a joint distribution, or a dependency network.
     n : int
         The number of rows.
     evidence : dict or Series, optional

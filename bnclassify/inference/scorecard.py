@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import log
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import TOLERANCE, Array, ArrayOf, Codes, Positions, log_normalize
+from ..base.arrays import TOLERANCE, Array, ArrayOf, Codes, log_normalize
 from ..base.checks import OneOf, Optional, Real, Whole
 from ..base.immutable import ANY_NUMBER, POSITIVE, bounded, cached_property, record
 from ..base.messages import listed
@@ -19,7 +19,8 @@ from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from ..model.recipes import A_NETWORK, Step
-from .effects import EffectTable, Values, build, tabulate
+from .effect_table import EffectTable, merge_intervals
+from .tabulate import estimate, tabulate
 
 _LINES = 12  # of totals that are printed
 _MOST_POINTS = 100_000
@@ -27,8 +28,6 @@ _LARGEST = 1e9  # score or odds
 _LEAST_PDO = 0.01
 _WHOLE = 1e-3  # largest distance of points from whole numbers, because of rounding errors
 _FEW = 64  # numbers that are added one by one
-_LEAST_SHARE = 1e-12
-_SMALL = 1e-12  # difference of equal effects
 
 
 @record
@@ -196,9 +195,8 @@ def scorecard(
     largest : int, default 10
         The largest difference of points between two values of a feature. It is not used with `pdo`.
     most_intervals : int, optional
-        Maximum number of intervals of a feature, of which twice as many are tried, and neighbours whose
-        contributions differ least are merged.
-        By default, all intervals of the model, or 32 of an effect that is a curve.
+        Maximum number of intervals of a numeric feature; the neighbours that differ least are merged. By
+        default 32, and those of a table of effects as they are.
     pdo : float, optional
         Points that double the odds, such as 20, as in credit scoring, at least 0.01.
     score, odds : float, default 600 and 50
@@ -255,8 +253,7 @@ def scorecard(
         prior = model.class_prior().round(9)
         target = names[int(prior[0] < prior[1]) ^ 1]
     OneOf(names).check("target", target)
-    table = tabulate(model, most_intervals and 2 * most_intervals)
-    table = table if most_intervals is None else merge_intervals(table, most_intervals)
+    table = tabulate(model, most_intervals)
     sign = np.array([1.0 if name == target else -1.0 for name in names])
     base, parts = float(table.constant @ sign), [part @ sign for part in table.tables]
     low = [float(part.min()) for part in parts]
@@ -287,49 +284,4 @@ def fit_card(
     """Estimate the parameters of a structure, and round the contributions."""
     if isinstance(x, Scorecard):
         x, data = x.base, data if x.base.preparation is None else x.base.preparation.code(data)
-    return scorecard(parameters(x, data, rng=rng), **settings)
-
-
-def merge_intervals(x: EffectTable, most: int) -> EffectTable:
-    """Return a table with at most so many intervals per feature, whose effects are weighted means.
-
-    The neighbours that are merged first lose least of the variance of the effects; equal ones are merged.
-    """
-    shares = [np.maximum(share, _LEAST_SHARE) for share in x.shares or [np.ones(len(t)) for t in x.tables]]
-    tables, values, groups = list(x.tables), dict[Hashable, Values](), list[Positions]()
-    for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
-        children = [np.moveaxis(x.tables[j], 1, 0) for j, given in enumerate(x.givens) if given == i]
-        rows = np.hstack([table.reshape(len(labels) + 1, -1) for table in (x.tables[i], *children)])
-        cuts = () if x.discretizer is None else x.discretizer.cuts.get(name, ())
-        ends = _merged(rows[:-1], shares[i][:-1], most) if cuts else list(range(1, len(labels) + 1))
-        groups.append(np.searchsorted(ends, np.arange(len(labels) + 1), side="right"))
-        values[name] = Values.between([cuts[end - 1] for end in ends[:-1]]) if cuts else Values(labels)
-    for i, scope in enumerate(x.term_scopes()):
-        for axis, v in enumerate(scope):
-            tables[i] = np.moveaxis(_averaged(np.moveaxis(tables[i], axis, 0), groups[v], shares[v]), 0, axis)
-    sums = [np.bincount(group, share) for group, share in zip(groups, shares, strict=True)]
-    fields: dict[str, Any] = {"constant": x.constant, "shares": tuple([s / s.sum() for s in sums])}
-    fields |= {"tables": tuple(tables), "recipe": x.recipe, "learned": x.learned}
-    return build(x.class_var, x.known_levels[-1], values, x.feature_parents, **fields)
-
-
-def _merged(rows: Array, shares: Array, most: int) -> list[int]:
-    """Return the ends of at most so many groups of neighbouring rows."""
-    ends, means, masses = list(range(1, len(rows) + 1)), list(rows), list(shares)
-    while len(ends) > 1:
-        pairs = zip(means, means[1:], masses, masses[1:], strict=False)
-        i = int(np.argmin([v * w / (v + w) * ((a - b) ** 2).sum() for a, b, v, w in pairs]))
-        if len(ends) <= most and np.abs(means[i] - means[i + 1]).max() > _SMALL:
-            break
-        mass = masses[i] + masses[i + 1]
-        means[i : i + 2] = [(masses[i] * means[i] + masses[i + 1] * means[i + 1]) / mass]
-        masses[i : i + 2] = [mass]
-        del ends[i]
-    return ends
-
-
-def _averaged(table: Array, group: Positions, shares: Array) -> Array:
-    """Return the weighted means of groups along the first axis."""
-    weights = np.zeros((group[-1] + 1, len(group)))
-    weights[group, np.arange(len(group))] = shares
-    return np.tensordot(weights / weights.sum(axis=1, keepdims=True), table, axes=1)
+    return scorecard(estimate(parameters, x, data, rng), **settings)

@@ -13,9 +13,10 @@ from ..base.arrays import Array, Codes, log_normalize, share_out, xlogx
 from ..base.calls import guided
 from ..base.checks import Unseen
 from ..base.graphs import descending
-from ..frames.encoding import Row, is_missing
+from ..frames.dataset import Dataset
+from ..frames.labels import check_unseen
 from ..frames.opening import InFull
-from ..frames.schema import Dataset, check_unseen
+from ..frames.records import Row, is_missing
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from .evidence import middles
@@ -30,12 +31,12 @@ _BLOCK_CELLS = 2**20
 def value_of_information(
     x: Model, row: InFull | Row, *, costs: pd.DataFrame | None = None, unseen: Unseen = "error"
 ) -> pd.DataFrame:
-    """Rank the missing features of a row by how much their values are expected to tell about the class.
+    """Rank the missing features of a row by how informative about the class they are expected to be.
 
     Parameters
     ----------
     x : BNC, AODE or another model
-        With parameters.
+        Fitted model.
     row : pandas.DataFrame, Series or dict
         One row. A Series or dict may omit features, which are then missing.
     costs : pandas.DataFrame, optional

@@ -10,9 +10,9 @@ from ..base.immutable import record
 from ..base.messages import did_you_mean, listed, shown
 from ..model.model import Model
 from ..superparents.n_dependence import ande
+from .chi_square import chisq_dn
 from .fixed import anb, aode, nb
 from .hill_climbing import ban, hc
-from .independence import chisq_dn
 from .k_dependence import kdb_gain, kdb_mi, spode
 from .trees import chow_liu, tan_cl
 from .wrappers import bsej, fssj, kdb, tan_hc, tan_hcsp

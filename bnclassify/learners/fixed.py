@@ -17,7 +17,7 @@ from ..frames.schema import Schema
 from ..frames.training import averages_views, describe
 from ..model.recipes import Recipe, Step
 from ..network.classifiers import BNC
-from ..network.estimates import Family, check_families
+from ..network.families import Family, check_families
 from ..superparents.one_dependence import AODE
 
 
@@ -123,15 +123,15 @@ def aode(
     Returns
     -------
     AODE
-        A structure without parameters; `lp` estimates them. With fewer than two features, naive Bayes, a
-        BNC.
+        A structure without parameters; `lp` estimates them. With fewer than two features, it is a naive
+        Bayes, a BNC.
 
     Notes
     -----
-    This is the ensemble of the R package: each estimator is a network with separate tables, and the ensemble
-    is the mean of their joint distributions, which marginalizes over missing features exactly. In `ande`
-    [1]_, the first table of an estimator is joint, P(class, superparent), only superparents whose values were
-    seen in training are used, and missing features are skipped.
+    This is the ensemble of the R package, the mean of the joint distributions of networks, which
+    marginalizes over missing features exactly. `ande` follows its authors [1]_: the first table of an
+    estimator is P(class, superparent), only superparents whose values occurred in training are used, and
+    missing features are skipped.
 
     References
     ----------
@@ -242,6 +242,11 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
     -------
     BNC
         Structure without parameters, with the features in the order of the text.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the text has another form or a cycle, or a parent or the class is not a variable of it.
 
     References
     ----------

@@ -218,7 +218,7 @@ class Search:
             )
 
     def _trace(self, found: SearchResult, features: Sequence[Hashable]) -> dict[str, Any]:
-        """Return the trace for `greedy_scores`, `search_steps` and the summary."""
+        """Return the trace for `search_steps` and the summary."""
         steps = []
         for operation, *ends, gain, score in found.steps:
             names: list[Any] = [tuple([features[v] for v in numbers]) for numbers in ends]

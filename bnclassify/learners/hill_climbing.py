@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ..base.checks import Flag, ListOf, OneOf, Optional, ScoreName, Seed, Whole, check_rng
+from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts
-from ..frames.schema import Countable
 from ..frames.training import prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC
@@ -58,7 +58,8 @@ def hc(
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Training data, by default without missing values. All columns become variables.
     score : {"bic", "aic", "bde", "k2", "loglik"}, default "bic"
-        Score to maximize, as in `network_score`. Every arc improves "loglik", so it needs `max_parents`.
+        Score to maximize, as in `network_score`. "loglik" needs `max_parents`, because every arc improves
+        it.
     ess : float, default 1
         Equivalent sample size of "bde", from 1e-100 to 1e12; a larger value gives more arcs.
     start : BNC, optional
@@ -72,12 +73,12 @@ def hc(
     moves : collection of {"add", "delete", "reverse"}
         Operations on an arc; all three by default. ``("add",)`` gives Buntine's algorithm B.
     tabu : int, default 0
-        Number of steps beyond a maximum that need not improve the best score. Such a step makes the move with
-        the smallest loss that does not lead to one of as many last networks.
+        Number of steps that continue from a maximum by the change with the smallest loss, without returning
+        to the last networks, also of this number.
     restarts : int, default 0
-        Number of times that the search starts again, from the best network after 5 random moves.
+        Number of further searches, each from the best network after 5 random changes.
     missing : {"error", "em"}, default "error"
-        With "em", structural EM fills in missing values by their expectation; not with "bde" and "k2".
+        With "em", structural EM replaces missing values by their expectation; not with "bde" and "k2".
     rng : int or numpy.random.Generator, optional
         Seed of the random moves of `restarts`.
     progress : bool, optional
@@ -96,10 +97,11 @@ def hc(
 
     Notes
     -----
-    Candidates are all additions, then all deletions, then all reversals, each in column order. Of tied gains,
-    within max(1e-9, 1e-12 · abs(score)), the first wins, and a step must gain more than that. With `tabu`,
-    moves that gain at most 1.5e-8 count as losses. The result is a maximum only among its neighbors. The page
-    :doc:`Formulas </methods>` describes structural EM; `greedy_scores` returns the scores of its iterations.
+    Use it if all variables are of interest; for prediction alone, `tan_cl` is usually better. The result is
+    better than all networks that differ by one arc, but need not be the best of all; `tabu` and `restarts`
+    often find a better one. Of tied changes, additions come before deletions and reversals, each in column
+    order. The page :doc:`Formulas </methods>` has the tolerances and describes structural EM, whose scores
+    `search_steps` returns.
 
     References
     ----------
@@ -169,7 +171,8 @@ def ban(
 
     Notes
     -----
-    Features can have several parents. In contrast to `tan_cl`, the search need not find the best network.
+    Use it in place of `tan_cl` if features depend on several others and there are enough rows. The search
+    need not find the best network.
 
     References
     ----------

@@ -14,8 +14,8 @@ from ..base.checks import OneOf, ScoreName, Whole
 from ..base.graphs import descending
 from ..counts.contingency import flat_index
 from ..counts.information import informations, pair_statistics
+from ..frames.dataset import Dataset, Learnable
 from ..frames.opening import InFull, InParts
-from ..frames.schema import Dataset, Learnable
 from ..frames.training import averages_views, prepare, prepare_rows
 from ..model.recipes import Step
 from ..network.classifiers import BNC
@@ -28,6 +28,7 @@ from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractions
 _PSEUDO_COUNTS = 2.0  # of the table of a pair, distributed like the table of its child
 _CURVATURE = 10.0  # added to the curvature of the likelihood
 _MOST_TERMS = 2**29  # number of rows x pairs x classes; beyond it, a subset of rows is used
+_BLOCK_CELLS = 2**15  # number of terms of sets of parents that are computed together
 _MOST_CANDIDATES = 8  # with the largest information, whose gains are computed
 _IN_PAIRS = 12  # number of features of the highest rank whose pairs are tried as parents
 _MOST_CHILDREN = 128  # number of features of the highest rank that can have feature parents
@@ -70,9 +71,10 @@ def spode(
 
     Notes
     -----
-    The score of a superparent is the sum of its contributions to the scores of all other features, each from
-    the rows in which both features are observed. Of tied superparents, the first in column order is chosen.
-    Naive Bayes can have a larger score; `network_score` compares them.
+    Use it for the readable graph closest to an AODE. The score of a superparent is the sum of its
+    contributions to the scores of all other features, each from the rows in which both features are
+    observed. Of tied superparents, the first in column order is chosen. Naive Bayes can have a larger
+    score; `network_score` compares them.
 
     References
     ----------
@@ -134,9 +136,9 @@ def kdb_mi(
     required, forbidden : pairs of str
         Arcs ``(from, to)`` between features that are always included, and arcs that are never included.
     numbers : {"gaussian", "kernel"} or dict, optional
-        Numeric columns to keep as numbers, as in `lp`, which estimates their densities. Numbers are ranked
-        with the other features by the mutual information under a Gaussian model, for both densities. Their
-        parents are features with levels; a number is never a parent.
+        Numeric columns to keep as numbers, as in `lp`, which estimates their densities. They are ranked
+        with the other features by the mutual information under a Gaussian model. Their parents are
+        categorical features, and they are never parents themselves.
 
     Returns
     -------
@@ -146,9 +148,10 @@ def kdb_mi(
 
     Notes
     -----
-    Features are ranked by I(X;C) and parents of X by I(X;Y|C), in nats per row, over the rows in which
-    these variables are observed. Values within 1e-9 are tied, and the first column wins. Required parents
-    count in `kdbk` and come before their children in the ranking.
+    Use it with many rows, and with ``backoff=True``, because tables are large. Features are ranked by
+    I(X;C) and parents of X by I(X;Y|C), in nats per row, over the rows in which these variables are
+    observed. Of tied features, the first in column order is chosen. Required parents count in `kdbk` and
+    come before their children in the ranking.
 
     References
     ----------
@@ -304,15 +307,14 @@ def _gains(scores: Sequence[_Scores], child: int, candidates: Sequence[int], amo
     Example: the class is the parity of three columns. No single parent of a column has a gain, but the pair
     of the two others has, and both are parents.
     """
-    found = dict.fromkeys(candidates, 0.0)
-    for parent in candidates[:_MOST_CANDIDATES]:
-        found[parent] = max(view.gain(child, (parent,)) for view in scores)
-    paired = [i for i in candidates if i in among] if child in among else []
-    for pair in combinations(paired, 2):
-        half = scores[0].gain(child, pair) / 2
-        for parent in pair:
-            found[parent] = max(found[parent], half)
-    return np.array([found[parent] for parent in candidates])
+    found = np.zeros(len(candidates))
+    single = np.array(candidates[:_MOST_CANDIDATES], dtype=np.intp)[:, None]
+    found[: len(single)] = np.max([view.gains(child, single) for view in scores], axis=0)
+    paired = [place for place, i in enumerate(candidates) if i in among] if child in among else []
+    pairs = np.array([*combinations(paired, 2)], dtype=np.intp).reshape(-1, 2)
+    half = scores[0].gains(child, np.array(candidates, dtype=np.intp)[pairs]) / 2
+    np.maximum.at(found, pairs, half[:, None])
+    return found
 
 
 def _descending(values: Array) -> Positions:
@@ -347,7 +349,7 @@ class _Scores:
         return np.bincount(cells, self.all_weights[known], prod(shape)).reshape(shape).astype(np.float64)
 
     def _without_own(self, counts: Array) -> Array:
-        counts[self.at] -= self.own
+        counts[..., *self.at] -= self.own
         return np.maximum(counts, 0.0, out=counts)
 
     def _term(self, feature: int) -> Array:
@@ -362,26 +364,40 @@ class _Scores:
         values = cells / (self._without_own(np.tile(table.sum(axis=0), (len(own), 1))) + _PSEUDO_COUNTS)
         return np.where((own >= 0)[:, None] & (values > 0), values, 1.0)
 
-    def gain(self, child: int, parents: tuple[int, ...]) -> float:
-        """Return the increase of the log-likelihood of the class by the term of a child with parents.
+    def gains(self, child: int, parents: Positions) -> Array:
+        """Return the increase of the log-likelihood of the class by the term of a child with each parent set.
 
-        With w the weight of the term, it is that of one step of Newton's method from w = 0.
+        ``parents`` are (sets, size). With w the weight of the term, it is that of one step of Newton's method
+        from w = 0.
         """
-        data, columns = self.data, [*parents, child]
-        if min(data.cards[column] for column in columns) < 2:
-            return 0.0
-        codes = [data.codes[column].astype(np.intp) for column in columns]
-        known, own = np.min(codes, axis=0) >= 0, codes[-1]
-        shape = prod(data.cards[parent] for parent in parents), data.cards[child], data.cards[-1]
-        given = flat_index(codes[:-1], [data.cards[parent] for parent in parents])
-        cells = flat_index([given[known], own[known], data.codes[-1, known]], shape)
-        table = self._counted(cells, known, shape)
-        alone, at_rows = self.terms[child], np.where(known, given, 0)[self.rows]
-        terms = self._without_own(table[at_rows, own[self.rows]]) + _PSEUDO_COUNTS * alone
-        terms /= (self._without_own(table.sum(axis=1)[at_rows]) + _PSEUDO_COUNTS) * alone
+        at_once = max(1, _BLOCK_CELLS // max(1, len(self.data) * self.data.cards[-1]))
+        blocks = [parents[start : start + at_once] for start in range(0, len(parents), at_once)]
+        return np.concatenate([np.empty(0), *[self._gains_of_block(child, block) for block in blocks]])
+
+    def _gains_of_block(self, child: int, parents: Positions) -> Array:
+        data, cards, n_classes = self.data, np.array(self.data.cards), self.data.cards[-1]
+        codes, own = data.codes[parents].astype(np.intp), data.codes[child].astype(np.intp)
+        known = (codes.min(axis=1) >= 0) & (own >= 0)
+        sizes = cards[parents].prod(axis=1)
+        given = (sizes.cumsum() - sizes)[:, None] + np.where(
+            known, [flat_index(each, cards[of].tolist()) for each, of in zip(codes, parents, strict=True)], 0
+        )
+        cells = given * cards[child] + np.maximum(own, 0)
+        weights = (self.all_weights * known).ravel()
+        rows, alone, found = self.rows, self.terms[child], []
+        for configurations, size in ((cells, sizes.sum() * cards[child]), (given, sizes.sum())):
+            keys = configurations * n_classes + data.codes[-1]
+            table = np.bincount(keys.ravel(), weights, size * n_classes).reshape(size, n_classes)
+            found.append(self._without_own(table.take(configurations[:, rows], axis=0)))
+        terms, total = found
+        terms += _PSEUDO_COUNTS * alone
+        total += _PSEUDO_COUNTS
+        total *= alone
+        terms /= total
         terms = np.log(np.maximum(terms, 1e-300, out=terms), out=terms)
-        terms[~known[self.rows]] = 0.0
-        mean = np.einsum("rc,rc->r", terms, self.posterior)
-        spread = np.einsum("rc,rc,rc->r", terms, terms, self.posterior) - mean**2
-        slope, curvature = (terms[self.at] - mean) @ self.weights, spread @ self.weights
-        return float(max(slope, 0.0) ** 2 / 2 / (curvature + _CURVATURE))
+        terms[~known[:, rows]] = 0.0
+        mean = np.einsum("src,rc->sr", terms, self.posterior)
+        spread = np.einsum("src,src,rc->sr", terms, terms, self.posterior) - mean**2
+        slope, curvature = (terms[:, *self.at] - mean) @ self.weights, spread @ self.weights
+        useful = (cards[parents].min(axis=1) > 1) & (cards[child] > 1)
+        return np.where(useful, np.maximum(slope, 0.0) ** 2 / 2 / (curvature + _CURVATURE), 0.0)

@@ -14,9 +14,9 @@ from ..base.arrays import Array, Positions, log, log_sum_exp, normalize, one_thr
 from ..base.checks import ListOf, Real, Seed, Whole, check_name, check_rng, must_be
 from ..base.immutable import record
 from ..base.messages import warn
-from ..frames.encoding import check_levels
+from ..frames.dataset import Dataset
+from ..frames.frame import check_levels
 from ..frames.opening import InFull, open_data
-from ..frames.schema import Dataset
 from ..model.model import renewed
 from ..model.recipes import Rows, Step
 from ..network.classifiers import BNC
@@ -69,9 +69,9 @@ def lca(
     Notes
     -----
     EM finds a local maximum of Σ ln P(row) + smooth Σ ln θ, with θ all probabilities of the model, from
-    each start: uniform P(c) and tables drawn uniformly. It ends if an iteration gains less than 1e-12.
-    Classes are groups that explain the dependence between features; they need not exist. Fit the model with
-    several seeds: if the objectives agree but the tables differ, do not interpret the classes.
+    each start: uniform P(c) and tables drawn uniformly. It ends if an iteration gains less than 1e-12. Fit
+    the model with several seeds: if the objectives agree but the tables differ, do not interpret the
+    classes.
 
     References
     ----------

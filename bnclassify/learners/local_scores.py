@@ -17,13 +17,15 @@ from ..base.checks import OneOf, Real, ScoreName
 from ..base.messages import listed, warn
 from ..counts.contingency import Counts, count_families, family_counts, flat_index
 from ..counts.information import looking_up
+from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts, open_data
-from ..frames.schema import Columns, Countable, Dataset, Schema
+from ..frames.schema import Columns, Schema
 from ..model.arguments import check_bnc
 from ..model.recipes import is_repeated
 from ..network.classifiers import BNC
 from ..network.elimination import equal_columns
-from ..network.estimates import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize, Scope
+from ..network.families import Scope
+from ..network.priors import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize
 
 _STIRLING = 16.0  # above this, four terms of the series are exact to 1e-14
 

@@ -18,11 +18,12 @@ import pandas as pd
 from ..base.arrays import Array, ArrayOf, Mask, Positions, code_type, first_best, log
 from ..base.messages import shown
 from ..counts.contingency import check_cells, flat_index, number_states
-from ..frames.schema import Dataset, Schema
+from ..frames.dataset import Dataset
+from ..frames.schema import Schema
 from ..metrics import ACCURACY, Metric
 from ..network.elimination import add_missing
-from ..network.estimates import Prior, PseudoCounts
 from ..network.factors import Factor
+from ..network.priors import Prior, PseudoCounts
 from .neighbours import Edit, Parents, Structure, apply
 
 _KEPT_BYTES = 2**28

@@ -12,8 +12,8 @@ from ..base.arrays import TOLERANCE, Array, Mask, first_best
 from ..base.checks import OneOf
 from ..base.graphs import maximum_forest, spanning_tree_posterior
 from ..counts.information import PairStatistics, informations, pair_statistics
+from ..frames.dataset import Learnable
 from ..frames.opening import InFull, InParts
-from ..frames.schema import Learnable
 from ..frames.training import averages_views, prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC
@@ -92,8 +92,9 @@ def tan_cl(
         With "available", each pair of features is counted in the rows in which both are observed. With
         "em", structural EM uses all rows, as in `hc`; not with the score "bde".
     numbers : {"gaussian", "kernel"} or dict, optional
-        Numeric columns to keep as numbers, as in `lp`. A number is never a parent; its parent is the feature
-        with the largest mutual information given the class under a Gaussian model, for all scores.
+        Numeric columns to keep as numbers, as in `lp`. A numeric feature is never a parent. Its own parent
+        is the feature with the largest mutual information given the class under a Gaussian model, for all
+        scores.
 
     Returns
     -------
@@ -102,11 +103,11 @@ def tan_cl(
 
     Notes
     -----
-    The weights of arcs are the contributions to the score on the page :doc:`Formulas </methods>`, from the
-    rows in which both features and the class are observed. "loglik" ranks arcs by information per row, as R
-    does, so if values are missing, the result need not be the maximum-likelihood tree. An arc is kept if its
-    contribution is at least 0. Of tied edges, the one with the lower first column is chosen, and then the one
-    with the lower second column.
+    Use "aic" to predict. "bic" keeps fewer arcs, and "loglik", the default of R, keeps n − 1 of them, also
+    if features are independent. The page :doc:`Formulas </methods>` defines the weight of an arc, which
+    comes from the rows in which both features and the class are observed. "loglik" ranks arcs by
+    information per row, as R does, so if values are missing, the result need not be the maximum-likelihood
+    tree. Of tied arcs, the first in column order is chosen.
 
     References
     ----------
@@ -133,13 +134,15 @@ def tan_cl(
     rules.check_leaves(data.schema.numeric)
     first = 0 if root is None else coded.index(OneOf(coded, "a feature").check("root", root))
     warn_of_fractions(data, score)
-    trace, settings = {}, {"score": score, "root": root} | rules.settings() | as_setting(numbers)
+    trace: dict[str, Any] = {}
+    settings = {"score": score, "root": root} | rules.settings() | as_setting(numbers)
     settings |= {"ess": None if ess == 1 else ess, "features": None if features is None else data.features}
     if missing == "em":
         if data.schema.numeric:
             raise ValueError("missing must be 'available' with numbers; got 'em'. Discretize the numbers.")
         settings["missing"] = missing
-        parents, trace["scores"] = _expected_forest(data, score, first, rules)
+        parents, scores = _expected_forest(data, score, first, rules)
+        trace |= {"scores": scores, "steps": ()}
     else:
         among = rules.among(coded)
         of_coded = _forest(data.select((*coded, class_var)), score, ess, first, among)
@@ -273,9 +276,9 @@ def chow_liu(
 
     Notes
     -----
-    An edge contributes I(X;Y), in nats per row, over the rows in which both are observed. Variables that are
-    never observed together are not joined, and the root of a tree without the root is its first column. Ties
-    are broken as in `tan_cl`.
+    Use it for an overview of the dependences in a table; `tan_cl` predicts better. An edge contributes
+    I(X;Y), in nats per row, over the rows in which both are observed. Variables that are never observed
+    together are not joined. Ties are broken as in `tan_cl`.
 
     References
     ----------

@@ -55,7 +55,7 @@ _RESULT = """\
 Returns
 -------
 BNC
-    Structure without parameters. Use `lp` to estimate them, and `greedy_scores` and `search_steps` to
+    Structure without parameters. Use `lp` to estimate them, and `search_steps` to
     see the search.
 
 Warns
@@ -66,10 +66,10 @@ UserWarning
 
 Notes
 -----
-The score is the mean over folds of the metric, with parameters estimated on the other folds; for a
-loss, such as log_loss, its negative. Scores within 1e-9 are tied. The search ends if no step improves
-the score by `epsilon`, no step is left, or the score is maximal. Tables are estimated from available
-cases, and missing features of a row are marginalized over exactly."""
+The search optimizes a cross-validated metric, so evaluate its result by an outer cross-validation, such as
+`cv`. The score is the mean of the metric over folds, or its negative for a loss such as log_loss. The
+search ends if no step improves the score by `epsilon`, no step is left, or the score is maximal. Tables are
+estimated from available cases, and missing features of a row are marginalized over exactly."""
 
 _ARCS = """\
 Features that it does not contain have no feature parent.
@@ -138,12 +138,12 @@ def fssj(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[Sear
 
     Examples
     --------
-    >>> from bnclassify import fssj, greedy_scores, load_car, modelstring
+    >>> from bnclassify import fssj, load_car, modelstring, search_steps
     >>> model = fssj("class", load_car(), k=5, smooth=1, rng=0, epsilon=0)
     >>> modelstring(model)
     '[class] [persons|class] [safety|class] [buying|safety:class] [doors|persons:class]
      [maint|safety:buying:class] [lug_boot|safety:buying:maint:class]'
-    >>> [round(score, 3) for score in greedy_scores(model)]
+    >>> [round(score, 3) for score in search_steps(model).attrs["scores"]]
     [0.7, 0.7, 0.768, 0.811, 0.861, 0.943, 0.948]
     """
     return Search(k, **options).run(fssj, FORWARD, class_var, dataset)
@@ -203,12 +203,12 @@ def tan_hc(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[Se
 
     Examples
     --------
-    >>> from bnclassify import greedy_scores, load_car, modelstring, tan_hc
+    >>> from bnclassify import load_car, modelstring, search_steps, tan_hc
     >>> model = tan_hc("class", load_car(), k=5, smooth=1, rng=0)
     >>> modelstring(model)
     '[class] [maint|class] [doors|class] [persons|class] [safety|class] [buying|maint:class]
      [lug_boot|safety:class]'
-    >>> [round(score, 3) for score in greedy_scores(model)]
+    >>> [round(score, 3) for score in search_steps(model).attrs["scores"]]
     [0.85, 0.9, 0.936]
     """
     return Search(k, **options).run(tan_hc, TREE, class_var, dataset)
@@ -236,12 +236,12 @@ def tan_hcsp(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[
 
     Examples
     --------
-    >>> from bnclassify import greedy_scores, load_car, modelstring, tan_hcsp
+    >>> from bnclassify import load_car, modelstring, search_steps, tan_hcsp
     >>> model = tan_hcsp("class", load_car(), k=5, smooth=1, rng=0)
     >>> modelstring(model)
     '[class] [buying|class] [doors|class] [persons|class] [safety|class] [maint|buying:class]
      [lug_boot|safety:class]'
-    >>> [round(score, 3) for score in greedy_scores(model)]
+    >>> [round(score, 3) for score in search_steps(model).attrs["scores"]]
     [0.85, 0.901, 0.939]
     """
     return Search(k, **options).run(tan_hcsp, SUPERPARENT, class_var, dataset)
@@ -253,9 +253,8 @@ def kdb(
 ) -> BNC:
     """Learn a k-dependence Bayes by hill climbing on a cross-validated metric, like ``kdb`` in R.
 
-    This is not Sahami's k-DB, which `kdb_mi` implements: it ranks parents by mutual information and
-    gives each feature `kdbk` parents. Here, the search starts from naive Bayes, and a step adds
-    one arc to a feature with fewer than `kdbk` feature parents.
+    The search starts from naive Bayes, and a step adds one arc to a feature with fewer than `kdbk` feature
+    parents. (Sahami's k-DB, which ranks parents by mutual information, is `kdb_mi`.)
 
     Parameters
     ----------
@@ -273,12 +272,12 @@ def kdb(
 
     Examples
     --------
-    >>> from bnclassify import greedy_scores, kdb, load_car, modelstring
+    >>> from bnclassify import kdb, load_car, modelstring, search_steps
     >>> model = kdb("class", load_car(), k=5, smooth=1, rng=0)
     >>> modelstring(model)
     '[class] [buying|class] [doors|class] [persons|class] [safety|class] [maint|buying:class]
      [lug_boot|safety:class]'
-    >>> [round(score, 3) for score in greedy_scores(model)]
+    >>> [round(score, 3) for score in search_steps(model).attrs["scores"]]
     [0.85, 0.901, 0.939]
     """
     most = Whole(least=1).check("kdbk", kdbk)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ..base.arrays import Array, ArrayOf, Mask, Positions
 from ..base.checks import OneOf, Seed, Whole, check_rng
 from ..base.messages import listed, shown, warn
-from ..frames.encoding import encode_frame
+from ..frames.frame import encode_frame
 from ..frames.numeric import check_index
 from ..frames.sources import in_pandas
 
@@ -42,6 +42,16 @@ def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> Positions:
     (n,) array of int
         The fold of each row, from 0 to k − 1. Fold sizes, and the numbers of rows of
         a class per fold, differ by at most one.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `k` is not a whole number from 2 to the number of rows.
+
+    Warns
+    -----
+    UserWarning
+        If a class has fewer rows than there are folds.
 
     Examples
     --------
@@ -97,6 +107,11 @@ def r_folds(y: ArrayLike, k: int, *, seed: int, sample_kind: str = "rejection") 
     -------
     (n,) array of int
         The fold of each row, from 0 to k − 1, for ``folds=`` of `cv`, `cv_predict` and the greedy learners.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `k` is not a whole number from 2 to the number of rows.
 
     Notes
     -----

@@ -11,7 +11,8 @@ import pandas as pd
 
 from ..base.arrays import Array, Codes, log_normalize
 from ..base.immutable import cached_property
-from ..frames.schema import Dataset, Levels, match
+from ..frames.dataset import Dataset, match
+from ..frames.schema import Levels
 from ..model.arguments import check_size, encode_for
 from ..model.model import Model
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 from ..base.arrays import Array
 from ..base.checks import is_among, must_be
 from ..base.messages import listed
+from ..frames.dataset import Dataset, InMemory
 from ..frames.opening import open_data, open_rows
-from ..frames.schema import Columns, Dataset, InMemory
+from ..frames.schema import Columns
 from .model import Model
 from .recipes import A_NETWORK
 

@@ -39,7 +39,7 @@ def facts_of(x: Model) -> dict[str, Any]:
         facts["parameters"] = x.recipe.parameters and str(x.recipe.parameters)
     facts |= _preparation(x)
     summary = x.learned.get("leave_one_out")
-    if summary is not None and summary.honest_rows:
+    if summary is not None and summary.fold_rows:
         facts["confidence"] = _confidence(summary)
     if refits := x.learned.get("refits"):
         facts["intervals"] = f"by {len(refits)} refits, each without a part of the cases"
@@ -73,11 +73,11 @@ def mark_up(x: Model, picture: str) -> str:
 def _confidence(summary: LeaveOneOutSummary) -> str:
     """Say in words by how much the evidence counts, and which share of it logistic regression provides."""
     regression = summary.regression_power or 0.0
-    total = (summary.honest_power or 0.0) + regression
+    total = summary.fold_power + regression
     change = "reduced" if total < 1 else "increased"
     by = f"{change} by {abs(1 - total):.0%}" if abs(1 - total) >= 0.005 else "unchanged"
     share = f"; {regression / total:.0%} from logistic regression" if regression else ""
-    return f"{by}, as {summary.honest_rows:,} held-out rows require{share}"
+    return f"{by}, as {summary.fold_rows:,} held-out rows require{share}"
 
 
 def _some(names: Iterable[str], separator: str = ", ") -> str:

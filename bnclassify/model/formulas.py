@@ -126,12 +126,13 @@ class Raised:
 
 @dataclass(frozen=True, eq=False)
 class Blend:
-    """The score of a formula and, if features are missing, of trees: k·score + (1 - k)·(log_prior + w·t) + g.
+    """The score of a formula and, if features are missing, of trees: k·score + (1-k)·(log_prior + w·t) + s·g.
 
     w = power + (1 - power)·h, t is the mean of the scores of the trees, and g the sum of the entries of
     ``gaps`` for missing values. Here, h is the sum of the ``usual`` shares of the missing features, divided
     by that of all features, and k = (1 - h)·(1 - m)^(exponent - 1), where m is the number of missing features
-    with a ``usual`` share of 1, divided in the same way.
+    with a ``usual`` share of 1, divided in the same way. If n other features are missing, more than ``most``,
+    s = most / n; if not, s = 1.
     """
 
     formula: Formula
@@ -141,6 +142,7 @@ class Blend:
     power: float
     gaps: tuple[Table, ...]
     exponent: float
+    most: float
 
 
 Formula: TypeAlias = Sum | Mixture | Choice | Raised | Blend

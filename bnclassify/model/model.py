@@ -14,7 +14,8 @@ from ..base.checks import OneOf, Optional
 from ..base.immutable import EMPTY, Immutable, cached_property
 from ..base.messages import listed
 from ..counts.contingency import Recoding, recoded
-from ..frames.schema import Countable, Dataset, Levels, match
+from ..frames.dataset import Countable, Dataset, match
+from ..frames.schema import Levels
 from ..numbers.discretization import Discretizer
 from ..numbers.preparation import Preparation
 from .facts import mark_up, write_facts
@@ -68,11 +69,11 @@ class Model(Immutable):
     densities: Mapping[Hashable, Density] = EMPTY
     """The densities of the features that are numbers, by name."""
 
-    is_aode = False
-    """Whether it averages one-dependence estimators."""
+    called = ""
+    """What messages call the model type, if it is not public."""
 
-    splits_tables = False
-    """Whether `marginal_tables` are terms of its scores; if not, they are ratios of its scores."""
+    _splits_tables = False
+    """Whether `_marginal_tables` are terms of its scores; if not, they are ratios of its scores."""
 
     weighs_missing = False
     """Whether missing values contribute to the log odds."""
@@ -424,7 +425,7 @@ class Model(Immutable):
 
     def log_joint_left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: Any) -> Array:
         """Return ln P(features, class) of rows, each under the model of all other rows, (rows, classes)."""
-        raise TypeError(f"loo_power must be False for {self.called}, for which it is not defined.")
+        raise TypeError(f"held_out must be None for {self._called}, for which 'power' is not defined.")
 
     def warn_of_size(self, rows: int) -> None:
         """Warn if the tables have too many parameters for the number of rows."""

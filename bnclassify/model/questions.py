@@ -54,9 +54,9 @@ def members(x: Model) -> tuple[Model, ...]:
     return check_model(x).members
 
 
-@_returns("str", "The name.")
+@_returns("str or tuple of str", "The name, or one name per class variable.")
 def class_var(x: Model) -> Hashable:
-    """Return the name of the class.
+    """Return the name of the class, or the names of several class variables.
 
     {any model}
 
@@ -66,38 +66,8 @@ def class_var(x: Model) -> Hashable:
     >>> class_var(nb("class", load_car()))
     'class'
     """
-    return check_model(x).class_var
-
-
-@_returns("tuple of str", "One name per class variable.")
-def class_vars(x: Model) -> tuple[Hashable, ...]:
-    """Return the names of the class variables, of which most models have one.
-
-    {any model}
-
-    Examples
-    --------
-    >>> from bnclassify import class_vars, load_car, mbc, nb
-    >>> car = load_car()
-    >>> class_vars(mbc(["class", "safety"], car)), class_vars(nb("class", car))
-    (('class', 'safety'), ('class',))
-    """
-    return check_model(x).targets
-
-
-@_returns("tuple of str", "One name per variable.")
-def vars(x: Model) -> tuple[Hashable, ...]:
-    """Return the names of all variables: the features, then the class.
-
-    {any model}
-
-    Examples
-    --------
-    >>> from bnclassify import nb, vars
-    >>> vars(nb("class", features=["doors", "safety"]))
-    ('doors', 'safety', 'class')
-    """
-    return check_model(x).variables
+    targets = check_model(x).targets
+    return targets[0] if x.one_class else targets
 
 
 @_returns("tuple of str", "One name per feature.")
@@ -400,18 +370,3 @@ def is_anb(x: Model) -> bool:
     """
     graph = check_model(x).graph
     return graph is not None and graph.is_augmented and not graph.no_joint
-
-
-@_returns("bool", "True if the model is an AODE ensemble.")
-def is_aode(x: Model) -> bool:
-    """Return whether the model is an AODE ensemble.
-
-    {any model}
-
-    Examples
-    --------
-    >>> from bnclassify import aode, is_aode, load_car
-    >>> is_aode(aode("class", load_car()))
-    True
-    """
-    return check_model(x).is_aode

@@ -16,7 +16,8 @@ from ..base.arrays import Array, by_shape
 from ..base.checks import Optional, Real, Whole
 from ..base.immutable import COUNT, Immutable, bounded, is_within, record
 from ..counts.contingency import narrow
-from ..frames.schema import Countable, Schema
+from ..frames.dataset import Countable
+from ..frames.schema import Schema
 from ..numbers.preparation import Preparation
 
 if TYPE_CHECKING:
@@ -211,7 +212,8 @@ def posterior_tally(x: Model) -> Tally:
         return tally
     raise ValueError(
         "interval must be None unless the tables follow from counts and smooth, ess or m above 0 alone; "
-        f"those of {x.called} do not. Fit a network with such tables: {A_NETWORK}."
+        f"those of {x._called} do not. Fit with interval=True, as in bnc(class_var=..., "
+        f"dataset=..., interval=True), or fit a network with such tables: {A_NETWORK}."
     )
 
 

@@ -15,12 +15,12 @@ from ..base.arrays import TOLERANCE, Array, ArrayOf, Mask, Positions, blocks, xl
 from ..base.calls import advance
 from ..base.checks import Real, Whole
 from ..base.immutable import record
+from ..frames.dataset import Dataset
 from ..frames.opening import InFull
-from ..frames.schema import Dataset
 from ..frames.training import prepare_rows
 from ..model.model import Model
 from .classifiers import BNC
-from .estimates import Method, Prior, check_augmented
+from .priors import Method, Prior, check_augmented
 from .weighting import with_weights
 
 MAX_DEPTH = 30
@@ -87,17 +87,12 @@ def depth_weights(
 def min_testing_depths(class_var: Hashable, dataset: InFull) -> pd.Series[Any]:
     """Return the smallest depth at which an unpruned classification tree tests each feature.
 
-    Parameters
-    ----------
-    class_var : str
-        Name of the class variable.
-    dataset : pandas.DataFrame or Dataset
-        Training data. All columns except `class_var` are features.
+    Features that are never tested are omitted; the depth of the root is 1.
 
-    Returns
-    -------
-    pandas.Series
-        One depth per feature, 1 at the root. Features that are never tested are omitted.
+    Raises
+    ------
+    KeyError, TypeError
+        If the class is not a column, or a column contains numbers with fractions.
 
     Notes
     -----
@@ -113,12 +108,6 @@ def min_testing_depths(class_var: Hashable, dataset: InFull) -> pd.Series[Any]:
        Regression Trees.
     .. [2] Coppersmith, D., Hong, S. J., Hosking, J. R. M. (1999). Partitioning nominal
        attributes in decision trees. Data Mining and Knowledge Discovery 3.
-
-    Examples
-    --------
-    >>> from bnclassify import load_car, min_testing_depths
-    >>> min_testing_depths("class", load_car()).to_dict()
-    {'buying': 3, 'maint': 4, 'doors': 7, 'persons': 1, 'lug_boot': 5, 'safety': 2}
     """
     data = prepare_rows(dataset, class_var)
     depths = testing_depths(data, data.features, class_var, [np.arange(len(data))])[0]

@@ -15,27 +15,27 @@ from ..base.graphs import layers
 from ..base.immutable import EMPTY, PROBABILITY, bounded, cached_property, record
 from ..base.messages import shown
 from ..counts.contingency import count_families, flat_index
-from ..frames.schema import Countable, Dataset, Levels
+from ..frames.dataset import Countable, Dataset
+from ..frames.schema import Levels
 from ..model.formulas import Formula, Sum
 from ..model.model import Model, estimated, renewed
 from ..model.recipes import Recipe, Tally
 from .densities import Density
 from .elimination import BLOCK_ROWS, beliefs, complete, draw_columns, joint_in_blocks
 from .em import maximize
-from .estimates import (
+from .factors import Batch, Factor, NumberTerm
+from .families import (
     Family,
     Scope,
     check_families,
     check_numbers,
     check_shapes,
     count_parameters,
-    is_nested,
     number_families,
-    tabulate,
     warn_of_wide_tables,
 )
-from .factors import Batch, Factor, NumberTerm
 from .gibbs import BURN_IN, GibbsSampler, product_joint
+from .priors import is_nested, tabulate
 
 _DEVIATIONS, _POINTS = 2.5, 201  # standard deviations beyond the means of a curve, and its number of points
 
@@ -409,7 +409,7 @@ class DN(Network):
 
     Examples
     --------
-    >>> from bnclassify import DN
+    >>> from bnclassify.models import DN
     >>> DN("class", (("a", "b", "class"), ("b", "a", "class"), ("class",)))
     <BLANKLINE>
       Bayesian network classifier (only structure, no parameters)

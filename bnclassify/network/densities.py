@@ -19,12 +19,12 @@ from ..base.checks import OneOf
 from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, Immutable, bounded, record
 from ..base.messages import listed, shown
 from ..counts.contingency import Recoding
-from ..counts.information import Known, Moments, known_values, moments_of, number_moments
+from ..counts.moments import Known, Moments, known_values, moments_of, number_moments
+from ..frames.dataset import Dataset
 from ..frames.opening import open_data
-from ..frames.schema import Dataset
 from ..frames.training import Numeric, find_numbers
 from ..model.model import Model, renewed
-from .estimates import Plain, Prior
+from .priors import Plain, Prior
 
 _LEAST_SHARE = 1e-9
 """The smallest variance, as a share of the largest variance of the number within the classes."""

@@ -17,11 +17,12 @@ from ..base.checks import Real, Whole
 from ..base.immutable import ANY_NUMBER, Immutable, bounded, record
 from ..base.messages import warn
 from ..counts.contingency import contingency_tables
-from ..frames.schema import Dataset
+from ..frames.dataset import Dataset
 from ..model.model import Model
 from . import elimination, forests
-from .estimates import Dirichlet, Method, Prior, PseudoCounts, Scope
 from .factors import Batch, Belief, Factor, sum_terms
+from .families import Scope
+from .priors import Dirichlet, Method, Prior, PseudoCounts
 
 _BLOCK_ROWS = 2**13
 _BLOCK_CELLS = 2**22
@@ -58,14 +59,12 @@ class EM(Method):
     takes_rows_without_class = True
 
     def __post_init__(self) -> None:
-        Whole(least=1).check("em_iterations", self.iterations)
-        Real(least=0).check("em_tolerance", self.tolerance)
+        Whole(least=1).check("iterations in missing", self.iterations)
+        Real(least=0).check("tolerance in missing", self.tolerance)
 
     def settings(self) -> Mapping[str, Any]:
         """Return the arguments of `lp` that request EM, without those at their defaults."""
-        settings = {name: getattr(self, name) for name in ("iterations", "tolerance")}
-        given = {f"em_{name}": v for name, v in settings.items() if v != getattr(EM, name)}
-        return {"missing": "em"} | given
+        return {"missing": "em" if self == EM() else dict(vars(self))}
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the model has a joint distribution and the prior adds pseudo-counts."""
@@ -106,7 +105,7 @@ def maximize(data: Dataset, scopes: Sequence[Scope], prior: PseudoCounts, em: EM
         objectives.append(objective)
         advance(f"{objective:.6g} nats")
     run = Run(converged, tuple(objectives))
-    warn_of_end(run, "Raise em_iterations or em_tolerance.")
+    warn_of_end(run, "Raise iterations or tolerance in missing={'iterations': ..., 'tolerance': ...}.")
     return tables, run
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..base.arrays import Array, Codes, Positions, log_sum_exp
 from ..base.immutable import cached_property, record
 from ..base.messages import listed
-from ..frames.schema import Countable, Dataset
+from ..frames.dataset import Countable, Dataset
 from ..model.derived import forwarding
 from ..model.formulas import Formula, Mixture
 from ..model.model import Model, renewed

@@ -25,14 +25,15 @@ from ..base.checks import Real, Whole
 from ..base.immutable import record
 from ..base.messages import warn
 from ..counts.contingency import check_number, count_families, count_pairs, flat_index
-from ..frames.schema import Countable, Dataset
+from ..frames.dataset import Countable, Dataset
 from ..model.arguments import check_size
 from ..model.derived import Derived, forwarding
 from ..model.model import Model
 from ..model.questions import is_nb
 from ..model.recipes import Recipe
 from .classifiers import BNC
-from .estimates import Method, Prior, PseudoCounts, Scope, check_augmented, check_positive
+from .families import Scope
+from .priors import Method, Prior, PseudoCounts, check_augmented, check_positive
 
 _FLAT = 1e-6  # nats per row and weight; smaller slopes count as 0
 _OPTIONS = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-7}

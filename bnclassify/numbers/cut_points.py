@@ -16,7 +16,7 @@ from ..base.messages import listed, shown
 from ..counts.contingency import MAX_CELLS, flat_index
 from ..frames.columns import warn_of_columns
 from ..frames.databases import DatabaseTable, Spread
-from ..frames.encoding import encode_frame
+from ..frames.frame import encode_frame
 from ..frames.numeric import (
     MOST_CODES,
     are_categories,

@@ -15,7 +15,7 @@ from ..base.calls import guided
 from ..base.checks import Cutting, OneOf, Whole, check_columns, check_names
 from ..base.immutable import ANY_NUMBER, Immutable, bounded, cached_property, record
 from ..base.messages import listed, shown
-from ..frames.encoding import Row
+from ..frames.dataset import Data
 from ..frames.numeric import (
     as_floats,
     check_exact,
@@ -27,7 +27,7 @@ from ..frames.numeric import (
     read_numbers,
 )
 from ..frames.opening import frame_of
-from ..frames.schema import Data
+from ..frames.records import Row
 from ..frames.sources import AnyFrame, Source
 from .cut_points import (
     BY_CLASS,
@@ -67,6 +67,17 @@ class Discretizer(Immutable):
     ranges, means : tuple of tuple of float
         The smallest and the largest training value of each column with intervals, and the weighted mean of
         the training values in each interval; empty for other columns.
+
+    Examples
+    --------
+    >>> from bnclassify import discretize, load_pima
+    >>> women = load_pima()[["age", "bmi", "diabetes"]]
+    >>> frame, discretizer = discretize(women, class_var="diabetes")
+    >>> discretizer.cuts
+    {'age': (28.5,), 'bmi': (27.35,)}
+    >>> discretizer({"age": 51, "bmi": None})
+               age  bmi
+    0  (28.5, inf)  NaN
     """
 
     bounds = bounded(points=ANY_NUMBER, ranges=ANY_NUMBER, means=ANY_NUMBER)

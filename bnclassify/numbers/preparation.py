@@ -12,11 +12,14 @@ from ..base.checks import OneOf, check_columns, check_names
 from ..base.immutable import Immutable, record
 from ..base.messages import listed
 from ..frames.databases import DatabaseTable
-from ..frames.encoding import Frame, Row, encode_frame
+from ..frames.dataset import Countable, Data, Dataset, InMemory
+from ..frames.encode import check_new_level
+from ..frames.frame import Frame, encode_frame
 from ..frames.numeric import are_categories, check_class, is_binary
-from ..frames.opening import check_new_level, frame_of, open_data
+from ..frames.opening import frame_of, open_data
 from ..frames.partitions import Partitions
-from ..frames.schema import Columns, Countable, Data, Dataset, InMemory, Known
+from ..frames.records import Row
+from ..frames.schema import Columns, Known
 from ..frames.sources import Source
 from ..frames.training import Numeric, find_numbers, prepare, some_features
 from .cut_points import CUTTINGS, METHODS, table_cuts, table_of
@@ -37,6 +40,15 @@ class Preparation(Immutable):
         Discretizes numeric columns.
     missing : tuple
         Names of the columns whose missing values are a level.
+
+    Examples
+    --------
+    >>> from bnclassify import bnc, load_pima, preparation
+    >>> women = load_pima()[["age", "bmi", "diabetes"]]
+    >>> prepare = preparation(bnc("nb", "diabetes", women, smooth=1, discretize="mdlp"))
+    >>> prepare({"age": 51, "bmi": 24})
+               age             bmi
+    0  (28.5, inf)  (-inf, 27.35]
     """
 
     merger: Merger | None = None

@@ -13,10 +13,13 @@ from ..base.checks import Instance, Whole, check_columns, check_names
 from ..base.immutable import COUNT, Immutable, bounded, record
 from ..base.messages import shown
 from ..counts.contingency import contingency_tables
-from ..frames.encoding import Frame, Row, encode_frame
+from ..frames.dataset import Data, Dataset
+from ..frames.frame import Frame, encode_frame
+from ..frames.labels import recode
 from ..frames.numeric import is_categorical, value_type
 from ..frames.opening import frame_of
-from ..frames.schema import MISSING, Columns, Data, Dataset, recode
+from ..frames.records import Row
+from ..frames.schema import MISSING, Columns
 from ..frames.sources import AnyFrame
 
 
@@ -35,6 +38,14 @@ class Merger(Immutable):
         Names of the columns with merged levels, in the order of the training data.
     levels : tuple of tuple
         The kept levels of each column, in their order.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bnclassify import merge_rare
+    >>> frame, merger = merge_rare(pd.DataFrame({"town": ["Aden"] * 3 + ["Bari"]}), min_count=2)
+    >>> merger(pd.DataFrame({"town": ["Aden", "Cork"]}))["town"].tolist()
+    ['Aden', 'other']
     """
 
     bounds = bounded(min_count=COUNT)
@@ -134,6 +145,11 @@ def merge_rare(
         A copy of ``dataset``, see `Merger`. Columns without rare levels are copied.
     Merger
         Merges the levels of other data frames.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If `columns` or `class_var` are not columns of `dataset`, or `min_count` is below 1.
 
     Notes
     -----

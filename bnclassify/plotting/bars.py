@@ -11,14 +11,14 @@ import pandas as pd
 from ..base.arrays import Array, ArrayOf
 from ..base.checks import Optional, Unseen, Whole, must_be
 from ..evaluation.arc_strength import check_strength, threshold_of
-from ..frames.encoding import Row
 from ..frames.opening import InFull
+from ..frames.records import Row
 from ..inference.evidence import weigh_evidence
 from ..inference.explain import describe, explain_row, write_rivals
 from ..model.arguments import check_fitted, check_model, encode_for
 from ..model.model import Model
 from ..model.questions import classes
-from ..model.traces import feature_weights, manb_arc_posterior
+from ..model.tables import feature_weights, manb_arc_posterior
 from .canvas import (
     BLUE,
     GREY,
@@ -163,7 +163,7 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
 
     Notes
     -----
-    If features have several terms (``loo_terms``), the bars are the sums of the weights of their tables.
+    If features have several terms, the bars are the sums of the weights of their tables.
 
     Examples
     --------
@@ -200,6 +200,11 @@ def plot_strength(strength: pd.DataFrame, *, threshold: float | None = None, ax:
     matplotlib.axes.Axes
         One bar per pair of variables, the strongest first, in the more frequent direction. Bars above
         the threshold are blue. If there are many, only the 25 strongest below 1 are drawn, with a note.
+
+    Raises
+    ------
+    TypeError
+        If `strength` is not a result of `arc_strength`.
 
     Examples
     --------

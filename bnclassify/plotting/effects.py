@@ -11,9 +11,10 @@ import numpy as np
 from ..base.arrays import Codes
 from ..base.checks import Instance
 from ..base.messages import shown
-from ..frames.encoding import Row
+from ..frames.dataset import Dataset, match
 from ..frames.opening import InFull
-from ..frames.schema import MISSING, Dataset, match
+from ..frames.records import Row
+from ..frames.schema import MISSING
 from ..inference.evidence import Effect, measure_effect
 from ..inference.explain import describe, read_one
 from ..inference.scorecard import Scorecard
@@ -210,6 +211,11 @@ def plot_nomogram(card: Scorecard, *, row: InFull | Row | None = None, ax: Axes 
         The first scale measures the points of the values below it. The last two translate the total into the
         probability. A feature with a parent has one scale per value of the parent. Missing values
         are not drawn; see ``card.points``.
+
+    Raises
+    ------
+    TypeError
+        If `card` is not a result of `scorecard`.
 
     Examples
     --------

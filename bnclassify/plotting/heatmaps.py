@@ -13,14 +13,15 @@ import numpy as np
 from ..base.arrays import ArrayOf, Mask
 from ..base.messages import shown
 from ..counts.contingency import contingency_tables
+from ..frames.dataset import Dataset, match
 from ..frames.opening import InFull
-from ..frames.schema import Dataset, Levels, Schema, match
+from ..frames.schema import Levels, Schema
 from ..inference.explain import describe
 from ..model.arguments import encode_for
 from ..model.questions import families, values
-from ..model.traces import cpt
+from ..model.tables import cpt
 from ..network.classifiers import Network
-from ..network.estimates import Family
+from ..network.families import Family
 from .canvas import (
     HATCHED,
     LINE,
@@ -56,7 +57,7 @@ def plot_cpt(
     Parameters
     ----------
     x : BNC or another model of one network
-        With parameters.
+        Fitted model.
     variable : str
         A feature or the class.
     dataset : pandas.DataFrame or Dataset, optional

@@ -21,9 +21,10 @@ from ..base.checks import Flag, OneOf, Optional, Real, Unseen
 from ..base.graphs import find_cycle, layers
 from ..base.messages import listed, shown
 from ..evaluation.arc_strength import check_strength
-from ..frames.encoding import Row
+from ..frames.dataset import match
+from ..frames.labels import check_unseen
 from ..frames.opening import InFull
-from ..frames.schema import check_unseen, match
+from ..frames.records import Row
 from ..inference.explain import explain_row, read_one
 from ..inference.query import query
 from ..model.arguments import check_joint, check_model

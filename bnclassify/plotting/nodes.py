@@ -11,7 +11,7 @@ from typing import Any
 import graphviz
 
 from ..base.messages import cut
-from ..frames.encoding import is_missing
+from ..frames.records import is_missing
 from ..inference.evidence import REST
 from ..inference.explain import Explanation, describe
 from ..model.model import Model
@@ -43,7 +43,9 @@ def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
 def written(text: str) -> str:
     """Escape text for Graphviz, line by line, and shorten lines that some versions cannot read."""
     lines = (visible(cut(line, _LONGEST_LINE)) for line in text.split("\n"))
-    escaped: str = graphviz.nohtml("\\n".join(map(graphviz.escape, lines)))  # a class of its own
+    escaped: str = graphviz.nohtml(
+        "\\n".join(map(graphviz.escape, lines))
+    )  # a class of its own, not a plain str
     return escaped
 
 

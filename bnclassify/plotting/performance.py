@@ -16,7 +16,7 @@ from ..evaluation.compare_ranks import RankComparison
 from ..evaluation.fold_scores import choose_metric, scheme_of
 from ..metrics import METRICS
 from ..model.recipes import check_interval
-from ..model.traces import greedy_scores, search_steps
+from ..model.tables import search_steps
 from ..network.classifiers import BNC
 from .canvas import (
     BLUE,
@@ -46,7 +46,7 @@ def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     x : BNC
-        A structure found by greedy search; see `greedy_scores`.
+        A structure found by greedy search; see `search_steps`.
     {ax, returns, raises}
     TypeError, ValueError
         If the structure was not found by greedy search.
@@ -56,8 +56,11 @@ def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
     >>> from bnclassify import load_car, plot_scores, tan_hc
     >>> ax = plot_scores(tan_hc("class", load_car(), k=5, smooth=1, rng=0))
     """
-    scores, metric = greedy_scores(x), METRICS[x.trace["metric"]]
-    made = search_steps(x)[["operation", "from", "to"]].itertuples(index=False, name=None)
+    steps = search_steps(x)
+    if "metric" not in x.trace:
+        raise ValueError("x must be found by greedy search, as by fssj, bsej, tan_hc, tan_hcsp or kdb.")
+    scores, metric = steps.attrs["scores"], METRICS[x.trace["metric"]]
+    made = steps[["operation", "from", "to"]].itertuples(index=False, name=None)
     axes = horizontal_axes(ax, ["initial structure", *(_name_move(*move) for move in made)])
     axes.plot(scores, range(len(scores)), color=BLUE, marker="o", markersize=4)
     note(axes, f"{scores[0]:.3f}", (scores[0], 0), (0, 4), ha="center")
@@ -105,6 +108,11 @@ def plot_cv(
     matplotlib.axes.Axes
         One line per model with one mark per fold. If `results` are of `cv`, a dashed line marks the value of
         the majority class alone.
+
+    Raises
+    ------
+    TypeError
+        If `results` is not a result of `cv` with ``mean=False``.
 
     Examples
     --------
@@ -162,12 +170,17 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         Each cell contains its count and its share of the row, and is darker if the share is larger. With more
         than 30 classes, cells have no numbers, and some of the classes have a label.
 
+    Raises
+    ------
+    TypeError
+        If `counts` is not a result of `confusion`.
+
     Examples
     --------
-    >>> from bnclassify import confusion, load_car, lp, nb, plot_confusion, predict
+    >>> from bnclassify import bnc, confusion, cv_predict, load_car, plot_confusion
     >>> car = load_car()
-    >>> model = lp(nb("class", car), car, smooth=1)
-    >>> ax = plot_confusion(confusion(predict(model, car), car["class"]))
+    >>> labels = cv_predict(bnc("nb", "class", car, smooth=1), car, rng=0, prob=False)
+    >>> ax = plot_confusion(confusion(labels, car["class"]))
     """
     table = _check_counts(counts)
     totals = table.sum(axis=1, keepdims=True)
@@ -231,6 +244,11 @@ def plot_calibration(
         below it, the model is overconfident. A gray bar on the diagonal contains the share in 95 % of
         samples if the posteriors are calibrated.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If `posteriors` does not have one column per class, or `actual` has other rows or classes.
+
     References
     ----------
     .. [1] Bröcker, J., Smith, L. A. (2007). Increasing the reliability of reliability diagrams. Weather
@@ -279,6 +297,11 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     matplotlib.axes.Axes
         A line from each model to its average rank, the best on the left. A bar joins models whose ranks
         differ by less than Nemenyi's critical difference, which is drawn from rank 1.
+
+    Raises
+    ------
+    TypeError
+        If `comparison` is not a result of `compare_ranks`.
 
     Examples
     --------

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..base.arrays import Array, ArrayOf, Positions
 from ..base.messages import listed, warn
+from ..frames.dataset import Dataset
+from ..frames.encode import each_a_case
 from ..frames.numeric import as_floats
-from ..frames.opening import each_a_case
-from ..frames.schema import Dataset
 
 _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a float
 _ROUNDS = 4  # in which rows and values describe each other
@@ -80,6 +80,8 @@ class Contents:
             own = _mixed(np.bincount(place, mass)[place].astype(np.uint64), 3)
         self._features, self._is_number = features, [name in data.numbers for name in data.columns]
         self._classes, self._mass = (classes, n_classes), mass
+        numbers = [data.numbers.get(name) for name in data.columns[:-1]]
+        self.shapes = np.array([0.0 if of is None else _shape(of) for of in numbers])
         self.rows, self.columns = self._described(own, own)
         for _ in range(_MOST_MARKS):
             marked = [own + (contents == one) for one in _tied(self.rows, contents)[:_MOST_TRIED]]
@@ -116,8 +118,20 @@ class Contents:
 
     @property
     def column_order(self) -> Positions:
-        """An order of the features."""
-        return np.argsort(self.columns, kind="stable")
+        """An order of the features; those with one description are ordered by the shape of their numbers."""
+        return np.lexsort((self.shapes, self.columns))
+
+
+def _shape(numbers: Any) -> float:
+    """Return a figure that does not depend on the unit: the mean square of numbers, with the range 0 to 1.
+
+    Example: prices and their logarithms have the same ranks, but different shapes.
+    """
+    values = as_floats(numbers)
+    known = values[~np.isnan(values)]
+    known = known / (np.abs(known).max(initial=0.0) or 1.0)
+    low, high = known.min(initial=1.0), known.max(initial=-1.0)
+    return round(float(np.mean(((known - low) / (high - low)) ** 2)), 6) if high > low else 0.0
 
 
 def _tied(rows: Keys, contents: Keys) -> Keys:

@@ -15,7 +15,7 @@ import numpy as np
 from ..base.arrays import Array, ArrayOf, Positions
 from ..base.immutable import COUNT, Immutable, bounded, cached_property, record
 from ..counts.contingency import Recoding
-from ..frames.schema import Countable
+from ..frames.dataset import Countable
 
 Places = Positions
 

@@ -17,7 +17,7 @@ A family of models states its steps in `Model.default_steps`, a key of `STEPS`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Literal
 
 from ..model.model import Model
@@ -27,9 +27,13 @@ TERMS = ("zscores", "slopes", "shifts", "depths", "codings", "gaps")
 """The additional terms of features."""
 
 STEPS: dict[str, dict[str, Any]] = {
-    "weights": {"backoff": True, "loo_weights": True, "loo_terms": TERMS, "parts": 5},
-    "power": {"backoff": True, "loo_power": True},
-    "power of counts": {"smooth": 1, "loo_power": True},
+    "weights": {
+        "backoff": True,
+        "held_out": "weights",
+        "held_out_args": {"terms": TERMS, "folds": 5, "blend": True},
+    },
+    "power": {"backoff": True, "held_out": "power"},
+    "power of counts": {"smooth": 1, "held_out": "power"},
     "plain": {"smooth": 1},
 }
 """The arguments of `lp` by `Model.default_steps`."""
@@ -47,31 +51,29 @@ def cuts(learner: Callable[..., Model]) -> Literal["averaged_mdlp", "mdlp"]:
 
 def steps(
     x: Model,
-    given: Mapping[str, Any],
+    given: dict[str, Any],
     *,
     ranked: bool,
     in_memory: bool,
     grouped: bool = False,
     additive: bool = False,
 ) -> dict[str, Any]:
-    """Return the arguments of `lp` for a structure, of which ``given`` ones replace some.
+    """Return the arguments of `lp` for a structure, with the ``given`` ones in place of others.
 
-    The parents are ``ranked`` if some of them can be dropped. Groups are held out by parts, not one by one.
+    The parents are ``ranked`` if some of them can be dropped. Groups are held out by folds, not one by one.
     """
     if any(given.get(name) not in (None, False, "available") for name in _OTHER_METHODS):
-        return STEPS["plain"]
-    found = dict(STEPS[x.default_steps])
+        return STEPS["plain"] | given
+    found = dict(STEPS[x._recipe])
+    args, usual = dict(found.pop("held_out_args", {})), found.get("held_out")
+    if not in_memory or given.get("held_out", usual) != usual:
+        found.pop("held_out", None)
+        return found | given
     if additive:
-        found["loo_terms"] = ADDITIVE
-    if "parts" in found and ranked:
-        found["loo_parents"] = True
-    if given.get("loo_power") or not in_memory:
-        return {name: found[name] for name in ("backoff", "smooth") if name in found}
-    if grouped and found.pop("loo_power", False):
-        found["honest_power"] = 5
-    if given.get("honest_power") or not given.get("loo_weights", True):
-        found.pop("parts", None)
-        found.pop("loo_power", None)
-    if not given.get("loo_weights", True):
-        found.pop("loo_terms", None)
-    return found
+        args["terms"] = ADDITIVE
+    if usual == "weights" and ranked:
+        args["parents"] = True
+    if usual == "power" and grouped:
+        args["folds"] = 5
+    args |= given.get("held_out_args") or {}
+    return found | given | ({"held_out_args": args} if args else {})

@@ -11,11 +11,11 @@ import numpy as np
 
 from ..base.arrays import Array, Codes, log
 from ..base.immutable import POWER, Immutable, bounded, record
-from ..frames.schema import Dataset
+from ..frames.dataset import Dataset
 from ..network.classifiers import BNC
 from ..network.elimination import BLOCK_ROWS, network_joint
-from ..network.estimates import Scope
 from ..network.factors import Factor
+from ..network.families import Scope
 from .cases import column_order
 from .powers import log_likelihood, odds
 from .tables import LeftOut, PrefixTable
@@ -32,20 +32,22 @@ _MOST_ROWS = 200
 class Fading(Immutable):
     """The score of a row that lacks a share h of what is usually known: the terms count λ, and trees 1 − λ.
 
-        λ Σ terms + (1 − λ) (ln P(y) + (power + (1 − power) h) M) + Σ shifts of the missing values
+        λ Σ terms + (1 − λ) (ln P(y) + (power + (1 − power) h) M) + μ Σ shifts of the missing values
 
     λ = (1 − h) (1 − g)^(exponent − 1), where g is the share of features that no training row lacks. M is the
     mean log evidence of the observed features given the class in trees that marginalize over the missing
     ones, and ``usual`` the share of the training rows in which each feature is known, which weighs it in h
     and g. ``power`` is the best one for complete rows, where dependent features are counted repeatedly; of
-    a single feature it is 1.
+    a single feature it is 1. If a row lacks g > ``gaps`` of the features that training rows lack, μ is
+    ``gaps`` / g, because shifts of rows with few gaps do not add up in rows with many; if not, μ is 1.
     """
 
-    bounds = bounded(usual=(0.0, 1.0), power=POWER, exponent=(1.0, _MOST_EXPONENT))
+    bounds = bounded(usual=(0.0, 1.0), power=POWER, exponent=(1.0, _MOST_EXPONENT), gaps=(1.0, POWER[1]))
 
     usual: Array
     power: float
     exponent: float = 1.0
+    gaps: float = 1.0
 
     def shares(self, codes: Codes) -> Array:
         """Return h of each row, (rows,)."""
@@ -61,6 +63,11 @@ class Fading(Immutable):
         kept = (1 - h) * (1 - self.new_shares(codes)) ** (self.exponent - 1)
         power = (self.power + (1 - self.power) * h)[:, None]
         return kept, (1 - kept)[:, None] * (log_prior + power * evidence)
+
+    def of_shifts(self, codes: Codes) -> Array:
+        """Return μ of each row, (rows, 1)."""
+        lacking = np.count_nonzero(codes[self.usual < 1] < 0, axis=0)
+        return np.asarray(self.gaps / np.maximum(lacking, self.gaps)[:, None])
 
     def new_shares(self, codes: Codes) -> Array:
         """Return g of each row, (rows,)."""

@@ -16,21 +16,22 @@ import pandas as pd
 from ..base.arrays import TOLERANCE, Array, Codes, Positions, one_thread
 from ..base.checks import Flag, OneOf
 from ..base.immutable import POWER, bounded, record
-from ..frames.schema import Dataset
+from ..frames.dataset import Dataset
 from ..model.derived import Derived, forwarding
 from ..model.formulas import Formula, Raised
 from ..model.model import Model, renewed
 from ..model.recipes import A_NETWORK, Recipe
 from ..network.classifiers import BNC
-from ..network.estimates import Method, Prior, check_positive
+from ..network.priors import Method, Prior, check_positive
 from .cases import in_order, row_keys
 from .incomplete import Fading, learn_exponent, marginalize, missing_shares
+from .log_linear import LogLinear
 from .powers import COMMON_PRECISION, Powers, best_powers, common_power, log_likelihood, odds
 from .prior import check_prefix_prior
 from .refined import ADDITIVE, TERMS
 from .refinement import Fit, HeldOutTerms, Refinement
 from .tables import LeftOut
-from .weighted import LogLinear, Stacked, Weighted
+from .weighted import Stacked, Weighted
 
 _ALMOST = 1 - 1e-9  # largest share of rows in which a feature is known that some rows lack
 _BLOCK_CELLS = 2**16  # number of log probabilities of a family, which stay in cache
@@ -48,8 +49,8 @@ class LeaveOneOutSummary:
     ``power`` is the best common power of all tables, ``objective`` the maximum of the objective,
     ``log_likelihood`` the log-likelihood of the classes of held-out rows, ``parents`` the largest number of
     feature parents kept, ``rows`` the number of held-out rows, and ``ridges`` the precision of the weights of
-    additional terms. ``honest_power`` is the power by parts of the rows, or None, and ``honest_rows``
-    the number of rows in these parts.
+    additional terms. ``fold_power`` is the power by folds of the rows, or None, and ``fold_rows``
+    the number of rows in these folds.
     """
 
     power: float
@@ -58,8 +59,8 @@ class LeaveOneOutSummary:
     parents: int
     rows: int
     ridges: Mapping[str, float] = field(default_factory=dict)
-    honest_power: float | None = None
-    honest_rows: int = 0
+    fold_power: float | None = None
+    fold_rows: int = 0
     regression_power: float | None = None
 
 
@@ -137,29 +138,21 @@ class LeaveOneOut(Method):
     terms: tuple[str, ...] = ()
     ridges: Mapping[str, float] = field(default_factory=dict)
 
-    argument = "loo_weights, loo_parents"
+    argument = "held_out"
 
     def __post_init__(self) -> None:
-        Flag().check("loo_weights", self.weights)
-        Flag().check("loo_parents", self.parents)
+        Flag().check("weights", self.weights)
+        Flag().check("parents in held_out_args", self.parents)
         for name in self.terms:
-            OneOf(TERMS).check("loo_terms", name)
-        if self.terms and not self.weights:
-            raise ValueError("loo_weights must be True if loo_terms are given; got False.")
-
-    def settings(self) -> Mapping[str, Any]:
-        """Return the arguments of `lp` that request this."""
-        flags = {"loo_weights": self.weights, "loo_parents": self.parents}
-        asked: dict[str, Any] = {name: True for name, flag in flags.items() if flag}
-        return asked | ({"loo_terms": self.terms} if self.terms else {})
+            OneOf(TERMS).check("terms in held_out_args", name)
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the model has one structure, and the prior leaves no probability at 0."""
-        name = next(iter(self.settings()), "loo_parents")
+        name = f"held_out={'weights' if self.weights else 'parents'!r}"
         if not isinstance(x.graph, BNC):
             raise TypeError(
                 f"{name} is defined for a single Bayesian network; got a {type(x).__name__}. For an "
-                "ensemble, use loo_power=True."
+                "ensemble, use held_out='power'."
             )
         check_positive(prior, name)
         check_prefix_prior(prior)
@@ -273,14 +266,16 @@ def _fading(data: Dataset, terms: Array, classes: Codes, counts: Array, asked: S
     If all terms depend on one feature, missing values only have their shifts, so that the sum remains one.
     """
     if asked and set(asked) <= {*ADDITIVE}:
-        return Fading(np.zeros(len(data.codes) - 1), 1.0)
+        return Fading(np.zeros(len(data.codes) - 1), 1.0, gaps=max(1.0, len(data.codes) - 1))
     weights = np.ones(len(data)) if data.weights is None else data.weights
     known = data.codes[:-1] >= 0
     usual = np.where(
         known.all(axis=1), 1.0, np.minimum(known @ weights / max(weights.sum(), 1e-300), _ALMOST)
     )
     power = common_power(terms.sum(axis=0), classes, counts) if data.cards[-1] > 1 else 1.0
-    return Fading(usual, power)
+    lacking = np.count_nonzero(~known, axis=0)
+    gaps = float(lacking**2 @ weights / max(lacking @ weights, 1e-300))  # in the row of a mean missing value
+    return Fading(usual, power, gaps=max(1.0, gaps))
 
 
 def _hold_out_groups(
@@ -339,15 +334,11 @@ def _hold_out_groups(
 class LeaveOneOutPower(Method):
     """Raise the posterior to the power that maximizes the likelihood of the classes of held-out rows."""
 
-    argument = "loo_power"
-
-    def settings(self) -> Mapping[str, Any]:
-        """Return the argument of `lp` that requests this."""
-        return {"loo_power": True}
+    argument = "held_out"
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise if the prior leaves probabilities of 0."""
-        check_positive(prior, self.argument)
+        check_positive(prior, "held_out='power'")
         check_prefix_prior(prior)
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:

@@ -13,8 +13,8 @@ from scipy.special import digamma, gammaln
 from ..base.arrays import TOLERANCE, Array, ArrayOf, Positions
 from ..base.checks import Flag, Real, must_be
 from ..base.immutable import cached_property, record
-from ..frames.schema import Dataset
-from ..network.estimates import (
+from ..frames.dataset import Dataset
+from ..network.priors import (
     LEAST_AMOUNT,
     MOST_AMOUNT,
     MOST_ESS,

@@ -18,11 +18,11 @@ from ..model.formulas import Scale, Table
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
+from .codings import Coarsening
 from .incomplete import Fading
-from .stacked import Coarsening
+from .log_linear import LogLinear
 from .tables import PrefixTable
 from .terms import NumberTerms
-from .weighted import LogLinear
 
 TERMS = ("gaussians", "zscores", "densities", "slopes", "shifts", "depths", "codings", "gaps")
 """The terms that can be added, in the order of `feature_weights`."""

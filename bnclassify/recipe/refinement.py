@@ -10,8 +10,9 @@ import numpy as np
 
 from ..base.arrays import Array, Positions
 from ..base.immutable import cached_property
+from ..frames.dataset import Dataset
 from ..frames.numeric import as_floats
-from ..frames.schema import MISSING, Dataset
+from ..frames.schema import MISSING
 from ..model.model import Model, renewed
 from .cases import column_order
 from .counts import without_class
@@ -115,12 +116,10 @@ class HeldOutTerms:
         for name, columns in self.terms.columns.items():
             if name in names:
                 own = columns[self.rows]
-                if self.kept is not None and name != "gaps":
-                    own = (
-                        own * self.kept[:, None]
-                        if isinstance(own, np.ndarray)
-                        else own.multiply(self.kept[:, None]).tocsr()
-                    )
+                if self.kept is not None:
+                    gaps = self.fading.of_shifts(self.data.codes[:-1, self.rows])
+                    by = gaps if name == "gaps" else self.kept[:, None]
+                    own = own * by if isinstance(own, np.ndarray) else own.multiply(by).tocsr()
                 blocks.append(Block(name, columns=own))
         return blocks
 

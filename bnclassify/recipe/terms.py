@@ -15,7 +15,7 @@ from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, log
 from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, POWER, Immutable, bounded, cached_property, record
 from ..counts.contingency import flat_index
 from ..model.formulas import Slope, Student
-from ..network.estimates import Scope
+from ..network.families import Scope
 from .tables import LeftOut, PrefixTable, class_probabilities, feature_probabilities
 
 _MOST_CELLS = 2**20  # of a table that is written out in full, to be looked up

@@ -41,6 +41,14 @@ class ChainEnsemble(MultiModel):
         The steps that learned it; `cv` repeats them.
     learned : mapping
         Additional results of learning, by name.
+
+    Examples
+    --------
+    >>> from bnclassify import chain, load_voting, lp, members
+    >>> voting = load_voting()
+    >>> structure = chain(["mx_missile", "crime"], voting, orders=3, rng=5)
+    >>> [[member.class_var for member in members(one)] for one in members(structure)]
+    [['mx_missile', 'crime'], ['crime', 'mx_missile'], ['crime', 'mx_missile']]
     """
 
     is_chain = True

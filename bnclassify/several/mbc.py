@@ -17,7 +17,8 @@ from ..base.arrays import Array, Codes, Positions, blocks, first_best, log
 from ..base.immutable import PROBABILITY, bounded, cached_property, record
 from ..base.messages import listed, shown
 from ..counts.contingency import count_families
-from ..frames.schema import Dataset, Levels
+from ..frames.dataset import Dataset
+from ..frames.schema import Levels
 from ..model.recipes import Recipe, Tally
 from ..network.classifiers import Graph
 from ..network.elimination import (
@@ -36,8 +37,9 @@ from ..network.elimination import (
     score_all,
 )
 from ..network.ensemble import ArcShares, mean_arcs
-from ..network.estimates import Family, Prior, check_families, tabulate
 from ..network.factors import Factor
+from ..network.families import Family, check_families
+from ..network.priors import Prior, tabulate
 from .multidimensional import MOST_COMBINATIONS, MultiModel
 
 
@@ -179,7 +181,7 @@ class MBC(Bridged, Graph):
 
     Examples
     --------
-    >>> from bnclassify import MBC
+    >>> from bnclassify.models import MBC
     >>> MBC(("rain", "wind"), (("sky", "rain", "wind"), ("rain",), ("wind", "rain")))
     <BLANKLINE>
       Bayesian network classifier (only structure, no parameters)
@@ -248,6 +250,16 @@ class MAODE(Bridged):
         The steps that learned it; `cv` repeats them.
     learned : mapping
         Additional results of learning, by name.
+
+    Examples
+    --------
+    >>> from bnclassify import load_voting, lp, maode, predict
+    >>> voting = load_voting()
+    >>> model = lp(maode(["mx_missile", "crime"], voting), voting, smooth=1)
+    >>> predict(model, voting.head(2))
+      mx_missile crime
+    0          n     y
+    1          n     y
     """
 
     bounds = bounded(cpts=PROBABILITY, class_cpts=PROBABILITY)

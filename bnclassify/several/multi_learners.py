@@ -13,29 +13,19 @@ import pandas as pd
 
 from ..base.arrays import TOLERANCE
 from ..base.calls import check_arguments, parameters_of, progress_bar
-from ..base.checks import (
-    Instance,
-    Names,
-    OneOf,
-    ScoreName,
-    Seed,
-    Whole,
-    check_name,
-    check_rng,
-    must_be,
-)
+from ..base.checks import Instance, Names, OneOf, ScoreName, Seed, Whole, check_name, check_rng, must_be
 from ..base.graphs import maximum_arborescence, maximum_forest
 from ..base.immutable import record
 from ..base.messages import sharing, shown
 from ..counts.information import pair_statistics
+from ..frames.dataset import Learnable
 from ..frames.opening import InFull, InParts
-from ..frames.schema import Learnable
 from ..frames.training import prepare
 from ..learners import find_learner
 from ..learners.local_scores import LocalScores, check_score, warn_of_fractions
 from ..model.model import Model
 from ..model.recipes import Recipe, Step
-from ..network.estimates import Family
+from ..network.families import Family
 from .chain_ensemble import ChainEnsemble
 from .mbc import MAODE, MBC
 from .multidimensional import Chain
@@ -80,8 +70,8 @@ def mbc(
     """Learn a multidimensional Bayesian network classifier: one network that predicts several classes.
 
     The class variables that a feature depends on become its parents, so that evidence about one class
-    variable changes the posteriors of the others. With both graphs empty this is the multidimensional
-    naive Bayes classifier, with two trees the tree-augmented classifier of van der Gaag and de Waal.
+    variable changes the posteriors of the others. With both graphs empty, this is the multidimensional
+    naive Bayes, and with two trees the tree-augmented classifier [1]_.
 
     Parameters
     ----------

@@ -14,8 +14,9 @@ from ..base.arrays import Array, Codes, blocks, first_best, log, log_normalize
 from ..base.checks import OneOf
 from ..base.immutable import EMPTY, cached_property, record
 from ..base.messages import listed, shown
+from ..frames.dataset import Learnable, match
 from ..frames.opening import InFull, InParts, open_rows
-from ..frames.schema import Columns, Learnable, Levels, match
+from ..frames.schema import Columns, Levels
 from ..frames.training import prepare
 from ..metrics.outcomes import Labelling
 from ..model.derived import forwarding
@@ -41,7 +42,7 @@ class MultiModel(Model):
         """Raise a TypeError that names the class variables."""
         raise TypeError(
             f"x must predict one class variable; got a model of {listed(self.class_vars)}, which "
-            "class_vars(x) returns."
+            "class_var(x) returns."
         )
 
     @property
@@ -183,6 +184,14 @@ class Chain(MultiModel):
         The steps that learned it; `cv` repeats them.
     learned : mapping
         Additional results of learning, by name.
+
+    Examples
+    --------
+    >>> from bnclassify import chain, load_voting, lp, members
+    >>> voting = load_voting()
+    >>> model = lp(chain(["mx_missile", "crime"], voting), voting, smooth=1)
+    >>> [member.class_var for member in members(model)]
+    ['mx_missile', 'crime']
     """
 
     is_chain = True

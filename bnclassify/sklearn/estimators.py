@@ -21,9 +21,10 @@ from ..base.parallel import using_jobs
 from ..evaluation.summary import measure_strengths
 from ..fitting.bnc import bnc, relearn_raw
 from ..fitting.lp import lp
+from ..frames.dataset import Dataset
+from ..frames.encode import each_a_case
 from ..frames.numeric import check_index, check_weights
-from ..frames.opening import Meaning, each_a_case, group_labels
-from ..frames.schema import Dataset
+from ..frames.opening import Meaning, group_labels
 from ..frames.sources import in_pandas
 from ..inference.predict import check_costs, check_prior, log_prior_ratio, predict, weigh_classes
 from ..learners import LEARNERS, find_learner
@@ -60,9 +61,11 @@ def _arguments_of(x: Model) -> dict[str, Any]:
         names = ("discretize", "bins", "min_count", "missing_level")
         steps = {name: step.settings[name] for name in names}
         learner, dag_args = step.settings["learner"], dict(step.settings["dag_args"])
-        ranked = {name: value for name, value in lp_args.items() if name != "loo_parents"}
-        if step.settings.get("is_default") and ranked in STEPS.values():  # the default recipe
-            dag_args = {name: v for name, v in dag_args.items() if name != "kdbk" or ranked == lp_args}
+        held_out_args = dict(lp_args.get("held_out_args", {}))
+        ranked = held_out_args.pop("parents", False)
+        usual = lp_args | ({"held_out_args": held_out_args} if held_out_args else {})
+        if step.settings.get("is_default") and usual in STEPS.values():  # the default recipe
+            dag_args = {name: v for name, v in dag_args.items() if name != "kdbk" or not ranked}
             lp_args = {}
     if isinstance(dag_args.get("parents"), tuple):  # of anb
         dag_args["parents"] = dict(dag_args["parents"])
@@ -98,11 +101,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     discretize, bins, min_count, missing_level : optional
         As in `bnc`. With "auto", numeric columns are also discretized if a prior is given.
     handle_unknown : {"error", "missing"}, default "missing"
-        Whether an unseen value raises an error at prediction or is treated as missing. All categories of a
-        categorical column are seen. If no value of a column is known, and all differ from levels only in type
-        or by ".0", it is an error.
+        Whether a value that did not occur in `fit` raises an error or is treated as missing. All categories
+        of a categorical column are known. A column in which only the type is wrong is always an error.
     prior, costs : optional
-        As in `bnclassify.predict`. Costs do not change probabilities.
+        As in `bnclassify.predict`. Costs change labels, not probabilities.
     additive : bool, default False
         If True, the default recipe fits a sum of one effect per feature, as in `bnc`.
     interval, draws : bool and int, default False and 20
@@ -110,10 +112,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     weights_are : {"frequencies", "cases"}, optional
         Whether whole weights in `fit` are numbers of equal rows, or each row is one case; see `fit`.
     random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
-        Seed of the learner and of `lp`: their ``rng``. It also draws the held-out parts of the default
-        recipe, which by default depend on the contents of the rows alone.
+        Seed of everything that is drawn at random: ``rng`` of the learner, of `lp` and of the the
+        folds of the default recipe, which by default depend on the contents of the rows alone.
     n_jobs : int, optional
-        Number of tasks of a fit that run at the same time, as in `cv`: held-out parts of the default recipe,
+        Number of tasks of a fit that run at the same time, as in `cv`: folds of the default recipe,
         and features of `chisq_dn`.
     verbose : bool, optional
         Whether to show a progress bar; by default after 3 seconds, in an interactive session.
@@ -141,18 +143,33 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     Notes
     -----
-    `X` is a DataFrame or an array. Text, bool and categorical columns are categorical, and so are flags.
-    Other numeric columns are discretized. The default recipe also reads numbers that repeat by their own
-    values; with a prior, whole numbers with at most ten values stay categories, also of type float, because
-    OrdinalEncoder and KBinsDiscretizer return these. A column with one interval is dropped unless it is the
-    only one. NaN, None and pd.NA are missing values; see `lp`. In grids, ``dag_args__score`` is an argument
-    in ``dag_args``.
+    Text, bool and categorical columns are categorical, and so are numbers with two values. Other numeric
+    columns are discretized, and one with a single interval is dropped unless it is the only one. The
+    default recipe also uses numbers that repeat as labels. With a prior, whole numbers with at most ten
+    values stay categories, also of type float, as OrdinalEncoder and KBinsDiscretizer return them. NaN,
+    None and pd.NA are missing values. In grids, ``dag_args__score`` is the argument `score` in
+    ``dag_args``. `score` returns the accuracy.
 
     Examples
     --------
+    Fit, predict a woman of whom two measurements are known, and ask for the strongest reason:
+
+    >>> import pandas as pd
+    >>> from bnclassify import explain, load_pima
+    >>> from bnclassify.sklearn import BNCClassifier
+    >>> women = load_pima()
+    >>> X, y = women.drop(columns="diabetes"), women["diabetes"]
+    >>> clf = BNCClassifier().fit(X, y)
+    >>> bea = pd.DataFrame({"age": [51], "glucose": [171]}).reindex(columns=X.columns)
+    >>> clf.predict_proba(bea).round(1)
+    array([[0.1, 0.9]])
+    >>> explain(clf.model_, bea.iloc[0], sort=True).index[0]
+    'glucose'
+
+    A grid search over learners:
+
     >>> from sklearn.model_selection import GridSearchCV, StratifiedKFold
     >>> from bnclassify import load_car
-    >>> from bnclassify.sklearn import BNCClassifier
     >>> car = load_car()
     >>> X, y = car.drop(columns="class"), car["class"]
     >>> folds = StratifiedKFold(5, shuffle=True, random_state=0)

@@ -45,7 +45,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         Additional arguments of the learner, such as ``{"learner": "tan_cl"}`` of a chain.
     lp_args : dict, optional
         Additional arguments of `lp`. By default, a chain of naive Bayes models, which is the default, has
-        ``{"loo_weights": True}``: weights by leave-one-out, for more accurate probabilities.
+        ``{"held_out": "weights"}``: weights by held-out rows, for more accurate probabilities.
     discretize : {"quantile", "width"} or None, default "quantile"
         Method that discretizes numeric columns.
     bins : int, default 4
@@ -162,7 +162,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         """Return the arguments of `lp`, by default with weights for a chain of naive Bayes models."""
         if self.lp_args is None:
             is_default = self.learner == "chain" and not self.dag_args and self.smooth > 0
-            return {"loo_weights": True} if is_default else {}
+            return {"held_out": "weights"} if is_default else {}
         return self.lp_args
 
     def predict(self, X: pd.DataFrame | ArrayLike) -> ArrayOf[Any]:

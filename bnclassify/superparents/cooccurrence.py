@@ -25,7 +25,8 @@ from ..counts.contingency import (
     narrow,
     recoded,
 )
-from ..frames.schema import Countable, Dataset, Schema
+from ..frames.dataset import Countable, Dataset
+from ..frames.schema import Schema
 
 Counts = ArrayOf[Any]
 _Part = tuple["Cooccurrence", Positions, Positions]

@@ -14,15 +14,17 @@ from ..base.checks import OneOf, Optional, Whole
 from ..base.immutable import COUNT, bounded, cached_property, record
 from ..base.messages import listed, shown
 from ..counts.contingency import Recoding
+from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts, frame_of
-from ..frames.schema import Countable, Dataset, Levels
+from ..frames.schema import Levels
 from ..frames.training import describe
 from ..model.formulas import Formula
 from ..model.model import Model, estimated
 from ..model.recipes import Recipe, Step, Tally
 from ..network.classifiers import BNC
 from ..network.ensemble import Average
-from ..network.estimates import Dirichlet, Family, MEstimate, Prior
+from ..network.families import Family
+from ..network.priors import Dirichlet, MEstimate, Prior
 from ..recipe.tables import LeftOut
 from .cooccurrence import Cooccurrence, count_cooccurrence
 from .row_groups import Estimators, choice_of_members, left_out_joint, log_joint
@@ -62,6 +64,15 @@ class ANDE(Average):
         The steps that learned it; `cv` repeats them.
     learned : mapping
         Results of a method of `lp`, by name.
+
+    Examples
+    --------
+    >>> from bnclassify import ande, load_car, lp, predict
+    >>> car = load_car()
+    >>> model = lp(ande("class", car, n=2), car, m=1)
+    >>> predict(model, car.tail(1), prob=True).round(2)
+    class  unacc   acc  good  vgood
+    1727    0.09  0.11  0.11    0.7
     """
 
     bounds = bounded(min_count=COUNT, subsumption=COUNT)
@@ -274,12 +285,11 @@ def ande(
     features : list of str, optional
         Names of the features, a selection of the columns.
     min_count : int, default 1
-        Minimum number of training rows with the superparents' values of a row for the estimator to be used in
-        that row. If no estimator can be used, estimators with one superparent fewer are, down to naive Bayes.
+        Minimum number of training rows with the superparents' values of a row for the estimator to be used
+        in that row. If there is none, estimators with one superparent fewer are used, down to naive Bayes.
     subsumption : int, optional
-        Number of training rows above which a value implies others. In each row, a value is dropped if another
-        value of the row implies it, because all training rows with the latter have both; 50 is usual. By
-        default, no values are dropped.
+        Drop a value of a row if another value of the row implies it: the other value is in more training
+        rows than this number, usually 50, and all of them have both. By default, no values are dropped.
     weights : {"mi"}, optional
         If "mi", estimators are weighted by the mutual information of their superparents and the class,
         summed over two superparents. By default, all weights are equal.
@@ -293,9 +303,9 @@ def ande(
     -----
     The posterior is Σ_i w_i P(c, x_i) Π_{j ≠ i} P(x_j | c, x_i), normalized, over the features i and j that
     are observed in the row, with N(x_i) ≥ min_count [1]_. For n = 2, pairs of features take the place of i
-    [2]_. A missing feature is skipped and not marginalized over, so it has no joint distribution, and no
-    `loglik`, `AIC`, `BIC` or EM, in contrast to `aode`. WAODE [4]_ is ``weights="mi"`` and ``lp(..., m=1)``.
-    The page :doc:`Formulas </methods>` defines the estimates.
+    [2]_. Missing features are skipped, so the model has no joint distribution, and no `loglik`, `AIC`,
+    `BIC` or EM, in contrast to `aode`. WAODE [4]_ is ``weights="mi"`` and ``lp(..., m=1)``. The page
+    :doc:`Formulas </methods>` defines the estimates.
 
     Subsumption resolution [3]_ drops x_i if there is an x_j in the row with N(x_j) > ``subsumption`` and
     N(x_i, x_j) = N(x_j).

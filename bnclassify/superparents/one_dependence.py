@@ -1,167 +1,26 @@
-"""Averaged one-dependence estimators (AODE), and log joints of estimators with different superparents.
-
-The log joint of a row is a sum over its features of ln P(level | superparent's level, class). For features
-with few levels, a product of matrices gives it for every level that a superparent might have: the levels of
-the rows as zeros and ones, times the logs of all tables. For features with many levels, looking up the
-levels of each row is less work.
-"""
+"""Averaged one-dependence estimators (AODE): networks in which one feature is a parent of all others."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, blocks, log_sum_exp, one_thread
+from ..base.arrays import Array, Codes, Positions
 from ..base.immutable import PROBABILITY, bounded, cached_property, record
 from ..counts.contingency import Recoding, check_all_pairs, contingency_tables, count_pairs
-from ..frames.schema import Dataset, Levels
+from ..frames.dataset import Dataset
+from ..frames.schema import Levels
 from ..model.recipes import Recipe, Tally
 from ..network.classifiers import BNC
 from ..network.elimination import joint_in_blocks
 from ..network.em import EM
 from ..network.ensemble import Average
-from ..network.estimates import Family, Prior, PseudoCounts
-
-IMPOSSIBLE = -1e300
-"""Represents log 0 in sums, where 0 · -inf is not a number."""
-
-KEPT_CELLS = 2**24
-"""Cells of log tables up to which a model keeps them for the next prediction."""
-
-_ROWS = 2**14
-_FEW_LEVELS = 4  # average number of levels up to which products are faster
-_BLOCK_CELLS = 2**16
-_BLOCK_ROWS = 96  # or a multiple, which fills the registers of matrix products without a remainder
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Rows padded to one shape, for equal results to the last bit; `sums_at` is (…, classes)."""
-
-    rows: slice
-    levels: Codes
-    picks: Codes
-    sums_at: Callable[[Codes, Codes], Array]
-
-    def sums(self) -> Array:
-        """Return the sums of each estimator, (estimators, rows, classes); arbitrary if a pick is -1."""
-        return self.sums_at(np.arange(self.picks.shape[1]), self.picks)
-
-
-@dataclass(frozen=True, eq=False)
-class EstimatorTables:
-    """Log tables of estimators, one for each level that a superparent may have.
-
-    `logs`, (superparents, classes, levels), has ln P(level | superparent, class), and at the superparent's
-    own level ln P(superparent, class); `IMPOSSIBLE` instead of -inf. `feature` has the feature of each
-    level, and `own_level` the level of each superparent.
-    """
-
-    logs: Array
-    feature: Positions
-    own_level: Positions
-
-    @cached_property
-    def joint(self) -> Array:
-        """Ln P(superparent, class), (superparents, classes)."""
-        return np.asarray(self.logs[np.arange(len(self.own_level)), :, self.own_level])
-
-    def blocks(self, levels: Codes, picks: Codes) -> Iterator[Block]:
-        """Yield blocks of rows, whose sums are valid until the next; levels are -1 where missing."""
-        n_superparents, n_classes, n_levels = self.logs.shape
-        products = n_levels <= _FEW_LEVELS * len(levels)
-        width = (n_superparents if products else len(levels)) * n_classes
-        n = _BLOCK_ROWS * max(1, _BLOCK_CELLS // (width * _BLOCK_ROWS))
-        sums_of = self._multiply(n) if products else self._look_up
-        with one_thread:
-            for rows in blocks(levels.shape[1], n):
-                padded, some = _padded(levels[:, rows], n), _padded(picks[:, rows], n)
-                yield Block(rows, padded, some, sums_of(padded))
-
-    def _multiply(self, n: int) -> Callable[[Codes], Callable[[Codes, Codes], Array]]:
-        """Return a function that multiplies n rows of levels with all tables, in separate memory."""
-        n_superparents, n_classes, n_levels = self.logs.shape
-        matrix = self.logs.reshape(-1, n_levels).T
-        hot, sums = np.empty((n_levels, n)), np.empty((n, n_superparents * n_classes))
-        number = np.arange(n_levels)[:, None]
-
-        def sums_of(levels: Codes) -> Callable[[Codes, Codes], Array]:
-            np.equal(levels[self.feature], number.astype(levels.dtype), out=hot)
-            np.matmul(hot.T, matrix, out=sums)
-            by_superparent = sums.reshape(-1, n_classes)
-            return lambda rows, picks: by_superparent.take(rows * n_superparents + picks, axis=0, mode="clip")
-
-        return sums_of
-
-    def _look_up(self, levels: Codes) -> Callable[[Codes, Codes], Array]:
-        """Return a function that adds up the entries of a table at the levels of rows."""
-        _, width, n_classes = self._by_superparent.shape
-        table = self._by_superparent.reshape(-1, n_classes)
-        places = np.where(levels < 0, width - 1, levels)
-
-        def sums_at(rows: Codes, picks: Codes) -> Array:
-            base_index, sums = picks.astype(np.intp) * width, np.zeros((*picks.shape, n_classes))
-            buffer = np.empty_like(sums)
-            for places_of_feature in places[:, rows]:
-                sums += table.take(base_index + places_of_feature, axis=0, mode="clip", out=buffer)
-            return sums
-
-        return sums_at
-
-    @cached_property
-    def _by_superparent(self) -> Array:
-        """The logs as (superparents, levels + 1, classes), with zeros for missing levels."""
-        n_superparents, n_classes, n_levels = self.logs.shape
-        table = np.zeros((n_superparents, n_levels + 1, n_classes))
-        table[:, :-1] = self.logs.transpose(0, 2, 1)
-        return table
-
-
-def _padded(values: Codes, n: int) -> Codes:
-    """Append columns of zeros up to n."""
-    if values.shape[1] == n:
-        return values
-    padded = np.zeros((len(values), n), dtype=values.dtype)
-    padded[:, : values.shape[1]] = values
-    return padded
-
-
-def joint_by_rows(joint: Callable[[Codes], Array], codes: Codes, n_classes: int) -> Array:
-    """Compute a log joint, (rows, classes), in blocks of rows that bound memory."""
-    result = np.empty((codes.shape[1], n_classes))
-    for rows in blocks(codes.shape[1], _ROWS):
-        result[rows] = joint(codes[:, rows])
-    return result
-
-
-def number_levels(codes: Codes, cards: Sequence[int]) -> Codes:
-    """Number the levels of rows among the levels of all features; -1 stays."""
-    starts = np.cumsum([0, *cards], dtype=np.int32)[:-1]
-    levels = codes + starts[:, None]
-    np.copyto(levels, -1, where=codes < 0)
-    return levels
-
-
-def log_total(logs: Array) -> Array:
-    """Return the log of the sum of exponentials over the first axis, overwritten, in an order by shape."""
-    top = logs.max(axis=0)
-    logs -= top
-    np.exp(logs, out=logs)
-    total: Array = np.log(logs.sum(axis=0)) + top
-    np.copyto(total, -np.inf, where=top < IMPOSSIBLE / 2)
-    return total
-
-
-def finite_log(probabilities: Array) -> Array:
-    """Compute logs in place, `IMPOSSIBLE` for a probability of 0."""
-    with np.errstate(divide="ignore"):
-        np.log(probabilities, out=probabilities)
-    return np.maximum(probabilities, IMPOSSIBLE, out=probabilities)
-
+from ..network.families import Family
+from ..network.priors import Prior, PseudoCounts
 
 _SMALL = 2**20  # cells
 
@@ -193,11 +52,18 @@ class AODE(Average):
         The steps that learned it; `cv` repeats them.
     learned : mapping
         Results of a method of `lp`, by name: tuples with one value per estimator.
+
+    Examples
+    --------
+    >>> from bnclassify import aode, load_car, lp, members, modelstring
+    >>> car = load_car()
+    >>> model = lp(aode("class", car, features=["doors", "safety"]), car, smooth=1)
+    >>> [modelstring(member) for member in members(model)]
+    ['[class] [doors|class] [safety|doors:class]', '[class] [safety|class] [doors|safety:class]']
     """
 
     default_steps = "power"
 
-    is_aode = True
     bounds = bounded(priors=PROBABILITY, superparents=PROBABILITY, children=PROBABILITY)
 
     class_var: Hashable
@@ -322,53 +188,5 @@ class AODE(Average):
         check_all_pairs(data, range(len(self.features)), len(self.features))
         return self._stacked([member.maximize(data, prior, em) for member in self.members])
 
-    @cached_property
-    def _stack(self) -> EstimatorTables:
-        return _make_stack(self)
-
-    def log_joint(self, codes: Codes) -> Array:
-        *cards, n_classes = map(len, self.levels or ())
-        if not self._has_square:
-            return joint_in_blocks([member.terms for member in self.members], codes)
-        is_kept = sum(table.size for table in self.children or ()) <= KEPT_CELLS
-        stack = self._stack if is_kept else _make_stack(self)
-        return joint_by_rows(lambda block: _joint_of_rows(stack, cards, block), codes, n_classes)
-
-
-def _make_stack(x: AODE) -> EstimatorTables:
-    """Make log tables, (levels of the superparent, classes, levels of the children)."""
-    priors, superparents = np.asarray(x.priors), np.asarray(x.superparents)
-    n_levels, n_classes = superparents.shape
-    feature = np.repeat(np.arange(len(x.features)), [span.stop - span.start for span in x.spans])
-    tables = np.ones((n_levels, n_classes, n_levels))
-    for span, table in zip(x.spans, x.children or (), strict=True):
-        by_child = table.transpose(1, 2, 0)
-        tables[span, :, : span.start] = by_child[..., : span.start]
-        tables[span, :, span.stop :] = by_child[..., span.start :]
-    every = np.arange(n_levels)
-    tables[every, :, every] = superparents * priors[feature]
-    return EstimatorTables(finite_log(tables), feature, every)
-
-
-def _joint_of_rows(stack: EstimatorTables, cards: Sequence[int], codes: Codes) -> Array:
-    """Return the log of the mean joint of the estimators, (rows, classes)."""
-    levels = number_levels(codes, cards)
-    result = np.empty((codes.shape[1], stack.logs.shape[1]))
-    for block in stack.blocks(levels, levels):
-        logs = block.sums()
-        if block.levels.min() < 0:
-            _sum_out(logs, stack, block)
-        n = block.rows.stop - block.rows.start
-        result[block.rows] = log_total(logs)[:n] - np.log(len(logs))
-    return result
-
-
-def _sum_out(logs: Array, stack: EstimatorTables, block: Block) -> None:
-    """Sum over the levels of missing superparents, in logs."""
-    missing = block.levels < 0
-    cards = np.bincount(stack.feature)
-    starts = np.cumsum(cards) - cards
-    for card in np.unique(cards[missing.any(axis=1)]).tolist():
-        feature, row = np.nonzero(missing & (cards == card)[:, None])
-        levels = starts[feature] + np.arange(card)[:, None]
-        logs[feature, row] = log_sum_exp(block.sums_at(row, levels) + stack.joint[levels], axis=0)
+    def _log_joint(self, codes: Codes) -> Array:
+        return joint_in_blocks([member.terms for member in self.members], codes)

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
-from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, blocks
+from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, blocks, log, log_sum_exp
 from ..base.immutable import cached_property
 from ..model.formulas import Choice, Mixture, Sum, Table, padded
-from ..network.estimates import PseudoCounts
+from ..network.priors import PseudoCounts
 from ..network.weighting import hide_implied, implied_values
 from ..recipe.tables import LeftOut
 from .cooccurrence import Cooccurrence, Counts
-from .one_dependence import (
-    IMPOSSIBLE,
-    KEPT_CELLS,
-    EstimatorTables,
-    finite_log,
-    joint_by_rows,
-    log_total,
-    number_levels,
-)
 
+_ROWS = 2**14
 _ROWS_LEFT_OUT = 2**13
+_BLOCK_CELLS = 2**16
 _RARE = 1e-6  # smaller probabilities are excluded from weights, as in WAODE
 _ROUNDING = 1e-14  # information below this is a rounding error
 
@@ -103,8 +96,11 @@ class MemberTables:
         return pseudo, rows + cells * pseudo
 
     @cached_property
-    def stack(self) -> EstimatorTables:
-        """The log tables."""
+    def logs(self) -> Array:
+        """Ln P(level | superparents, class), (combinations, levels + 1, classes), 0 for a missing level.
+
+        At the superparents' own level, this is ln P(superparents, class).
+        """
         every = np.arange(len(self.counts))
         pseudo, total = self.denominators(self.superparents)
         cards = np.array([*self.x.counts.cards, 1])  # of a constant superparent
@@ -112,7 +108,7 @@ class MemberTables:
         own_counts = self.counts[every, :, self.own_level]
         joint = (own_counts + pseudo[:, None]) / np.where(total > 0, total, 1.0)[:, None]
         tables[every, :, self.own_level] = joint
-        return EstimatorTables(finite_log(tables), self.feature, self.own_level)
+        return np.concatenate([log(tables), np.zeros((*joint.shape, 1))], axis=2).transpose(0, 2, 1).copy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,14 +133,18 @@ class MemberBlock:
 
     def log_joint(self, log_weights: Array) -> Array:
         """Return the log of the weighted sum of the joints of the members, (rows, classes)."""
-        stack = self.tables.stack
-        result = np.empty((self.levels.shape[1], stack.logs.shape[1]))
-        for block in stack.blocks(self.levels, self.superparent_index):
-            logs = block.sums()
-            if block.picks.min() < 0:
-                np.copyto(logs, IMPOSSIBLE, where=(block.picks < 0)[..., None])
-            logs += log_weights[:, None, None]
-            result[block.rows] = log_total(logs)[: block.rows.stop - block.rows.start]
+        _, width, n_classes = self.tables.logs.shape
+        entries = self.tables.logs.reshape(-1, n_classes)
+        columns = np.where(self.levels < 0, width - 1, self.levels)
+        result = np.empty((self.levels.shape[1], n_classes))
+        for rows in blocks(len(result), _BLOCK_CELLS, len(log_weights) * n_classes):
+            first = self.superparent_index[:, rows].astype(np.intp) * width
+            logs = np.zeros((*first.shape, n_classes)) + log_weights[:, None, None]
+            buffer = np.empty_like(logs)
+            for column in columns[:, rows]:
+                logs += entries.take(first + column, axis=0, mode="clip", out=buffer)
+            np.copyto(logs, -np.inf, where=(first < 0)[..., None])
+            result[rows] = log_sum_exp(logs, axis=0)
         return result
 
 
@@ -165,8 +165,7 @@ class RowGroup:
 
     def log_weights(self, block: MemberBlock) -> Array:
         """Return the log weights of the members of a block."""
-        weights = _member_weights(self.weights, block)
-        return np.where(weights > 0, np.log(np.where(weights > 0, weights, 1.0)), IMPOSSIBLE)
+        return log(_member_weights(self.weights, block))
 
 
 def _member_weights(weights: Array, block: MemberBlock) -> Array:
@@ -175,7 +174,10 @@ def _member_weights(weights: Array, block: MemberBlock) -> Array:
 
 def log_joint(x: Estimators, codes: Codes) -> Array:
     """Return the log of the mean joint of the members that are used in each row, (rows, classes)."""
-    return joint_by_rows(partial(_mean_joint, x, _joint_of_block), codes, len(x.counts.classes))
+    result = np.empty((codes.shape[1], len(x.counts.classes)))
+    for rows in blocks(len(result), _ROWS):
+        result[rows] = _mean_joint(x, _joint_of_block, codes[:, rows])
+    return result
 
 
 def _joint_of_block(group: RowGroup, block: MemberBlock) -> Array:
@@ -191,6 +193,12 @@ def _mean_joint(x: Estimators, log_joint: Callable[[RowGroup, MemberBlock], Arra
             total[block.rows] = np.logaddexp(total[block.rows], log_joint(group, block))
         result[group.rows] = total - np.log(group.total_weight)[:, None]
     return result
+
+
+def number_levels(codes: Codes, cards: Sequence[int]) -> Codes:
+    """Number the levels of rows among the levels of all features; -1 stays."""
+    starts = np.cumsum([0, *cards], dtype=np.int32)[:-1]
+    return np.where(codes < 0, -1, codes + starts[:, None])
 
 
 def row_groups(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
@@ -230,9 +238,7 @@ def member_blocks(x: Estimators, n: int, levels: Codes) -> Iterator[MemberBlock]
     elif n == 1 and len(levels):
         is_rare = np.append(counts.single.sum(axis=1) < x.min_count - TOLERANCE, False)
         index = np.where(is_rare[levels], -1, levels) if is_rare.any() else levels
-        is_kept = x.singles.counts.size <= KEPT_CELLS
-        tables = x.singles if is_kept else replace(x.singles)  # whose log tables are computed again
-        yield MemberBlock(every, levels, np.arange(len(levels))[:, None], index, tables)
+        yield MemberBlock(every, levels, np.arange(len(levels))[:, None], index, x.singles)
     elif n == 2:
         for level in range(len(counts.triples)):
             rows = np.flatnonzero(levels[counts.feature[level]] == level)
@@ -259,9 +265,9 @@ def _pair_members(x: Estimators, level: int, rows: Positions, levels: Codes) -> 
 
 def choice_of_members(x: Estimators) -> Choice:
     """Return the formula of estimators with up to one superparent, by weight, then with equal weights."""
-    spans, logs = x.counts.spans, x.naive.stack.logs
-    naive = [Table(j, (j,), padded(_possible(logs[0, :, span].T))) for j, span in enumerate(spans)]
-    of_class = Table(-1, (), _possible(logs[0, :, -1]))
+    spans, [logs] = x.counts.spans, x.naive.logs
+    naive = [Table(j, (j,), padded(logs[span])) for j, span in enumerate(spans)]
+    of_class = Table(-1, (), logs[len(x.counts.feature)])
     options: list[Any] = [Sum((*naive, of_class), marginalizes=False)]
     if x.n and spans:
         members = [_member_formula(x, i) for i in range(len(spans))]
@@ -274,20 +280,14 @@ def choice_of_members(x: Estimators) -> Choice:
 
 def _member_formula(x: Estimators, i: int) -> Sum:
     """Return the formula of the estimator with superparent i, used for levels that are not rare."""
-    spans, logs = x.counts.spans, x.singles.stack.logs[x.counts.spans[i]]
-    rare = x.counts.single[spans[i]].sum(axis=1) < x.min_count - TOLERANCE
-    own = np.where(rare[:, None], np.nan, _possible(x.singles.stack.joint[spans[i]]))
+    spans, own = x.counts.spans, np.arange(len(x.counts.feature))[x.counts.spans[i]]
+    logs = x.singles.logs[own]
+    rare = x.counts.single[own].sum(axis=1) < x.min_count - TOLERANCE
+    joint = np.where(rare[:, None], np.nan, x.singles.logs[own, own])
     children = [
-        Table(j, (j, i), padded(_possible(logs[:, :, span].transpose(2, 0, 1))))
-        for j, span in enumerate(spans)
-        if j != i
+        Table(j, (j, i), padded(logs[:, span].swapaxes(0, 1))) for j, span in enumerate(spans) if j != i
     ]
-    return Sum((*children, Table(i, (i,), padded(own, np.nan))), marginalizes=False)
-
-
-def _possible(logs: Array) -> Array:
-    """Return logs with -inf for log 0."""
-    return np.where(logs < IMPOSSIBLE / 2, -np.inf, logs)
+    return Sum((*children, Table(i, (i,), padded(joint, np.nan))), marginalizes=False)
 
 
 def left_out_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:
@@ -313,8 +313,8 @@ def _joint_without_rows(classes: Positions, share: float, group: RowGroup, block
     after = np.where(before > share, before - share, 1.0)
     logs = block.log_joint(weights + np.log(np.maximum(before, after) / after))
     own_logs = _own_class(block, labels, share, pseudo, after) + weights[:, None]
-    own_logs[~block.takes_part] = IMPOSSIBLE
-    logs[np.arange(len(labels)), labels] = log_total(own_logs)
+    own_logs[~block.takes_part] = -np.inf
+    logs[np.arange(len(labels)), labels] = log_sum_exp(own_logs, axis=0)
     return logs
 
 

@@ -1,7 +1,7 @@
 """How often intervals of posteriors contain those of a model of a hundred times as many rows.
 
-``python -m tests.benchmarks.coverage [rows]`` prints one line per kind of data: the share of test rows, over
-several samples, whose 90 % interval contains the posterior, and the mean width of the intervals. The data
+``python -m tests.benchmarks.coverage [rows]`` prints one line per kind of data and of model: the share of
+posteriors of test rows, of several samples, inside of their 90 % interval, and its mean width. Data
 are drawn from known distributions, so a model of many rows is close to what all samples estimate.
 """
 
@@ -10,12 +10,13 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import bnclassify as bn
-from bnclassify.fitting.refits import with_refits
 
 INTERVAL, DRAWS, SAMPLES, TEST_ROWS, TIMES = 0.9, 20, 10, 500, 100
 
@@ -30,28 +31,38 @@ def sums(rows: int, rng: np.random.Generator) -> pd.DataFrame:
     return frame.assign(y=np.where(rng.random(rows) < 1 / (1 + np.exp(-odds)), "yes", "no"))
 
 
-def pairs(rows: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Draw categories that depend on each other and on three classes, with an interaction of two of them."""
+def pairs(rows: int, rng: np.random.Generator, sharp: bool = False) -> pd.DataFrame:
+    """Draw categories that depend on each other and on three classes, with an interaction of two of them.
+
+    If ``sharp``, some values are impossible in some classes, so that many posteriors are 0.
+    """
     y = rng.choice(3, rows, p=[0.5, 0.3, 0.2])
-    a = (y + rng.integers(0, 2, rows)) % 3
+    a = (y + rng.choice(3, rows, p=[0.5, 0.5, 0.0] if sharp else [0.45, 0.45, 0.1])) % 3
     b = np.where(rng.random(rows) < 0.6, a, rng.integers(0, 3, rows))
-    c = np.where(y == 2, a == b, rng.random(rows) < 0.4).astype(int)
+    c = rng.random(rows) < np.where(y == 2, np.abs((a != b) - (1.0 if sharp else 0.9)), 0.4)
     d = rng.integers(0, 4, rows)
-    return pd.DataFrame({"a": a, "b": b, "c": c, "d": d}).astype(str).assign(y=np.array(list("uvw"))[y])
+    frame = pd.DataFrame({"a": a, "b": b, "c": c.astype(int), "d": d}).astype(str)
+    return frame.assign(y=np.array(list("uvw"))[y])
 
 
-DATA: dict[str, Callable[[int, np.random.Generator], pd.DataFrame]] = {"sums": sums, "pairs": pairs}
+DATA: dict[str, Callable[[int, np.random.Generator], pd.DataFrame]] = {
+    "sums": sums,
+    "pairs": pairs,
+    "sharp": partial(pairs, sharp=True),
+}
 
 
-def covered(draw: Callable[[int, np.random.Generator], pd.DataFrame], rows: int) -> tuple[float, float]:
+def covered(
+    draw: Callable[[int, np.random.Generator], pd.DataFrame], rows: int, additive: bool
+) -> tuple[float, float]:
     """Return the share of posteriors that are inside of the intervals, and the mean width of these."""
-    rng = np.random.default_rng(0)
+    rng, options = np.random.default_rng(0), dict[str, Any](class_var="y", additive=additive)
     test = draw(TEST_ROWS, rng)
-    truth = bn.predict(bn.bnc(class_var="y", dataset=draw(TIMES * rows, rng)), test, prob=True)
+    truth = bn.predict(bn.bnc(dataset=draw(TIMES * rows, rng), **options), test, prob=True)
     inside, widths = [], []
     for _ in range(SAMPLES):
         sample = draw(rows, rng)
-        model = with_refits(bn.bnc(class_var="y", dataset=sample), sample, draws=DRAWS)
+        model = bn.bnc(dataset=sample, interval=True, draws=DRAWS, **options)
         found = bn.predict(model, test, prob=True, unseen="missing", interval=INTERVAL)
         low, high = (found.xs(end, axis=1, level=1)[list(truth)] for end in ("lower", "upper"))
         inside.append(((low <= truth) & (truth <= high)).to_numpy().mean())
@@ -63,5 +74,7 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     for size in map(int, sys.argv[1:] or ["300", "1000"]):
         for name, draw in DATA.items():
-            share, width = covered(draw, size)
-            print(f"{name:6} {size:6,} rows: {share:.3f} covered, mean width {width:.3f}", flush=True)
+            for additive in (False, True):
+                share, width = covered(draw, size, additive)
+                kind = "sum" if additive else "default"
+                print(f"{name:5} {size:5,} {kind:7}: {share:.3f} covered, mean width {width:.3f}", flush=True)

@@ -89,7 +89,7 @@ def iterate(x: bn.BNC, incomplete: pd.DataFrame) -> Any:
     """Run ten iterations of EM."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return bn.lp(x, incomplete, smooth=1, missing="em", em_iterations=10, em_tolerance=0)
+        return bn.lp(x, incomplete, smooth=1, missing={"iterations": 10, "tolerance": 0})
 
 
 def scikit_jobs(frame: pd.DataFrame, naive: bn.BNC) -> Iterator[Job]:

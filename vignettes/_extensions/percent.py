@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import html
 import re
+import textwrap
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -18,7 +19,8 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-IMPORTS = ast.Import | ast.ImportFrom
+# Number of characters of a line of code.
+WIDTH = 84
 
 # Where the reference has each public name.
 PLACES = {name: f"bnclassify.{name}" for name in bnclassify.__all__}
@@ -41,7 +43,7 @@ __file__ = {str(Path(__file__).parents[1] / "page.py")!r}"""
 
 
 def read(text: str) -> NotebookNode:
-    """Read a script in cells; the imports that it starts with are folded away, and notes to linters gone."""
+    """Read a script in cells, with imports on few lines and without notes to linters."""
     notebook = jupytext.reads(text, "py:percent")
     notebook.metadata["kernelspec"] = {
         "name": "python3",
@@ -53,36 +55,33 @@ def read(text: str) -> NotebookNode:
         if cell.cell_type == "code":
             source = re.sub(r" +# noqa\b.*$", "", cell.source, flags=re.MULTILINE)
             removed = "remove-input" in cell.metadata.get("tags", [])
-            imports, rest = ("", source) if removed else part(source)
-            if imports:
-                folded = {
-                    "tags": ["hide-input"],
-                    "mystnb": {"code_prompt_show": "Show the imports"},
-                }
-                cells.append(new_code_cell(imports, metadata=folded))
-            cell.source = rest
+            cell.source = source if removed else show_imports(source)
         if cell.source.strip():
             cells.append(cell)
     notebook.cells = cells
     return notebook
 
 
-def part(source: str) -> tuple[str, str]:
-    """Part the imports that a cell starts with, if they are long, from the rest of it."""
-    last = 0
+def show_imports(source: str) -> str:
+    """Write the imports that a cell starts with on few lines, and without what is done if they fail."""
+    imports, last = [], 0
     for statement in ast.parse(source).body:
-        attempt = isinstance(statement, ast.Try) and isinstance(
-            statement.body[0], IMPORTS
-        )
-        if not attempt and not isinstance(statement, IMPORTS):
+        tried = statement.body if isinstance(statement, ast.Try) else [statement]
+        if not all(isinstance(each, ast.Import | ast.ImportFrom) for each in tried):
             break
+        imports += [written(each) for each in tried]
         last = statement.end_lineno or 0
-    lines = source.splitlines()
-    return (
-        ("\n".join(lines[:last]), "\n".join(lines[last:]).strip("\n"))
-        if last > 3
-        else ("", source)
-    )
+    return "\n".join([*imports, *source.splitlines()[last:]])
+
+
+def written(statement: ast.stmt) -> str:
+    """Return an import on one line, or on a few lines in parentheses."""
+    line = ast.unparse(statement)
+    if len(line) <= WIDTH:
+        return line
+    start, names = line.split(" import ")
+    lines = textwrap.wrap(names, WIDTH - 4)
+    return f"{start} import (\n    " + "\n    ".join(lines) + ",\n)"
 
 
 class LinkNames(SphinxPostTransform):

@@ -1,9 +1,11 @@
-"""Arrange the pages of the reference: examples first, and names of parameters without links."""
+"""Arrange the pages of the reference: a page of the guide and examples first, and parameters without links."""
 
 from __future__ import annotations
 
 import inspect
 import re
+import tomllib
+from pathlib import Path
 
 import bnclassify
 from bnclassify import sklearn
@@ -17,6 +19,12 @@ FIELD = re.compile(
     r":(Parameters|Returns|Attributes|Raises|Warns|Yields):|\.\. (rubric|seealso)::"
 )
 EXAMPLES = ".. rubric:: Examples"
+GUIDE = Path(__file__).parents[1] / "reference" / "guide.toml"
+PAGES = {
+    name: page
+    for page, names in tomllib.loads(GUIDE.read_text(encoding="utf-8")).items()
+    for name in names.split()
+}
 
 
 def put_examples_first(
@@ -40,6 +48,22 @@ def put_examples_first(
     lines[:] = [*lines[:first], *block, *lines[first:start], *lines[end:]]
 
 
+def name_guide(
+    app: Sphinx,
+    what: str,
+    path: str,
+    documented: object,
+    options: object,
+    lines: list[str],
+) -> None:
+    """Name the page of the guide that uses a function, below its first sentence."""
+    name = path.rpartition(".")[2]
+    if what in ("function", "class") and name in PAGES:
+        start = next(i for i, line in enumerate(lines) if line)
+        end = lines.index("", start) if "" in lines[start:] else len(lines)
+        lines[end:end] = ["", f"Read more in :doc:`/{PAGES[name]}`."]
+
+
 class ParametersWithoutLinks(SphinxPostTransform):
     """On the page of a function, do not link its parameters to functions of the same name."""
 
@@ -51,7 +75,10 @@ class ParametersWithoutLinks(SphinxPostTransform):
         if not page.startswith(FOLDER):
             return
         name = page.removeprefix(FOLDER).rpartition(".")[2].removesuffix("_class")
-        documented = getattr(bnclassify, name, None) or getattr(sklearn, name)
+        places = (bnclassify, bnclassify.models, sklearn)
+        documented = next(
+            filter(None, [getattr(place, name, None) for place in places])
+        )
         parameters = inspect.signature(documented).parameters
         for reference in list(self.document.findall(pending_xref)):
             target = reference["reftarget"].rpartition(".")[2]
@@ -59,22 +86,9 @@ class ParametersWithoutLinks(SphinxPostTransform):
                 reference.replace_self(nodes.literal(text=reference.astext()))
 
 
-def rename_backlinks(
-    app: Sphinx,
-    page: str,
-    template: str,
-    context: dict[str, str],
-    document: nodes.document | None,
-) -> None:
-    """Name the list of pages that use a function differently from its literature."""
-    if page.startswith(FOLDER):
-        body = context.get("body", "")
-        context["body"] = body.replace("References to <", "Pages that use <", 1)
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension."""
     app.connect("autodoc-process-docstring", put_examples_first, priority=950)
-    app.connect("html-page-context", rename_backlinks)
+    app.connect("autodoc-process-docstring", name_guide, priority=960)
     app.add_post_transform(ParametersWithoutLinks)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -19,21 +19,6 @@ OLD = [
 ]
 
 
-# Number of examples that the page of a function refers to.
-EXAMPLES = 5
-
-
-def unwrap_tables(app: Sphinx, document: nodes.document, name: str) -> None:
-    """Take tables of the pages that use a function out of their paragraph, and shorten them."""
-    for table in list(document.findall(nodes.table)):
-        if isinstance(table.parent, nodes.paragraph):
-            table.parent.replace_self(table)
-            for row in list(table.findall(nodes.row))[
-                EXAMPLES + 1 :
-            ]:  # after the heading
-                row.parent.remove(row)
-
-
 def mend(
     app: Sphinx,
     page: str,
@@ -48,6 +33,5 @@ def mend(
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension after those that write such HTML."""
-    app.connect("doctree-resolved", unwrap_tables, priority=900)
     app.connect("html-page-context", mend)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -50,7 +50,7 @@ def params(x: Model) -> dict[Hashable, Array]:
     Parameters
     ----------
     x : BNC or DN
-        With parameters.
+        Fitted model.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
     Parameters
     ----------
     x : BNC or DN
-        With parameters.
+        Fitted model.
     variable : str
         A feature or the class.
     interval : float, optional
@@ -155,40 +155,13 @@ def _bounded_cpt(x: Model, variable: Hashable, interval: Any) -> pd.DataFrame:
 
 
 @_raising
-def greedy_scores(x: Model) -> tuple[float, ...]:
-    """Return the scores of the steps of a greedy search.
-
-    Parameters
-    ----------
-    x : BNC
-        A structure, with or without parameters.
-
-    Returns
-    -------
-    tuple of float
-        The cross-validated metric of the initial structure and after each step; a loss is negated. For
-        structural EM (``missing="em"``), the score of the observed data for each structure.
-
-    {single}
-
-    Examples
-    --------
-    >>> from bnclassify import greedy_scores, load_car, tan_hc
-    >>> [round(s, 2) for s in greedy_scores(tan_hc("class", load_car(), k=5, smooth=1, rng=0))]
-    [0.85, 0.9, 0.94]
-    """
-    advice = "its structure was not found by greedy search, as by fssj, bsej, tan_hc, tan_hcsp or kdb"
-    return tuple(_result(check_single(x, "greedy_scores"), "scores", advice))
-
-
-@_raising
 def search_steps(x: Model) -> pd.DataFrame:
     """Return the steps of a search for the structure.
 
     Parameters
     ----------
     x : BNC
-        Learned by `hc` or `ban`, by a greedy search, or by `lca`.
+        Learned by `hc` or `ban`, by a greedy search, by `lca`, or by `tan_cl` with ``missing="em"``.
 
     Returns
     -------
@@ -197,7 +170,9 @@ def search_steps(x: Model) -> pd.DataFrame:
         it. `fssj` and `bsej` "add" the feature in ``to``, "remove" that in ``from``, or "join" two groups:
         the tuple of features in ``from`` become parents of the tuple in ``to``. ``run`` is the number of the
         restart, or of the search if ``missing="em"``, of which the first is on complete rows. For `lca`, one
-        row per number of classes ``k``, with ``loglik``, ``nparams`` and ``bic``.
+        row per number of classes ``k``, with ``loglik``, ``nparams`` and ``bic``. For a greedy search,
+        ``attrs["scores"]`` has the cross-validated metric of the initial structure and after each step, with
+        losses negated; with ``missing="em"``, it has the score of the observed data for each structure.
 
     {any}
 
@@ -215,7 +190,9 @@ def search_steps(x: Model) -> pd.DataFrame:
         return pd.DataFrame(list(classes), columns=["k", "loglik", "nparams", "bic"])
     steps = _result(check_model(x), "steps", f"its structure was not found by a search, as by {learners}")
     columns = ["operation", "from", "to", "gain", "score", "run"][: len(steps[0]) if steps else 5]
-    return pd.DataFrame(list(steps), columns=columns).astype({"gain": float, "score": float})
+    table = pd.DataFrame(list(steps), columns=columns).astype({"gain": float, "score": float})
+    table.attrs |= {"scores": tuple(x.search_trace["scores"])} if "scores" in x.search_trace else {}
+    return table
 
 
 @_raising
@@ -283,15 +260,15 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     Parameters
     ----------
     x : BNC or another model
-        A model fitted by ``lp(..., awnb_trees=...)``, ``lp(..., wanbia=True)`` or
-        ``lp(..., loo_weights=True)``, one that averages over discretizations, or ``ande(..., weights="mi")``.
+        A model fitted by `lp` with ``awnb_trees``, ``wanbia`` or ``held_out="weights"``, one that averages
+        over discretizations, or ``ande(..., weights="mi")``.
 
     Returns
     -------
     pandas.Series or pandas.DataFrame
         One weight per feature: 0 for a feature that the model ignores, 1 for one whose table is used
         unchanged. Weights by leave-one-out can be any number, and the class, which is the first row, has one,
-        too. Weights of `ande` are those of the superparents. With ``loo_terms``, one column per term: the
+        too. Weights of `ande` are those of the superparents. With additional terms, one column per term: the
         weights of tables given 0, 1, … feature parents ("level 0", …) or of its table ("tables"), of Gaussian
         terms, and the root mean squares of slopes and of shifts; NaN if a feature does not have the term.
 
@@ -301,7 +278,7 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     --------
     >>> from bnclassify import feature_weights, load_car, lp, nb
     >>> car = load_car()
-    >>> feature_weights(lp(nb("class", car), car, smooth=1, loo_weights=True)).round(2).head(2)
+    >>> feature_weights(lp(nb("class", car), car, smooth=1, held_out="weights")).round(2).head(2)
     class     1.89
     buying    3.06
     Name: weight, dtype: float64
@@ -309,7 +286,7 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     weights = check_model(x).feature_weights()
     if weights is None:
         raise ValueError(
-            "x: has no weights; lp estimates them with loo_weights=True, wanbia=True or awnb_trees=10"
+            "x: has no weights; lp estimates them with held_out='weights', wanbia=True or awnb_trees=10"
         )
     return weights if isinstance(weights, pd.DataFrame) else _series(weights, "weight")
 
@@ -362,12 +339,12 @@ def concentrations(x: Model) -> pd.Series[float]:
 
 @_raising
 def loo_summary(x: Model) -> pd.Series[Any]:
-    """Return a summary of the weights, power or number of parents chosen by leave-one-out.
+    """Return a summary of the weights, power or number of parents estimated from held-out rows.
 
     Parameters
     ----------
     x : model
-        Fitted by `lp` with ``loo_weights``, ``loo_parents`` or ``loo_power``.
+        Fitted by `lp` with ``held_out``.
 
     Returns
     -------
@@ -377,10 +354,10 @@ def loo_summary(x: Model) -> pd.Series[Any]:
         - ``log_likelihood``: Σ ln P(class | features), each row excluded from the counts in turn, in nats
         - ``parents``: the largest number of feature parents of a feature
         - ``rows``: the number of rows that were excluded, one at a time
-        - ``ridges``: with ``loo_terms``, the precision of the weights of each type of term, 1 to 3000
-        - ``honest_power``: the power estimated on parts of the rows, 1 if there are enough rows, or None
-        - ``honest_rows``: the number of rows in these parts; 0 without parts
-        - ``regression_power``: the power of logistic regression by ``parts``, or None
+        - ``ridges``: precision of the weights of each type of additional term, 1 to 3000
+        - ``fold_power``: the power by folds of the rows, 1 if there are too few rows, or None
+        - ``fold_rows``: the number of rows in these folds; 0 without folds
+        - ``regression_power``: the power of logistic regression by folds, or None
 
     {any}
 
@@ -393,12 +370,13 @@ def loo_summary(x: Model) -> pd.Series[Any]:
     --------
     >>> from bnclassify import load_car, loo_summary, lp, tan_cl
     >>> car = load_car()
-    >>> model = lp(tan_cl("class", car), car, backoff=True, loo_weights=True, loo_parents=True)
+    >>> options = {"held_out": "weights", "held_out_args": {"parents": True}}
+    >>> model = lp(tan_cl("class", car), car, backoff=True, **options)
     >>> summary = loo_summary(model)
     >>> round(summary["power"], 2), round(summary["objective"], 1), summary["parents"], summary["rows"]
     (2.15, -264.2, 1, 1728)
     """
-    advice = "was not fitted by leave-one-out; lp with loo_weights, loo_parents or loo_power is"
+    advice = "was not fitted by leave-one-out; lp with held_out='weights', 'parents' or 'power' is"
     return pd.Series(asdict(_result(check_fitted(x), "leave_one_out", advice)), dtype=object)
 
 

@@ -1,109 +1,19 @@
-"""Several discretizations of the same rows, and families whose tables are learned together in all of them."""
+"""Groups of families whose tables are learned together in several discretizations of the rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, code_type, log
-from ..base.immutable import Immutable, is_within, record
-from ..frames.schema import Dataset, Levels, Schema
-from ..frames.training import TrainingData
-from ..network.estimates import Scope
-from ..numbers.discretization import MovedCuts
+from ..base.arrays import Array, Codes, Positions, log
+from ..frames.dataset import Dataset
+from ..network.families import Scope
 from .counts import count_prefixes, without_class
 from .prior import make_stacks
 from .tables import LeftOut, PrefixTable, Stack, class_probabilities, feature_probabilities
-
-
-@record
-@dataclass(frozen=True, eq=False)
-class Coarsening(Immutable):
-    """One of several discretizations, as a map from fine to coarse intervals.
-
-    ``levels`` are the labels of each feature in this discretization. ``maps`` has one array of (fine
-    levels + 1,) coarse codes per feature, the last -1 for missing values, or None if it is not discretized.
-    """
-
-    levels: Levels
-    maps: tuple[Codes | None, ...]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        pairs = zip(self.maps, self.levels, strict=True)
-        if not all(codes is None or is_within(codes, -1, len(labels) - 1) for codes, labels in pairs):
-            raise ValueError("maps must contain the codes of levels.")
-
-    def changes(self, features: Sequence[int]) -> bool:
-        """Whether a feature is discretized; the class, numbered after the features, is not."""
-        return any(self.maps[f] is not None for f in features if f < len(self.maps))
-
-    def __call__(self, codes: Codes) -> Codes:
-        """Return the coarse codes for fine codes of the features, (features, rows)."""
-        coarse = codes.copy()
-        for row, fine, places in zip(coarse, codes, self.maps, strict=True):
-            if places is not None:
-                row[:] = places.take(fine, mode="wrap")
-        return coarse
-
-
-def coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...]:
-    """Return each discretization of features with the union of all cut points."""
-    fine = {name: np.array(points) for name, points in cuts.cuts.items()}
-    result = []
-    for time in cuts.at_times:
-        coarse, intervals = time.cuts, time.intervals
-        maps: list[Codes | None] = []
-        levels: list[tuple[Hashable, ...]] = []
-        for name, labels in zip(features.columns, features.levels, strict=True):
-            if name in coarse:
-                places = np.array(coarse[name]).searchsorted(fine[name], side="left").tolist()
-                extra = labels[len(fine[name]) + 1 :]  # the level of missing values
-                ends = range(len(coarse[name]), len(coarse[name]) + 1 + len(extra))
-                maps.append(np.array([*places, *ends, -1], dtype=code_type(ends.stop)))
-                levels.append((*intervals[name], *extra))
-            else:
-                maps.append(None)
-                levels.append(labels)
-        result.append(Coarsening(tuple(levels), tuple(maps)))
-    return tuple(result)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class FineData(TrainingData):
-    """Training data whose numeric columns were discretized several times.
-
-    The last ``further`` of the ``cuttings`` do not belong to the average at quantiles.
-    """
-
-    cuttings: tuple[Coarsening, ...] = ()
-    further: int = 0
-
-    @classmethod
-    def of(cls, data: TrainingData, cuts: MovedCuts) -> FineData:
-        """Return training data discretized at the union of all cut points."""
-        cuttings = coarsenings(cuts, Schema(data.features, data.levels[:-1]))
-        content = {field.name: getattr(data, field.name) for field in fields(data)}
-        return cls(**content, cuttings=cuttings, further=cuts.further)
-
-    @property
-    def views(self) -> Iterator[TrainingData]:
-        """The rows in each discretization, except that by own values, whose information would be biased."""
-        return map(self._view, self.cuttings[: len(self.cuttings) - max(0, self.further - 1)])
-
-    @property
-    def by_value(self) -> TrainingData | None:
-        """The rows in the discretization by own values, in which other numbers have a single level."""
-        return self._view(self.cuttings[-1]) if self.further > 1 else None
-
-    def _view(self, coarsen: Coarsening) -> TrainingData:
-        codes = np.concatenate([coarsen(self.codes[:-1]), self.codes[-1:]])
-        schema = Schema(self.columns, (*coarsen.levels, self.levels[-1]))
-        return TrainingData(schema, codes, self.index, self.weights, targets=self.targets, order=self.order)
-
 
 _GROUP_CELLS = 2**16  # rows x tables of a group, unless a family has more
 

@@ -1,31 +1,21 @@
-"""Priors, which turn counts into probabilities, methods of `lp`, and the families whose tables they give."""
+"""Priors, which turn counts into probabilities, and methods of `lp`."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
 from ..base.arrays import Array, ArrayOf, Positions, by_shape, normalize
-from ..base.checks import available
-from ..base.graphs import find_cycle
 from ..base.immutable import COUNT, Immutable, bounded, record
-from ..base.messages import WIDE, cut, how_to_merge, listed, repeated, shown, warn
-from ..frames.schema import Levels
+from ..base.messages import shown
 from ..model.model import Model, renewed
 
 if TYPE_CHECKING:
-    from .classifiers import BNC, Network
-
-Family: TypeAlias = tuple[Hashable, ...]
-Scope: TypeAlias = tuple[int, ...]
-
-_FEWEST_ROWS = 100
-"""With fewer rows, most networks have more parameters than rows."""
+    from .classifiers import BNC
 
 LEAST_AMOUNT, MOST_AMOUNT = 1e-100, 1e100
 """Bounds of positive pseudo-counts, within which no table or score overflows."""
@@ -238,100 +228,3 @@ def tabulate(counts: Sequence[Array], prior: Prior) -> list[Array]:
         return made
 
     return by_shape(counts, estimated)
-
-
-@lru_cache(maxsize=64)  # each structure is checked once
-def check_families(
-    class_var: Hashable, families: tuple[Family, ...], *, origin: str = "families", acyclic: bool = True
-) -> None:
-    """Raise unless families are a graph, ``acyclic`` or not, over each variable; errors name ``origin``."""
-    variables = {family[0] for family in families if family}
-    if not families or not all(families) or families[-1][0] != class_var:
-        raise ValueError(f"{origin} must have one family per variable, the last of {shown(class_var)}.")
-    if twice := repeated([family[0] for family in families]):
-        raise ValueError(f"{origin} must have one family per variable; got several of {listed(twice)}.")
-    for variable, *parents in families:
-        strange = [name for name in parents if name not in variables]
-        if strange:
-            raise ValueError(
-                f"{origin}: the parent {shown(strange[0])} of {shown(variable)} is not a variable of "
-                f"the network. {available(strange[0], variables)}"
-            )
-        if not acyclic and variable in parents:
-            raise ValueError(f"{origin} must not have {shown(variable)} as a parent of itself.")
-        if len(set(parents)) < len(parents):
-            raise ValueError(f"{origin} must name each parent once; got {listed(parents)}.")
-        if class_var in parents[:-1]:
-            raise ValueError(f"{origin} must list the class last in a family; got {listed(parents)}.")
-    if acyclic and any(len(family) > 1 + (family[-1] == class_var) for family in families):
-        cycle = find_cycle({family[0]: family[1:] for family in families})
-        if cycle:
-            raise ValueError(
-                f"{origin} must not have cycles; got {cut(' -> '.join(map(str, cycle)))}. Omit one."
-            )
-
-
-@lru_cache(maxsize=64)
-def number_families(families: tuple[Family, ...]) -> tuple[Scope, ...]:
-    """Return families as the positions of their variables."""
-    position = {family[0]: i for i, family in enumerate(families)}
-    return tuple([tuple([position[v] for v in family]) for family in families])
-
-
-def check_shapes(families: Sequence[Family], levels: Levels | None, cpts: tuple[Array, ...] | None) -> None:
-    """Raise a ValueError unless levels and tables, if given, have the shapes of the families."""
-    if levels is not None and len(levels) != len(families):
-        raise ValueError(f"levels must have labels of each of {len(families)} variables; got {len(levels)}.")
-    if cpts is None:
-        return
-    if levels is None or len(cpts) != len(families):
-        raise ValueError(f"cpts must have a table, and levels, for each of {len(families)} families.")
-    card = {family[0]: len(labels) for family, labels in zip(families, levels, strict=True)}
-    for family, table in zip(families, cpts, strict=True):
-        shape = tuple([card[v] for v in family])
-        if table.shape != shape:
-            raise ValueError(
-                f"cpts must have a table of {shown(family[0])} of shape {shape}, the levels of its family; "
-                f"got {table.shape}."
-            )
-
-
-def check_numbers(x: Network) -> None:
-    """Raise a ValueError if a number, which has no levels, is a parent, or a density does not fit."""
-    card = {} if x.levels is None else dict(zip(x.variables, map(len, x.levels), strict=True))
-    numbers = {name for name, levels in card.items() if not levels}
-    for variable, *parents in x.families if numbers else ():
-        inner = [name for name in parents if name in numbers]
-        if inner or (variable in numbers and parents[-1:] != [x.class_var]):
-            raise ValueError(
-                f"families: the number {shown(inner[0] if inner else variable)} must be a leaf that has the "
-                "class as a parent. Discretize it, for example with bnc(..., discretize='mdlp')."
-            )
-    parents_of = {family[0]: family[1:] for family in x.families}
-    for name, density in x.densities.items():
-        shape = tuple([card.get(v) for v in parents_of.get(name, ())])
-        if not shape or (x.cpts is not None and density.shape != shape):
-            raise ValueError(f"numbers: the density of {shown(name)} must fit its family")
-
-
-def count_parameters(scopes: Sequence[Scope], cards: Sequence[int]) -> int:
-    """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents, and 2 for numbers."""
-    return sum(
-        [(cards[v] - 1 if cards[v] else 2) * prod([cards[p] for p in parents]) for v, *parents in scopes]
-    )
-
-
-def warn_of_wide_tables(x: Network, rows: int, total: int) -> None:
-    """Warn of a network with more free parameters than rows if a single table causes the excess."""
-    sizes = {f[0]: count_parameters([scope], x.cards) for f, scope in zip(x.families, x.scopes, strict=True)}
-    widest = max(sizes, key=sizes.__getitem__)
-    if rows < _FEWEST_ROWS or sizes[widest] <= rows / 2:
-        return
-    cut = {} if x.discretizer is None else x.discretizer.numeric
-    wide = [(name, card) for name, card in zip(x.features, x.cards, strict=False) if name not in cut]
-    merging = f"{how_to_merge(wide)}, or " if max((card for _, card in wide), default=0) > WIDE else ""
-    remedy = f"{merging}use a structure with fewer arcs, such as that of nb"
-    warn(
-        f"the network has {total:,} free parameters, more than the {rows:,} rows; {sizes[widest]:,} are in "
-        f"the table of {shown(widest)}. {remedy[0].upper()}{remedy[1:]}."
-    )

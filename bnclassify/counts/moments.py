@@ -1,0 +1,115 @@
+"""Moments of numbers in the cells of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import prod
+from operator import add
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import Array
+from ..base.immutable import ANY_NUMBER, COUNT, Immutable, bounded, record
+from ..base.messages import shown
+from ..frames.dataset import Dataset
+from ..frames.numeric import as_floats, check_finite
+from .contingency import Recoding, flat_index, recoded
+
+_LARGEST = 1e150
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class Moments(Immutable):
+    """The weight, mean, Σ w (x − mean)², minimum and maximum of a number in each cell, arrays of cells."""
+
+    bounds = bounded(n=COUNT, mean=ANY_NUMBER, squares=COUNT)
+
+    n: Array
+    mean: Array
+    squares: Array
+    low: Array
+    high: Array
+
+    def __add__(self, other: Moments) -> Moments:
+        n = self.n + other.n
+        share, step = other.n / np.where(n > 0, n, 1.0), other.mean - self.mean
+        squares = self.squares + other.squares + step**2 * self.n * share
+        bounds = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return Moments(n, self.mean + step * share, squares, *bounds)
+
+    def recoded(self, recodings: Sequence[Recoding]) -> Moments:
+        """Return the moments for other levels of the coded columns."""
+        fills = {"low": np.inf, "high": -np.inf}
+        arrays = ((getattr(self, name), fills.get(name, 0)) for name in self.__dataclass_fields__)
+        return Moments(*[recoded(array, recodings, fill) for array, fill in arrays])
+
+    @property
+    def variance(self) -> Array:
+        """The variance, with 1/n; exactly 0 without distinct values."""
+        return np.where(self.low < self.high, self.squares / np.where(self.n > 0, self.n, 1.0), 0.0)
+
+    def over(self, axis: int) -> Moments:
+        """Return the pooled moments of the cells along an axis."""
+        arrays = [np.moveaxis(getattr(self, name), axis, 0) for name in self.__dataclass_fields__]
+        return reduce(add, [Moments(*cells) for cells in zip(*arrays, strict=True)])
+
+
+class Known(NamedTuple):
+    """The rows in which a number is observed: its values, the cell and the weight of each."""
+
+    values: Array
+    cells: NDArray[np.intp]
+    weights: Array | None
+
+
+def known_values(data: Dataset, number: int, condition: Sequence[int]) -> Known:
+    """Return the values of a number where the columns are observed, and their configurations."""
+    codes = [data.codes[column] for column in condition]
+    name = data.columns[number]
+    values = numbers_of(data, number)
+    check_finite({name: values})
+    known = np.logical_and.reduce([~np.isnan(values), *[code >= 0 for code in codes]])
+    if np.abs(values[known]).max(initial=0.0) > _LARGEST:
+        raise ValueError(
+            f"numbers: the column {shown(name)} must have numbers up to {_LARGEST:g}, because larger squares "
+            f"overflow; got {np.abs(values[known]).max():g}. Divide them by a number."
+        )
+    if data.weights is not None:
+        known &= data.weights > 0
+    cards = [data.cards[column] for column in condition]
+    observed = [code[known] for code in codes]
+    cells = flat_index(observed, cards).astype(np.intp) if codes else np.zeros(known.sum(), dtype=np.intp)
+    return Known(values[known], cells, None if data.weights is None else data.weights[known])
+
+
+def numbers_of(data: Dataset, column: int) -> Array:
+    """Return the values of a column without levels, NaN if none are observed."""
+    values = data.numbers.get(data.columns[column])
+    return np.full(len(data), np.nan) if values is None else as_floats(values)
+
+
+def moments_of(rows: Known, shape: Sequence[int]) -> Moments:
+    """Return the moments of values in cells of this shape."""
+    values, cells, weights = rows
+    size = prod(shape)
+    n = np.bincount(cells, weights, size).astype(np.float64)
+    total = np.where(n > 0, n, 1.0)
+    low, high = np.full(size, np.inf), np.full(size, -np.inf)
+    np.minimum.at(low, cells, values)
+    np.maximum.at(high, cells, values)
+    mean: Array = np.bincount(cells, values if weights is None else weights * values, size) / total
+    mean = np.where(low < high, mean, np.where(n > 0, low, 0.0))
+    deviations = (values - mean[cells]) ** 2
+    squares = np.bincount(cells, deviations if weights is None else weights * deviations, size)
+    sums = n, mean, squares.astype(np.float64), low, high
+    return Moments(*[array.reshape(shape) for array in sums])
+
+
+def number_moments(data: Dataset, number: int, condition: Sequence[int]) -> Moments:
+    """Return the moments of a number per configuration of coded columns, an axis for each."""
+    return moments_of(known_values(data, number, condition), [data.cards[column] for column in condition])

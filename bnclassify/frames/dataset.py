@@ -1,0 +1,434 @@
+"""Data to learn from, of any source, and rows in memory as integer codes and numbers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..base.arrays import Array, Codes, added, code_type
+from ..base.immutable import EMPTY, Immutable, cached_property, lock
+from ..base.messages import listed, needs_rows, shown, warn
+from .labels import REFIT, TREAT_AS_MISSING, recode
+from .numeric import are_categories, as_floats, check_weights, to_numbers
+from .schema import ALL, MISSING, Columns, Known, Levels, Schema
+
+_PART_ROWS = 2**20
+"""Rows in memory are counted in parts of this size, so that temporary arrays stay small."""
+
+T = TypeVar("T")
+Data = TypeVar("Data", bound="Dataset")
+
+
+class Prepare(Protocol):
+    """Converts raw columns to categories."""
+
+    def read(self, rows: InMemory, known: Known, named_by: str = "dataset", /) -> Dataset:
+        """Encode the raw columns of a model, which has the ``known`` levels."""
+
+    def code(self, data: Data, /) -> Data:
+        """Prepare encoded data, unless they are prepared."""
+
+    def of_source(self, source: Any, /) -> Any:
+        """Return a source with prepared columns if it prepares them itself, or None."""
+
+
+class Opened(ABC):
+    """Data to learn from, as `open_data` returns them: of any source, encoded or not.
+
+    Each class reads its own kind of data, so that no function has to ask which kind it was.
+    """
+
+    @property
+    @abstractmethod
+    def columns(self) -> Sequence[Hashable]:
+        """Names of the columns."""
+
+    @abstractmethod
+    def read(self, wanted: Columns = ALL) -> Countable:
+        """Return columns (by default, all) in the given order, coded or as numbers."""
+
+    @abstractmethod
+    def prepared(self, preparation: Prepare, known: Known) -> Opened:
+        """Return the data with the categories of a model, which has the ``known`` levels."""
+
+    @abstractmethod
+    def find_numbers(
+        self, features: Sequence[Hashable], targets: Sequence[Hashable]
+    ) -> tuple[Opened, tuple[Hashable, ...]]:
+        """Return the data, encoded if necessary, and the features that `discretize` cuts by default."""
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether rows in memory may have numeric columns to discretize."""
+        return False
+
+    @abstractmethod
+    def weighed(self, weights: Any) -> Countable:
+        """Return the encoded data with weights; see `encode`."""
+
+    def in_memory(self, argument: str) -> InMemory:
+        """Return the data if their rows are in memory, or raise a TypeError that names the argument."""
+        raise needs_rows(argument)
+
+
+class InMemory(Opened):
+    """Data with rows in memory: a data frame, records or a `Dataset`."""
+
+    @property
+    def types(self) -> Mapping[Hashable, str]:
+        """The types of values by column, as pandas infers them, if the data are a frame."""
+        return EMPTY
+
+    @abstractmethod
+    def encode(self, wanted: Columns = ALL) -> Dataset:
+        """Return at least the given columns, in any order; see `read`."""
+
+    def read(self, wanted: Columns = ALL) -> Dataset:
+        """Return columns in the given order; see `Opened`."""
+        data = self.encode(wanted)
+        return data.select(wanted.among(data.columns))
+
+    def prepared(self, preparation: Prepare, known: Known) -> Dataset:
+        """Return the encoded and prepared columns with ``known`` levels."""
+        return preparation.code(preparation.read(self, known))
+
+    def find_numbers(
+        self, features: Sequence[Hashable], targets: Sequence[Hashable]
+    ) -> tuple[Dataset, tuple[Hashable, ...]]:
+        """Return the encoded data, and the features that `discretize` cuts by default."""
+        data = self.read_raw(targets[0] if targets else None, {*features, *targets}, targets)
+        levels = dict(zip(data.columns, data.levels, strict=True))
+        numbers = [name for name in features if name in data.numbers]
+        return data, tuple([n for n in numbers if not (levels[n] and are_categories(levels[n]))])
+
+    def read_raw(
+        self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
+    ) -> Dataset:
+        """Encode columns of which numbers have codes, too, if they have few values or are ``coded``."""
+        return self.encode(Columns(columns))
+
+    def weighed(self, weights: Any) -> Dataset:
+        """Return the encoded data with their weights; see `encode`."""
+        data = self.encode()
+        return replace(data, weights=check_weights(weights, data.index))
+
+    def in_memory(self, argument: str) -> InMemory:
+        """Return the data."""
+        return self
+
+
+class Countable(Immutable, Opened):
+    """Data that can be counted, in memory or partitioned; docstrings of shared members are in `Dataset`."""
+
+    if TYPE_CHECKING:  # read-only for callers; fields or properties of subclasses
+
+        @property
+        def schema(self) -> Schema: ...
+        @property
+        def size(self) -> float: ...
+        @property
+        def incomplete(self) -> NDArray[np.bool_]: ...
+        @property
+        def is_weighted(self) -> bool: ...
+        @property
+        def fractions(self) -> tuple[int, int]: ...
+        def __len__(self) -> int: ...
+        def add_up(self, count: Callable[[Dataset], T]) -> T: ...
+        def count_all(self, count: Callable[[Any], T]) -> T: ...
+        def select(self, columns: Sequence[Hashable]) -> Self: ...
+        def cells(self, families: Sequence[Sequence[int]]) -> Iterable[tuple[NDArray[Any], Array | None]]: ...
+        def coded(self, schema: Schema) -> Countable: ...
+        def label_counts(self, name: Hashable) -> Array: ...
+
+    def counting(self) -> Self:
+        """Return the rows with a positive weight; others add nothing to the sums over partitioned data."""
+        return self
+
+    def counts_of_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None:
+        """Return the tables of families if the source of the rows counts them itself, as a database can."""
+        return None
+
+    @cached_property
+    def columns(self) -> tuple[Hashable, ...]:
+        """Names of the columns."""
+        return self.schema.columns
+
+    @cached_property
+    def levels(self) -> Levels:
+        """The labels of each column; code ``k`` stands for label ``k``."""
+        return self.schema.levels
+
+    @cached_property
+    def cards(self) -> tuple[int, ...]:
+        """Number of levels of each column."""
+        return self.schema.cards
+
+    @cached_property
+    def positions(self) -> dict[Hashable, int]:
+        """Position of each column by name."""
+        return self.schema.positions
+
+
+class Learnable(Countable):
+    """Prepared training data: the features, then the target variables, of which there can be several."""
+
+    if TYPE_CHECKING:
+        targets: tuple[Hashable, ...]
+        order: tuple[Hashable, ...]  # columns in their original order
+
+    @property
+    def class_var(self) -> Hashable:
+        """The name of the only target."""
+        [name] = self.targets
+        return name
+
+    @cached_property
+    def features(self) -> tuple[Hashable, ...]:
+        """All columns but the targets, which are the last."""
+        return self.columns[: len(self.columns) - len(self.targets)]
+
+    @property
+    def as_given(self) -> Countable:
+        """The same rows, with the columns in their original order."""
+        return self.select(self.order)
+
+    @property
+    def views(self) -> Iterable[Learnable]:
+        """The codings of the rows over which statistics of pairs are averaged; a Dataset has one."""
+        return (self,)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset(InMemory, Countable):
+    """Categorical data as integer codes, from `encode`. All functions accept it in place of a DataFrame.
+
+    Attributes
+    ----------
+    schema : Schema
+        Names and levels of the columns.
+    codes : (columns, rows) array of signed integers
+        In the smallest type for the numbers of levels; -1 is missing.
+    index : pandas.Index
+        Row labels of the data frame.
+    weights : (rows,) array or None
+        Weight of each row, 0 or more; None if each row counts once.
+    numbers : mapping
+        The values of numeric columns, NaN if missing. Such a column has no levels, and codes of -1, unless
+        it is coded, too.
+    cases : (rows,) array of integers or None
+        The number of the case of each row, which is held out as a whole. If None, each unit of weight is a
+        case.
+    given : int
+        The number of rows before equal rows were merged into cases; 0 if they were not.
+
+    Examples
+    --------
+    >>> from bnclassify import encode, load_car
+    >>> data = encode(load_car())
+    >>> data
+    Dataset: 1728 rows, 7 columns, 0 missing values
+    >>> data.schema.levels[-1], data.codes[-1, :3].tolist()
+    (('unacc', 'acc', 'good', 'vgood'), [0, 0, 0])
+    """
+
+    schema: Schema
+    codes: Codes
+    index: pd.Index[Any]
+    weights: Array | None = None
+    numbers: Mapping[Hashable, NDArray[Any]] = field(default_factory=dict)
+    cases: NDArray[np.intp] | None = None
+    given: int = 0
+
+    def __len__(self) -> int:
+        return self.codes.shape[1]
+
+    def encode(self, wanted: Columns = ALL) -> Self:
+        """Return the data with all columns, of which some become numbers; see `InMemory`."""
+        wanted.among(self.columns)
+        return self.with_numbers([name for name in wanted.numeric if name in self.positions])
+
+    def __repr__(self) -> str:
+        raw = {name for name in self.numbers if not self.levels[self.positions[name]]}
+        missing = int(np.count_nonzero(self.codes < 0)) - len(raw) * len(self)
+        missing += sum(int(np.isnan(as_floats(self.numbers[name])).sum()) for name in raw)
+        counted = f"{self.size:,.0f}" if self.size == round(self.size) else f"{self.size:,g}"
+        weighed = f" that count {counted}" if self.is_weighted else ""
+        return f"Dataset: {len(self)} rows{weighed}, {len(self.columns)} columns, {missing} missing values"
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether there are numeric columns."""
+        return bool(self.numbers)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows have weights, so that counts may be fractions."""
+        return self.weights is not None
+
+    @property
+    def fractions(self) -> tuple[int, int]:
+        """Number of positive weights, and of weights that are not whole numbers."""
+        weights = np.ones(len(self)) if self.weights is None else self.weights
+        return int(np.count_nonzero(weights)), int(np.count_nonzero(weights % 1))
+
+    @cached_property
+    def size(self) -> float:
+        """Sum of the weights; without weights, the number of rows."""
+        return len(self) if self.weights is None else float(self.weights.sum())
+
+    @cached_property
+    def incomplete(self) -> NDArray[np.bool_]:
+        """Which columns have a missing value."""
+        incomplete: NDArray[np.bool_] = self.codes.min(axis=1, initial=0) < 0
+        lock(incomplete)
+        return incomplete
+
+    @property
+    def units(self) -> Array:
+        """The weight of each row that is held out with it: all of it if rows have cases, or at most 1."""
+        weights = np.ones(len(self)) if self.weights is None else self.weights
+        return weights if self.cases is not None else np.minimum(weights, 1.0)
+
+    def add_up(self, count: Callable[[Dataset], T]) -> T:
+        """Return the sum of the results of a function for each part of the rows.
+
+        The results are numbers, arrays, or tuples, lists and dicts of them, of the same shape for all parts.
+        """
+        if len(self) <= _PART_ROWS:
+            return count(self)
+        starts = range(0, len(self), _PART_ROWS)
+        total: T = added(count(self.taken(slice(start, start + _PART_ROWS))) for start in starts)
+        return total
+
+    count_all = add_up
+
+    def label_counts(self, name: Hashable) -> Array:
+        """Return the weight of each label of a column."""
+        codes, card = self.codes[self.positions[name]], self.cards[self.positions[name]]
+        return np.bincount(codes.astype(np.intp) + 1, self.weights, card + 1)[1:].astype(np.float64)
+
+    def cells(self, families: Sequence[Sequence[int]]) -> Iterable[tuple[NDArray[Any], Array | None]]:
+        """Yield the codes of families, (columns, rows), and the weights; a source can merge equal rows."""
+        return ((self.codes[list(family)], self.weights) for family in families)
+
+    def taken(self, rows: NDArray[Any] | slice) -> Self:
+        """Return rows by position, by a mask or by a slice, with the levels unchanged."""
+        if isinstance(rows, slice):
+            codes = self.codes[:, rows]
+        else:
+            rows = np.nonzero(rows)[0] if rows.dtype == bool else rows
+            codes = self.codes.take(rows, axis=1)
+        weights = None if self.weights is None else self.weights[rows]
+        numbers = {name: values[rows] for name, values in self.numbers.items()}
+        cases, index = None if self.cases is None else self.cases[rows], self.index[rows]
+        return replace(self, codes=codes, index=index, weights=weights, numbers=numbers, cases=cases)
+
+    def select(self, columns: Sequence[Hashable]) -> Self:
+        """Return some of the columns in this order, without a copy if they are adjacent."""
+        if tuple(columns) == self.columns:
+            return self
+        where = [self.positions[column] for column in columns]
+        numbers = {name: values for name, values in self.numbers.items() if name in columns}
+        schema = self.schema.select(columns)
+        return replace(self, schema=schema, codes=codes_of(self.codes, where), numbers=numbers)
+
+    def recoded(self, coded: Mapping[Hashable, tuple[tuple[Any, ...], NDArray[Any]]]) -> Self:
+        """Return the data with the given levels and codes of some columns, which keep their numbers."""
+        if not coded:
+            return self
+        pairs = zip(self.columns, self.levels, strict=True)
+        levels = tuple([coded[name][0] if name in coded else labels for name, labels in pairs])
+        codes = np.empty(self.codes.shape, dtype=code_type(max(map(len, levels))))
+        for i, name in enumerate(self.columns):
+            codes[i] = coded[name][1] if name in coded else self.codes[i]
+        schema = Schema(self.columns, levels, self.schema.ordered)
+        return replace(self, schema=schema, codes=codes)
+
+    def with_numbers(self, columns: Iterable[Hashable]) -> Self:
+        """Return the data with some columns as numbers, without codes; raise for columns of text."""
+        chosen = [name for name in columns if self.levels[self.positions[name]] or name not in self.numbers]
+        read = {name: self._read_numbers(name) for name in chosen}
+        if not read:
+            return self
+        data = self.recoded({name: ((), np.full(len(self), -1)) for name in read})
+        return replace(data, numbers={**data.numbers, **read})
+
+    def _read_numbers(self, name: Hashable) -> Array:
+        if name in self.numbers:
+            return as_floats(self.numbers[name])
+        column = self.positions[name]
+        labels = np.array([*to_numbers(name, self.levels[column]), np.nan])
+        return np.asarray(labels[self.codes[column]], dtype=np.float64)
+
+    def with_values(self, columns: Collection[Hashable]) -> Self:
+        """Return the data with the numbers of some columns coded by their distinct values."""
+        found = {name: pd.factorize(as_floats(self.numbers[name])) for name in columns}
+        coded = {name: (tuple(values.tolist()), codes) for name, (codes, values) in found.items()}
+        return self.recoded(coded)
+
+    def with_missing_level(self, columns: Collection[Hashable]) -> Self:
+        """Return the data with missing values of some columns as their last level."""
+        schema = self.schema.with_missing_level(columns)
+        return replace(self, schema=schema, codes=match(self, schema.columns, schema.levels))
+
+    def coded(self, schema: Schema) -> Dataset:
+        """Return the columns of a schema, coded by its levels."""
+        codes = match(self, schema.columns, schema.levels)
+        numbers = {name: self.numbers[name] for name in schema.columns if name in self.numbers}
+        return Dataset(schema, codes, self.index, self.weights, numbers, self.cases, self.given)
+
+    def counting(self) -> Self:
+        """Return the rows with a positive weight."""
+        return self if self.weights is None or self.weights.all() else self.taken(self.weights > 0)
+
+
+def codes_of(codes: Codes, where: list[int]) -> Codes:
+    """Select columns by position, without a copy if they are adjacent."""
+    if where and where == list(range(where[0], where[0] + len(where))):
+        return codes[where[0] : where[0] + len(where)]
+    return codes[where]
+
+
+def scoring_classes(data: Dataset, class_var: Hashable, levels: tuple[Any, ...]) -> Codes:
+    """Return the codes of the class in data to evaluate a model on; every row must have one."""
+    classes: Codes = match(data, (class_var,), (levels,))[0]
+    unknown = int(np.count_nonzero(classes < 0))
+    if unknown:
+        raise ValueError(
+            f"dataset: {unknown} of {len(data)} rows have no class {shown(class_var)}. Drop them, for "
+            f"example with .dropna(subset=[{shown(class_var)}])."
+        )
+    return classes
+
+
+def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen: str | None = None) -> Codes:
+    """Return (columns, rows) codes in terms of other levels, by label; unseen labels are -1 or raise."""
+    positions, old_levels = data.positions, data.levels
+    where = [positions[name] for name in columns]
+    codes = codes_of(data.codes, where)
+    same = [old_levels[i] == new and new[-1:] != (MISSING,) for i, new in zip(where, levels, strict=True)]
+    if all(same):
+        return codes
+    longest = max(len(labels) for labels in levels)
+    matched = np.empty(codes.shape, dtype=np.promote_types(codes.dtype, code_type(longest)))
+    code = -1 if unseen == "missing" else None
+    advice = REFIT if unseen is None else TREAT_AS_MISSING
+    for k, (old, i, labels) in enumerate(zip(codes, where, levels, strict=True)):
+        known, name = data.levels[i], columns[k]
+        matched[k] = row = old if same[k] else recode(old, known, labels, name, code, advice)
+        if code is not None and len(row) > 1 and (old >= 0).any() and not (row >= 0).any():
+            found = [known[value] for value in np.unique(old[old >= 0])]
+            are_numbers = all(isinstance(label, int | float) for label in (*found, *labels))
+            if are_numbers and np.count_nonzero(old >= 0) < len(labels):
+                continue  # Measurements in a few rows need not occur in other rows.
+            warn(
+                f"column {shown(name)}: none of its values, {listed(found)}, is among the levels of the "
+                f"model, {listed(labels)}, so all of them are treated as missing. Check the column."
+            )
+    return matched

@@ -1,0 +1,155 @@
+"""Encoding of data once for many calls: weights, cases and a level for missing values."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable
+from dataclasses import replace
+from typing import Any, TypeVar, overload
+
+import numpy as np
+import pandas as pd
+
+from ..base.calls import guided
+from ..base.checks import Names, OneOf, check_columns
+from ..base.messages import listed, warn
+from .dataset import Countable, Dataset
+from .opening import InFull, InParts, Meaning, open_data
+from .partitions import Partitions
+from .schema import MISSING
+
+Data = TypeVar("Data", bound=Dataset)
+
+
+@overload
+def encode(
+    frame: InFull, *, weights: Any = None, weights_are: Meaning | None = None, missing_level: Any = False
+) -> Dataset: ...
+
+
+@overload
+def encode(
+    frame: InParts, *, weights: Any = None, weights_are: Meaning | None = None, missing_level: Any = False
+) -> Partitions: ...
+
+
+@guided("Pass weights by name: encode(frame, weights=name).")
+def encode(
+    frame: Any, *, weights: Any = None, weights_are: Meaning | None = None, missing_level: Any = False
+) -> Dataset | Partitions:
+    """Encode categorical data as integers, once for many calls.
+
+    Every function of the package accepts a data frame or the result of this function. Encoding first saves
+    time if several functions use the same data, and can assign weights to rows, as in a table of frequencies.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame or another frame, Dataset, or partitioned data
+        Columns of type category (levels in the order of the categories, including unobserved
+        ones), text, bool or integer (levels sorted). Missing values are NaN, None or pd.NA.
+    weights : str or array-like of numbers, optional
+        Weight of each row, 0 or more: the name of a column, which is then not a feature, or one number per
+        row. All counts are sums of weights, so whole weights are equivalent to repeated rows.
+    weights_are : {"frequencies", "cases"}, default "frequencies"
+        Meaning of the weights. Frequencies are numbers of equal rows. "cases" are survey or importance
+        weights: each row is one case, which is held out as a whole, and weights are scaled to sum to the
+        effective number of rows, (Σw)² / Σw² (Kish). Penalties, tests and intervals use this number.
+    missing_level : bool or list of str, default False
+        If True, missing values become a level "(missing)" in each column that has missing values, also in new
+        data; a list names exactly the columns. Name the features if the class has missing values.
+
+    Returns
+    -------
+    Dataset or Partitions
+        Codes, levels and weights; Partitions if ``frame`` is partitioned, of which the rows are not copied.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If a column contains numbers with fractions, dates, or values of several types, a weight is missing,
+        infinite or below 0, or a column has a level "(missing)" already.
+
+    Notes
+    -----
+    With the extra ``frames``, data frames of other libraries are accepted, too: a polars DataFrame or
+    LazyFrame, an Arrow table, a DuckDB relation, and all that narwhals or the interface of Arrow supports.
+    `predict` and `cv_predict` return the type of the data, all other functions return pandas.
+
+    Partitioned data need not fit in memory. They are a Dask DataFrame, a function that returns a new iterator
+    of data frames at each call, such as ``lambda: pd.read_csv(path, chunksize=100_000)``, a list of data
+    frames, or a table of ibis, which its database counts by GROUP BY queries. All functions that only count
+    accept them, and their results are the same as in memory. Weights are the name of a column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bnclassify import encode
+    >>> counted = pd.DataFrame({"sex": ["f", "f", "m", "m"], "survived": ["no", "yes", "no", "yes"],
+    ...                         "people": [126, 344, 1364, 367]})
+    >>> data = encode(counted, weights="people", weights_are="frequencies")
+    >>> data
+    Dataset: 4 rows that count 2,201, 2 columns, 0 missing values
+    """
+    if weights_are is not None:
+        OneOf(("frequencies", "cases")).check("weights_are", weights_are)
+        if weights is None:
+            raise ValueError("weights must be given if weights_are is given; got None.")
+    opened = open_data(frame, "frame")
+    if weights is not None:
+        opened = opened.weighed(weights)
+    data: Any = opened if isinstance(opened, Countable) else opened.read()
+    if isinstance(data, Dataset) and weights is not None:
+        data = each_a_case(data) if weights_are == "cases" else data
+        if weights_are is None:
+            _warn_of_weights(data)
+    elif weights_are == "cases":
+        raise TypeError("weights_are must be 'frequencies' if data are partitioned; got 'cases'.")
+    return data if missing_level is False else add_missing_level(data, missing_level)
+
+
+def each_a_case(data: Data) -> Data:
+    """Return data in which each row is a case, with weights that sum to the effective number of rows."""
+    assert data.weights is not None
+    size = data.weights.max(initial=0.0) or 1.0
+    weights = data.weights / size
+    scale = weights.sum() / max(np.square(weights).sum(), 1e-300)
+    return replace(data, weights=weights * scale, cases=np.arange(len(data)))
+
+
+_MANY = 10  # weight per row from which weights are probably not frequencies
+
+
+def _warn_of_weights(data: Dataset) -> None:
+    """Warn of weights that are probably not frequencies."""
+    weights = data.counting().weights
+    assert weights is not None
+    fractions = bool((weights % 1).any())
+    many = weights.sum() > _MANY * len(weights)
+    if fractions or (many and not pd.DataFrame(data.codes.T).duplicated().any()):
+        found = "have fractions" if fractions else f"sum to {weights.sum():,.0f} in {len(weights):,} rows"
+        warn(
+            f"weights {found}, and are used as frequencies, that is, numbers of equal rows. Use "
+            "weights_are='cases' for survey weights, or weights_are='frequencies' for frequencies."
+        )
+
+
+def add_missing_level(data: Dataset | Partitions, columns: Any = True) -> Dataset | Partitions:
+    """Return data in which missing values of the chosen columns (True: all) are their last level."""
+    if columns is True:
+        chosen = [name for name, gaps in zip(data.columns, data.incomplete, strict=True) if gaps]
+    else:
+        chosen = list(Names().check("missing_level", columns))
+        check_columns(chosen, data.columns, "missing_level")
+    check_new_level(data, chosen, data.numbers if isinstance(data, Dataset) else ())
+    return data.with_missing_level(chosen)
+
+
+def check_new_level(data: Countable, chosen: Collection[Hashable], numbers: Collection[Hashable]) -> None:
+    """Raise if missing values of the chosen columns cannot be a level, because they are numbers or one."""
+    if numeric := [name for name in chosen if name in numbers]:
+        raise TypeError(
+            f"missing_level must name categorical columns; got {listed(numeric)}. Discretize it first."
+        )
+    if twice := [name for name in chosen if MISSING in data.levels[data.positions[name]]]:
+        raise ValueError(
+            f"missing_level must not name columns with a level {MISSING!r}; got {listed(twice)}. Rename it."
+        )

@@ -1,0 +1,139 @@
+"""Data frames before encoding, and their encoding."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..base.arrays import code_type
+from ..base.checks import check_columns
+from ..base.immutable import EMPTY, cached_property
+from ..base.messages import listed, repeated
+from .columns import NUMBERS_ADVICE, check_categorical, column_arrays, encode_column
+from .dataset import Countable, Dataset, InMemory
+from .numeric import (
+    ArrayLike,
+    check_weights,
+    code_labels,
+    labels_to_keep,
+    names_column,
+    read_numbers,
+    value_type,
+)
+from .schema import ALL, Columns, Known, Schema
+
+
+@dataclass(frozen=True)
+class Frame(InMemory):
+    """A data frame with unique names of columns; errors about its values name the ``argument``."""
+
+    frame: pd.DataFrame
+    argument: str
+
+    def __post_init__(self) -> None:
+        if not self.frame.columns.is_unique:
+            check_unique(self.frame.columns.tolist(), self.argument)
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    @cached_property
+    def columns(self) -> Sequence[Hashable]:
+        """Names of the columns."""
+        return self.frame.columns.tolist()
+
+    @cached_property
+    def types(self) -> Mapping[Hashable, str]:
+        """The types of values by column, as pandas infers them."""
+        return dict(zip(self.columns, map(value_type, column_arrays(self.frame)), strict=True))
+
+    has_numbers = True
+
+    def encode(self, wanted: Columns = ALL) -> Dataset:
+        """Encode columns in the order of the frame; see `InMemory`."""
+        chosen = set(wanted.among(self.columns))
+        names = [name for name in self.columns if name in chosen]
+        numeric = wanted.as_numbers()
+        return encode_frame(self.frame, names, argument=self.argument, known=wanted.known, numeric=numeric)
+
+    def read_raw(
+        self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
+    ) -> Dataset:
+        """Encode columns of which numbers have codes, too, if they have few values or are ``coded``."""
+        data = self.encode(Columns(columns, raw={name: False for name in columns if name != class_var}))
+        kept = {name: labels_to_keep(values) for name, values in data.numbers.items() if name not in coded}
+        codes = {name: code_labels(data.numbers[name], labels) for name, labels in kept.items() if labels}
+        both = encode_frame(self.frame, [name for name in data.numbers if name in coded])
+        codes |= dict(zip(both.columns, zip(both.levels, both.codes, strict=True), strict=True))
+        return data.recoded(codes)
+
+    def weighed(self, weights: Any) -> Dataset:
+        """Return the encoded data, with the weights of a column or of an array."""
+        frame = self.frame
+        if names_column(weights):
+            check_columns([weights], self.columns, "weights")
+            weights, frame = frame[weights].array, frame.drop(columns=[weights])
+        coded = [name for name, kind in self.types.items() if kind == "integer"]
+        data = Frame(frame, self.argument).read_raw(None, frame.columns.tolist(), coded)
+        return replace(data, weights=check_weights(weights, frame.index))
+
+
+def check_unique(names: Sequence[Hashable], argument: str) -> None:
+    """Raise a ValueError if a column name is repeated."""
+    if twice := repeated(names):
+        raise ValueError(f"{argument} must have unique column names; got {listed(twice)} more than once.")
+
+
+def encode_frame(
+    frame: pd.DataFrame,
+    columns: Sequence[Hashable],
+    *,
+    argument: str = "dataset",
+    known: Known | None = None,
+    numeric: Mapping[Hashable, bool] = EMPTY,
+    whole_floats: bool = False,
+) -> Dataset:
+    """Encode columns of a data frame, in the given order.
+
+    In new data, with ``known`` levels, floats can be categories. The columns in ``numeric`` are read as
+    numbers, without codes; columns that map to True must be numeric. With ``whole_floats``, whole numbers
+    can be of type float, as in a chunk with missing values.
+    """
+    by_name: dict[Hashable, ArrayLike] = dict(zip(frame.columns.tolist(), column_arrays(frame), strict=True))
+    arrays = {name: by_name[name] for name in columns}
+    read = {
+        name: read_numbers(array, name, argument, must=numeric[name])
+        for name, array in arrays.items()
+        if name in numeric
+    }
+    numbers = {name: values for name, values in read.items() if values is not None}
+    coded = {name: array for name, array in arrays.items() if name not in numbers}
+    check_categorical(coded, known, whole_floats=whole_floats, argument=argument)
+    encoded = {name: encode_column(array) for name, array in coded.items()}
+    ordered = [name for name, array in coded.items() if getattr(array.dtype, "ordered", False)]
+    levels = tuple([encoded[name][0] if name in encoded else () for name in columns])
+    codes = np.full((len(columns), len(frame)), -1, dtype=code_type(max(map(len, levels), default=0)))
+    for row, name in zip(codes, columns, strict=True):
+        if name in encoded:
+            row[:] = encoded[name][1]
+    return Dataset(Schema(tuple(columns), levels, frozenset(ordered)), codes, frame.index, numbers=numbers)
+
+
+def check_levels(data: Countable | Schema, columns: Iterable[Hashable]) -> None:
+    """Raise a ValueError for columns without a level."""
+    cards, positions = data.cards, data.positions
+    empty = [name for name in columns if not cards[positions[name]]]
+    if empty and isinstance(data, Dataset) and not len(data):
+        raise ValueError("dataset must have rows; got none.")
+    numeric = [name for name in empty if isinstance(data, Dataset) and name in data.numbers]
+    if numeric:
+        raise TypeError(f"column {listed(numeric)} must be categorical; got {NUMBERS_ADVICE}")
+    if empty:
+        raise ValueError(
+            f"dataset: all values are missing in {listed(empty)}. Drop these columns or, if this is a subset "
+            "of the data, make them categorical before splitting."
+        )

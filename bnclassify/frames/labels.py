@@ -1,0 +1,121 @@
+"""Codes of a column in terms of other levels, matched by label, and messages about unseen labels."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import Positions
+from ..base.checks import OneOf
+from ..base.messages import listed, shown
+from .schema import MISSING
+
+_UNSEEN = -2
+"""Code of a label that is not among the levels; a missing value has -1."""
+
+
+def check_unseen(unseen: object) -> None:
+    """Raise a ValueError for an option that `match` does not have."""
+    OneOf(("error", "missing")).check("unseen", unseen)
+
+
+REFIT = (
+    "Correct such values, drop their rows, refit the model to all rows, or add levels with update(..., "
+    "levels='grow'). A column that is categorical before the data are split keeps all levels."
+)
+"""The remedy for unseen labels."""
+
+TREAT_AS_MISSING = (
+    "With unseen='missing', or handle_unknown='missing' in BNCClassifier, such values are treated as "
+    "missing. A column that is categorical before the data are split keeps all levels."
+)
+"""The remedy if unseen labels can be treated as missing."""
+
+
+def recode(
+    codes: NDArray[Any],
+    old: tuple[Any, ...],
+    new: tuple[Any, ...],
+    name: Hashable,
+    unseen: int | None,
+    advice: str = REFIT,
+) -> NDArray[Any]:
+    """Return the codes of one column for ``new`` levels; ``unseen`` is the code of other labels, or None."""
+    position = {label: code for code, label in enumerate(new)}
+    missing = len(new) - 1 if new and new[-1] == MISSING else -1
+    # The last entry is the code of a missing value, -1.
+    lookup = np.array([position.get(label, _UNSEEN) for label in old] + [missing])
+    matched: Positions = lookup[codes]
+    new_to_us = matched == _UNSEEN
+    if new_to_us.any():
+        strange = [old[code] for code in np.unique(codes[new_to_us])]
+        if unseen is None or (
+            not ((matched >= 0) & (codes >= 0)).any() and _is_of_other_type(strange, new, all_of=unseen < 0)
+        ):
+            raise ValueError(f"column {shown(name)}: {_unknown(strange, new, advice)}")
+        matched[new_to_us] = unseen
+    return matched
+
+
+def united(name: Hashable, known: tuple[Any, ...], more: Iterable[Any]) -> tuple[Any, ...]:
+    """Return the levels of a column, then the further ones of other data; "(missing)" stays last."""
+    strange = [label for label in more if label not in known]
+    in_other_type = [label for label in strange if _same_text([label], known)]
+    if in_other_type or (strange and _numbers_for_text(strange, known)):
+        raise ValueError(f"column {shown(name)}: {_unknown(in_other_type or strange, known, REFIT)}")
+    return tuple(sorted((*known, *strange), key=lambda label: label == MISSING))
+
+
+def _is_of_other_type(strange: Sequence[Any], known: Sequence[Any], *, all_of: bool) -> bool:
+    """Whether a column without known labels is of another type, which is an error with any option.
+
+    Labels that are treated as missing must all differ from known ones only in type, because each can be a
+    mistake by itself. Of labels that are merged with rare ones, most are unknown in any case.
+    """
+    found = [_same_text([label], known) for label in strange]
+    return (all(found) if all_of else any(found)) or _numbers_for_text(strange, known)
+
+
+def _same_text(strange: Iterable[Any], known: Iterable[Any]) -> bool:
+    """Whether all labels differ from known ones only in type, or by the .0 of whole floats."""
+    texts, known_texts = ({str(label).removesuffix(".0") for label in labels} for labels in (strange, known))
+    return texts <= known_texts
+
+
+def _numbers_for_text(strange: Iterable[Any], known: Sequence[Any]) -> bool:
+    """Whether labels are numbers, but text in training, as the intervals of a discretizer are."""
+    is_text = len(known) > 0 and all(isinstance(label, str) for label in known)
+    return is_text and all(isinstance(label, Real) for label in strange)
+
+
+def _unknown(strange: list[Any], known: tuple[Any, ...], remedy: str) -> str:
+    """Return the message about labels that are not among the known ones."""
+    if _same_text(strange, known):
+        remedy = f"{_difference(strange, known)} Convert the column, with {_conversion(strange, known)}."
+    elif _numbers_for_text(strange, known):
+        remedy = "Apply the discretizer that discretize returned in training, or convert the column."
+    return f"{listed(strange)} not among the levels of the model, {listed(known)}. {remedy}"
+
+
+def _difference(strange: Sequence[Any], known: Sequence[Any]) -> str:
+    here, there = type(strange[0]).__name__, type(known[0]).__name__
+    if here != there:
+        return f"They are of type {here} here and {there} in the model."
+    return "They differ only by .0, as in a column with missing values."
+
+
+def _conversion(strange: Sequence[Any], known: Sequence[Any]) -> str:
+    """Return code that converts a column of labels that differ from known ones only in type, or by .0."""
+    if isinstance(known[0], bool):
+        return "column.map({'True': True, 'False': False})"
+    if not isinstance(known[0], str):
+        return "pd.to_numeric(column)"
+    if all(str(label).removesuffix(".0").isdecimal() for label in strange):
+        code = "pd.to_numeric(column).astype('Int64').astype('string')"
+        written = {str(label).removesuffix(".0") for label in strange} <= set(known)
+        return code if written else f"{code} + '.0'"
+    return "column.map(str, na_action='ignore')"

@@ -1,0 +1,112 @@
+"""How the frames of partitioned data are encoded, and facts about their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from .dataset import Dataset, Prepare
+from .frame import Frame, encode_frame
+from .labels import recode
+from .numeric import check_weights
+from .schema import Schema
+
+
+class RowChoice(Protocol):
+    """Selects or draws rows of a frame, by some of its columns."""
+
+    @property
+    def columns(self) -> tuple[Hashable, ...]:
+        """The required columns."""
+
+    __call__: Callable[..., Any]
+
+
+class Facts(NamedTuple):
+    """Facts that a pass over rows collects: their number, and the number of rows kept, which have a class.
+
+    Of these, ``size`` is the weight, ``gaps`` has the number of missing values by column, ``positive`` have
+    a weight above 0, and ``fractional`` a weight that is not whole. ``hidden`` has the number of values by
+    column that are treated as missing, because they are not among the levels, and ``labels`` the weight of
+    each label of the targets. ``checks`` are the sums of the codes by column.
+    """
+
+    rows: int
+    kept: int
+    size: float
+    gaps: NDArray[np.int64]
+    positive: int = 0
+    fractional: int = 0
+    hidden: Any = 0
+    labels: Any = ()
+    checks: Any = 0
+
+
+def with_class(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
+    """Return the rows with a class (all rows if no column is required), and their facts."""
+    rows = len(data)
+    if class_var is not None:
+        known = data.codes[data.positions[class_var]] >= 0
+        data = data if known.all() else data.taken(known)
+    gaps = np.zeros(len(data.columns), dtype=np.int64)
+    gaps[data.incomplete] = np.count_nonzero(data.codes[data.incomplete] < 0, axis=1)
+    weights = np.empty(0) if data.weights is None else data.weights
+    fractional = int(np.count_nonzero(weights != np.round(weights)))
+    facts = Facts(rows, len(data), data.size, gaps, int(np.count_nonzero(weights)), fractional)
+    return data, facts._replace(checks=data.codes.sum(axis=1, dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A function that encodes a frame, called by workers.
+
+    Rows that lack the ``required`` column are dropped, ``weights`` names a column, ``prepare`` converts
+    raw columns to categories, and unseen values of the ``lenient`` columns are missing. ``keep`` returns
+    which rows of a frame are selected, or which part of their weights; ``draw`` returns a sample of its
+    encoded rows, drawn with replacement.
+    """
+
+    schema: Schema
+    required: Hashable = None
+    weights: Hashable = None
+    prepare: Prepare | None = None
+    keep: RowChoice | None = None
+    lenient: tuple[Hashable, ...] = ()
+    draw: RowChoice | None = None
+
+    @property
+    def columns(self) -> tuple[Hashable, ...]:
+        """The columns of frames that are read."""
+        besides = [name for part in (self.keep, self.draw) if part is not None for name in part.columns]
+        weights = () if self.weights is None else (self.weights,)
+        return tuple(dict.fromkeys((*self.schema.columns, *weights, *besides)))
+
+    def __call__(self, frame: pd.DataFrame) -> tuple[Dataset, Facts]:
+        """Return the rows of a frame, and their facts."""
+        weights = None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
+        if self.keep is not None:
+            kept = self.keep(frame)
+            rows = np.flatnonzero(kept)
+            frame = frame.iloc[rows]
+            if weights is not None:
+                weights = weights[rows] if kept.dtype == bool else np.asarray(kept[rows], dtype=np.float64)
+        if self.prepare is None:
+            raw = encode_frame(frame, self.schema.columns, numeric=self.schema.numeric, whole_floats=True)
+        else:
+            known = dict(zip(self.schema.columns, self.schema.levels, strict=True))
+            raw = Frame(frame, "dataset").prepared(self.prepare, known)
+        coded, hidden = raw, np.zeros(len(self.schema.columns), dtype=np.int64)
+        for name in self.lenient:
+            i, new = raw.positions[name], self.schema.levels[self.schema.positions[name]]
+            codes = recode(raw.codes[i], raw.levels[i], new, name, -1)
+            hidden[self.schema.positions[name]] = np.count_nonzero((codes < 0) & (raw.codes[i] >= 0))
+            coded = coded.recoded({name: (new, codes)})
+        data, facts = with_class(replace(coded.coded(self.schema), weights=weights), self.required)
+        if self.draw is not None:
+            data, facts = with_class(self.draw(frame, data), None)
+        return data, facts._replace(hidden=hidden)

@@ -1,0 +1,134 @@
+"""Records, rows of which each is a dict or a Series, before encoding."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..base.arrays import code_type
+from ..base.checks import must_be
+from ..base.immutable import EMPTY
+from ..base.messages import did_you_mean, listed, shown, warn
+from .dataset import Dataset, InMemory
+from .numeric import read_numbers
+from .schema import ALL, Columns, Schema
+
+Row: TypeAlias = "pd.Series[Any] | Mapping[Any, Any]"
+
+
+@dataclass(frozen=True)
+class Records(InMemory):
+    """Rows of which each is a dict or a Series; the values that a record omits are missing."""
+
+    rows: Sequence[Row]
+    argument: str
+
+    @property
+    def columns(self) -> Sequence[Hashable]:
+        """The names of the values of the records."""
+        return list(dict.fromkeys(name for row in self.rows for name, _ in row.items()))
+
+    def encode(self, wanted: Columns = ALL) -> Dataset:
+        """Encode columns, of which the levels are the values themselves; see `InMemory`."""
+        names = tuple(self.columns if wanted.names is None else wanted.names)
+        return encode_records(self.rows, names, self.argument, wanted.as_numbers())
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The records as a data frame."""
+        rows = [_values_by_name(row, self.argument) for row in self.rows]
+        for row in rows:
+            _check_single(row, row, self.argument)
+        values = {i: [row.get(name) for row in rows] for i, name in enumerate(self.columns)}
+        frame = pd.DataFrame(values, index=_index(self.rows))
+        return frame.set_axis(pd.Index(self.columns, tupleize_cols=False), axis="columns")
+
+
+def encode_records(
+    rows: Sequence[Row], names: Sequence[Hashable], argument: str, numeric: Mapping[Hashable, bool] = EMPTY
+) -> Dataset:
+    """Encode records; values that a record omits are missing, and the levels are the values themselves."""
+    records = [_values_by_name(row, argument) for row in rows]
+    for row, record in zip(rows, records, strict=True):
+        is_column = isinstance(row, pd.Series) and row.name in names
+        _check_record(record, names, argument, _IS_COLUMN if is_column else "")
+    numbers, levels = {}, []
+    codes = np.full((len(names), len(rows)), -1, dtype=code_type(len(rows)))
+    for column, name in zip(codes, names, strict=True):
+        values = [record.get(name) for record in records]
+        read, text = None, next((value for value in values if isinstance(value, str)), None)
+        if text is not None and numeric.get(name):
+            raise TypeError(
+                f"{argument}: column {shown(name)} must be numeric; got text such as {shown(text)}. Write "
+                "numbers without quotes, with a decimal point."
+            )
+        if name in numeric:
+            array = _alone(values[0]) if len(values) == 1 else pd.Series(values).array
+            read = read_numbers(array, name, argument, must=numeric[name])
+        labels = {} if read is not None else dict.fromkeys(v for v in values if not is_missing(v))
+        if read is not None:
+            numbers[name] = read
+        position = {label: code for code, label in enumerate(labels)}
+        column[:] = [position.get(value, -1) for value in values]
+        levels.append(tuple(labels))
+    return Dataset(Schema(tuple(names), tuple(levels)), codes, _index(rows), numbers=numbers)
+
+
+_IS_COLUMN = "A Series is one row. Convert a column, with its to_frame()."
+
+
+def _check_record(
+    record: Mapping[Hashable, Any], names: Sequence[Hashable], argument: str, advice: str = ""
+) -> None:
+    """Raise unless a record has some of the names, with one value each; warn of misspelled ones."""
+    absent = [name for name in names if name not in record]
+    if absent and len(absent) == len(names):
+        hints = [advice, *(did_you_mean(key, names) for key in record), f"The model has {listed(names)}."]
+        raise KeyError(
+            f"{argument} must have a value of at least one variable of the model in every record; "
+            f"got {listed(record)}. {next(filter(None, hints))}"
+        )
+    _check_single(record, [name for name in names if name in record], argument)
+    for key in record if absent else ():
+        similar = did_you_mean(key, absent) if key not in names else ""
+        if similar:
+            warn(f"{argument}: {shown(key)} is not a variable of the model and is ignored. {similar}")
+
+
+def _alone(value: Any) -> NDArray[Any]:
+    """Return an array of one value, of floats if it is a number."""
+    if isinstance(value, float | int | np.number) and not isinstance(value, bool):
+        return np.array([value])
+    array = np.empty(1, dtype=object)
+    array[0] = value
+    return array
+
+
+def _values_by_name(row: Row, argument: str) -> dict[Hashable, Any]:
+    if isinstance(row, pd.Series) and not row.index.is_unique:
+        raise ValueError(f"{argument} must have one value per column; got a Series with repeated labels.")
+    return dict(row.items())
+
+
+def _check_single(values: Mapping[Hashable, Any], names: Iterable[Hashable], argument: str) -> None:
+    """Raise a TypeError unless a row has one value per column."""
+    for name in names:
+        if not isinstance(values[name], Hashable):
+            remedy = "A dict or Series is one row; for several rows, pass a pd.DataFrame."
+            raise TypeError(must_be(argument, f"one value of {shown(name)}", values[name], remedy))
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value of any type stands for a missing one."""
+    return bool(pd.api.types.is_scalar(value) and pd.isna(value))
+
+
+def _index(rows: Sequence[Row]) -> pd.Index[Any]:
+    """Return the row labels of a frame or, for other data, row numbers."""
+    labels = [row.name if isinstance(row, pd.Series) else None for row in rows]
+    return pd.RangeIndex(len(rows)) if None in labels or not labels else pd.Index(labels, tupleize_cols=False)

@@ -1,0 +1,146 @@
+"""A pass over partitioned data that finds the levels of columns, or which columns are numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from itertools import compress
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import is_float_dtype
+
+from ..base.arrays import added
+from ..base.messages import listed, shown
+from .columns import check_categorical, column_arrays
+from .frame import encode_frame
+from .numeric import are_categories, check_weights, is_categorical, labels_to_keep, read_numbers
+from .partitions import ask_source, facts_of_source
+from .reading import Facts, Reading, with_class
+from .schema import Levels, Schema
+from .sources import Source
+
+
+class Kind(NamedTuple):
+    """The values of a column in some parts: text, many numbers, or few, which are its ``labels``."""
+
+    is_text: bool = False
+    is_number: bool = False
+    labels: frozenset[Any] = frozenset()
+
+
+def numbers_among(source: Source, columns: Sequence[Hashable]) -> tuple[Hashable, ...]:
+    """Return the columns that are numbers, and not a few labels, after a pass over the data."""
+    kinds = source.reduce(_kinds, _joined, list(columns))
+    numbers = [not k.is_text and (k.is_number or not are_categories(tuple(k.labels))) for k in kinds]
+    return tuple(compress(columns, numbers))
+
+
+def _kinds(frame: pd.DataFrame) -> list[Kind]:
+    """Return the kind of each column of a part."""
+    arrays = zip(frame.columns, column_arrays(frame), strict=True)
+    return [_kind(read_numbers(array, name, "dataset", must=False)) for name, array in arrays]
+
+
+def _kind(numbers: NDArray[Any] | None) -> Kind:
+    if numbers is None:
+        return Kind(is_text=True)
+    labels = labels_to_keep(numbers)
+    return Kind(is_number=not labels and not pd.isna(numbers).all(), labels=frozenset(labels))
+
+
+def _joined(parts: Sequence[Sequence[Kind]]) -> list[Kind]:
+    """Return the kinds of columns, given those in some parts."""
+    columns = [list(zip(*kinds, strict=True)) for kinds in zip(*parts, strict=True)]
+    return [Kind(any(text), any(number), frozenset().union(*labels)) for text, number, labels in columns]
+
+
+MAX_LEVELS = 2**20
+"""Maximum number of levels; a column with more of them is regarded as an identifier."""
+
+
+class ColumnLevels(NamedTuple):
+    """Levels of a column in some parts: ``declared`` in this order by all of them, or all ``floats``."""
+
+    labels: tuple[Any, ...]
+    declared: bool
+    floats: bool = False
+
+
+@dataclass(frozen=True)
+class Survey:
+    """A function that finds the levels of a frame, called by workers; arguments as in `Reading`."""
+
+    columns: tuple[Hashable, ...]
+    class_var: Hashable = None
+    weights: Hashable = None
+
+    def __call__(self, frame: pd.DataFrame) -> tuple[tuple[ColumnLevels, ...], Facts]:
+        """Return the levels of columns in a frame, and facts about its rows."""
+        weights = None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
+        data = replace(encode_frame(frame, self.columns, whole_floats=True), weights=weights)
+        dtypes = [frame[name].dtype for name in self.columns]
+        column_levels = tuple(
+            ColumnLevels(labels, is_categorical(dtype), is_float_dtype(dtype))
+            for dtype, labels in zip(dtypes, data.levels, strict=True)
+        )
+        return column_levels, with_class(data, self.class_var)[1]
+
+    def merge(self, results: Sequence[tuple[tuple[ColumnLevels, ...], Facts]]) -> Any:
+        """Unite the levels of parts."""
+        column_levels, facts = zip(*results, strict=True)
+        united = [_unite(name, parts) for name, *parts in zip(self.columns, *column_levels, strict=True)]
+        return tuple(united), added(facts)
+
+
+def survey(
+    source: Source, columns: Sequence[Hashable], class_var: Hashable = None, weights: Hashable = None
+) -> tuple[Levels, Facts]:
+    """Return the levels of columns, sorted unless all parts declare the same, and facts about the rows."""
+    reading = Reading(Schema((), ()), class_var, weights)
+    counted = ask_source(source, [(name,) for name in columns], replace(reading, required=None, weights=None))
+    facts = facts_of_source(source, columns, reading)
+    if counted is not None and facts is not None:
+        labels = [ColumnLevels(tuple([x for (x,) in counts if x is not None]), False) for counts in counted]
+        return tuple(map(_in_order, columns, labels)), facts
+    look = Survey(tuple(columns), class_var, weights)
+    wanted = [*columns, *([] if weights is None else [weights])]
+    column_levels, facts = source.reduce(look, look.merge, wanted)
+    return tuple(map(_in_order, columns, column_levels)), facts
+
+
+def _unite(name: Hashable, parts: Sequence[ColumnLevels]) -> ColumnLevels:
+    filled = [part for part in parts if part.labels]
+    # True equals 1, so both would be one level, whose label would depend on the order.
+    if len({any(isinstance(label, bool) for label in part.labels) for part in filled}) > 1:
+        raise _of_two_types(name, [label for part in filled for label in part.labels])
+    if all(part[:2] == filled[0][:2] for part in filled[1:]) and len({part.floats for part in filled}) < 2:
+        return filled[0] if filled else parts[0]
+    labels = tuple(dict.fromkeys(label for part in filled for label in part.labels))
+    if len(labels) > MAX_LEVELS:
+        raise ValueError(
+            f"dataset: {shown(name)} has more than {MAX_LEVELS:,} levels, like a column of identifiers. "
+            "Drop it, or merge rare levels in the same way in each frame."
+        )
+    return ColumnLevels(labels, declared=False, floats=all(part.floats for part in filled))
+
+
+def _in_order(name: Hashable, levels: ColumnLevels) -> tuple[Any, ...]:
+    if levels.declared:
+        return levels.labels
+    if levels.floats and levels.labels:
+        check_categorical({name: np.array(levels.labels, dtype=float)}, None)
+    try:
+        return tuple(sorted(levels.labels))
+    except TypeError:
+        raise _of_two_types(name, levels.labels) from None
+
+
+def _of_two_types(name: Hashable, labels: Sequence[Any]) -> TypeError:
+    kinds = dict.fromkeys(type(label).__name__ for label in labels)
+    return TypeError(
+        f"column {shown(name)} must have one type in all parts of the data; got {listed(kinds)}. Read it as "
+        f"one, for example with dtype={{{shown(name)}: str}}."
+    )

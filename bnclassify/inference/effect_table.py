@@ -1,0 +1,264 @@
+"""Tables of effects as models: the values of each feature, and what each adds to the log odds."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..base.arrays import Array, Codes, Positions, log, log_normalize, share_out
+from ..base.immutable import ANY_NUMBER, PROBABILITY, bounded, cached_property, record
+from ..frames.schema import MISSING
+from ..model.derived import BuiltOn
+from ..model.formulas import Formula, Sum, Table
+from ..model.model import Model
+from ..model.recipes import A_NETWORK, Recipe
+from ..network.classifiers import BNC
+from ..numbers.cut_points import interval_labels, written_point
+from ..numbers.discretization import Discretizer
+from ..numbers.preparation import Preparation
+from ..numbers.rare_levels import Merger
+
+UNSEEN = "(unseen)"
+"""The value of the row for values of a feature that have no row of their own."""
+
+RESERVED = ("feature", "value", "given", "given_value", "share")
+"""The columns of a table that are not classes."""
+
+LEAST_MASS = 1e-12
+_PLAIN = Preparation()
+_SMALL = 1e-12  # difference of equal effects
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class EffectTable(BuiltOn):
+    """A model whose log odds are a sum of entries of tables, from `from_effects` or `monotonize`.
+
+    Attributes
+    ----------
+    structure : BNC
+        The class, the features with at most one feature parent each, and their levels, without tables.
+    tables : tuple of read-only arrays
+        The effects of the values of each feature, (values, classes), or (values, values of the parent,
+        classes). The last entry of each axis of values is that of a missing value.
+    constant : (classes,) array
+        The log odds of the classes before any feature is known, up to a constant.
+    shares : tuple of read-only arrays
+        The shares of the values of each feature in the training data; empty if they are unknown.
+    preparation : Preparation
+        The cut points of features with intervals, and the levels of features with other values.
+    recipe : Recipe or None
+        The steps that made it, which `cv` repeats. A table that was given is evaluated as it is.
+    learned : mapping
+        Results of `monotonize`, by name.
+    """
+
+    structure: BNC
+    tables: tuple[Array, ...]
+    constant: Array
+    shares: tuple[Array, ...] = ()
+    preparation: Preparation = _PLAIN
+    recipe: Recipe | None = None
+    learned: Mapping[str, Any] = field(default_factory=dict)
+
+    bounds = bounded(tables=ANY_NUMBER, constant=ANY_NUMBER, shares=PROBABILITY)
+
+    fitted = True
+    missing_rule = "given the effect of (missing)"
+    no_joint = (
+        "a table of effects provides P(class | features), but does not define a joint distribution. Use "
+        f"predict, explain, cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
+    )
+    _splits_tables = True
+    _weighs_missing = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        *cards, n_classes = [len(labels) + 1 for labels in self.known_levels]
+        shapes = [(*[cards[i] for i in scope], n_classes - 1) for scope in self._term_scopes()]
+        fits = [table.shape for table in self.tables] == shapes and self.constant.shape == (n_classes - 1,)
+        if not fits or [len(share) for share in self.shares] not in ([], cards):
+            raise ValueError("tables must have an effect of each value of each feature on each class.")
+
+    @property
+    def basis(self) -> BNC:
+        """The network without tables."""
+        return self.structure
+
+    @property
+    def members(self) -> tuple[Model, ...]:
+        """The table itself."""
+        return (self,)
+
+    @property
+    def givens(self) -> tuple[int | None, ...]:
+        """The number of the feature parent of each feature, or None."""
+        return tuple([scope[1] if len(scope) > 1 else None for scope in self._term_scopes()])
+
+    def facts(self) -> dict[str, object]:
+        """Return the size and form of the table, and the order that was asked of it."""
+        form = "sum of one effect per feature" if set(self.givens) <= {None} else "sum of effects of pairs"
+        asked = ", ".join(
+            f"{name} {direction}" for name, direction in self.learned.get("monotone", {}).items()
+        )
+        before, after = self.learned.get("log_loss", (0.0, 0.0))
+        cost = f"{asked}: log-loss {after:.4f}, before {before:.4f}" if asked else None
+        return {"num. features": len(self.features), "form": form, "monotone": cost}
+
+    def _term_scopes(self) -> list[tuple[int, ...]]:
+        return self.structure._term_scopes()[:-1]
+
+    def _parts(self, codes: Codes) -> Iterator[Array]:
+        """Yield the effects of each feature at rows, (rows, classes)."""
+        for scope, table in zip(self._term_scopes(), self.tables, strict=True):
+            yield table[tuple([codes[v] for v in scope])]
+
+    def _log_joint(self, codes: Codes) -> Array:
+        """Return scores with the log odds of the posteriors, (rows, classes)."""
+        logs = np.tile(self.constant, (codes.shape[1], 1))
+        for part in self._parts(codes):
+            logs += part
+        return logs
+
+    def _unadjusted(self, codes: Codes) -> Array:
+        """Return scores to which missing values contribute nothing."""
+        logs = np.tile(self.constant, (codes.shape[1], 1))
+        for of_feature, part in zip(codes, self._parts(codes), strict=True):
+            logs += np.where(of_feature[:, None] < 0, 0.0, part)
+        return logs
+
+    def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
+        parts, start = list(self._parts(codes)), np.tile(self.constant, (codes.shape[1], 1))
+        return np.cumsum([start, *[parts[i] for i in order]], axis=0)
+
+    def _class_prior(self) -> Array:
+        return share_out(self.constant, axis=0)
+
+    def _marginal_tables(self) -> tuple[Array, ...]:
+        return tuple([table if table.ndim == 2 else table[:, -1] for table in self.tables])
+
+    @cached_property
+    def _logs_of_values(self) -> tuple[Array, ...]:
+        """Return ln P(value | class) by Bayes' rule, (values, classes), from the shares of the values."""
+        logs, prior = [], log_normalize(self.constant)
+        for i, effects in enumerate(self._marginals):
+            share = self.shares[i] if self.shares else np.ones(len(effects))
+            ratio = log_normalize(effects + prior) - prior  # ln P(class | value) / P(class)
+            logs.append(ratio + log(np.maximum(share, LEAST_MASS))[:, None])
+        return tuple(logs)
+
+    def _value_logs(self, codes: Codes, features: Positions) -> Array:
+        logs = np.empty((codes.shape[1], len(self.constant)))
+        for feature in np.unique(features).tolist():
+            logs[features == feature] = self._logs_of_values[feature][codes[feature, features == feature]]
+        return logs
+
+    def _value_formulas(self) -> tuple[Formula, ...]:
+        return (Sum(tuple([Table(i, (i,), logs) for i, logs in enumerate(self._logs_of_values)]), False),)
+
+    def _formula(self) -> Formula:
+        pairs = enumerate(zip(self._term_scopes(), self.tables, strict=True))
+        terms = [Table(i, scope, table) for i, (scope, table) in pairs]
+        return Sum((Table(-1, (), self.constant), *terms), marginalizes=False)
+
+    def _estimate(self, data: Any, prior: Any) -> Any:
+        raise self._lacks("estimate its parameters from data")
+
+    def shown_values(self, name: Hashable) -> list[Any]:
+        """Return the values of a feature: intervals, labels, and the last for missing values."""
+        cuts = self.preparation.discretizer.cuts if self.preparation.discretizer is not None else {}
+        if name not in cuts:
+            return [*self.levels_by_name[name], MISSING]
+        return [*intervals_between(cuts[name]), MISSING]
+
+
+def intervals_between(cuts: Sequence[float]) -> list[Any]:
+    """Return the intervals between cut points."""
+    return [pd.Interval(low, high) for low, high in pairwise([-np.inf, *cuts, np.inf])]
+
+
+class Values(NamedTuple):
+    """The values of a feature without missing ones: labels, or the cut points between intervals."""
+
+    labels: tuple[Any, ...]
+    cuts: tuple[float, ...] | None = None
+
+    @classmethod
+    def between(cls, cuts: Sequence[float]) -> Values:
+        """Return the intervals between cut points."""
+        return cls(interval_labels(map(written_point, cuts)), tuple(cuts))
+
+
+def build(
+    class_var: Hashable,
+    classes: tuple[Any, ...],
+    values: Mapping[Hashable, Values],
+    parents: Mapping[Hashable, Sequence[Hashable]],
+    **fields: Any,
+) -> EffectTable:
+    """Return a table with these values of features."""
+    families = tuple([(name, *parents[name], class_var) for name in values])
+    levels = (*[each.labels for each in values.values()], classes)
+    cuts = {name: each.cuts for name, each in values.items() if each.cuts is not None}
+    open_ones = {n: each.labels[:-1] for n, each in values.items() if each.labels[-1:] == (UNSEEN,)}
+    discretizer = Discretizer("steps", tuple(cuts), tuple(cuts.values())) if cuts else None
+    merger = Merger(1, UNSEEN, tuple(open_ones), tuple(open_ones.values())) if open_ones else None
+    structure = BNC(class_var, (*families, (class_var,)), levels)
+    return EffectTable(structure, preparation=Preparation(merger, discretizer), **fields)
+
+
+def merge_intervals(x: EffectTable, most: int | None = None, lost: float = 0.0) -> EffectTable:
+    """Return a table with fewer intervals, whose effects are weighted means.
+
+    Of each feature, the neighbours are merged that lose least of the variance of its effects, until there are
+    at most so many, or until no more could be merged without losing more than ``lost``, in nats squared.
+    """
+    shares = [np.maximum(share, LEAST_MASS) for share in x.shares or [np.ones(len(t)) for t in x.tables]]
+    tables, values, groups = list(x.tables), dict[Hashable, Values](), list[NDArray[np.intp]]()
+    for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
+        children = [np.moveaxis(x.tables[j], 1, 0) for j, given in enumerate(x.givens) if given == i]
+        rows = np.hstack([table.reshape(len(labels) + 1, -1) for table in (x.tables[i], *children)])
+        cuts = () if x.discretizer is None else x.discretizer.cuts.get(name, ())
+        whole = np.arange(1, len(labels) + 1)
+        ends = merged(rows[:-1], shares[i][:-1], most or np.inf, lost) if cuts else whole
+        groups.append(np.searchsorted(ends, np.arange(len(labels) + 1), side="right"))
+        values[name] = (
+            Values.between([cuts[end - 1] for end in ends[:-1].tolist()]) if cuts else Values(labels)
+        )
+    for i, scope in enumerate(x._term_scopes()):
+        for axis, v in enumerate(scope):
+            tables[i] = np.moveaxis(_averaged(np.moveaxis(tables[i], axis, 0), groups[v], shares[v]), 0, axis)
+    sums = [np.bincount(group, share) for group, share in zip(groups, shares, strict=True)]
+    fields: dict[str, Any] = {"constant": x.constant, "shares": tuple([s / s.sum() for s in sums])}
+    fields |= {"tables": tuple(tables), "recipe": x.recipe, "learned": x.learned}
+    return build(x.class_var, x.known_levels[-1], values, x.feature_parents, **fields)
+
+
+def merged(rows: Array, shares: Array, most: float, lost: float) -> NDArray[np.intp]:
+    """Return the ends of the groups into which neighbouring rows are merged."""
+    ends, means, masses, total = np.arange(1, len(rows) + 1), rows.copy(), shares / shares.sum(), 0.0
+    while len(ends) > 1:
+        # merging two groups adds v w / (v + w) (difference of their means)² to the variance within groups
+        losses = masses[:-1] * masses[1:] / (masses[:-1] + masses[1:])
+        losses = losses * np.square(np.diff(means, axis=0)).sum(axis=1)
+        i = int(losses.argmin())
+        total += losses[i]
+        if len(ends) <= most and total > lost + _SMALL**2:
+            break
+        means[i] = np.average(means[i : i + 2], axis=0, weights=masses[i : i + 2])
+        masses[i] += masses[i + 1]
+        ends, means, masses = np.delete(ends, i), np.delete(means, i + 1, 0), np.delete(masses, i + 1)
+    return ends
+
+
+def _averaged(table: Array, group: NDArray[np.intp], shares: Array) -> Array:
+    """Return the weighted means of groups along the first axis."""
+    weights = np.zeros((group[-1] + 1, len(group)))
+    weights[group, np.arange(len(group))] = shares
+    return np.tensordot(weights / weights.sum(axis=1, keepdims=True), table, axes=1)

@@ -1,0 +1,247 @@
+"""Models whose log odds are sums of effects, as tables of what each value of a feature contributes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Array, Codes, Positions, log, share_out
+from ..base.immutable import record
+from ..base.messages import listed
+from ..frames.schema import MISSING
+from ..model.arguments import check_fitted
+from ..model.model import Model, renewed
+from ..model.recipes import Step
+from ..numbers.cut_points import readable
+from .effect_table import LEAST_MASS, UNSEEN, EffectTable, Values, build, merge_intervals
+from .evidence import order_features
+from .from_effects import as_given
+from .value_of_information import grid_of
+
+_STEPS = 32  # intervals of a feature
+_LOST = 3e-4  # nats squared, of the variance of the effects of a feature, that merging intervals may lose
+_KEPT = ("leave_one_out",)  # results that stay true of the table of a model
+
+
+@dataclass(frozen=True, eq=False)
+class _Grid:
+    """Points of a feature at which a model is evaluated, and their places on an axis of the table."""
+
+    axis: Values
+    codes: Positions
+    numbers: Array
+    mass: Array
+    place: Positions
+
+
+def tabulate(x: object, steps: int | None = None) -> EffectTable:
+    """Return a model as a table with at most so many intervals per feature, or a table as it is, or raise."""
+    model = check_fitted(x)
+    if not isinstance(model, EffectTable):
+        model, steps = _tabulate(model), steps or _STEPS
+    return model if steps is None else merge_intervals(model, steps)
+
+
+def as_sum(x: Model) -> EffectTable:
+    """Return the default as a sum of effects: a table without intervals that hardly differ."""
+    table, recipe = merge_intervals(_tabulate(x), lost=_LOST), x.recipe
+    if recipe is not None and recipe.parameters is not None:
+        name = f"{recipe.parameters} as a table"
+        again = Step(name, fit_sum, {"parameters": recipe.parameters}, draws=True)
+        recipe = replace(recipe, parameters=again)
+    return renewed(table, recipe=recipe)
+
+
+@record
+def fit_sum(x: Any, data: Any, *, parameters: Step, rng: np.random.Generator | None = None) -> EffectTable:
+    """Estimate the parameters of a structure, and return the effects as a table."""
+    return as_sum(estimate(parameters, x, data, rng))
+
+
+def estimate(parameters: Step, x: Any, data: Any, rng: np.random.Generator | None) -> Any:
+    """Estimate the parameters of the structure of a model whose table is to be made, or raise."""
+    if isinstance(x, EffectTable) and parameters.function is not as_given:
+        raise ValueError(
+            "dag must be True for a table of effects, which does not contain the structure of its model."
+        )
+    return parameters(x, data, rng=rng)
+
+
+def _tabulate(model: Model) -> EffectTable:
+    """Return a model as a table, at all cut points that it has, or raise."""
+    _check_sum(model)
+    points = {name: tuple(grid_of(density)[0].tolist()) for name, density in model.densities.items()}
+    placed, order = model._at(points), order_features(model)
+    masses, parents = _masses(model, placed, order), model.feature_parents
+    grids = [_make_grid(model, placed, i, mass) for i, mass in enumerate(masses)]
+    longest = np.arange(max([len(grid.place) for grid in grids], default=1))
+    rows = [np.minimum(longest, len(grid.place) - 1) for grid in grids]
+    logs, tables = _contributions(placed, grids, rows, order), []
+    alone = _alone(placed, np.array([grid.codes[at] for grid, at in zip(grids, rows, strict=True)]), parents)
+    for i, above in enumerate(parents.values()):
+        own = grids[i]
+        table = _means(logs[i + 1][: len(own.place)], own.place, own.mass, len(own.axis.labels) + 1)
+        if above:
+            table = _given(placed, grids, i, model.features.index(above[0]), order, alone[i])
+        gap = model.gaps[i] if model.gaps else None
+        if gap is not None:
+            table[-1] = gap
+        tables.append(_centred(table))
+    constant = _centred(logs[0][0])
+    if not np.isfinite([constant.sum(), *[table.sum() for table in tables]]).all():
+        raise ValueError("x must have positive probabilities only; got 0. Fit the model with smooth above 0.")
+    shares = [np.bincount(g.place, g.mass, len(g.axis.labels) + 1) / g.mass.sum() for g in grids]
+    values = {name: grid.axis for name, grid in zip(model.features, grids, strict=True)}
+    made = {"tables": tuple(tables), "constant": constant, "shares": tuple(shares)}
+    learned: Any = {"recipe": model.recipe, "learned": _learned(model)}
+    return build(model.class_var, model.known_levels[-1], values, parents, **made, **learned)
+
+
+def _learned(x: Model) -> dict[str, Any]:
+    """Return the results of a model that stay true of its table, with its refits as tables."""
+    learned = {name: x.learned[name] for name in _KEPT if name in x.learned}
+    refits = x.learned.get("refits", ())
+    if refits and all(map(_is_sum, refits)):
+        learned["refits"] = tuple(map(_tabulate, refits))
+    return learned
+
+
+def _is_sum(x: Model) -> bool:
+    """Whether the log odds are a sum of terms of a feature and at most one parent."""
+    scopes = x._term_scopes() if x.one_class and not x.is_sampled else None
+    parents = list(x.feature_parents.values()) if scopes is not None else []
+    if scopes is None or any(len(above) > 1 for above in parents) or x.parents.get(x.class_var, ()):
+        return False
+    families = [set[int](), *[{i, *map(x.features.index, above)} for i, above in enumerate(parents)]]
+    return all(any(set(scope) <= family for family in families) for scope in scopes)
+
+
+def _check_sum(x: Model) -> None:
+    """Raise a ValueError unless the log odds are a sum, of two or more classes."""
+    if not _is_sum(x):
+        raise ValueError(
+            "x must be a model whose log odds are a sum of effects of at most two features, of which one is "
+            f"a parent of the other; got a model of type {type(x).__name__}. Fit it with additive=True, as "
+            "in bnc(class_var=..., dataset=..., additive=True), or use nb, tan_cl, or kdb_mi with "
+            "dag_args={'kdbk': 1}."
+        )
+    if len(x.known_levels[-1]) < 2:
+        raise ValueError(f"x must have at least two classes; got {listed(x.known_levels[-1])}.")
+
+
+def _make_grid(x: Model, placed: Model, i: int, mass: Array) -> _Grid:
+    """Return the points of a feature, and the values of its table."""
+    name, labels = x.features[i], placed.known_levels[i]
+    card = len(labels) - (labels[-1:] == (MISSING,))
+    codes = np.arange(len(labels))
+    cuts = None if x.discretizer is None else x.discretizer.cuts.get(name)
+    if cuts is None and name not in x.densities:
+        values = _labels(x, name, labels, card)
+        return _Grid(values, codes, mass, mass, np.where(codes < card, codes, len(values.labels)))
+    if cuts is None:  # a density, on a grid
+        numbers = np.array(labels[:card], dtype=np.float64)
+        chosen = np.unique(np.array(readable(numbers[:-1].tolist()), dtype=np.float64))
+        chosen = chosen[np.unique(np.searchsorted(chosen, numbers, side="left"))[:-1]]  # no empty steps
+    else:
+        chosen, numbers = np.array(cuts), np.array([*cuts, np.inf])
+    training = x._training_points(name) if cuts else None
+    if training is not None:  # within intervals, the effect is a curve
+        around = np.concatenate([chosen, np.nextafter(chosen, np.inf)])
+        numbers, first = np.unique([*training[0], *around], return_index=True)
+        shares = np.append(training[1], np.zeros(len(around)))[first] + LEAST_MASS
+        own = np.searchsorted(chosen, numbers, side="left")
+        shares *= mass[own] / np.bincount(own, shares, card)[own]
+        codes, mass = np.append(own, codes[card:]), np.append(shares, mass[card:])
+    place, gap = np.searchsorted(chosen, numbers, side="left"), len(codes) - len(numbers)
+    place = np.append(place, [len(chosen) + 1] * gap).astype(np.intp)
+    return _Grid(Values.between(chosen.tolist()), codes, np.append(numbers, [np.nan] * gap), mass, place)
+
+
+def _labels(x: Model, name: Hashable, labels: tuple[Any, ...], card: int) -> Values:
+    """Return the labels of a feature; values that would be merged or unknown to it are unseen ones."""
+    merger = None if x.preparation is None else x.preparation.merger
+    if merger is not None and name in merger.columns:
+        return Values((*labels[: card - 1], UNSEEN))
+    return Values((*labels[:card], *[UNSEEN] * (card < len(labels))))
+
+
+def _masses(x: Model, placed: Model, order: Sequence[int]) -> list[Array]:
+    """Return P(value) of the levels of each feature."""
+    cards = [len(labels) for labels in placed.known_levels[:-1]]
+    if any(x.feature_parents.values()):
+        logs = [table[:-1] for table in placed._marginals]
+    else:
+        levels = np.arange(max(cards, default=1))
+        codes = np.array([np.minimum(levels, card - 1) for card in cards]).reshape(len(cards), -1)
+        nothing = np.full(len(levels), np.nan)
+        found = _in_order(placed, codes, dict.fromkeys(x.features, nothing), order)[1:]
+        logs = [of_feature[:card] for of_feature, card in zip(found, cards, strict=True)]
+    prior, masses = placed._class_prior(), []
+    for name, of_levels in zip(x.features, logs, strict=True):
+        widths = grid_of(x.densities[name])[1] if name in x.densities else np.ones(1)
+        mass = share_out(of_levels + log(widths)[:, None], axis=0) @ prior
+        masses.append(np.maximum(np.nan_to_num(mass), LEAST_MASS))
+    return masses
+
+
+def _contributions(
+    x: Model, grids: Sequence[_Grid], rows: Sequence[Positions], order: Sequence[int]
+) -> Array:
+    """Return logs of the class and contributions of features at points, (1 + features, rows, classes)."""
+    codes = np.array([grid.codes[at] for grid, at in zip(grids, rows, strict=True)]).reshape(len(grids), -1)
+    named = zip(x.features, grids, rows, strict=True)
+    numbers = {name: grid.numbers[at] for name, grid, at in named if grid.axis.cuts is not None}
+    return _in_order(x, codes, numbers, order)
+
+
+def _in_order(x: Model, codes: Codes, numbers: Mapping[Hashable, Array], order: Sequence[int]) -> Array:
+    """Return logs of the class and contributions of features at rows, (1 + features, rows, classes)."""
+    logs = x._log_joints_in_sequence(x._with_numbers(codes, numbers), order)
+    with np.errstate(invalid="ignore"):
+        logs[1:] = np.diff(logs, axis=0)[np.argsort(order)]
+    return logs
+
+
+def _alone(x: Model, codes: Codes, parents: Mapping[Hashable, Sequence[Hashable]]) -> dict[int, Array]:
+    """Return the effects of features with a parent given the class alone, (rows, classes) each."""
+    found: dict[int, Array] = {}
+    for owner, scope, part in x._effects(codes) if any(parents.values()) else ():
+        if scope == (owner,):
+            found[owner] = found.get(owner, 0.0) + part
+    return found
+
+
+def _means(logs: Array, at: Positions, mass: Array, n: int) -> Array:
+    """Return the weighted means of rows in each of n groups, (n, classes); 0 in an empty group."""
+    total, weight = np.zeros((n, logs.shape[1])), np.bincount(at, mass, n)
+    np.add.at(total, at, logs * mass[:, None])
+    return total / np.where(weight > 0, weight, 1.0)[:, None]
+
+
+def _given(x: Model, grids: Sequence[_Grid], i: int, j: int, order: Sequence[int], alone: Array) -> Array:
+    """Return the effects of a feature at the values of its parent j, (values, values of the parent, classes).
+
+    If the parent is missing or unseen, it is the effect given the class ``alone``.
+    """
+    own, other = grids[i], grids[j]
+    pairs = np.stack([other.place, other.codes])
+    _, first, place = np.unique(pairs, axis=1, return_index=True, return_inverse=True)
+    mass = np.bincount(place.ravel(), other.mass)
+    n, width, size = len(own.axis.labels) + 1, len(other.axis.labels) + 1, len(own.place)
+    rows = [np.zeros(size * len(first), dtype=np.intp) for _ in grids]
+    rows[i], rows[j] = np.repeat(np.arange(size), len(first)), np.tile(first, size)
+    logs = _contributions(x, grids, rows, order)[i + 1]
+    cells = (own.place[:, None] * width + other.place[first]).ravel()
+    table = _means(logs, cells, np.outer(own.mass, mass).ravel(), n * width).reshape(n, width, -1)
+    absent = np.setdiff1d(np.arange(width), other.place)
+    table[:, absent] = _means(alone[:size], own.place, own.mass, n)[:, None]
+    return table
+
+
+def _centred(logs: Array) -> Array:
+    """Return logs of two classes less those of the first, and of more classes less their mean."""
+    with np.errstate(invalid="ignore"):
+        return logs - (logs[..., :1] if logs.shape[-1] == 2 else logs.mean(axis=-1, keepdims=True))

@@ -1,0 +1,18 @@
+"""The types of values that functions return, for ``isinstance`` and annotations."""
+
+from .frames.partitions import Partitions as Partitions
+from .inference.effect_table import EffectTable as EffectTable
+from .inference.scorecard import Scorecard as Scorecard
+from .model.model import Model as Model
+from .network.classifiers import DN as DN
+from .numbers.discretization import Discretizer as Discretizer
+from .numbers.preparation import Preparation as Preparation
+from .numbers.rare_levels import Merger as Merger
+from .several.chain_ensemble import ChainEnsemble as ChainEnsemble
+from .several.mbc import MAODE as MAODE
+from .several.mbc import MBC as MBC
+from .several.multidimensional import Chain as Chain
+from .superparents.n_dependence import ANDE as ANDE
+from .superparents.one_dependence import AODE as AODE
+
+__all__ = sorted(name for name, value in globals().items() if isinstance(value, type))
