@@ -193,8 +193,8 @@ def test_logistic_regression_is_a_part_of_the_sum() -> None:
     rows = rows_to_learn_from(structure, frame)
     regression, tables = method.members(with_at_most(structure, 0), rows, BackOff(), regression=True)
     expected = softmax(
-        summary["fold_power"] * tables._log_joint(rows_of(tables, frame))
-        + summary["regression_power"] * regression._log_joint(rows_of(tables, frame)),
+        summary["fold_power"] * tables.log_joint(rows_of(tables, frame))
+        + summary["regression_power"] * regression.log_joint(rows_of(tables, frame)),
         axis=1,
     )
     np.testing.assert_allclose(bn.predict(model, frame, prob=True), expected, atol=1e-9)

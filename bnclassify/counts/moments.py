@@ -10,9 +10,8 @@ from operator import add
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array
+from ..base.arrays import Array, Positions
 from ..base.immutable import ANY_NUMBER, COUNT, Immutable, bounded, record
 from ..base.messages import shown
 from ..frames.dataset import Dataset
@@ -63,7 +62,7 @@ class Known(NamedTuple):
     """The rows in which a number is observed: its values, the cell and the weight of each."""
 
     values: Array
-    cells: NDArray[np.intp]
+    cells: Positions
     weights: Array | None
 
 

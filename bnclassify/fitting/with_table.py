@@ -20,7 +20,7 @@ from ..model.arguments import check_tables
 from ..model.model import Model, renewed
 from ..model.questions import variable_number
 from ..model.recipes import A_NETWORK, Step
-from ..network.classifiers import BNC
+from ..network.classifiers import BNC, Graph
 from ..network.families import Family
 
 X = TypeVar("X", bound=Model)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from ..base.arrays import ArrayOf
 from .dataset import Dataset, Prepare
 from .frame import Frame, encode_frame
 from .labels import recode
@@ -39,7 +39,7 @@ class Facts(NamedTuple):
     rows: int
     kept: int
     size: float
-    gaps: NDArray[np.int64]
+    gaps: ArrayOf[np.int64]
     positive: int = 0
     fractional: int = 0
     hidden: Any = 0

@@ -90,7 +90,7 @@ def effects(
     6  physician_fee_freeze  (missing)        0.00   0.03
     """
     Optional(Whole(least=2, most=_MOST_STEPS)).check("steps", steps)
-    table = tabulate(check_fitted(x)._of_class(class_var), steps)
+    table = tabulate(check_fitted(x).of_class(class_var), steps)
     *others, last = names = table.known_levels[-1]
     shown = list(names) if len(names) > 2 else [last]
     if twice := repeated([*RESERVED, *shown]):

@@ -178,7 +178,7 @@ def predict(
         settings: dict[str, Any] = {"interval": interval, "draws": draws, "seed": seed}
         if refits := model.learned.get("refits"):
             others = [_predicting(one, True, "missing", prior, None, False, False) for one in refits]
-            rows = model._trained_on
+            rows = model.trained_on
             finest = 0.0 if rows is None else 1 / max(rows.cases or rows.size, 1.0)
             predict_rows = partial(
                 _refit_intervals,

@@ -73,7 +73,7 @@ def mark_up(x: Model, picture: str) -> str:
 def _confidence(summary: LeaveOneOutSummary) -> str:
     """Say in words by how much the evidence counts, and which share of it logistic regression provides."""
     regression = summary.regression_power or 0.0
-    total = summary.fold_power + regression
+    total = (summary.fold_power or 0.0) + regression
     change = "reduced" if total < 1 else "increased"
     by = f"{change} by {abs(1 - total):.0%}" if abs(1 - total) >= 0.005 else "unchanged"
     share = f"; {regression / total:.0%} from logistic regression" if regression else ""

@@ -69,11 +69,8 @@ class Model(Immutable):
     densities: Mapping[Hashable, Density] = EMPTY
     """The densities of the features that are numbers, by name."""
 
-    called = ""
-    """What messages call the model type, if it is not public."""
-
-    _splits_tables = False
-    """Whether `_marginal_tables` are terms of its scores; if not, they are ratios of its scores."""
+    splits_tables = False
+    """Whether `marginal_tables` are terms of its scores; if not, they are ratios of its scores."""
 
     weighs_missing = False
     """Whether missing values contribute to the log odds."""
@@ -425,7 +422,7 @@ class Model(Immutable):
 
     def log_joint_left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: Any) -> Array:
         """Return ln P(features, class) of rows, each under the model of all other rows, (rows, classes)."""
-        raise TypeError(f"held_out must be None for {self._called}, for which 'power' is not defined.")
+        raise TypeError(f"held_out must be None for {self.called}, for which 'power' is not defined.")
 
     def warn_of_size(self, rows: int) -> None:
         """Warn if the tables have too many parameters for the number of rows."""

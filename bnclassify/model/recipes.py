@@ -21,7 +21,7 @@ from ..frames.schema import Schema
 from ..numbers.preparation import Preparation
 
 if TYPE_CHECKING:
-    from ..network.estimates import PseudoCounts
+    from ..network.priors import PseudoCounts
     from .model import Model
 
 _MOST_CHARACTERS = 40
@@ -212,7 +212,7 @@ def posterior_tally(x: Model) -> Tally:
         return tally
     raise ValueError(
         "interval must be None unless the tables follow from counts and smooth, ess or m above 0 alone; "
-        f"those of {x._called} do not. Fit with interval=True, as in bnc(class_var=..., "
+        f"those of {x.called} do not. Fit with interval=True, as in bnc(class_var=..., "
         f"dataset=..., interval=True), or fit a network with such tables: {A_NETWORK}."
     )
 

@@ -64,7 +64,7 @@ def steps(
     """
     if any(given.get(name) not in (None, False, "available") for name in _OTHER_METHODS):
         return STEPS["plain"] | given
-    found = dict(STEPS[x._recipe])
+    found = dict(STEPS[x.default_steps])
     args, usual = dict(found.pop("held_out_args", {})), found.get("held_out")
     if not in_memory or given.get("held_out", usual) != usual:
         found.pop("held_out", None)

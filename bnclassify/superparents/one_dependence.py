@@ -188,5 +188,5 @@ class AODE(Average):
         check_all_pairs(data, range(len(self.features)), len(self.features))
         return self._stacked([member.maximize(data, prior, em) for member in self.members])
 
-    def _log_joint(self, codes: Codes) -> Array:
+    def log_joint(self, codes: Codes) -> Array:
         return joint_in_blocks([member.terms for member in self.members], codes)
