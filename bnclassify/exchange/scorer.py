@@ -52,7 +52,7 @@ class Scorer:
     formula: Formula
 
 
-def scorer_of(x: Any) -> Scorer:
+def scorer_of(x: object) -> Scorer:
     """Return the scorer of `predict` with ``unseen="missing"``, or raise a TypeError."""
     model = check_fitted(x)
     formula = model.formula()

@@ -97,7 +97,7 @@ def _as_tuples(values: Any) -> Any:
 
 @record
 def table_again(
-    x: Any, dataset: Any, *, parameters: Step, variable: Hashable, table: Any, rng: Any = None
+    x: Model, dataset: Any, *, parameters: Step, variable: Hashable, table: Any, rng: Any = None
 ) -> Any:
     """Estimate the parameters of a structure, and replace a table again."""
     fitted, array = parameters(x, dataset, rng=rng), np.array(table)

@@ -121,7 +121,7 @@ def _ordered(x: EffectTable, directions: Mapping[Hashable, Direction], data: Dat
 
 @record
 def fit_monotone(
-    x: Any, data: Any, *, directions: Any, parameters: Step, rng: np.random.Generator | None = None
+    x: Model, data: Any, *, directions: Any, parameters: Step, rng: np.random.Generator | None = None
 ) -> EffectTable:
     """Estimate the parameters of a structure, and make its effects monotone."""
     return monotonize(estimate(parameters, x, data, rng), directions, data)

@@ -56,18 +56,19 @@ def as_sum(x: Model) -> EffectTable:
 
 
 @record
-def fit_sum(x: Any, data: Any, *, parameters: Step, rng: np.random.Generator | None = None) -> EffectTable:
+def fit_sum(x: Model, data: Any, *, parameters: Step, rng: np.random.Generator | None = None) -> EffectTable:
     """Estimate the parameters of a structure, and return the effects as a table."""
     return as_sum(estimate(parameters, x, data, rng))
 
 
-def estimate(parameters: Step, x: Any, data: Any, rng: np.random.Generator | None) -> Any:
+def estimate(parameters: Step, x: Model, data: Any, rng: np.random.Generator | None) -> Model:
     """Estimate the parameters of the structure of a model whose table is to be made, or raise."""
     if isinstance(x, EffectTable) and parameters.function is not as_given:
         raise ValueError(
             "dag must be True for a table of effects, which does not contain the structure of its model."
         )
-    return parameters(x, data, rng=rng)
+    estimated: Model = parameters(x, data, rng=rng)
+    return estimated
 
 
 def _tabulate(model: Model) -> EffectTable:
