@@ -120,7 +120,7 @@ def log_sum_exp(logs: Array, axis: int = -1) -> Array:
     parts = np.moveaxis(logs, axis, 0)
     if len(parts) == 2:
         return np.asarray(np.logaddexp(*parts))
-    top = reduce(np.maximum, parts)
+    top: Array = reduce(np.maximum, parts)
     top = np.where(top == -np.inf, 0.0, top)
     if parts.size < _FEW_CELLS:
         return log(reduce(np.add, np.exp(parts - top))) + top
@@ -149,7 +149,7 @@ def xlogx(x: ArrayOf[Any]) -> Array:
 def first_best(scores: Array) -> Positions:
     """Position of the first score along the last axis that ties with the largest."""
     parts = np.moveaxis(scores, -1, 0)
-    threshold = reduce(np.maximum, parts) - TOLERANCE
+    threshold: Array = reduce(np.maximum, parts) - TOLERANCE
     first = np.full(threshold.shape, len(parts) - 1, dtype=np.intp)
     for position in reversed(range(len(parts) - 1)):
         np.copyto(first, position, where=parts[position] >= threshold)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Positions
+from ..base.arrays import Array, Mask, Positions
 from ..base.immutable import ANY_NUMBER, COUNT, Immutable, bounded, record
 from ..base.messages import shown
 from ..frames.dataset import Dataset
@@ -72,7 +72,7 @@ def known_values(data: Dataset, number: int, condition: Sequence[int]) -> Known:
     name = data.columns[number]
     values = numbers_of(data, number)
     check_finite({name: values})
-    known = np.logical_and.reduce([~np.isnan(values), *[code >= 0 for code in codes]])
+    known: Mask = np.logical_and.reduce([~np.isnan(values), *[code >= 0 for code in codes]])
     if np.abs(values[known]).max(initial=0.0) > _LARGEST:
         raise ValueError(
             f"numbers: the column {shown(name)} must have numbers up to {_LARGEST:g}, because larger squares "

@@ -130,7 +130,7 @@ class Reader:
             return written
         if _KIND not in written:
             return {key: self.read(item, f"{where}.{key}") for key, item in written.items()}
-        kind = written[_KIND]
+        kind: str = written[_KIND]
         content = {key: item for key, item in written.items() if key != _KIND}
         if kind == _SHARED:
             return self._of_number(content.get("number"), where)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions
+from ..base.arrays import Array, Codes, Mask, Positions
 from ..base.calls import Bar
 from ..base.checks import Flag, OneOf, Seed, Whole, check_columns, check_rng
 from ..base.messages import listed, shown, warn
@@ -293,7 +293,7 @@ def _hide_unseen(models: Mapping[Any, Model], data: TrainingData) -> tuple[Train
         coded = data if model.preparation is None else model.preparation.code(data)
         for name in [name for name in model.features if name not in model.densities]:
             codes, labels = coded.codes[coded.positions[name]], coded.levels[coded.positions[name]]
-            strange = (recode(codes, labels, model.levels_by_name[name], name, -1) < 0) & (codes >= 0)
+            strange: Mask = (recode(codes, labels, model.levels_by_name[name], name, -1) < 0) & (codes >= 0)
             if strange.any():
                 unseen[name] = unseen.get(name, False) | strange
     if not unseen:

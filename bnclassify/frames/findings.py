@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Positions
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions
 from ..base.messages import listed, shown
 from .numeric import MOST_CODES, as_floats
 from .schema import MISSING
@@ -234,8 +234,8 @@ def candidates(codes: Codes, classes: Codes) -> Positions:
     some = rows[:: max(1, len(rows) // _BEGINNING)]
     some = some[np.argsort(classes[some], kind="stable")]
     first, last = some[: len(some) // 2], some[::-1][: len(some) // 2]
-    differ = classes[first] != classes[last]
-    is_same = codes[:, first[differ]] == codes[:, last[differ]]
+    differ: Mask = classes[first] != classes[last]
+    is_same: Mask = codes[:, first[differ]] == codes[:, last[differ]]
     return np.flatnonzero(~is_same.any(axis=1)) if differ.any() else np.empty(0, dtype=np.intp)
 
 

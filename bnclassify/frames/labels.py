@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import ArrayOf, Positions
+from ..base.arrays import ArrayOf, Mask, Positions
 from ..base.checks import OneOf
 from ..base.messages import listed, shown
 from .schema import MISSING
@@ -49,7 +49,7 @@ def recode(
     # The last entry is the code of a missing value, -1.
     lookup = np.array([position.get(label, _UNSEEN) for label in old] + [missing])
     matched: Positions = lookup[codes]
-    new_to_us = matched == _UNSEEN
+    new_to_us: Mask = matched == _UNSEEN
     if new_to_us.any():
         strange = [old[code] for code in np.unique(codes[new_to_us])]
         if unseen is None or (

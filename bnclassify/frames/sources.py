@@ -323,7 +323,7 @@ register_source(is_dask, DaskFrame)
 def _as_pandas(frame: Any, argument: str) -> pd.DataFrame:
     """Return one of several frames, or batches of Arrow, as a data frame of pandas."""
     try:
-        made = converted(frame)
+        made: pd.DataFrame = converted(frame)
     except ImportError:  # without which batches of Arrow can be read, too
         made = frame.to_pandas()
     if not isinstance(made, pd.DataFrame):

@@ -18,10 +18,11 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import (
-    TOLERANCE,
     Array,
     Codes,
+    Mask,
     Positions,
+    TOLERANCE,
     blocks,
     first_best,
     log_normalize,
@@ -217,7 +218,7 @@ class Changes:
         for moves in sets.T:
             codes[self.features[moves], rows] = to[moves]
             for i in np.unique(self.features[moves[~np.isnan(values[moves])]]).tolist():
-                at = self.features[moves] == i
+                at: Mask = self.features[moves] == i
                 numbers[self.x.features[i]][at] = values[moves[at]]
         return self.x.with_numbers(codes, numbers)
 
@@ -319,7 +320,7 @@ class Gains:
 
         pairs: dict[int, dict[int, Array]] = {}
         for scope, effect in corrections.items():  # what the first feature adds to the change of the last one
-            gain = np.maximum(odds(effect).max(axis=tuple(range(1, len(scope)))), 0.0)
+            gain: Array = np.maximum(odds(effect).max(axis=tuple(range(1, len(scope)))), 0.0)
             of_first = pairs.setdefault(scope[0], {})
             of_first[scope[-1]] = of_first.get(scope[-1], 0.0) + gain
         alone = odds(changes.alone)
@@ -439,7 +440,7 @@ class Search:
 
     def _keep(self, sets: Positions, logs: Array) -> None:
         """Keep the best of the sets that lead to the target."""
-        wins = first_best(logs) == self.changes.target
+        wins: Mask = first_best(logs) == self.changes.target
         posteriors = np.exp(log_normalize(logs[wins])[:, self.changes.target])
         self.best = np.concatenate([self.best, sets[wins]])
         self.posteriors = np.append(self.posteriors, posteriors)

@@ -244,7 +244,7 @@ def merged(rows: Array, shares: Array, most: float, lost: float) -> Positions:
     ends, means, masses, total = np.arange(1, len(rows) + 1), rows.copy(), shares / shares.sum(), 0.0
     while len(ends) > 1:
         # merging two groups adds v w / (v + w) (difference of their means)² to the variance within groups
-        losses = masses[:-1] * masses[1:] / (masses[:-1] + masses[1:])
+        losses: Array = masses[:-1] * masses[1:] / (masses[:-1] + masses[1:])
         losses = losses * np.square(np.diff(means, axis=0)).sum(axis=1)
         i = int(losses.argmin())
         total += losses[i]

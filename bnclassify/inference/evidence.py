@@ -106,7 +106,7 @@ def _weigh(
         odds = logs[:, at, targets] - log_sum_exp(np.where(rivals, logs, -np.inf))
         # Odds that are infinite for the first features only, as averages can be, are those before;
         # infinite odds stay infinite: inf − inf counts as 0.
-        last = odds[-1].copy()
+        last: Array = odds[-1].copy()
         for before, now in pairwise(odds):
             kept = np.where(np.isinf(now), now != last, np.isinf(before) & (before == last))
             now[:] = np.where(kept, before, now)
@@ -279,7 +279,7 @@ def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
     rows = model.with_numbers(codes.reshape(len(codes), -1), numbers)
     logs = model.unadjusted(rows).reshape(*codes.shape[1:], -1)
     if c is None:  # the rarest class
-        prior = model.log_joint(np.full((len(codes), 1), -1))[0].round(9)
+        prior: Array = model.log_joint(np.full((len(codes), 1), -1))[0].round(9)
         c = len(prior) - 1 - int(prior[::-1].argmin())
     odds = logs[..., c] - log_sum_exp(np.delete(logs, c, axis=-1))
     written = (None,) if parent is None else model.written_levels(parent)

@@ -199,7 +199,7 @@ def _reasons(
 ) -> list[str]:
     """Write the strongest contributions of features in a row."""
     target, rival = _opponents(x, evidence, row)
-    rivals = evidence.rivals[row]
+    rivals: Mask = evidence.rivals[row]
     odds = f"the odds of {_quoted(target)}"
     if rivals.sum() < len(rivals) - 1:
         odds += f" against {_quoted(rival) if rivals.sum() == 1 else rival}"

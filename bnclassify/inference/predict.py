@@ -11,10 +11,11 @@ import pandas as pd
 from scipy.special import expit, logit, stdtrit
 
 from ..base.arrays import (
-    TOLERANCE,
     Array,
     Codes,
+    Mask,
     Positions,
+    TOLERANCE,
     blocks,
     code_type,
     first_best,
@@ -337,7 +338,7 @@ def check_costs(costs: Any, classes: Sequence[Hashable]) -> tuple[Array, tuple[A
     ordered = costs.iloc[[rows.index(c) for c in classes], [columns.index(d) for d in decisions]]
     if not all(map(pd.api.types.is_any_real_numeric_dtype, ordered.dtypes)):
         raise TypeError("costs must have numbers in every cell.")
-    table = ordered.to_numpy(dtype=float)
+    table: Array = ordered.to_numpy(dtype=float)
     if not np.isfinite(table).all():
         raise ValueError("costs must have a finite number in every cell. A correct label usually costs 0.")
     return table, tuple(decisions)
@@ -380,9 +381,9 @@ def least_costly(logs: Array, costs: Array) -> Positions:
     """
     posteriors, costs = np.exp(log_normalize(logs)), costs / 4  # so that no sum or difference overflows
     expected, sizes = posteriors @ costs, posteriors @ np.abs(costs)
-    least = expected.argmin(axis=1)[:, None]
+    least: Positions = expected.argmin(axis=1)[:, None]
     limit = np.maximum(sizes, np.take_along_axis(sizes, least, axis=1)) * TOLERANCE
-    tied = expected - np.take_along_axis(expected, least, axis=1) <= limit
+    tied: Mask = expected - np.take_along_axis(expected, least, axis=1) <= limit
     return np.asarray(tied.argmax(axis=1))
 
 

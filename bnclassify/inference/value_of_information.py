@@ -97,14 +97,14 @@ def value_of_information(
     logs = placed.log_joint(placed.with_numbers(codes, numbers))
     if logs.max() == -np.inf:
         raise ValueError("row must have a positive probability; got 0. Fit the model with smooth above 0.")
-    now = np.exp(log_normalize(logs))[0]
+    now: Array = np.exp(log_normalize(logs))[0]
     measures = {"gain": _uncertainty}
     if table is not None:
         measures["cost_reduction"] = lambda posteriors: (posteriors @ table).min(axis=1)
     missing = np.flatnonzero(codes[:, 0] < 0).tolist()
     values = np.empty((len(missing), len(measures)))
     for i, (shares, posteriors) in enumerate(_outcomes(placed, codes, numbers, missing)):
-        chances = shares @ now
+        chances: Array = shares @ now
         values[i] = [float(m(now[None])[0] - chances @ m(posteriors)) for m in measures.values()]
     if not model.no_joint:
         values = np.maximum(values, 0.0)

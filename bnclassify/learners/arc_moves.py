@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import TOLERANCE, Array, Mask, Positions
+from ..base.arrays import Array, Mask, Positions, TOLERANCE
 from ..base.calls import Bar, progress_bar
 from ..base.checks import Instance, ListOf, OneOf, must_be
 from ..base.graphs import ChangingDag, find_cycle
@@ -272,7 +272,7 @@ class HillClimber:
         self, tolerance: float, sources: Positions, targets: Positions, deletions: Array, reversals: Array
     ) -> tuple[ArcMove, float] | None:
         """Return the first of the moves that tie with the best one."""
-        least = max(self._largest.max(initial=-np.inf), deletions.max(initial=-np.inf)) - tolerance
+        least: float = max(self._largest.max(initial=-np.inf), deletions.max(initial=-np.inf)) - tolerance
         better = np.flatnonzero(reversals >= least)  # only these are checked for cycles
         reversals[better[~self._graph.reversible(sources[better], targets[better])]] = -np.inf
         least = max(least, reversals.max(initial=-np.inf) - tolerance)
@@ -280,7 +280,7 @@ class HillClimber:
             return None
         reached = np.flatnonzero(self._largest >= least)
         if len(reached):
-            tied = self._open[reached] >= least
+            tied: Mask = self._open[reached] >= least
             source = int(tied.any(axis=0).argmax())
             target = int(reached[tied[:, source].argmax()])
             return ArcMove("add", source, target), float(self._open[target, source])

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import gammaln
 
-from ..base.arrays import TOLERANCE, Array, log, xlogx
+from ..base.arrays import Array, Mask, TOLERANCE, log, xlogx
 from ..base.checks import OneOf, Real, ScoreName
 from ..base.messages import listed, warn
 from ..counts.contingency import Counts, count_families, family_counts, flat_index
@@ -48,9 +48,9 @@ def log_rising(n: Counts, a: Any) -> Array:
     is_large = np.greater_equal(a, _STIRLING)
     if not is_large.any():
         return np.asarray(gammaln(n + a) - gammaln(a))
-    large = np.maximum(a, _STIRLING)
-    total = large + n
-    stirling = (large - 0.5) * np.log1p(n / large) + n * (np.log(total) - 1)
+    large: ArrayOf[Any] = np.maximum(a, _STIRLING)
+    total: Array = large + n
+    stirling: Array = (large - 0.5) * np.log1p(n / large) + n * (np.log(total) - 1)
     stirling += _stirling_rest(total) - _stirling_rest(large)
     if is_large.all():
         return np.asarray(stirling)
@@ -162,7 +162,7 @@ class LocalScores:
             starts = np.cumsum(cards[columns]) - cards[columns]
             gains = np.empty(len(starts))
             for r in np.unique(cards[columns]).tolist():
-                alike = cards[columns] == r
+                alike: Mask = cards[columns] == r
                 joint = counts[:, starts[alike][:, None] + np.arange(r)].transpose(2, 0, 1)
                 alone = joint.sum(axis=1, keepdims=True)
                 gains[alike] = self._fit(joint, r, q) - self._fit(alone, r, 1.0)

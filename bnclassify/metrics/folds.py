@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ..base.arrays import Array, ArrayOf, Mask, Positions
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions
 from ..base.checks import OneOf, Seed, Whole, check_rng
 from ..base.messages import listed, shown, warn
 from ..frames.frame import encode_frame
@@ -73,7 +73,7 @@ def encode_classes(y: ArrayLike) -> tuple[ArrayOf[Any], tuple[Any, ...]]:
     if isinstance(y, str | pd.DataFrame) or np.ndim(y) != 1:
         raise TypeError(f"y must be the class of each row; got {type(y).__name__}.")
     data = encode_frame(pd.Series(y).to_frame("y"), ["y"], argument="y")
-    codes = data.codes[0]
+    codes: Codes = data.codes[0]
     if codes.min(initial=0) < 0:
         raise ValueError(
             f"y must have a class in every row; {np.count_nonzero(codes < 0)} rows have no class. Drop them."

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import xlogy
 
-from ..base.arrays import Array, Codes, blocks, by_shape, code_type, log
+from ..base.arrays import Array, Codes, Mask, blocks, by_shape, code_type, log
 from ..base.graphs import layers
 from ..base.immutable import EMPTY, PROBABILITY, bounded, cached_property, record
 from ..base.messages import shown
@@ -245,7 +245,7 @@ class Network(Graph):
         # If the class has no parents and features follow their parents, an unknown feature has no known
         # descendants, so its table sums to 1, and each step adds one term to the previous sum. If arcs form
         # cycles (DN), the terms of a complete row are added in column order.
-        complete = codes.min(axis=0, initial=0) >= 0
+        complete: Mask = codes.min(axis=0, initial=0) >= 0
         if self.parents[self.class_var] or not complete.any():
             return super().log_joints_in_sequence(codes, order)
         logs = np.empty((len(order) + 1, codes.shape[1], self.cards[-1]))

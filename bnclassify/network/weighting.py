@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaln, expit, gammaln, logit
 
-from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, log, log_normalize
+from ..base.arrays import Array, Codes, Mask, Positions, TOLERANCE, log, log_normalize
 from ..base.calls import advance
 from ..base.checks import Real, Whole
 from ..base.immutable import record
@@ -74,7 +74,7 @@ class MANB(Method):
 
 def _average(counts: Array, prior: PseudoCounts, probability: float) -> tuple[Array, float]:
     """Return θ·P(arc|D) + θ₀·(1 − P(arc|D)), θ given the class and θ₀ without it, and P(arc|D)."""
-    merged = counts.sum(axis=1, keepdims=True)
+    merged: Array = counts.sum(axis=1, keepdims=True)
     evidence = _log_evidence(counts, prior) - _log_evidence(merged, prior)
     posterior = float(expit(evidence + logit(probability)))
     return prior(counts) * posterior + prior(merged) * (1 - posterior), posterior
@@ -147,7 +147,7 @@ class Objective:
         slopes = self.logs - self._sum_over_levels(np.exp(weighted) * self.logs)
         posterior = log_normalize(self.member @ weighted + self.log_prior)
         value = -float((self.counts * posterior).sum())
-        expected = self.member.T @ (self.counts.sum(axis=1, keepdims=True) * np.exp(posterior))
+        expected: Array = self.member.T @ (self.counts.sum(axis=1, keepdims=True) * np.exp(posterior))
         per_cell = ((expected - self.observed) * slopes).sum(axis=1)
         return value, np.add.reduceat(per_cell, np.cumsum(self.sizes) - self.sizes)
 
@@ -293,7 +293,7 @@ def _implications(data: Countable, rows: int) -> Positions:
     """Return pairs of values, (pairs, 2), the second of which implies the first."""
     *cards, n_classes = data.cards
     check_number(data, range(len(cards)), sum(cards) ** 2 * n_classes, "omit subsumption")
-    both = count_pairs(data).sum(axis=1, dtype=np.float64)
+    both: Array = count_pairs(data).sum(axis=1, dtype=np.float64)
     return implied_values(both, _number_values(cards)[0], np.diagonal(both) >= rows - TOLERANCE)
 
 
@@ -316,8 +316,8 @@ def hide_implied(codes: Codes, cards: Sequence[int], implications: Positions) ->
     hidden = codes.copy()
     implied, implying = implications.T
     for value in np.unique(implied):
-        others = implying[implied == value]
-        present = (codes[feature[others]] == level[others, None]).any(axis=0)
+        others: Positions = implying[implied == value]
+        present: Mask = (codes[feature[others]] == level[others, None]).any(axis=0)
         hidden[feature[value], present & (codes[feature[value]] == level[value])] = -1
     return hidden
 

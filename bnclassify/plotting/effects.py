@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Codes
+from ..base.arrays import Array, Codes
 from ..base.checks import Instance
 from ..base.messages import shown
 from ..frames.dataset import Dataset, match
@@ -114,7 +114,7 @@ def _ends(x: Model, feature: Hashable, cuts: tuple[float, ...], data: Dataset | 
         found += x.discretizer.ranges[x.discretizer.columns.index(feature)]
     if data is not None:
         found += [*data.numbers[feature]]
-    finite = np.array(found, dtype=float)
+    finite: Array = np.array(found, dtype=float)
     finite = finite[np.isfinite(finite)]
     return float(finite.min()), float(finite.max())
 
@@ -275,7 +275,7 @@ def _scales(x: Scorecard, codes: Codes | None) -> tuple[list[_Scale], str]:
 def _round_numbers(low: int, high: int) -> list[int]:
     """Return whole numbers at even distances of 1, 2, 5, 10 …, from low to high."""
     wide = max(high - low, 1)
-    step = next(s * 10**k for k in range(12) for s in (1, 2, 5) if wide / (s * 10**k) <= _TICKS)
+    step: int = next(s * 10**k for k in range(12) for s in (1, 2, 5) if wide / (s * 10**k) <= _TICKS)
     return list(range(-(-low // step) * step, high + 1, step))
 
 

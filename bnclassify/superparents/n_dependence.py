@@ -258,7 +258,7 @@ def _check_counts(counts: Cooccurrence, levels: Levels | None, n: int) -> None:
 def _next_factor(joint: Array, i: int | None) -> Array:
     """Return P(superparent i | previous ones, class) from their joint distribution; P(class) for None."""
     n_kept = 0 if i is None else i + 1
-    margin = joint.sum(axis=tuple(range(n_kept, joint.ndim - 1)))
+    margin: Array = joint.sum(axis=tuple(range(n_kept, joint.ndim - 1)))
     return margin if i is None else normalize(np.moveaxis(margin, i, 0))
 
 
