@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .arrays import Array, Mask, Positions, TOLERANCE
+from .arrays import TOLERANCE, Array, Mask, Positions
 
 Vertex = TypeVar("Vertex", bound=Hashable)
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, TOLERANCE
+from ..base.arrays import TOLERANCE, Array
 from ..base.calls import progress_bar
 from ..base.checks import Flag, OneOf, Optional, Real, Seed, Whole, check_rng, must_be
 from ..base.graphs import ChangingDag

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtrc, fdtrc, ndtr
 
-from ..base.arrays import Array, Mask, TOLERANCE
+from ..base.arrays import TOLERANCE, Array, Mask
 from ..base.calls import guided
 from ..base.checks import Flag, OneOf, Real, Seed, check_rng
 from .compare import check_table, holm, pairs_of

@@ -18,11 +18,11 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import (
+    TOLERANCE,
     Array,
     Codes,
     Mask,
     Positions,
-    TOLERANCE,
     blocks,
     first_best,
     log_normalize,

@@ -11,11 +11,11 @@ import pandas as pd
 from scipy.special import expit, logit, stdtrit
 
 from ..base.arrays import (
+    TOLERANCE,
     Array,
     Codes,
     Mask,
     Positions,
-    TOLERANCE,
     blocks,
     code_type,
     first_best,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Mask, Positions, TOLERANCE
+from ..base.arrays import TOLERANCE, Array, Mask, Positions
 from ..base.calls import Bar, progress_bar
 from ..base.checks import Instance, ListOf, OneOf, must_be
 from ..base.graphs import ChangingDag, find_cycle

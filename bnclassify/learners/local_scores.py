@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import gammaln
 
-from ..base.arrays import Array, Mask, TOLERANCE, log, xlogx
+from ..base.arrays import TOLERANCE, Array, ArrayOf, Mask, log, xlogx
 from ..base.checks import OneOf, Real, ScoreName
 from ..base.messages import listed, warn
 from ..counts.contingency import Counts, count_families, family_counts, flat_index

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import gammaln
 
-from ..base.arrays import Array, Codes, Mask, TOLERANCE, first_best, log_normalize, log_sum_exp
+from ..base.arrays import TOLERANCE, Array, Codes, Mask, first_best, log_normalize, log_sum_exp
 from ..base.checks import ListOf, available
 from ..base.messages import listed, plain, repeated, shown
 from .outcomes import Outcomes

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Mask, Positions, TOLERANCE, blocks, xlogx
+from ..base.arrays import TOLERANCE, Array, ArrayOf, Mask, Positions, blocks, xlogx
 from ..base.calls import advance
 from ..base.checks import Real, Whole
 from ..base.immutable import record

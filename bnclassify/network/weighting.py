@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaln, expit, gammaln, logit
 
-from ..base.arrays import Array, Codes, Mask, Positions, TOLERANCE, log, log_normalize
+from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, log, log_normalize
 from ..base.calls import advance
 from ..base.checks import Real, Whole
 from ..base.immutable import record

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask, Positions, TOLERANCE, blocks, log, log_sum_exp
+from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, blocks, log, log_sum_exp
 from ..base.immutable import cached_property
 from ..model.formulas import Choice, Mixture, Sum, Table, padded
 from ..network.priors import PseudoCounts
