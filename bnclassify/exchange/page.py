@@ -172,7 +172,7 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
     }
 
 
-def _numbers_of(x: Model, name: Hashable) -> Any:
+def _numbers_of(x: Model, name: Hashable) -> object:
     """Return a number of each level of a feature that is a number, or the points and widths of its grid."""
     return grid_of(x.densities[name]) if name in x.densities else middles(x, name)
 

@@ -77,10 +77,10 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     return cast("M", model.update_by(rows, _add_rows))
 
 
-def _add_rows(x: Model, dataset: Any) -> Any:
+def _add_rows(x: Model, dataset: Any) -> Model:
     rows = rows_to_learn_from(x, dataset)
 
-    def add_to(part: Any) -> Any:
+    def add_to(part: Model) -> Model:
         tally = part.tally()
         grown = pooled(part, [tally.counts, part.count_all(rows, tally.prior)])
         return of_rows(grown, part, Rows.of(rows, part.targets))
@@ -161,8 +161,8 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
                 raise _different(f"levels of {shown(name)}", labels, theirs, i, remedy)
     known = unite([x.levels_by_name for x in (first, *others)])
     first, *others = (with_levels(x, known) for x in (first, *others))
-    united: M = of_rows(first.each(_pool_parts, *others), first, *others)
-    return united
+    united: Any = of_rows(first.each(_pool_parts, *others), first, *others)
+    return cast("M", united)
 
 
 def _check_counts(part: Model) -> Model:
@@ -187,7 +187,7 @@ def pooled(x: Model, counts: Iterable[tuple[Any, ...]]) -> Model:
     return x.tabulate(Tally(added(counts), x.tally().prior).narrowed())
 
 
-def _recoded(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Any:
+def _recoded(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
     """Return the model with its counts, but no tables, for levels that contain its own."""
     recodings = {name: Recoding.of(labels, levels[name]) for name, labels in x.levels_by_name.items()}
     bare = renewed(x, **{name: None for name in _TABLES if name in vars(x)})

@@ -58,10 +58,10 @@ def log_rising(n: Counts, a: Any) -> Array:
     return np.asarray(np.where(is_large, stirling, gammaln(n + small) - gammaln(small)))
 
 
-def _stirling_rest(x: Any) -> Any:
+def _stirling_rest(x: ArrayOf[Any]) -> ArrayOf[Any]:
     """Return ln Γ(x) − (x − 1/2) ln x + x − ln(2π)/2, for large x."""
-    square = x * x
-    return (1 / 12 - (1 / 360 - (1 / 1260 - 1 / 1680 / square) / square) / square) / x
+    square: ArrayOf[Any] = x * x
+    return np.asarray((1 / 12 - (1 / 360 - (1 / 1260 - 1 / 1680 / square) / square) / square) / x)
 
 
 SCORE_NAMES = ("loglik", "aic", "bic", "bde", "k2")

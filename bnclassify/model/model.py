@@ -175,7 +175,7 @@ class Model(Immutable):
         name = type(self).__name__
         return f"{'an' if name[0] in 'AEM' else 'a'} {name}"
 
-    def written_levels(self, name: Hashable) -> tuple[Any, ...]:
+    def written_levels(self, name: Hashable) -> tuple[Hashable, ...]:
         """Return the levels of a feature; if they are intervals, as text with readable digits."""
         short = () if self.discretizer is None else self.discretizer.short_intervals.get(name, ())
         return (*short, *self.levels_by_name[name][len(short) :])
@@ -370,11 +370,11 @@ class Model(Immutable):
         """Return variables and their tables, which sum to 1 along the first axis."""
         return ()
 
-    def each(self, function: Callable[..., Any], *others: Any) -> Any:
+    def each(self, function: Callable[..., Model], *others: Any) -> Model:
         """Apply a function to each part of the model that has counts, with the same part of ``others``."""
         return function(self, *others)
 
-    def recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any) -> Any:
+    def recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Model) -> Any:
         """Return counts of the model ``before`` its levels changed, for the levels that it has now."""
         families = zip(counts, self._counted_families, strict=True)
         return tuple([recoded(table, [recodings[v] for v in family]) for table, family in families])
