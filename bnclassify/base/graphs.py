@@ -120,7 +120,7 @@ def spanning_tree_posterior(scores: Array) -> tuple[Array, float]:
     stars = []
     for k in range(n - 1, 0, -1):
         row = logs[k, :k]
-        total = np.logaddexp.reduce(row)
+        total = float(np.logaddexp.reduce(row))
         mesh: Array = row[:, None] + row - total
         np.fill_diagonal(mesh, -np.inf)
         logs = np.logaddexp(logs[:k, :k], mesh)

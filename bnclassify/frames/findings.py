@@ -255,7 +255,8 @@ def _copies_class(column: Column) -> Iterator[Finding]:
         classes, values = classes[classes >= 0], values[classes >= 0]
         order = np.lexsort((classes, values))
         in_order, sorted_values = classes[order], values[order]
-        is_same, changes = sorted_values[1:] == sorted_values[:-1], in_order[1:] != in_order[:-1]
+        is_same: Mask = sorted_values[1:] == sorted_values[:-1]
+        changes: Mask = in_order[1:] != in_order[:-1]
         if (is_same & changes).any():
             return
         separates = column.numbers is not None and np.count_nonzero(changes) < len(set(classes.tolist()))

@@ -241,13 +241,14 @@ def merge_intervals(x: EffectTable, most: int | None = None, lost: float = 0.0) 
 
 def merged(rows: Array, shares: Array, most: float, lost: float) -> Positions:
     """Return the ends of the groups into which neighbouring rows are merged."""
-    ends, means, masses, total = np.arange(1, len(rows) + 1), rows.copy(), shares / shares.sum(), 0.0
+    ends, means, total = np.arange(1, len(rows) + 1), rows.copy(), 0.0
+    masses: Array = shares / shares.sum()
     while len(ends) > 1:
         # merging two groups adds v w / (v + w) (difference of their means)² to the variance within groups
         losses: Array = masses[:-1] * masses[1:] / (masses[:-1] + masses[1:])
-        losses = losses * np.square(np.diff(means, axis=0)).sum(axis=1)
+        losses *= np.square(np.diff(means, axis=0)).sum(axis=1)
         i = int(losses.argmin())
-        total += losses[i]
+        total += float(losses[i])
         if len(ends) <= most and total > lost + _SMALL**2:
             break
         means[i] = np.average(means[i : i + 2], axis=0, weights=masses[i : i + 2])

@@ -109,7 +109,7 @@ def impute(
     numbers = model.numbers_at(completed, generator)
     result = table.copy()
     for name, filled, column in zip(names, completed, codes, strict=False):
-        gaps = column < 0
+        gaps: Mask = column < 0
         if not gaps.any():
             continue
         if name in numbers:

@@ -283,7 +283,8 @@ class Completions(Generic[D]):
     """All completions of the rows of data, row by row, with the numbers of the rows, (completions,)."""
 
     def __init__(self, data: D) -> None:
-        n_completions = np.where(data.codes < 0, np.array(data.cards)[:, None], 1).astype(float).prod(axis=0)
+        numbers = np.where(data.codes < 0, np.array(data.cards, dtype=float)[:, None], 1.0)
+        n_completions: Array = numbers.prod(axis=0)
         if n_completions.sum() > _MOST_COMPLETIONS:
             raise ValueError(
                 f"missing must not be 'em' if incomplete rows have more than {_MOST_COMPLETIONS:,} "
@@ -296,7 +297,7 @@ class Completions(Generic[D]):
             if hidden:
                 grid = np.indices([data.cards[column] for column in hidden]).reshape(len(hidden), -1)
                 at = self.starts[alike][:, None] + np.arange(grid.shape[1])
-                codes[np.ix_(hidden, at.ravel())] = np.tile(grid, len(alike))
+                codes[np.array(hidden)[:, None], at.ravel()] = np.tile(grid, len(alike))
         self.rows_given, self.weights = data, np.ones(len(data)) if data.weights is None else data.weights
         self.data = replace(
             data, codes=codes, index=pd.RangeIndex(len(self.rows)), weights=self.weights[self.rows]

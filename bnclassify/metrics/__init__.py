@@ -272,7 +272,8 @@ def calibration_noise(sums: Array) -> float:
     Moivre E|X − np| = 2m C(n, m) pᵐ (1 − p)ⁿ⁻ᵐ⁺¹, where m = ⌊np⌋ + 1.
     """
     rows, probability, _ = sums[:, sums[0] > 0]
-    n, p = np.maximum(np.rint(rows), 1), np.minimum(probability / rows, 1.0)
+    n: Array = np.maximum(np.rint(rows), 1)
+    p: Array = np.minimum(probability / rows, 1.0)
     m: Array = np.minimum(np.floor(n * p) + 1, n)
     choices: Array = gammaln(n + 1) - gammaln(m + 1) - gammaln(n - m + 1)
     with np.errstate(divide="ignore"):
@@ -310,12 +311,13 @@ def _kappa(table: Array) -> float:
 
 def _mcc(table: Array) -> float:
     """Correlation of the indicators of actual and predicted classes; 0 if one of them does not vary."""
-    n, actual, predicted = table.sum(), table.sum(axis=1), table.sum(axis=0)
-    variances: float = (n**2 - actual @ actual) * (n**2 - predicted @ predicted)
+    actual, predicted = np.asarray(table.sum(axis=1)), np.asarray(table.sum(axis=0))
+    n = float(table.sum())
+    variances = float((n**2 - actual @ actual) * (n**2 - predicted @ predicted))
     if not n:
         return np.nan
-    covariance: float = n * np.trace(table) - actual @ predicted
-    return float(covariance / np.sqrt(variances)) if variances > 0 else 0.0
+    covariance = float(n * np.trace(table) - actual @ predicted)
+    return covariance / float(np.sqrt(variances)) if variances > 0 else 0.0
 
 
 def _log_densities(logs: Array, actual: Codes, weights: Array) -> Array:
