@@ -116,7 +116,7 @@ def test_bounds_leave_out_what_cannot_succeed(monkeypatch: pytest.MonkeyPatch, c
     small = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
     monkeypatch.setattr(counterfactual_module.Search, "_bounds", lambda *given: np.ones(len(given[1])))
     unbounded = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
-    monkeypatch.setattr(type(x), "_term_scopes", lambda x: None)
+    monkeypatch.setattr(type(x), "term_scopes", lambda x: None)
     enumerated = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
     for tables in zip(found, small, unbounded, enumerated, strict=True):
         for other in tables[1:]:

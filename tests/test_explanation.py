@@ -322,11 +322,11 @@ def test_what_becomes_known_step_by_step_is_what_is_known_at_each_step(model: An
     while len(order) < len(codes):  # parents first
         known = {bn.features(x)[i] for i in order}
         order += [i for i, v in enumerate(bn.features(x)) if i not in order and set(parents[v]) <= known]
-    logs = x._log_joints_in_sequence(codes, order)
+    logs = x.log_joints_in_sequence(codes, order)
     for step in range(len(order) + 1):
         known = codes.copy()
         known[order[step:]] = -1
-        np.testing.assert_allclose(logs[step], x._log_joint(known), atol=1e-9)
+        np.testing.assert_allclose(logs[step], x.log_joint(known), atol=1e-9)
 
 
 def test_no_row_and_labels_of_rows(car: pd.DataFrame) -> None:
@@ -541,7 +541,7 @@ def test_cut_points_of_parents_have_readable_digits() -> None:
     assert parents.startswith(f"{parent} = ({ends[code]}, {ends[code + 1]}")
     axes = bn.plot_effect(x, child)
     legend = {text.get_text() for text in axes.get_legend().get_texts()}
-    assert {f"{parent} = {label}" for label in x._written_levels(parent)} <= legend
+    assert {f"{parent} = {label}" for label in x.written_levels(parent)} <= legend
     assert "of yes" in axes.get_ylabel()
 
 
@@ -673,5 +673,5 @@ def test_marginal_tables_of_networks_are_those_of_single_features(
     """P(feature | class) by one pass over a network is what its log joint gives, feature by feature."""
     structure = data.draw(st.one_of(graphs(frame), networks(frame)))
     x = bn.lp(structure, frame, smooth=data.draw(smooths))
-    for found, expected in zip(x._marginals, Model._marginal_tables(x), strict=True):
+    for found, expected in zip(x.marginals, Model.marginal_tables(x), strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-12)

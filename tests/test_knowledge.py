@@ -1,6 +1,7 @@
 """Uncertain evidence, tables made by hand, latent classes, and values that imply others."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -340,6 +341,17 @@ def test_implied_values_are_dropped(name: str, net: str) -> None:
             assert (odds[list(dropped)] == 0).all()
             p = found.iloc[int(row), 0]
             assert odds.sum() == pytest.approx(np.log(p / (1 - p)), rel=1e-6) or len(reference["classes"]) > 2
+
+
+def test_lazy_models_average_over_discretizations() -> None:
+    frame = bn.load_pima().dropna().iloc[:, [1, 5, 7, -1]]
+    copied = frame.assign(copy=2 * frame.iloc[:, 0])
+    fit = partial(bn.bnc, "nb", frame.columns[-1], smooth=1, discretize="averaged")
+    x, y = fit(dataset=frame, subsumption=1), fit(dataset=copied, subsumption=1)
+    np.testing.assert_allclose(bn.predict(y, copied, prob=True), bn.predict(x, frame, prob=True), atol=1e-9)
+    never = fit(dataset=copied, subsumption=len(frame) + 1)
+    expected = bn.predict(fit(dataset=copied), copied, prob=True)
+    np.testing.assert_allclose(bn.predict(never, copied, prob=True), expected, atol=1e-9)
 
 
 def test_lazy_models_are_models_like_others(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def test_a_structure_without_data_has_no_levels(question: Callable) -> None:
     [bn.params, bn.nparams, bn.narcs, bn.modelstring, bn.families, bn.feature_families],
 )
 def test_an_ensemble_points_to_its_members(question: Callable, ensemble: AODE) -> None:
-    with pytest.raises(TypeError, match=r"of 6 networks \(AODE\). Call it on each of members\(x\)"):
+    with pytest.raises(TypeError, match=r"of 6 networks \(an AODE\). Call it on each of members\(x\)"):
         question(ensemble)
     for member in bn.members(ensemble):
         question(member)

@@ -227,7 +227,7 @@ ADVICE = "Use predict, explain, cloglik or cv, or fit a network, which defines o
         (lambda: bn.plot(NETWORK, row={"safety": "odd"}), "'odd' not among .* With unseen='missing', or"),
         (
             lambda: bn.cpt(bn.bnc("aode", "class", CAR, smooth=1), "safety"),
-            r"got a model of 3 networks \(AODE\)\. Call it on",
+            r"got a model of 3 networks \(an AODE\)\. Call it on",
         ),
         (lambda: bn.accuracy(NETWORK, CAR), "predicted must be labels; got BNC. The predicted labels come"),
         (lambda: bn.bnc(CAR, "class"), r"must be called with 'dataset'; .* or bnc\(class_var=\.\.\., "),

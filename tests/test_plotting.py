@@ -374,7 +374,7 @@ def test_averages_show_what_most_of_their_members_have(car: pd.DataFrame) -> Non
     assert arcs_drawn(bn.plot(powered), powered) == arcs_drawn(bn.plot(aode), aode)
     assert "average of 6 networks" in caption(bn.plot(powered))
     both = bn.Ensemble([aode, bn.nb("class", car)])
-    assert both._arc_shares()["buying", "doors"] == pytest.approx(1 / 12)
+    assert both.arc_shares()["buying", "doors"] == pytest.approx(1 / 12)
 
 
 def test_an_average_is_explained_too(car: pd.DataFrame) -> None:

@@ -193,15 +193,15 @@ def test_logistic_regression_is_a_part_of_the_sum() -> None:
     rows = rows_to_learn_from(structure, frame)
     regression, tables = method.members(with_at_most(structure, 0), rows, BackOff(), regression=True)
     expected = softmax(
-        summary["fold_power"] * tables._log_joint(rows_of(tables, frame))
-        + summary["regression_power"] * regression._log_joint(rows_of(tables, frame)),
+        summary["fold_power"] * tables.log_joint(rows_of(tables, frame))
+        + summary["regression_power"] * regression.log_joint(rows_of(tables, frame)),
         axis=1,
     )
     np.testing.assert_allclose(bn.predict(model, frame, prob=True), expected, atol=1e-9)
 
 
 def rows_of(x: Any, frame: pd.DataFrame) -> Any:
-    return x._code(encode_for(x, frame, x.variables))
+    return x.code(encode_for(x, frame, x.variables))
 
 
 def test_logistic_regression_is_that_of_scikit_learn() -> None:
@@ -216,7 +216,7 @@ def test_logistic_regression_is_that_of_scikit_learn() -> None:
     )
     # two weights per column and class, which sum to 0, have half the penalty of their difference
     expected = LogisticRegression(C=2.0, tol=1e-10, max_iter=10_000).fit(design, frame["sick"])
-    logs = regression._log_joint(rows_of(regression, frame))
+    logs = regression.log_joint(rows_of(regression, frame))
     np.testing.assert_allclose(logs[:, 1] - logs[:, 0], expected.decision_function(design), atol=2e-3)
 
 
@@ -231,7 +231,7 @@ def test_logistic_regression_of_several_classes_is_that_of_scikit_learn() -> Non
         **((numbers - numbers.mean()) / numbers.std(ddof=0))
     )
     expected = LogisticRegression(tol=1e-10, max_iter=10_000).fit(design, frame["sick"])
-    logs = regression._log_joint(rows_of(regression, frame))
+    logs = regression.log_joint(rows_of(regression, frame))
     found = logs - logs[:, :1]
     actual = expected.decision_function(design)
     np.testing.assert_allclose(found, actual - actual[:, :1], atol=5e-4)
@@ -343,11 +343,11 @@ def test_incomplete_rows_are_blended_with_a_tree() -> None:
     values = [bn.values(model)[name] for name in hidden]
     rows = pd.DataFrame([row | dict(zip(hidden, labels, strict=True)) for labels in product(*values)])
     every = np.array([[bn.values(model)[v].index(label) for label in rows[v]] for v in model.features])
-    densities = np.exp(tree._log_joint(every)).T
+    densities = np.exp(tree.log_joint(every)).T
     prior = np.log(np.asarray(bn.params(tree)["class"]))
     evidence = np.log(densities.sum(axis=1)) - prior
     share = len(hidden) / 6  # no training row lacks a value
-    terms = model._unadjusted(_codes(model, row))[0]
+    terms = model.unadjusted(_codes(model, row))[0]
     power = fading.power + (1 - fading.power) * share
     kept = (1 - share) ** fading.exponent
     score = kept * terms + (1 - kept) * (prior + power * evidence)

@@ -127,11 +127,11 @@ class TwoFeatures(BuiltOn):
     def fitted(self) -> bool:
         return self.counts is not None
 
-    def _estimate(self, data: Dataset, prior: Dirichlet) -> TwoFeatures:
+    def estimate(self, data: Dataset, prior: Dirichlet) -> TwoFeatures:
         [counts] = count_families(data, [(len(self.features), 0, 1)])
         return replace(self, basis=replace(self.basis, levels=data.levels), counts=prior(counts))
 
-    def _log_joint(self, codes: Codes) -> Array:
+    def log_joint(self, codes: Codes) -> Array:
         return np.log(self.counts[:, codes[0], codes[1]]).T
 
 
@@ -176,15 +176,15 @@ class Reweighed(Derived):
 
     no_joint = "a model with factors has no joint distribution"
 
-    def _log_joint(self, codes: Codes) -> Array:
-        return self.base._log_joint(codes) + np.log(self.factors)
+    def log_joint(self, codes: Codes) -> Array:
+        return self.base.log_joint(codes) + np.log(self.factors)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Refitted(Reweighed):
     """The same, which is refitted by a method of lp."""
 
-    _estimate = Derived._estimate_base
+    estimate = Derived.estimate_base
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ def test_a_family_derived_from_a_fitted_model(car: pd.DataFrame, tmp_path: Path)
         bn.cv(Reweighed(x, (1.0, 2.0, 3.0, 4.0)), car, k=3, rng=0)
     y = Reweighed(x, (1.0, 2.0, 3.0, 4.0), x.recipe)
     for dag in (True, False):  # the recipe is that of the base, so it would be evaluated instead
-        with pytest.raises(TypeError, match=r"can be refitted; got a Reweighed, a Derived without _estimate"):
+        with pytest.raises(TypeError, match=r"can be refitted; got a Reweighed, a Derived without estimate"):
             bn.cv(y, car, k=3, rng=0, dag=dag)
     with pytest.raises(TypeError, match=r"a value of the class Reweighed. Decorate this class with @record"):
         bn.save(y, tmp_path / "x.json")

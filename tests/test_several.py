@@ -93,7 +93,7 @@ def test_what_rows_show_is_as_probable_as_expected(case: str, name: str) -> None
         ]
     )
     expected = [row["log_evidence"] for row in FIGURES[case]["models"][name]["rows"]]
-    np.testing.assert_allclose(log_sum_exp(x._log_marginals(codes)[0]), expected, atol=1e-9)
+    np.testing.assert_allclose(log_sum_exp(x.log_marginals(codes)[0]), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("case", FIGURES)

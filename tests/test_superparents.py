@@ -527,7 +527,7 @@ def test_rows_left_out_are_rows_not_learned_from(
     data = prepare(frame, ("class",))
     rows = np.arange(len(frame))
     out = LeftOut(data.codes[-1], np.ones(len(frame)))
-    joint = bn.ande("class", data, **chosen)._left_out(data, find_prior(**amount), rows, out)
+    joint = bn.ande("class", data, **chosen).log_joint_left_out(data, find_prior(**amount), rows, out)
     for i, row in enumerate(records(frame)):
         reference = ByHand(frame.drop(index=i), "class", amount.get("smooth"), amount.get("m"))
         np.testing.assert_allclose(normalize(np.exp(joint[i])), reference.posterior(row, **chosen), rtol=1e-9)
@@ -542,7 +542,7 @@ def test_a_row_left_out_does_not_imply_its_own_values(support: int) -> None:
     frame = pd.DataFrame({"b": b, "a": a, "k": rng.choice(["+", "-"], len(a))}).astype("category")
     structure, data = bn.ande("k", frame, subsumption=5), prepare(frame, ("k",))
     out = LeftOut(data.codes[-1], np.ones(len(frame)))
-    joint = structure._left_out(data, find_prior(smooth=1), np.arange(len(frame)), out)
+    joint = structure.log_joint_left_out(data, find_prior(smooth=1), np.arange(len(frame)), out)
     others = bn.lp(structure, frame.drop(index=0), smooth=1)
     expected = bn.predict(others, frame.head(1), prob=True).to_numpy()[0]
     np.testing.assert_allclose(normalize(np.exp(joint[0])), expected, rtol=1e-9)

@@ -16,6 +16,7 @@ from threadpoolctl import ThreadpoolController
 from .immutable import cached_property
 
 T = TypeVar("T", bound=np.generic)
+V = TypeVar("V")
 ArrayOf: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[T]]  # as NDArray, but its sizes are int, not Any
 Array = ArrayOf[np.float64]
 Codes = ArrayOf[np.signedinteger[Any]]
@@ -68,9 +69,10 @@ def blocks(n: int, most: int, cells: int = 1) -> Iterator[slice]:
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
-def added(values: Iterable[Any]) -> Any:
+def added(values: Iterable[V]) -> V:
     """Add values of the same form: numbers, arrays, None, and tuples, lists and dicts of them."""
-    return reduce(_plus, values)
+    total: V = reduce(_plus, values)
+    return total
 
 
 def _plus(first: Any, second: Any) -> Any:
@@ -87,12 +89,13 @@ def _plus(first: Any, second: Any) -> Any:
     return first + second
 
 
-def by_shape(arrays: Sequence[Any], function: Callable[[ArrayOf[Any]], ArrayOf[Any]]) -> list[Any]:
+def by_shape(arrays: Sequence[V], function: Callable[[ArrayOf[Any]], ArrayOf[Any]]) -> list[V]:
     """Apply a function to the stack of the arrays of each shape, and return the arrays, views of the results.
 
     Elements that are not arrays are unchanged.
     """
-    results, alike = list(arrays), dict[tuple[int, ...], list[int]]()
+    results: list[Any] = list(arrays)
+    alike: dict[tuple[int, ...], list[int]] = {}
     for number, array in enumerate(arrays):
         if isinstance(array, np.ndarray):
             alike.setdefault(array.shape, []).append(number)
@@ -120,7 +123,7 @@ def log_sum_exp(logs: Array, axis: int = -1) -> Array:
     parts = np.moveaxis(logs, axis, 0)
     if len(parts) == 2:
         return np.asarray(np.logaddexp(*parts))
-    top = reduce(np.maximum, parts)
+    top: Array = reduce(np.maximum, parts)
     top = np.where(top == -np.inf, 0.0, top)
     if parts.size < _FEW_CELLS:
         return log(reduce(np.add, np.exp(parts - top))) + top
@@ -149,7 +152,7 @@ def xlogx(x: ArrayOf[Any]) -> Array:
 def first_best(scores: Array) -> Positions:
     """Position of the first score along the last axis that ties with the largest."""
     parts = np.moveaxis(scores, -1, 0)
-    threshold = reduce(np.maximum, parts) - TOLERANCE
+    threshold: Array = reduce(np.maximum, parts) - TOLERANCE
     first = np.full(threshold.shape, len(parts) - 1, dtype=np.intp)
     for position in reversed(range(len(parts) - 1)):
         np.copyto(first, position, where=parts[position] >= threshold)

@@ -120,16 +120,16 @@ def spanning_tree_posterior(scores: Array) -> tuple[Array, float]:
     stars = []
     for k in range(n - 1, 0, -1):
         row = logs[k, :k]
-        total = np.logaddexp.reduce(row)
-        mesh = row[:, None] + row - total
+        total = float(np.logaddexp.reduce(row))
+        mesh: Array = row[:, None] + row - total
         np.fill_diagonal(mesh, -np.inf)
         logs = np.logaddexp(logs[:k, :k], mesh)
         stars.append((row - total, total))
     resistances = np.full((n, n), -np.inf)
     for k, (shares, total) in enumerate(reversed(stars), start=1):
-        x = np.logaddexp.reduce(shares[:, None] + resistances[:k, :k], axis=0)
-        y = np.logaddexp.reduce(shares + x) - np.log(2)
-        top = np.maximum(x, -total)
+        x: Array = np.logaddexp.reduce(shares[:, None] + resistances[:k, :k], axis=0)
+        y: float = np.logaddexp.reduce(shares + x) - np.log(2)
+        top: Array = np.maximum(x, -total)
         sums = np.exp(x - top) + np.exp(-total - top) - np.exp(y - top)
         resistances[k, :k] = resistances[:k, k] = top + np.log(sums)
     return np.exp(conductances + resistances), float(sum(total for _, total in stars))
@@ -166,7 +166,7 @@ def maximum_arborescence(weights: Array) -> list[int]:
         for v in cycle:
             into[v] -= best[number[v]][2]
         for arrays in ((into, head, tail), (into.T, head.T, tail.T)):
-            choice = (arrays[0][cycle] >= arrays[0][cycle].max(axis=0) - TOLERANCE).argmax(axis=0)
+            choice: Positions = (arrays[0][cycle] >= arrays[0][cycle].max(axis=0) - TOLERANCE).argmax(axis=0)
             for array in arrays:
                 array[first] = np.take_along_axis(array[cycle], choice[None], axis=0)[0]
         into[others], into[:, others], into[first, first] = -np.inf, -np.inf, -np.inf

@@ -7,7 +7,7 @@ Counts of different rows add up.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from math import prod
@@ -133,7 +133,7 @@ class Recoding(NamedTuple):
     card: int
 
     @classmethod
-    def of(cls, labels: Sequence[Any], among: Sequence[Any]) -> Recoding:
+    def of(cls, labels: Sequence[Hashable], among: Sequence[Any]) -> Recoding:
         """Return the places of labels."""
         position = {label: code for code, label in enumerate(among)}
         return cls(np.array([position[label] for label in labels], dtype=np.intp), len(among))
@@ -332,10 +332,10 @@ class FamilyCounts:
         largest = max(len(self.data), cells * int(self.cards[widest]))
         for columns in blocks(len(self.cards), _BLOCK_CELLS, largest):
             cards, codes = self.cards[columns], self.data.codes[columns]
-            index = (state * cards.sum() + (np.cumsum(cards) - cards)[:, None] + codes).ravel()
+            index: Positions = (state * cards.sum() + (np.cumsum(cards) - cards)[:, None] + codes).ravel()
             weights = None if self.data.weights is None else np.tile(self.data.weights, len(cards))
             if not self.is_complete:
-                known = ((codes >= 0) & self._observed(family)).ravel()
+                known: Mask = ((codes >= 0) & self._observed(family)).ravel()
                 index, weights = index[known], None if weights is None else weights[known]
             counts = np.bincount(index, weights, cells * int(cards.sum()))
             yield columns, counts.reshape(*shape, -1)
@@ -362,7 +362,7 @@ class FamilyCounts:
             (cells, has_level.shape[1]), np.intp if self.data.weights is None else np.float64
         )
         for rows in blocks(len(state), _SHORT_ROWS):
-            n = rows.stop - rows.start
+            n: int = rows.stop - rows.start
             of_state: Any = csc_array((weights[rows], states[rows], rows_at[: n + 1]), shape=(cells, n))
             total += of_state @ has_level[rows]
         return total

@@ -28,9 +28,9 @@ def _x2(tables: Array) -> Array:
     """Return Σ (n − e)² / e of the tables in the last two axes, over the cells with e > 0."""
     rows, columns = tables.sum(axis=-1, keepdims=True), tables.sum(axis=-2, keepdims=True)
     total = tables.sum(axis=(-2, -1), keepdims=True)
-    expected = rows * columns / np.where(total > 0, total, 1)
-    squares = (tables - expected) ** 2
-    cells = np.divide(squares, expected, out=np.zeros(squares.shape), where=expected > 0)
+    expected: Array = rows * columns / np.where(total > 0, total, 1)
+    squares: Array = (tables - expected) ** 2
+    cells: Array = np.divide(squares, expected, out=np.zeros(squares.shape), where=expected > 0)
     return np.asarray(cells.sum(axis=(-2, -1)))
 
 

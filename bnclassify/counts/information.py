@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
-from ..base.arrays import Array, ArrayOf, Positions, blocks, xlogx
+from ..base.arrays import Array, ArrayOf, Mask, Positions, blocks, xlogx
 from ..frames.dataset import Countable, Dataset
 from .contingency import by_products, count_alike, flat_index, pair_tables
 from .moments import Moments, Observed, known_values, moments_of, number_moments, numbers_of
@@ -95,7 +95,7 @@ def _observed(data: Dataset, columns: Sequence[int]) -> tuple[list[ArrayOf[Any]]
     partial = [row for row, column in zip(rows, columns, strict=True) if data.incomplete[column]]
     if not partial:
         return rows, data.weights
-    observed = np.logical_and.reduce([row >= 0 for row in partial])
+    observed: Mask = np.logical_and.reduce([row >= 0 for row in partial])
     weights = None if data.weights is None else data.weights[observed]
     return [row[observed] for row in rows], weights
 
@@ -140,8 +140,8 @@ def _table_informations(tables: ArrayOf[Any]) -> list[tuple[float, float]]:
     """Return the information of x and y given the others, and the rows, from (families, x, y, …) tables."""
     margins = [tables, tables.sum(axis=1), tables.sum(axis=2), tables.sum(axis=(1, 2))]
     cells, x, y, both = [xlogx(margin).reshape(len(tables), -1).sum(axis=1) for margin in margins]
-    n = margins[3].reshape(len(tables), -1).sum(axis=1, dtype=np.float64)
-    per_row = np.maximum(cells - x - y + both, 0.0) / np.where(n > 0, n, 1.0)
+    n: Array = margins[3].reshape(len(tables), -1).sum(axis=1, dtype=np.float64)
+    per_row: Array = np.maximum(cells - x - y + both, 0.0) / np.where(n > 0, n, 1.0)
     return list(zip(per_row.tolist(), n.tolist(), strict=True))
 
 

@@ -10,9 +10,8 @@ from operator import add
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Array
+from ..base.arrays import Array, Mask, Positions
 from ..base.immutable import ANY_NUMBER, COUNT, Immutable, bounded, record
 from ..base.messages import shown
 from ..frames.dataset import Dataset
@@ -63,7 +62,7 @@ class Observed(NamedTuple):
     """The rows in which a number is observed: its values, the cell and the weight of each."""
 
     values: Array
-    cells: NDArray[np.intp]
+    cells: Positions
     weights: Array | None
 
 
@@ -73,7 +72,7 @@ def known_values(data: Dataset, number: int, condition: Sequence[int]) -> Observ
     name = data.columns[number]
     values = numbers_of(data, number)
     check_finite({name: values})
-    known = np.logical_and.reduce([~np.isnan(values), *[code >= 0 for code in codes]])
+    known: Mask = np.logical_and.reduce([~np.isnan(values), *[code >= 0 for code in codes]])
     if np.abs(values[known]).max(initial=0.0) > _LARGEST:
         raise ValueError(
             f"numbers: the column {shown(name)} must have numbers up to {_LARGEST:g}, because larger squares "

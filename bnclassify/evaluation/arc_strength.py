@@ -238,11 +238,11 @@ def _of_networks(networks: object, dataset: object, method: str) -> pd.DataFrame
     seen = () if first.recipe is None else first.recipe.seen or ()
     names = [name for name in seen if name in first.variables]
     names = names if len(names) == len(first.variables) else list(first.variables)
-    counted = np.sum([_arcs_of(graph, names) for graph in graphs], axis=0)
+    counted: Array = np.sum([_arcs_of(graph, names) for graph in graphs], axis=0)
     return _tabulate(names, counted[0], counted[1], len(graphs))
 
 
-def _arcs_of(x: Any, names: Sequence[Hashable]) -> Array:
+def _arcs_of(x: Model, names: Sequence[Hashable]) -> Array:
     """Return whether two variables are joined, and the share of the direction, (2, from, to)."""
     position = {name: i for i, name in enumerate(names)}
     arcs = np.zeros((len(names), len(names)))
@@ -293,7 +293,7 @@ def inclusion_threshold(strengths: Array) -> float:
         return 0.0
     distribution = np.concatenate([[0.0], np.cumsum(counts) / counts.sum()])
     covered = np.cumsum(np.diff(values, prepend=0.0, append=1.0))
-    p = distribution[np.searchsorted(covered, covered[-1] / 2 - TOLERANCE)]
+    p: float = distribution[np.searchsorted(covered, covered[-1] / 2 - TOLERANCE)]
     return float(values[np.searchsorted(distribution[1:], p - TOLERANCE)])
 
 

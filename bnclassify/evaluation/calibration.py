@@ -53,10 +53,10 @@ def weigh_calibration(
     variances = bin_sums(chosen, right, ends, chosen * (1 - chosen))[0, sums[0] > 0]
     rows, *totals = sums[:, sums[0] > 0]
     means, shares = totals / rows
-    middle = (shares + _NORMAL_95**2 / (2 * rows)) / (1 + _NORMAL_95**2 / rows)
-    reach = np.sqrt(shares * (1 - shares) / rows + _NORMAL_95**2 / (4 * rows**2)) * _NORMAL_95
+    middle: Array = (shares + _NORMAL_95**2 / (2 * rows)) / (1 + _NORMAL_95**2 / rows)
+    reach: Array = np.sqrt(shares * (1 - shares) / rows + _NORMAL_95**2 / (4 * rows**2)) * _NORMAL_95
     reach /= 1 + _NORMAL_95**2 / rows
-    spread = _NORMAL_95 * np.sqrt(variances) / rows
+    spread: Array = _NORMAL_95 * np.sqrt(variances) / rows
     band = np.clip([means - spread, means + spread], 0, 1)
     return Calibration(target, rows, means, shares, middle - reach, middle + reach, band)
 
@@ -134,7 +134,7 @@ def _measure(probabilities: Array, right: Mask, ends: Array) -> dict[str, float]
     """Measure the calibration of the probabilities of one class, (rows,)."""
     intercept, slope = _fit_log_odds(probabilities, right)
     sums = bin_sums(probabilities, right, ends, np.ones(len(right)))
-    n = sums[0, sums[0] > 0]
+    n: Array = sums[0, sums[0] > 0]
     means, shares = sums[1:, sums[0] > 0] / n
     share, brier = right.mean(), float(np.mean((probabilities - right) ** 2))
     reliability, resolution = (float(n @ d**2 / len(right)) for d in (means - shares, shares - share))
@@ -176,7 +176,7 @@ def _fit_log_odds(probabilities: Array, right: Mask) -> tuple[float, float]:
     return float(found.x[0]), float(found.x[1])
 
 
-def check_posteriors(posteriors: Any, actual: Any) -> tuple[Array, Codes, pd.Index[Any]]:
+def check_posteriors(posteriors: pd.DataFrame, actual: Any) -> tuple[Array, Codes, pd.Index[Any]]:
     """Return posteriors as an array, the codes of the actual classes and the classes, or raise."""
     given, posteriors, actual = posteriors, in_pandas(posteriors), in_pandas(actual)
     expected = (
@@ -194,7 +194,7 @@ def check_posteriors(posteriors: Any, actual: Any) -> tuple[Array, Codes, pd.Ind
             f"actual must be classes among the columns of posteriors, {listed(posteriors.columns)}; got "
             f"{listed(labels[codes < 0].unique())}."
         )
-    p = posteriors.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
+    p: Array = posteriors.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
     if not (p.min() >= 0 and np.allclose(p.sum(axis=1), 1, rtol=0, atol=_ROUNDED)):
         raise ValueError("posteriors must be probabilities that sum to 1 in every row.")
     return p, codes, posteriors.columns

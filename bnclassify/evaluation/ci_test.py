@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from ..base.arrays import Array
 from ..base.calls import guided
 from ..base.checks import OneOf, Seed, Whole, check_rng
 from ..counts.contingency import contingency_tables
@@ -176,7 +177,7 @@ def ci_test(
             "on fewer variables, or merge rare levels."
         )
     warn_of_fractions(data, test)
-    table = contingency_tables(data, [columns])[0].astype(float)
+    table: Array = contingency_tables(data, [columns])[0].astype(float)
     if not table.any():
         raise ValueError("dataset must have a row with values of x, y and z; got none.")
     statistic, df, p = independence(table, test)

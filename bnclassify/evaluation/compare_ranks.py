@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtrc, fdtrc, ndtr
 
-from ..base.arrays import TOLERANCE, Array
+from ..base.arrays import TOLERANCE, Array, Mask
 from ..base.calls import guided
 from ..base.checks import Flag, OneOf, Real, Seed, check_rng
 from .compare import check_table, holm, pairs_of
@@ -195,14 +195,14 @@ def _compare_signed_ranks(
     rows = []
     for first, second in pairs_of(figures):
         z = np.array([0.0, *(figures[first] - figures[second]).round(_DECIMALS)])
-        sums = z[:, None] + z
+        sums: Array = z[:, None] + z
         regions = [
             sums > 2 * rope + TOLERANCE,
             abs(sums) <= 2 * rope + TOLERANCE,
             sums < -2 * rope - TOLERANCE,
         ]
         mass = np.stack([np.einsum("si,si->s", weights @ region, weights) for region in regions])
-        largest = mass >= mass.max(axis=0) - TOLERANCE
+        largest: Mask = mass >= mass.max(axis=0) - TOLERANCE
         above, between, below = (largest / largest.sum(axis=0)).mean(axis=1)
         better, worse = (below, above) if lower_is_better else (above, below)
         rows.append((z[1:].mean(), better, between, worse, *np.quantile(weights @ z, [0.025, 0.975])))

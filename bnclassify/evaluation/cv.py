@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array
+from ..base.arrays import Array, Positions
 from ..base.calls import guided
 from ..base.checks import Flag, MetricName, Optional, Seed, Unseen, Whole
 from ..base.messages import listed, warn
@@ -258,7 +258,7 @@ def _check_sums(metrics: Sequence[AnyMetric], plan: Plan) -> None:
 
 def _warn_of_undefined(metrics: Sequence[AnyMetric], values: Array) -> None:
     """Warn of metrics that are not defined in some folds; values are (rounds, models, metrics)."""
-    absent = np.isnan(values).any(axis=1).sum(axis=0)
+    absent: Positions = np.isnan(values).any(axis=1).sum(axis=0)
     for metric, folds in zip(metrics, absent.tolist(), strict=True):
         if folds:
             warn(

@@ -109,7 +109,7 @@ def cv_predict(
 
 def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: Bar) -> Predictions:
     """Predict rows in memory, each in the round in which it is tested."""
-    data: Any = plan.data
+    data = plan.data
     labels = data.levels[-1]
     if not plan.is_partition:
         times = np.bincount(np.concatenate([rnd.fold.rows for rnd in plan.rounds]), minlength=len(data))

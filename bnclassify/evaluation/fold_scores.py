@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, added, first_best, log, normalize
+from ..base.arrays import Array, Positions, added, first_best, log, normalize
 from ..base.calls import progress_bar
 from ..base.checks import available, is_among, must_be
 from ..base.immutable import cached_property
@@ -130,8 +130,8 @@ class Scores:
         """Standard errors, (models, metrics): √(variance / folds) or, if pooled, the jackknife over folds."""
         errors, repeats = [], np.array(self.repeats)
         for repeat in np.unique(repeats):
-            values = self.by_round[repeats == repeat]
-            n = np.count_nonzero(~np.isnan(values), axis=0)
+            values: Array = self.by_round[repeats == repeat]
+            n: Positions = np.count_nonzero(~np.isnan(values), axis=0)
             pooled = [i for i, metric in enumerate(self.metrics) if metric.is_pooled]
             for i in pooled:
                 values[..., i] = self._without_each_fold(i, repeat)
@@ -164,7 +164,7 @@ class Scores:
 
 def _mean(values: Any) -> Any:
     """Return the mean over the first axis without NaN; NaN if all are NaN."""
-    n = np.count_nonzero(~np.isnan(values), axis=0)
+    n: Positions = np.count_nonzero(~np.isnan(values), axis=0)
     return np.nansum(values, axis=0) / np.where(n, n, np.nan)
 
 

@@ -32,7 +32,7 @@ def _add_up(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
 
 def _sum_at_labels(x: Model, joint: bool, data: Dataset) -> float:
     """Return this sum for a part of the rows, or from their counts if a database has them."""
-    if joint and (total := x._log_joint_of_counts(data)) is not None:
+    if joint and (total := x.log_joint_of_counts(data)) is not None:
         return total
     logs = _logs_at_labels(x, joint, data)
     if data.weights is None:
@@ -44,12 +44,12 @@ def _logs_at_labels(x: Model, joint: bool, data: Dataset) -> Array:
     """Return ln P(row), if ``joint``, or ln P(class variables | features), (rows,)."""
     levels, n = x.known_levels, len(x.features)
     check_size(len(data), len(levels[-1]))
-    x, codes = x._place(data)
+    x, codes = x.place(data)
     if joint and x.observed == x.features:
-        return log_sum_exp(x._log_joint(codes))
+        return log_sum_exp(x.log_joint(codes))
     named = zip(x.targets, levels[n:], strict=True)
     labels = np.array([scoring_classes(data, name, known) for name, known in named], dtype=np.intp)
-    return x._log_joint_at(codes, labels) if joint else x._log_posterior_at(codes, labels)
+    return x.log_joint_at(codes, labels) if joint else x.log_posterior_at(codes, labels)
 
 
 @overload

@@ -85,7 +85,7 @@ def summary(
             item = name.replace("log_loss", "log-loss").replace("calibration_error", "calibration error")
             facts[item] = f"{value:.3f}{beside}"
         if not is_partitioned(dataset):
-            texts = {target: _strongest(x._of_class(target), dataset) for target in x.targets}
+            texts = {target: _strongest(x.of_class(target), dataset) for target in x.targets}
             several = len(texts) > 1
             facts["strongest features"] = "; ".join(
                 f"{target}: {text}" if several else text for target, text in texts.items()

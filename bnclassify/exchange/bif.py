@@ -232,7 +232,7 @@ class BIFReader:
         self, rows: Array, family: tuple[str, ...], labels: list[tuple[str, ...]], at: int
     ) -> None:
         """Normalize distributions whose sums differ from 1 by rounding; raise for others."""
-        sums = rows.sum(axis=1, keepdims=True)
+        sums: Array = rows.sum(axis=1, keepdims=True)
         for wrong in np.flatnonzero(~(np.abs(sums - 1) <= _ROUNDING)):
             configuration = next(islice(product(*labels[1:]), int(wrong), None))
             condition = f" for ({cut(', '.join(configuration))})" if configuration else ""

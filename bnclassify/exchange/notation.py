@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import pandas as pd
 
+from ..base.arrays import ArrayOf
 from ..base.immutable import RECORDS, Immutable, is_record
 from ..base.messages import listed, shown
 from ..model.recipes import Step, Tally
@@ -74,7 +75,7 @@ class Writer:
             self._written[id(value)] = (value, written)
         return written
 
-    def _refer(self, written: Any) -> Any:
+    def _refer(self, written: dict[str, Any]) -> dict[str, Any]:
         """Return a reference to a repeated value, and replace its first occurrence by a reference."""
         if id(written) not in self._numbers:
             self._numbers[id(written)] = number = len(self.shared)
@@ -129,7 +130,7 @@ class Reader:
             return written
         if _KIND not in written:
             return {key: self.read(item, f"{where}.{key}") for key, item in written.items()}
-        kind = written[_KIND]
+        kind: str = written[_KIND]
         content = {key: item for key, item in written.items() if key != _KIND}
         if kind == _SHARED:
             return self._of_number(content.get("number"), where)
@@ -186,7 +187,7 @@ def _defaults(cls: type[Any]) -> dict[str, Any]:
     return {f.name: factories[f.name]() if f.name in factories else f.default for f in fields(cls) if f.init}
 
 
-def _write_array(writer: Writer, array: Any, where: str) -> dict[str, Any]:
+def _write_array(writer: Writer, array: ArrayOf[Any], where: str) -> dict[str, Any]:
     if array.dtype.kind not in "fiub":
         raise UnknownValueError(where, f"an array of {array.dtype}")
     written: dict[str, Any] = {} if array.dtype == float else {"dtype": str(array.dtype)}

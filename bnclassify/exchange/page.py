@@ -141,7 +141,7 @@ def _fewest_characters(term: Table) -> int:
 def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
     """Return the data of the page."""
     number = {variable: i for i, variable in enumerate(x.variables)}
-    names, outcomes = check_texts(x.variables, "variables"), x._value_formulas()
+    names, outcomes = check_texts(x.variables, "variables"), x.value_formulas()
     return {
         "classVar": names[-1],
         "labels": check_texts(scorer.labels, "labels of the class"),
@@ -150,7 +150,7 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
             {
                 "name": names[number[column.name]],
                 "parents": [number[parent] for parent in x.feature_parents[column.name]],
-                "levels": list(map(str, x._written_levels(column.name))),
+                "levels": list(map(str, x.written_levels(column.name))),
                 "values": list(map(_value, column.known)),
                 "cuts": column.cuts,
                 "other": column.other,
@@ -160,10 +160,10 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
             for column in scorer.columns
         ],
         "decisions": {  # the parts by which the page splits contributions and weighs unknown values
-            "prior": _written(log(x._class_prior())),
+            "prior": _written(log(x.class_prior())),
             "average": x.is_average,
-            "missing": x._weighs_missing,
-            "tables": _written(tuple(x._marginal_tables() if x._splits_tables else ())),
+            "missing": x.weighs_missing,
+            "tables": _written(tuple(x.marginal_tables() if x.splits_tables else ())),
             "outcomes": None if outcomes is None else _written(outcomes),
         },
         "order": order_features(x),
@@ -172,7 +172,7 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
     }
 
 
-def _numbers_of(x: Model, name: Hashable) -> Any:
+def _numbers_of(x: Model, name: Hashable) -> object:
     """Return a number of each level of a feature that is a number, or the points and widths of its grid."""
     return grid_of(x.densities[name]) if name in x.densities else middles(x, name)
 

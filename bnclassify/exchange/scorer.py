@@ -35,7 +35,7 @@ class Column:
     """
 
     name: Hashable
-    known: tuple[Any, ...]
+    known: tuple[Hashable, ...]
     cuts: tuple[float, ...] | None
     other: int
     missing: int
@@ -47,15 +47,15 @@ class Scorer:
     """A model as plain values: the class, its labels, one column per feature, and the formula of scores."""
 
     class_var: Hashable
-    labels: tuple[Any, ...]
+    labels: tuple[Hashable, ...]
     columns: tuple[Column, ...]
     formula: Formula
 
 
-def scorer_of(x: Any) -> Scorer:
+def scorer_of(x: object) -> Scorer:
     """Return the scorer of `predict` with ``unseen="missing"``, or raise a TypeError."""
     model = check_fitted(x)
-    formula = model._formula()
+    formula = model.formula()
     preparation = model.preparation or Preparation()
     cuts = {} if preparation.discretizer is None else preparation.discretizer.cuts
     kept = {} if preparation.merger is None else preparation.merger.kept
@@ -94,7 +94,7 @@ def as_text(column: Column) -> str:
     return f"CAST(r.{quoted(str(column.name))} AS VARCHAR)"
 
 
-def are_numbers(labels: Sequence[Any]) -> bool:
+def are_numbers(labels: Sequence[Hashable]) -> bool:
     """Whether all labels are numbers or bools, which are compared as numbers, of any type in the database."""
     return len(labels) > 0 and (
         all(isinstance(label, bool) for label in labels) or all(map(_is_exact, labels))
@@ -120,7 +120,7 @@ def words_of(label: Any) -> list[str]:
     return [str(label)]
 
 
-def literals(labels: Sequence[Any]) -> list[str]:
+def literals(labels: Sequence[Hashable]) -> list[str]:
     """Return labels as constants of one type."""
     if all(isinstance(label, bool) for label in labels):
         return [str(label).upper() for label in labels]

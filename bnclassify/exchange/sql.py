@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import first_best
+from ..base.arrays import Positions, first_best
 from ..base.checks import Names, Optional, must_be
 from ..base.messages import listed, repeated, shown
 from ..inference.scorecard import Scorecard
@@ -256,7 +256,7 @@ def _write_card(
     kept = [f"k{i}" for i in range(len(keys))]
     own = [quoted(_readable(str(column.name), i)) for i, column in enumerate(scorer.columns)]
     columns = [*kept, *[f"{name} AS {shown}" for name, shown in zip(found, own, strict=True)]]
-    pairs = zip(card._term_scopes(), card._points, strict=True)
+    pairs = zip(card.term_scopes(), card._points, strict=True)
     points = [_points_of(scope, table, scorer.columns, own) for scope, table in pairs]
     total = f"CAST({' +'.join([str(card.start), *points])} AS DOUBLE PRECISION) AS total"
     values = [*kept, *_results(card, scorer)]
@@ -283,7 +283,7 @@ def _results(card: Scorecard, scorer: Scorer) -> list[str]:
     at_zero, labels = card.intercept - card.unit * card.start, literals(scorer.labels)
     odds = np.zeros((len(totals), 2))
     odds[:, target] = at_zero + card.unit * totals
-    wins = totals[first_best(odds) == target]
+    wins: Positions = totals[first_best(odds) == target]
     least = int(wins.min()) if len(wins) else int(totals.max()) + 1
     result = [f"CASE WHEN total >= {least} THEN {labels[target]} ELSE {labels[1 - target]} END"]
     low, high = ceil((-MOST_ODDS - at_zero) / card.unit), floor((MOST_ODDS - at_zero) / card.unit)

@@ -184,7 +184,7 @@ class Scores:
         code = self.codes[feature]
         if coding is None:
             return code
-        known = coding[:-1].tolist()
+        known: list[int] = coding[:-1].tolist()
         ends = [i for i in range(len(known) - 1) if known[i] != known[i + 1]]
         texts = [str(known[i]) for i in [*ends, len(known) - 1]]
         return self.query.add(f"CASE WHEN {code} IS NULL THEN NULL ELSE {steps(code, ends, texts)} END")
@@ -206,7 +206,7 @@ class Scores:
         u = ["1e0", *[z[parent] for parent in term.parents]]
         means = [f"{number(-mean)}*{name}" for mean, name in zip(term.means[c], u, strict=True)]
         residual = self.query.add(plus([z[term.scale], *means]))
-        square = term.roots[c] @ term.roots[c].T
+        square: Array = term.roots[c] @ term.roots[c].T
         leverage = [
             f"{number((1 if i == j else 2) * square[i, j])}*{u[i]}*{u[j]}"
             for i in range(len(u))

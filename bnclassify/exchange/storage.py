@@ -166,7 +166,7 @@ def _try_out(x: Model) -> None:
     _try_intervals(x)
     for member in members(x) if "members" in x.__dataclass_fields__ else ():
         _try_out(member)
-    for name, table in x._distributions():
+    for name, table in x.distributions():
         sums = table.sum(axis=0) if len(table) else 1.0  # the table of a number is empty
         if not np.all(np.abs(sums - 1) <= _ROUNDING):
             raise ValueError(f"the probabilities of {shown(name)} do not sum to 1")
@@ -175,7 +175,7 @@ def _try_out(x: Model) -> None:
     _try_tables(x)
     tally = x.learned.get("counts")
     if isinstance(tally, Tally) and tally.prior is not None:
-        _try_tables(replace(x._tabulate(tally)))  # which checks the tables
+        _try_tables(replace(x.tabulate(tally)))  # which checks the tables
     with suppress(ValueError, OverflowError):  # if it requires every feature, or pandas refuses its labels
         names = pd.Index(list(x.features), dtype=object, tupleize_cols=False)
         predict(x, pd.DataFrame([[None] * len(names)], columns=names))
@@ -196,8 +196,8 @@ def _try_tables(x: Model) -> None:
     if x.one_class:
         row = np.zeros((len(x.features), 1), dtype=np.int8)
         row[[name in x.densities for name in x.features]] = -1
-        complete = x._with_numbers(row, {name: np.zeros(1) for name in x.features})
-        if x._log_joint(complete).shape != (1, len((x.levels or ((),))[-1])):
+        complete = x.with_numbers(row, {name: np.zeros(1) for name in x.features})
+        if x.log_joint(complete).shape != (1, len((x.levels or ((),))[-1])):
             raise ValueError("tables do not fit the classes")
 
 

@@ -280,7 +280,7 @@ def fit(
     generator = check_rng(rng) if method.draws or rng is not None else None
     step = step or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
     alone = partial(_fit_alone, prior=prior, method=method, folds=folds, rng=generator, step=step)
-    fitted: Model = model._fit(open_data(dataset), step, alone)
+    fitted: Model = model.fit_by(open_data(dataset), step, alone)
     return fitted
 
 
@@ -322,7 +322,7 @@ def _members(
     depths: Sequence[int | None] = (None,),
     ridges: Mapping[str, float] = EMPTY,
     *,
-    method: Any,
+    method: Method,
     prior: Prior,
     rng: Any,
     weighs: bool,
@@ -342,7 +342,7 @@ def _members(
 
 def warn_of_rows(x: Model, rows: int) -> None:
     """Warn if the rows of a fitted model have one class, or are few for its number of parameters."""
-    trained = x._trained_on
+    trained = x.trained_on
     for name, weights in zip(x.targets, () if trained is None else trained.classes, strict=False):
         present = [label for label, weight in weights if weight]
         if len(present) == 1:
@@ -350,7 +350,7 @@ def warn_of_rows(x: Model, rows: int) -> None:
                 f"all rows have the class {shown(present[0])} of {shown(name)}, so it is always predicted. "
                 "Check whether a previous step dropped the rows of other classes."
             )
-    x._warn_of_size(rows)
+    x.warn_of_size(rows)
 
 
 def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method = PLAIN) -> Any:

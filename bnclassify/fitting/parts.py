@@ -251,10 +251,10 @@ class _Folds:
         members = self.learn(self.structure(number, depths), train, depths, ridges)
         first = members[0]
         encoded = encode_for(first, test, first.variables)
-        codes = first._code(encoded, unseen="missing")
+        codes = first.code(encoded, unseen="missing")
         own = encoded.codes[encoded.positions[first.class_var]]
         weights = np.ones(len(test)) if test.weights is None else test.weights
-        scores, offsets = zip(*[x._score_and_offset(codes) for x in members], strict=True)
+        scores, offsets = zip(*[x.score_and_offset(codes) for x in members], strict=True)
         odds_of = np.array([odds(score) for score in scores])
         if len(depths) > 1:
             odds_of[-1] -= odds_of[-2]

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions
+from ..base.arrays import Array, Codes, Mask, Positions
 from ..base.calls import Bar
 from ..base.checks import Flag, OneOf, Seed, Whole, check_columns, check_rng
 from ..base.messages import listed, shown, warn
@@ -150,7 +150,7 @@ def _refit(name: Any, model: Model, rnd: Round, train: Dataset, dag: bool) -> Mo
     recipe, rng = check_recipe(model), None if rnd.seed is None else check_rng(rnd.seed)
     try:
         fitted = recipe.fit(train, rng) if dag else recipe.refit(model, train, rng)
-        model._check_refitted(fitted)
+        model.check_refitted(fitted)
         return fitted
     except NoRowsError:
         raise
@@ -293,7 +293,7 @@ def _hide_unseen(models: Mapping[Any, Model], data: TrainingData) -> tuple[Train
         coded = data if model.preparation is None else model.preparation.code(data)
         for name in [name for name in model.features if name not in model.densities]:
             codes, labels = coded.codes[coded.positions[name]], coded.levels[coded.positions[name]]
-            strange = (recode(codes, labels, model.levels_by_name[name], name, -1) < 0) & (codes >= 0)
+            strange: Mask = (recode(codes, labels, model.levels_by_name[name], name, -1) < 0) & (codes >= 0)
             if strange.any():
                 unseen[name] = unseen.get(name, False) | strange
     if not unseen:
@@ -309,7 +309,7 @@ def _hide_unseen(models: Mapping[Any, Model], data: TrainingData) -> tuple[Train
 
 def _hide_in_parts(models: Mapping[Any, Model], data: Partitions) -> Partitions:
     """Return partitioned data in which levels that a fixed model does not contain are missing."""
-    known: dict[Hashable, tuple[Any, ...]] = {}
+    known: dict[Hashable, tuple[Hashable, ...]] = {}
     for model in models.values():
         for name in [name for name in model.features if name not in model.densities]:
             labels = model.levels_by_name[name]
@@ -345,7 +345,7 @@ def training_data(
     kept = () if isinstance(dataset, Dataset) else {name for m in models.values() for name in m.densities}
     opened = open_data(dataset)
     opened = opened if preparation is None else opened.prepared(preparation, known or {})
-    data: Any = opened.read(Columns(chosen, known, kept))
+    data = opened.read(Columns(chosen, known, kept))
     if lenient and isinstance(data, Partitions):
         data = _hide_in_parts(models, data)
     raw = set(data.numbers) if isinstance(data, Dataset) else set(kept)

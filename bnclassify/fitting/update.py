@@ -74,21 +74,21 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     model, rows = check_fitted(x), open_data(dataset)
     if levels == "grow":
         model = with_levels(model, unite([model.levels_by_name, _levels_of(model, rows)]))
-    return cast("M", model._update(rows, _add_rows))
+    return cast("M", model.update_by(rows, _add_rows))
 
 
-def _add_rows(x: Model, dataset: Any) -> Any:
+def _add_rows(x: Model, dataset: Any) -> Model:
     rows = rows_to_learn_from(x, dataset)
 
-    def add_to(part: Any) -> Any:
-        tally = part._tally()
-        grown = pooled(part, [tally.counts, part._count_all(rows, tally.prior)])
+    def add_to(part: Model) -> Model:
+        tally = part.tally()
+        grown = pooled(part, [tally.counts, part.count_all(rows, tally.prior)])
         return of_rows(grown, part, Rows.of(rows, part.targets))
 
-    return of_rows(x._each(add_to), x, Rows.of(rows, x.targets))
+    return of_rows(x.each(add_to), x, Rows.of(rows, x.targets))
 
 
-def _levels_of(x: Model, dataset: Any) -> dict[Hashable, tuple[Any, ...]]:
+def _levels_of(x: Model, dataset: Any) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the levels of variables in data, and those of a model if it discretizes or merges a column."""
     fixed = set() if x.preparation is None else x.preparation.fixed
     names = [name for name in x.variables if name not in fixed]
@@ -150,10 +150,10 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     found = ListOf("models", filled=True).check("models", models)
     for i, x in enumerate(found):
         Instance(Model, "a model").check(f"models[{i}]", x)
-    first, *others = [check_fitted(x)._each(_check_counts) for x in found]
+    first, *others = [check_fitted(x).each(_check_counts) for x in found]
     for i, other in enumerate(others, start=1):
         _check_alike(first, other, number=i)
-        first._each(partial(_check_alike, number=i), other)
+        first.each(partial(_check_alike, number=i), other)
         for name, labels in first.levels_by_name.items():
             theirs = other.levels_by_name[name]
             if levels == "same" and labels != theirs:
@@ -161,51 +161,51 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
                 raise _different(f"levels of {shown(name)}", labels, theirs, i, remedy)
     known = unite([x.levels_by_name for x in (first, *others)])
     first, *others = (with_levels(x, known) for x in (first, *others))
-    united: M = of_rows(first._each(_pool_parts, *others), first, *others)
-    return united
+    united: Any = of_rows(first.each(_pool_parts, *others), first, *others)
+    return cast("M", united)
 
 
-def _check_counts(part: Any) -> Any:
-    part._tally()
+def _check_counts(part: Model) -> Model:
+    part.tally()
     return part
 
 
-def _pool_parts(*parts: Any) -> Any:
-    return of_rows(pooled(parts[0], [x._tally().counts for x in parts]), *parts)
+def _pool_parts(*parts: Model) -> Model:
+    return of_rows(pooled(parts[0], [x.tally().counts for x in parts]), *parts)
 
 
-def of_rows(x: Any, *parts: Any) -> Any:
+def of_rows(x: M, *parts: Any) -> M:
     """Return a model with its rows, which are those of several models or `Rows`."""
-    rows = [part if isinstance(part, Rows) else part._trained_on for part in parts]
+    rows = [part if isinstance(part, Rows) else part.trained_on for part in parts]
     if x.recipe is None or x.recipe.rows is None:
         return x
     return renewed(x, recipe=replace(x.recipe, rows=None if None in rows else reduce(add, rows)))
 
 
-def pooled(x: Any, counts: Iterable[tuple[Any, ...]]) -> Any:
+def pooled(x: Model, counts: Iterable[tuple[Any, ...]]) -> Model:
     """Return the model of rows that were counted apart."""
-    return x._tabulate(Tally(added(counts), x._tally().prior).narrowed())
+    return x.tabulate(Tally(added(counts), x.tally().prior).narrowed())
 
 
-def _recoded(x: Any, levels: Mapping[Hashable, tuple[Any, ...]]) -> Any:
+def _recoded(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
     """Return the model with its counts, but no tables, for levels that contain its own."""
     recodings = {name: Recoding.of(labels, levels[name]) for name, labels in x.levels_by_name.items()}
     bare = renewed(x, **{name: None for name in _TABLES if name in vars(x)})
     grown = renewed(bare, levels=tuple([levels[name] for name in x.variables]))
-    tally = x._tally()
-    counts = grown._recoded(tally.counts, recodings, x)
+    tally = x.tally()
+    counts = grown.recoded(tally.counts, recodings, x)
     return renewed(grown, learned={"counts": Tally(counts, tally.prior)})
 
 
-def with_levels(x: Model, levels: Mapping[Hashable, tuple[Any, ...]]) -> Model:
+def with_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
     """Return a model with the counts for levels that contain its own, or itself if these are the same."""
     grown: Model = x
     if levels != x.levels_by_name:
-        grown = x._each(partial(_recoded, levels=levels))
+        grown = x.each(partial(_recoded, levels=levels))
     return grown
 
 
-def unite(levels: Iterable[Mapping[Hashable, tuple[Any, ...]]]) -> dict[Hashable, tuple[Any, ...]]:
+def unite(levels: Iterable[Mapping[Hashable, tuple[Hashable, ...]]]) -> dict[Hashable, tuple[Hashable, ...]]:
     """Unite the levels of the same variables, in order."""
     known, *others = map(dict, levels)
     for more in others:
@@ -215,7 +215,7 @@ def unite(levels: Iterable[Mapping[Hashable, tuple[Any, ...]]]) -> dict[Hashable
 
 def _check_alike(first: Model, other: Model, *, number: int) -> Model:
     """Return the first model, or raise a ValueError that names a property in which the two differ."""
-    for (name, own), theirs in zip(first._settings.items(), other._settings.values(), strict=False):
+    for (name, own), theirs in zip(first.settings.items(), other.settings.values(), strict=False):
         if own != theirs:
             if isinstance(own, tuple) and isinstance(theirs, tuple):  # show the first that differ
                 pairs = zip(own, theirs, strict=False)

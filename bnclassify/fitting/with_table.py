@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from itertools import product
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -14,12 +14,13 @@ from ..base.arrays import Array
 from ..base.checks import Instance, OneOf, must_be
 from ..base.immutable import record
 from ..base.messages import listed, plain, shown
+from ..frames.schema import Known
 from ..learners.fixed import fixed_again, fixed_network
 from ..model.arguments import check_tables
 from ..model.model import Model, renewed
 from ..model.questions import variable_number
 from ..model.recipes import A_NETWORK, Step
-from ..network.classifiers import BNC
+from ..network.classifiers import BNC, Graph
 from ..network.families import Family
 
 X = TypeVar("X", bound=Model)
@@ -64,20 +65,20 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     >>> predict(with_table(model, "safety", table), car.head(1), prob=True).round(6)["acc"].item()
     0.0
     """
-    if check_tables(x, "with_table") is not x:
+    network = check_tables(x, "with_table")
+    if network is not x:
         expected = "a single network, whose tables are used unchanged"
         raise TypeError(must_be("x", expected, x, f"Fit one: {A_NETWORK}."))
-    network: Any = x
     family = network.families[variable_number(network, variable)]
     if variable in network.densities:
         raise TypeError(must_be("variable", "a variable with a table", variable, "Numbers have densities."))
-    replaced: X = _replaced(network, variable, _read_table(frame, family, network.levels_by_name))
-    return replaced
+    replaced = _replaced(network, variable, _read_table(frame, family, network.levels_by_name))
+    return cast("X", replaced)
 
 
-def _replaced(x: Any, variable: Hashable, table: Array) -> Any:
+def _replaced(x: Graph, variable: Hashable, table: Array) -> Graph:
     """Return a network with another table of a variable, and a recipe that replaces it again."""
-    tables = dict(zip(x.variables, x.cpts, strict=True)) | {variable: table}
+    tables = dict(zip(x.variables, x.cpts or (), strict=True)) | {variable: table}
     recipe = x.recipe
     if recipe is not None and recipe.parameters is not None:
         name = f"{recipe.parameters}, then with_table(x, {shown(variable)}, ...)"
@@ -96,7 +97,7 @@ def _as_tuples(values: Any) -> Any:
 
 @record
 def table_again(
-    x: Any, dataset: Any, *, parameters: Step, variable: Hashable, table: Any, rng: Any = None
+    x: Model, dataset: Any, *, parameters: Step, variable: Hashable, table: Any, rng: Any = None
 ) -> Any:
     """Estimate the parameters of a structure, and replace a table again."""
     fitted, array = parameters(x, dataset, rng=rng), np.array(table)
@@ -156,7 +157,7 @@ def from_tables(class_var: Hashable, tables: Mapping[Hashable, pd.DataFrame]) ->
     return replace(structure, levels=tuple([levels[v] for v in structure.variables]), cpts=tuple(cpts))
 
 
-def _read_table(frame: Any, family: Family, levels: Mapping[Hashable, tuple[Any, ...]]) -> Array:
+def _read_table(frame: pd.DataFrame, family: Family, levels: Known) -> Array:
     """Return the array of a table in a frame, with axes in the order of the family, or raise."""
     variable, *parents = family
     Instance(pd.DataFrame, "a DataFrame, as cpt returns it").check(f"the table of {shown(variable)}", frame)
@@ -179,7 +180,7 @@ def _read_table(frame: Any, family: Family, levels: Mapping[Hashable, tuple[Any,
     return table.reshape([len(levels[v]) for v in family])
 
 
-def _positions(index: pd.Index[Any], wanted: list[tuple[Any, ...]], what: str) -> list[int]:
+def _positions(index: pd.Index[Any], wanted: list[tuple[Hashable, ...]], what: str) -> list[int]:
     """Return the positions of labels, tuples of one per level, in an index of unique labels, or raise."""
     found = {label if isinstance(index, pd.MultiIndex) else (label,): i for i, label in enumerate(index)}
     if len(index) != len(wanted) or found.keys() != set(wanted):

@@ -51,7 +51,7 @@ def _as_levels(labels: pd.Index[Any]) -> tuple[Any, ...]:
 
 def check_categorical(
     columns: Mapping[Hashable, ArrayLike],
-    known: Mapping[Hashable, tuple[Any, ...]] | None,
+    known: Mapping[Hashable, tuple[Hashable, ...]] | None,
     *,
     whole_floats: bool = False,
     argument: str = "dataset",

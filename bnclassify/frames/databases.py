@@ -71,7 +71,7 @@ class DatabaseTable:
     """A table of ibis, which counts by GROUP BY. Columns that are ``given`` have these levels."""
 
     def __init__(
-        self, table: Any, argument: str = "dataset", given: Mapping[Hashable, tuple[Any, ...]] = EMPTY
+        self, table: Any, argument: str = "dataset", given: Mapping[Hashable, tuple[Hashable, ...]] = EMPTY
     ) -> None:
         self.table, self.argument, self.given = table, argument, given
         self.types: dict[Any, Any] = dict(table.schema().items())
@@ -84,7 +84,7 @@ class DatabaseTable:
         return f"Table of a database: {len(self.names)} columns"
 
     @cached_property
-    def declared(self) -> Mapping[Hashable, tuple[Any, ...]]:
+    def declared(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
         """The levels of enums, which DuckDB and PostgreSQL have, and those that are given."""
         return {**self._enums, **self.given}
 
@@ -180,7 +180,7 @@ class DatabaseTable:
                     "Use a copy, such as con.create_table('copy', table)."
                 )
 
-    def _code(self, name: Hashable, labels: Iterable[Any]) -> list[int]:
+    def _code(self, name: Hashable, labels: Iterable[Hashable]) -> list[int]:
         """Number the labels of a column, in the order in which they are met."""
         known = self._labels.setdefault(name, {})
         codes = [known.setdefault(label, len(known)) for label in labels]
@@ -306,7 +306,7 @@ class DatabaseTable:
         return found
 
     def cut(
-        self, points: Mapping[Hashable, Sequence[float]], levels: Mapping[Hashable, tuple[Any, ...]]
+        self, points: Mapping[Hashable, Sequence[float]], levels: Mapping[Hashable, tuple[Hashable, ...]]
     ) -> DatabaseTable:
         """Return the table with intervals (labels in ``levels``) in place of numbers with cut points."""
         cut = {
@@ -318,7 +318,7 @@ class DatabaseTable:
         return mutated
 
 
-def _interval(number: Any, points: Sequence[float], labels: Sequence[Any], kind: str) -> Any:
+def _interval(number: Any, points: Sequence[float], labels: Sequence[Hashable], kind: str) -> Any:
     """Return the label of the interval of a number; it has no label if it is missing."""
     import ibis
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..base.arrays import Array, Codes, added, code_type
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, added, code_type
 from ..base.immutable import EMPTY, Immutable, cached_property, lock
 from ..base.messages import listed, needs_rows, shown, warn
 from .labels import REFIT, TREAT_AS_MISSING, recode
@@ -133,7 +132,7 @@ class Countable(Immutable, Opened):
         @property
         def size(self) -> float: ...
         @property
-        def incomplete(self) -> NDArray[np.bool_]: ...
+        def incomplete(self) -> Mask: ...
         @property
         def is_weighted(self) -> bool: ...
         @property
@@ -142,7 +141,7 @@ class Countable(Immutable, Opened):
         def add_up(self, count: Callable[[Dataset], T]) -> T: ...
         def count_all(self, count: Callable[[Any], T]) -> T: ...
         def select(self, columns: Sequence[Hashable]) -> Self: ...
-        def cells(self, families: Sequence[Sequence[int]]) -> Iterable[tuple[NDArray[Any], Array | None]]: ...
+        def cells(self, families: Sequence[Sequence[int]]) -> Iterable[tuple[ArrayOf[Any], Array | None]]: ...
         def coded(self, schema: Schema) -> Countable: ...
         def label_counts(self, name: Hashable) -> Array: ...
 
@@ -241,8 +240,8 @@ class Dataset(InMemory, Countable):
     codes: Codes
     index: pd.Index[Any]
     weights: Array | None = None
-    numbers: Mapping[Hashable, NDArray[Any]] = field(default_factory=dict)
-    cases: NDArray[np.intp] | None = None
+    numbers: Mapping[Hashable, ArrayOf[Any]] = field(default_factory=dict)
+    cases: Positions | None = None
     given: int = 0
 
     def __len__(self) -> int:
@@ -283,9 +282,9 @@ class Dataset(InMemory, Countable):
         return len(self) if self.weights is None else float(self.weights.sum())
 
     @cached_property
-    def incomplete(self) -> NDArray[np.bool_]:
+    def incomplete(self) -> Mask:
         """Which columns have a missing value."""
-        incomplete: NDArray[np.bool_] = self.codes.min(axis=1, initial=0) < 0
+        incomplete: Mask = self.codes.min(axis=1, initial=0) < 0
         lock(incomplete)
         return incomplete
 
@@ -313,11 +312,11 @@ class Dataset(InMemory, Countable):
         codes, card = self.codes[self.positions[name]], self.cards[self.positions[name]]
         return np.bincount(codes.astype(np.intp) + 1, self.weights, card + 1)[1:].astype(np.float64)
 
-    def cells(self, families: Sequence[Sequence[int]]) -> Iterable[tuple[NDArray[Any], Array | None]]:
+    def cells(self, families: Sequence[Sequence[int]]) -> Iterable[tuple[ArrayOf[Any], Array | None]]:
         """Yield the codes of families, (columns, rows), and the weights; a source can merge equal rows."""
         return ((self.codes[list(family)], self.weights) for family in families)
 
-    def taken(self, rows: NDArray[Any] | slice) -> Self:
+    def taken(self, rows: ArrayOf[Any] | slice) -> Self:
         """Return rows by position, by a mask or by a slice, with the levels unchanged."""
         if isinstance(rows, slice):
             codes = self.codes[:, rows]
@@ -338,7 +337,7 @@ class Dataset(InMemory, Countable):
         schema = self.schema.select(columns)
         return replace(self, schema=schema, codes=codes_of(self.codes, where), numbers=numbers)
 
-    def recoded(self, coded: Mapping[Hashable, tuple[tuple[Any, ...], NDArray[Any]]]) -> Self:
+    def recoded(self, coded: Mapping[Hashable, tuple[tuple[Any, ...], ArrayOf[Any]]]) -> Self:
         """Return the data with the given levels and codes of some columns, which keep their numbers."""
         if not coded:
             return self
@@ -395,7 +394,7 @@ def codes_of(codes: Codes, where: list[int]) -> Codes:
     return codes[where]
 
 
-def scoring_classes(data: Dataset, class_var: Hashable, levels: tuple[Any, ...]) -> Codes:
+def scoring_classes(data: Dataset, class_var: Hashable, levels: tuple[Hashable, ...]) -> Codes:
     """Return the codes of the class in data to evaluate a model on; every row must have one."""
     classes: Codes = match(data, (class_var,), (levels,))[0]
     unknown = int(np.count_nonzero(classes < 0))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Positions
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions
 from ..base.messages import listed, shown
 from .numeric import MOST_CODES, as_floats
 from .schema import MISSING
@@ -59,7 +59,7 @@ class Column:
     """A column as codes of levels, as numbers, or both; ``classes`` are the codes of the class."""
 
     name: Hashable
-    levels: tuple[Any, ...]
+    levels: tuple[Hashable, ...]
     codes: Codes
     numbers: ArrayOf[Any] | None = None
     weights: Array | None = None
@@ -234,8 +234,8 @@ def candidates(codes: Codes, classes: Codes) -> Positions:
     some = rows[:: max(1, len(rows) // _BEGINNING)]
     some = some[np.argsort(classes[some], kind="stable")]
     first, last = some[: len(some) // 2], some[::-1][: len(some) // 2]
-    differ = classes[first] != classes[last]
-    is_same = codes[:, first[differ]] == codes[:, last[differ]]
+    differ: Mask = classes[first] != classes[last]
+    is_same: Mask = codes[:, first[differ]] == codes[:, last[differ]]
     return np.flatnonzero(~is_same.any(axis=1)) if differ.any() else np.empty(0, dtype=np.intp)
 
 
@@ -255,7 +255,8 @@ def _copies_class(column: Column) -> Iterator[Finding]:
         classes, values = classes[classes >= 0], values[classes >= 0]
         order = np.lexsort((classes, values))
         in_order, sorted_values = classes[order], values[order]
-        is_same, changes = sorted_values[1:] == sorted_values[:-1], in_order[1:] != in_order[:-1]
+        is_same: Mask = sorted_values[1:] == sorted_values[:-1]
+        changes: Mask = in_order[1:] != in_order[:-1]
         if (is_same & changes).any():
             return
         separates = column.numbers is not None and np.count_nonzero(changes) < len(set(classes.tolist()))

@@ -7,9 +7,8 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..base.arrays import Positions
+from ..base.arrays import ArrayOf, Mask, Positions
 from ..base.checks import OneOf
 from ..base.messages import listed, shown
 from .schema import MISSING
@@ -37,20 +36,20 @@ TREAT_AS_MISSING = (
 
 
 def recode(
-    codes: NDArray[Any],
+    codes: ArrayOf[Any],
     old: tuple[Any, ...],
     new: tuple[Any, ...],
     name: Hashable,
     unseen: int | None,
     advice: str = REFIT,
-) -> NDArray[Any]:
+) -> ArrayOf[Any]:
     """Return the codes of one column for ``new`` levels; ``unseen`` is the code of other labels, or None."""
     position = {label: code for code, label in enumerate(new)}
     missing = len(new) - 1 if new and new[-1] == MISSING else -1
     # The last entry is the code of a missing value, -1.
     lookup = np.array([position.get(label, _UNSEEN) for label in old] + [missing])
     matched: Positions = lookup[codes]
-    new_to_us = matched == _UNSEEN
+    new_to_us: Mask = matched == _UNSEEN
     if new_to_us.any():
         strange = [old[code] for code in np.unique(codes[new_to_us])]
         if unseen is None or (
@@ -61,7 +60,7 @@ def recode(
     return matched
 
 
-def united(name: Hashable, known: tuple[Any, ...], more: Iterable[Any]) -> tuple[Any, ...]:
+def united(name: Hashable, known: tuple[Hashable, ...], more: Iterable[Any]) -> tuple[Any, ...]:
     """Return the levels of a column, then the further ones of other data; "(missing)" stays last."""
     strange = [label for label in more if label not in known]
     in_other_type = [label for label in strange if _same_text([label], known)]
@@ -70,7 +69,7 @@ def united(name: Hashable, known: tuple[Any, ...], more: Iterable[Any]) -> tuple
     return tuple(sorted((*known, *strange), key=lambda label: label == MISSING))
 
 
-def _is_of_other_type(strange: Sequence[Any], known: Sequence[Any], *, all_of: bool) -> bool:
+def _is_of_other_type(strange: Sequence[Hashable], known: Sequence[Hashable], *, all_of: bool) -> bool:
     """Whether a column without known labels is of another type, which is an error with any option.
 
     Labels that are treated as missing must all differ from known ones only in type, because each can be a
@@ -80,19 +79,19 @@ def _is_of_other_type(strange: Sequence[Any], known: Sequence[Any], *, all_of: b
     return (all(found) if all_of else any(found)) or _numbers_for_text(strange, known)
 
 
-def _same_text(strange: Iterable[Any], known: Iterable[Any]) -> bool:
+def _same_text(strange: Iterable[Hashable], known: Iterable[Hashable]) -> bool:
     """Whether all labels differ from known ones only in type, or by the .0 of whole floats."""
     texts, known_texts = ({str(label).removesuffix(".0") for label in labels} for labels in (strange, known))
     return texts <= known_texts
 
 
-def _numbers_for_text(strange: Iterable[Any], known: Sequence[Any]) -> bool:
+def _numbers_for_text(strange: Iterable[Hashable], known: Sequence[Hashable]) -> bool:
     """Whether labels are numbers, but text in training, as the intervals of a discretizer are."""
     is_text = len(known) > 0 and all(isinstance(label, str) for label in known)
     return is_text and all(isinstance(label, Real) for label in strange)
 
 
-def _unknown(strange: list[Any], known: tuple[Any, ...], remedy: str) -> str:
+def _unknown(strange: list[Any], known: tuple[Hashable, ...], remedy: str) -> str:
     """Return the message about labels that are not among the known ones."""
     if _same_text(strange, known):
         remedy = f"{_difference(strange, known)} Convert the column, with {_conversion(strange, known)}."
@@ -101,14 +100,14 @@ def _unknown(strange: list[Any], known: tuple[Any, ...], remedy: str) -> str:
     return f"{listed(strange)} not among the levels of the model, {listed(known)}. {remedy}"
 
 
-def _difference(strange: Sequence[Any], known: Sequence[Any]) -> str:
+def _difference(strange: Sequence[Hashable], known: Sequence[Hashable]) -> str:
     here, there = type(strange[0]).__name__, type(known[0]).__name__
     if here != there:
         return f"They are of type {here} here and {there} in the model."
     return "They differ only by .0, as in a column with missing values."
 
 
-def _conversion(strange: Sequence[Any], known: Sequence[Any]) -> str:
+def _conversion(strange: Sequence[Hashable], known: Sequence[Hashable]) -> str:
     """Return code that converts a column of labels that differ from known ones only in type, or by .0."""
     if isinstance(known[0], bool):
         return "column.map({'True': True, 'False': False})"

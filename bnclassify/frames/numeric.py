@@ -160,7 +160,7 @@ def labels_to_keep(numbers: ArrayOf[Any]) -> tuple[Any, ...]:
     return labels if are_categories(labels) else ()
 
 
-def is_binary(labels: tuple[Any, ...]) -> bool:
+def is_binary(labels: tuple[Hashable, ...]) -> bool:
     """Whether numbers have at most two values, so that any discretization is the same."""
     return len(labels) <= 2
 

@@ -200,7 +200,7 @@ class Partitions(Learnable):
         """Return rows that are read in another way, with fields of `reading` changed."""
         return replace(self, reading=replace(self.reading, **changes), memo=Memo())
 
-    def hiding(self, known: Mapping[Hashable, tuple[Any, ...]]) -> Partitions:
+    def hiding(self, known: Mapping[Hashable, tuple[Hashable, ...]]) -> Partitions:
         """Return the data with the ``known`` levels of some columns; other values are missing."""
         levels = [known.get(name, old) for name, old in zip(self.columns, self.levels, strict=True)]
         schema = Schema(self.columns, tuple(levels), self.schema.ordered)

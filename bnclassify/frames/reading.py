@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from ..base.arrays import ArrayOf, Mask
 from .dataset import Dataset, Prepare
 from .frame import Frame, encode_frame
 from .labels import recode
@@ -39,7 +39,7 @@ class Facts(NamedTuple):
     rows: int
     kept: int
     size: float
-    gaps: NDArray[np.int64]
+    gaps: ArrayOf[np.int64]
     positive: int = 0
     fractional: int = 0
     hidden: Any = 0
@@ -51,7 +51,7 @@ def with_class(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
     """Return the rows with a class (all rows if no column is required), and their facts."""
     rows = len(data)
     if class_var is not None:
-        known = data.codes[data.positions[class_var]] >= 0
+        known: Mask = data.codes[data.positions[class_var]] >= 0
         data = data if known.all() else data.taken(known)
     gaps = np.zeros(len(data.columns), dtype=np.int64)
     gaps[data.incomplete] = np.count_nonzero(data.codes[data.incomplete] < 0, axis=1)
@@ -90,7 +90,7 @@ class Reading:
         """Return the rows of a frame, and their facts."""
         weights = None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
         if self.keep is not None:
-            kept = self.keep(frame)
+            kept: Mask = self.keep(frame)
             rows = np.flatnonzero(kept)
             frame = frame.iloc[rows]
             if weights is not None:

@@ -8,9 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..base.arrays import code_type
+from ..base.arrays import ArrayOf, code_type
 from ..base.checks import must_be
 from ..base.immutable import EMPTY
 from ..base.messages import did_you_mean, listed, shown, warn
@@ -100,7 +99,7 @@ def _check_record(
             warn(f"{argument}: {shown(key)} is not a variable of the model and is ignored. {similar}")
 
 
-def _alone(value: Any) -> NDArray[Any]:
+def _alone(value: Any) -> ArrayOf[Any]:
     """Return an array of one value, of floats if it is a number."""
     if isinstance(value, float | int | np.number) and not isinstance(value, bool):
         return np.array([value])

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ..base.checks import check_columns
 from ..base.immutable import EMPTY, cached_property
 
-Levels = tuple[tuple[Any, ...], ...]
+Levels = tuple[tuple[Hashable, ...], ...]
 
-Known: TypeAlias = Mapping[Hashable, tuple[Any, ...]]
+Known: TypeAlias = Mapping[Hashable, tuple[Hashable, ...]]
 """Levels by column."""
 
 

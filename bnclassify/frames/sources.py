@@ -157,7 +157,7 @@ class Source(Protocol):
         """Names of the columns."""
 
     @property
-    def declared(self) -> Mapping[Hashable, tuple[Any, ...]]:
+    def declared(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
         """The levels of columns with known levels, the same in all frames."""
 
     def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
@@ -177,7 +177,7 @@ class Chunks:
         if isinstance(frames, Iterator):
             raise ValueError(f"{argument} {NEEDS_FUNCTION}; got an iterator, which can be read only once.")
         self.argument, self._frames = argument, frames
-        self.declared: Mapping[Hashable, tuple[Any, ...]] = {}
+        self.declared: Mapping[Hashable, tuple[Hashable, ...]] = {}
         self._opened: tuple[pd.DataFrame, Iterator[Any]] | None = None
         self._rows: int | None = None
 
@@ -249,7 +249,7 @@ class DaskFrame:
         self.frame, self.names = frame, list(frame.columns)
 
     @property
-    def declared(self) -> Mapping[Hashable, tuple[Any, ...]]:
+    def declared(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
         """The categories that are known to Dask."""
         dtypes = zip(self.frame.columns, self.frame.dtypes, strict=True)
         categorical = [name for name, dtype in dtypes if isinstance(dtype, pd.CategoricalDtype)]
@@ -323,7 +323,7 @@ register_source(is_dask, DaskFrame)
 def _as_pandas(frame: Any, argument: str) -> pd.DataFrame:
     """Return one of several frames, or batches of Arrow, as a data frame of pandas."""
     try:
-        made = converted(frame)
+        made: pd.DataFrame = converted(frame)
     except ImportError:  # without which batches of Arrow can be read, too
         made = frame.to_pandas()
     if not isinstance(made, pd.DataFrame):

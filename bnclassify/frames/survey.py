@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas.api.types import is_float_dtype
 
-from ..base.arrays import added
+from ..base.arrays import ArrayOf, added
 from ..base.messages import listed, shown
 from .columns import check_categorical, column_arrays
 from .frame import encode_frame
@@ -44,7 +43,7 @@ def _kinds(frame: pd.DataFrame) -> list[Kind]:
     return [_kind(read_numbers(array, name, "dataset", must=False)) for name, array in arrays]
 
 
-def _kind(numbers: NDArray[Any] | None) -> Kind:
+def _kind(numbers: ArrayOf[Any] | None) -> Kind:
     if numbers is None:
         return Kind(is_text=True)
     labels = labels_to_keep(numbers)
@@ -64,7 +63,7 @@ MAX_LEVELS = 2**20
 class ColumnLevels(NamedTuple):
     """Levels of a column in some parts: ``declared`` in this order by all of them, or all ``floats``."""
 
-    labels: tuple[Any, ...]
+    labels: tuple[Hashable, ...]
     declared: bool
     floats: bool = False
 
@@ -138,7 +137,7 @@ def _in_order(name: Hashable, levels: ColumnLevels) -> tuple[Any, ...]:
         raise _of_two_types(name, levels.labels) from None
 
 
-def _of_two_types(name: Hashable, labels: Sequence[Any]) -> TypeError:
+def _of_two_types(name: Hashable, labels: Sequence[Hashable]) -> TypeError:
     kinds = dict.fromkeys(type(label).__name__ for label in labels)
     return TypeError(
         f"column {shown(name)} must have one type in all parts of the data; got {listed(kinds)}. Read it as "

@@ -175,7 +175,7 @@ def _rows_with_targets(
     data: Dataset, targets: tuple[Hashable, ...], order: tuple[Hashable, ...], warns: bool
 ) -> TrainingData:
     """Drop the rows that lack the only target, and raise if no rows remain."""
-    has_class = data.codes[-1] >= 0
+    has_class: Mask = data.codes[-1] >= 0
     kept = data if len(targets) > 1 or has_class.all() else data.taken(has_class)
     unlabeled = len(targets) > 1 and bool((data.codes[-len(targets) :] < 0).all())
     check_rows(targets, len(data), 0 if unlabeled else len(kept), kept.size, warns)

@@ -21,6 +21,7 @@ from ..base.arrays import (
     TOLERANCE,
     Array,
     Codes,
+    Mask,
     Positions,
     blocks,
     first_best,
@@ -125,8 +126,8 @@ def counterfactual(
     labels = model.known_levels[-1]
     wanted = None if target is None else labels.index(OneOf(labels).check("target", target))
     raw, data = read_one(model, row)
-    placed, codes = model._place(data, unseen)
-    logs = placed._log_joint(codes)
+    placed, codes = model.place(data, unseen)
+    logs = placed.log_joint(codes)
     predicted = first_best(logs)
     if wanted is None:
         wanted = int(second_best(logs, predicted)[0]) if len(labels) > 1 else 0
@@ -206,7 +207,7 @@ class Changes:
     def logs(self, sets: Positions) -> Array:
         """Return the log joint after each set of changes, (sets, classes)."""
         some = blocks(max(1, len(sets)), _BLOCK_ROWS)
-        return np.concatenate([self.x._log_joint(self._rows(sets[block])) for block in some])
+        return np.concatenate([self.x.log_joint(self._rows(sets[block])) for block in some])
 
     def _rows(self, sets: Positions) -> Codes:
         """Return the codes after each set of changes."""
@@ -217,9 +218,9 @@ class Changes:
         for moves in sets.T:
             codes[self.features[moves], rows] = to[moves]
             for i in np.unique(self.features[moves[~np.isnan(values[moves])]]).tolist():
-                at = self.features[moves] == i
+                at: Mask = self.features[moves] == i
                 numbers[self.x.features[i]][at] = values[moves[at]]
-        return self.x._with_numbers(codes, numbers)
+        return self.x.with_numbers(codes, numbers)
 
     @cached_property
     def before(self) -> Array:
@@ -235,7 +236,7 @@ class Changes:
     @cached_property
     def scopes(self) -> list[frozenset[int]] | None:
         """Features that can change and are together in a term; None if the score is not a sum of terms."""
-        found = self.x._term_scopes()
+        found = self.x.term_scopes()
         if found is None or not (np.isfinite(self.before).all() and np.isfinite(self.alone).all()):
             return None
         scopes = {frozenset(scope) for scope in found}
@@ -280,7 +281,7 @@ class Changes:
     @cached_property
     def parts(self) -> list[Changes] | None:
         """The same changes in each member of an average, if the scores of all are sums of terms."""
-        parts = [replace(self, x=member) for member in self.x._averaged()]
+        parts = [replace(self, x=member) for member in self.x.averaged()]
         return None if not parts or any(part.scopes is None for part in parts) else parts
 
 
@@ -319,7 +320,7 @@ class Gains:
 
         pairs: dict[int, dict[int, Array]] = {}
         for scope, effect in corrections.items():  # what the first feature adds to the change of the last one
-            gain = np.maximum(odds(effect).max(axis=tuple(range(1, len(scope)))), 0.0)
+            gain: Array = np.maximum(odds(effect).max(axis=tuple(range(1, len(scope)))), 0.0)
             of_first = pairs.setdefault(scope[0], {})
             of_first[scope[-1]] = of_first.get(scope[-1], 0.0) + gain
         alone = odds(changes.alone)
@@ -439,7 +440,7 @@ class Search:
 
     def _keep(self, sets: Positions, logs: Array) -> None:
         """Keep the best of the sets that lead to the target."""
-        wins = first_best(logs) == self.changes.target
+        wins: Mask = first_best(logs) == self.changes.target
         posteriors = np.exp(log_normalize(logs[wins])[:, self.changes.target])
         self.best = np.concatenate([self.best, sets[wins]])
         self.posteriors = np.append(self.posteriors, posteriors)

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from ..base.arrays import Array, Codes, Positions, log, log_normalize, share_out
 from ..base.immutable import ANY_NUMBER, PROBABILITY, bounded, cached_property, record
@@ -79,13 +78,13 @@ class EffectTable(BuiltOn):
         "a table of effects provides P(class | features), but does not define a joint distribution. Use "
         f"predict, explain, cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
     )
-    _splits_tables = True
-    _weighs_missing = True
+    splits_tables = True
+    weighs_missing = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         *cards, n_classes = [len(labels) + 1 for labels in self.known_levels]
-        shapes = [(*[cards[i] for i in scope], n_classes - 1) for scope in self._term_scopes()]
+        shapes = [(*[cards[i] for i in scope], n_classes - 1) for scope in self.term_scopes()]
         fits = [table.shape for table in self.tables] == shapes and self.constant.shape == (n_classes - 1,)
         if not fits or [len(share) for share in self.shares] not in ([], cards):
             raise ValueError("tables must have an effect of each value of each feature on each class.")
@@ -103,7 +102,7 @@ class EffectTable(BuiltOn):
     @property
     def givens(self) -> tuple[int | None, ...]:
         """The number of the feature parent of each feature, or None."""
-        return tuple([scope[1] if len(scope) > 1 else None for scope in self._term_scopes()])
+        return tuple([scope[1] if len(scope) > 1 else None for scope in self.term_scopes()])
 
     def facts(self) -> dict[str, object]:
         """Return the size and form of the table, and the order that was asked of it."""
@@ -115,63 +114,63 @@ class EffectTable(BuiltOn):
         cost = f"{asked}: log-loss {after:.4f}, before {before:.4f}" if asked else None
         return {"num. features": len(self.features), "form": form, "monotone": cost}
 
-    def _term_scopes(self) -> list[tuple[int, ...]]:
-        return self.structure._term_scopes()[:-1]
+    def term_scopes(self) -> list[tuple[int, ...]]:
+        return self.structure.term_scopes()[:-1]
 
     def _parts(self, codes: Codes) -> Iterator[Array]:
         """Yield the effects of each feature at rows, (rows, classes)."""
-        for scope, table in zip(self._term_scopes(), self.tables, strict=True):
+        for scope, table in zip(self.term_scopes(), self.tables, strict=True):
             yield table[tuple([codes[v] for v in scope])]
 
-    def _log_joint(self, codes: Codes) -> Array:
+    def log_joint(self, codes: Codes) -> Array:
         """Return scores with the log odds of the posteriors, (rows, classes)."""
         logs = np.tile(self.constant, (codes.shape[1], 1))
         for part in self._parts(codes):
             logs += part
         return logs
 
-    def _unadjusted(self, codes: Codes) -> Array:
+    def unadjusted(self, codes: Codes) -> Array:
         """Return scores to which missing values contribute nothing."""
         logs = np.tile(self.constant, (codes.shape[1], 1))
         for of_feature, part in zip(codes, self._parts(codes), strict=True):
             logs += np.where(of_feature[:, None] < 0, 0.0, part)
         return logs
 
-    def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
+    def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
         parts, start = list(self._parts(codes)), np.tile(self.constant, (codes.shape[1], 1))
         return np.cumsum([start, *[parts[i] for i in order]], axis=0)
 
-    def _class_prior(self) -> Array:
+    def class_prior(self) -> Array:
         return share_out(self.constant, axis=0)
 
-    def _marginal_tables(self) -> tuple[Array, ...]:
+    def marginal_tables(self) -> tuple[Array, ...]:
         return tuple([table if table.ndim == 2 else table[:, -1] for table in self.tables])
 
     @cached_property
     def _logs_of_values(self) -> tuple[Array, ...]:
         """Return ln P(value | class) by Bayes' rule, (values, classes), from the shares of the values."""
         logs, prior = [], log_normalize(self.constant)
-        for i, effects in enumerate(self._marginals):
+        for i, effects in enumerate(self.marginals):
             share = self.shares[i] if self.shares else np.ones(len(effects))
             ratio = log_normalize(effects + prior) - prior  # ln P(class | value) / P(class)
             logs.append(ratio + log(np.maximum(share, LEAST_MASS))[:, None])
         return tuple(logs)
 
-    def _value_logs(self, codes: Codes, features: Positions) -> Array:
+    def value_logs(self, codes: Codes, features: Positions) -> Array:
         logs = np.empty((codes.shape[1], len(self.constant)))
         for feature in np.unique(features).tolist():
             logs[features == feature] = self._logs_of_values[feature][codes[feature, features == feature]]
         return logs
 
-    def _value_formulas(self) -> tuple[Formula, ...]:
+    def value_formulas(self) -> tuple[Formula, ...]:
         return (Sum(tuple([Table(i, (i,), logs) for i, logs in enumerate(self._logs_of_values)]), False),)
 
-    def _formula(self) -> Formula:
-        pairs = enumerate(zip(self._term_scopes(), self.tables, strict=True))
+    def formula(self) -> Formula:
+        pairs = enumerate(zip(self.term_scopes(), self.tables, strict=True))
         terms = [Table(i, scope, table) for i, (scope, table) in pairs]
         return Sum((Table(-1, (), self.constant), *terms), marginalizes=False)
 
-    def _estimate(self, data: Any, prior: Any) -> Any:
+    def estimate(self, data: Any, prior: Any) -> Any:
         raise self._lacks("estimate its parameters from data")
 
     def shown_values(self, name: Hashable) -> list[Any]:
@@ -190,7 +189,7 @@ def intervals_between(cuts: Sequence[float]) -> list[Any]:
 class Values(NamedTuple):
     """The values of a feature without missing ones: labels, or the cut points between intervals."""
 
-    labels: tuple[Any, ...]
+    labels: tuple[Hashable, ...]
     cuts: tuple[float, ...] | None = None
 
     @classmethod
@@ -201,7 +200,7 @@ class Values(NamedTuple):
 
 def build(
     class_var: Hashable,
-    classes: tuple[Any, ...],
+    classes: tuple[Hashable, ...],
     values: Mapping[Hashable, Values],
     parents: Mapping[Hashable, Sequence[Hashable]],
     like: Discretizer | None = None,
@@ -228,7 +227,7 @@ def merge_intervals(x: EffectTable, most: int | None = None, lost: float = 0.0) 
     at most so many, or until no more could be merged without losing more than ``lost``, in nats squared.
     """
     shares = [np.maximum(share, LEAST_MASS) for share in x.shares or [np.ones(len(t)) for t in x.tables]]
-    tables, values, groups = list(x.tables), dict[Hashable, Values](), list[NDArray[np.intp]]()
+    tables, values, groups = list(x.tables), dict[Hashable, Values](), list[Positions]()
     for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
         children = [np.moveaxis(x.tables[j], 1, 0) for j, given in enumerate(x.givens) if given == i]
         rows = np.hstack([table.reshape(len(labels) + 1, -1) for table in (x.tables[i], *children)])
@@ -239,7 +238,7 @@ def merge_intervals(x: EffectTable, most: int | None = None, lost: float = 0.0) 
         values[name] = (
             Values.between([cuts[end - 1] for end in ends[:-1].tolist()]) if cuts else Values(labels)
         )
-    for i, scope in enumerate(x._term_scopes()):
+    for i, scope in enumerate(x.term_scopes()):
         for axis, v in enumerate(scope):
             tables[i] = np.moveaxis(_averaged(np.moveaxis(tables[i], axis, 0), groups[v], shares[v]), 0, axis)
     sums = [np.bincount(group, share) for group, share in zip(groups, shares, strict=True)]
@@ -252,15 +251,16 @@ def merge_intervals(x: EffectTable, most: int | None = None, lost: float = 0.0) 
     return build(x.class_var, x.known_levels[-1], values, x.feature_parents, **fields)
 
 
-def merged(rows: Array, shares: Array, most: float, lost: float) -> NDArray[np.intp]:
+def merged(rows: Array, shares: Array, most: float, lost: float) -> Positions:
     """Return the ends of the groups into which neighbouring rows are merged."""
-    ends, means, masses, total = np.arange(1, len(rows) + 1), rows.copy(), shares / shares.sum(), 0.0
+    ends, means, total = np.arange(1, len(rows) + 1), rows.copy(), 0.0
+    masses: Array = shares / shares.sum()
     while len(ends) > 1:
         # merging two groups adds v w / (v + w) (difference of their means)² to the variance within groups
-        losses = masses[:-1] * masses[1:] / (masses[:-1] + masses[1:])
-        losses = losses * np.square(np.diff(means, axis=0)).sum(axis=1)
+        losses: Array = masses[:-1] * masses[1:] / (masses[:-1] + masses[1:])
+        losses *= np.square(np.diff(means, axis=0)).sum(axis=1)
         i = int(losses.argmin())
-        total += losses[i]
+        total += float(losses[i])
         if len(ends) <= most and total > lost + _SMALL**2:
             break
         means[i] = np.average(means[i : i + 2], axis=0, weights=masses[i : i + 2])
@@ -269,7 +269,7 @@ def merged(rows: Array, shares: Array, most: float, lost: float) -> NDArray[np.i
     return ends
 
 
-def _averaged(table: Array, group: NDArray[np.intp], shares: Array) -> Array:
+def _averaged(table: Array, group: Positions, shares: Array) -> Array:
     """Return the weighted means of groups along the first axis."""
     weights = np.zeros((group[-1] + 1, len(group)))
     weights[group, np.arange(len(group))] = shares
@@ -278,9 +278,9 @@ def _averaged(table: Array, group: NDArray[np.intp], shares: Array) -> Array:
 
 def counts_in(x: EffectTable, data: Dataset) -> list[Array]:
     """Return the weight of the rows in each cell of the tables of features."""
-    codes = x._place(data, "missing")[1]
+    codes = x.place(data, "missing")[1]
     counts = []
-    for scope, table in zip(x._term_scopes(), x.tables, strict=True):
+    for scope, table in zip(x.term_scopes(), x.tables, strict=True):
         cards = table.shape[:-1]
         cells = flat_index([codes[v] % card for v, card in zip(scope, cards, strict=True)], cards)
         count = np.bincount(cells, data.weights, prod(cards))

@@ -86,13 +86,13 @@ def effects(
     6  physician_fee_freeze  (missing)        0.00   0.03
     """
     Optional(Whole(least=2, most=_MOST_STEPS)).check("steps", steps)
-    table = tabulate(check_fitted(x)._of_class(class_var), steps, dataset)
+    table = tabulate(check_fitted(x).of_class(class_var), steps, dataset)
     *others, last = names = table.known_levels[-1]
     shown = list(names) if len(names) > 2 else [last]
     if twice := repeated([*RESERVED, *shown]):
         raise ValueError(f"x must have classes of other names than {listed(twice)}. Rename them.")
     columns: list[str] = ["feature", "value", "given", "given_value"]
-    rows: list[tuple[Any, ...]] = [(table.class_var, BASE if len(names) > 2 else others[0], "", "")]
+    rows: list[tuple[Hashable, ...]] = [(table.class_var, BASE if len(names) > 2 else others[0], "", "")]
     for name, j in zip(table.features, table.givens, strict=True):
         parent = "" if j is None else table.features[j]
         others = [""] if j is None else table.shown_values(parent)

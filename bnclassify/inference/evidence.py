@@ -5,16 +5,28 @@ Main effects and interactions do not depend on the direction of arcs.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..base import graphs
-from ..base.arrays import Array, Codes, Mask, Positions, blocks, first_best, log, log_sum_exp, second_best
+from ..base.arrays import (
+    Array,
+    Codes,
+    Mask,
+    Positions,
+    blocks,
+    first_best,
+    log,
+    log_normalize,
+    log_sum_exp,
+    second_best,
+)
 from ..base.checks import OneOf, is_among, must_be
 from ..base.messages import listed, shown
 from ..frames.dataset import Dataset
@@ -69,14 +81,41 @@ def weigh_evidence(
     chosen, others = _positions_of(names, target, against)
     choose = partial(_choose, target=chosen, against=others)
     check_unseen(unseen)
-    x, codes = x._place(data, unseen)
+    x, codes = x.place(data, unseen)
     order = order_features(x)
     cells = (len(order) + 1) * max(len(order), len(names))
     parts = blocks(max(1, len(data)), _BLOCK_CELLS, cells)
-    weighed = [x._weigh_evidence(codes[:, part], order, choose) for part in parts]
+    weighed = [_weigh(x, codes[:, part], order, choose) for part in parts]
     log_odds, targets, rivals, posteriors = map(np.concatenate, zip(*weighed, strict=True))
     _check_odds(log_odds, targets, rivals, names, data.index, argument)
     return Evidence(x, tuple(order), codes, log_odds, targets, rivals, posteriors)
+
+
+def _weigh(
+    x: Model, codes: Codes, order: Sequence[int], choose: Callable[[Array], tuple[Positions, Mask]]
+) -> tuple[Array, Positions, Mask, Array]:
+    """Return (rows, 1 + features) contributions of prior and features to the log odds, NaN if undefined.
+
+    ``choose`` returns, from the log joint, the class to explain in each row and the classes to compare it
+    with, which are also returned, and the posterior of the class to explain.
+    """
+    logs = x.log_joints_in_sequence(codes, order)
+    targets, rivals = choose(logs[-1])
+    at = np.arange(codes.shape[1])
+    with np.errstate(invalid="ignore"):
+        odds = logs[:, at, targets] - log_sum_exp(np.where(rivals, logs, -np.inf))
+        # Odds that are infinite for the first features only, as averages can be, are those before;
+        # infinite odds stay infinite: inf − inf counts as 0.
+        last: Array = odds[-1].copy()
+        for before, now in pairwise(odds):
+            kept = np.where(np.isinf(now), now != last, np.isinf(before) & (before == last))
+            now[:] = np.where(kept, before, now)
+        steps = np.where(odds[1:] == odds[:-1], 0.0, np.diff(odds, axis=0))
+    steps = np.where(x.is_silent(codes)[list(order)], 0.0, steps)
+    posteriors = np.exp(log_normalize(logs[-1]))[at, targets]
+    weights = np.concatenate([odds[:1], steps]).T
+    weights[np.isnan(odds[-1])] = np.nan
+    return weights, targets, rivals, posteriors
 
 
 def _choose(logs: Array, target: int | None, against: list[int] | None) -> tuple[Positions, Mask]:
@@ -125,7 +164,7 @@ def _check_odds(
     log_odds: Array,
     targets: Positions,
     rivals: Mask,
-    labels: tuple[Any, ...],
+    labels: tuple[Hashable, ...],
     index: pd.Index[Any],
     argument: str,
 ) -> None:
@@ -187,11 +226,11 @@ def split_evidence(evidence: Evidence) -> tuple[list[Scope], Array]:
 def _weighed_effects(evidence: Evidence) -> list[tuple[int, Scope, Array]]:
     """Return the log odds of each effect at rows, (rows,), with its owner and its features."""
     x, at, rivals = evidence.model, np.arange(len(evidence.targets)), evidence.rivals
-    prior = log(x._class_prior())
+    prior = log(x.class_prior())
     before = log_sum_exp(np.where(rivals, prior, -np.inf))
     found = []
     with np.errstate(invalid="ignore"):
-        for owner, scope, logs in x._effects(evidence.codes):
+        for owner, scope, logs in x.effects_at(evidence.codes):
             after = log_sum_exp(np.where(rivals, prior + logs, -np.inf))
             found.append((owner, scope, logs[at, evidence.targets] - (after - before)))
     return found
@@ -203,7 +242,7 @@ class Effect:
 
     feature: Hashable
     target: Any
-    levels: tuple[Any, ...]
+    levels: tuple[Hashable, ...]
     parent: Hashable
     parent_levels: tuple[Any, ...]
     log_odds: Array
@@ -217,9 +256,9 @@ def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
     OneOf(model.features, "a feature of the model").check("feature", feature)
     labels = model.known_levels[-1]
     c = _target_position(labels, target)
-    points = model._curve(feature)
+    points = model.curve(feature)
     if feature in model.densities:
-        model = model._at({feature: tuple(np.asarray(points).tolist())})
+        model = model.with_values({feature: tuple(np.asarray(points).tolist())})
     levels = model.levels_by_name
     position = model.features.index(feature)
     parents = model.feature_parents[feature]
@@ -235,13 +274,13 @@ def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
         of_parent = middles(model, parent)
         if of_parent is not None:
             numbers[parent] = np.repeat(of_parent[shown_levels], len(at) + 1)
-    rows = model._with_numbers(codes.reshape(len(codes), -1), numbers)
-    logs = model._unadjusted(rows).reshape(*codes.shape[1:], -1)
+    rows = model.with_numbers(codes.reshape(len(codes), -1), numbers)
+    logs = model.unadjusted(rows).reshape(*codes.shape[1:], -1)
     if c is None:  # the rarest class
-        prior = model._log_joint(np.full((len(codes), 1), -1))[0].round(9)
+        prior: Array = model.log_joint(np.full((len(codes), 1), -1))[0].round(9)
         c = len(prior) - 1 - int(prior[::-1].argmin())
     odds = logs[..., c] - log_sum_exp(np.delete(logs, c, axis=-1))
-    written = (None,) if parent is None else model._written_levels(parent)
+    written = (None,) if parent is None else model.written_levels(parent)
     parent_levels = tuple([written[i] for i in shown_levels])
     effect = odds[:, 1:] - odds[:, :1]
     return Effect(feature, labels[c], levels[feature], parent, parent_levels, effect, points)
@@ -255,7 +294,7 @@ def _interval_of(x: Model, feature: Hashable, points: Array) -> Positions:
 
 def middles(x: Model, feature: Hashable) -> Array | None:
     """Return a number in each interval of a feature that is kept as a number, NaN for missing values."""
-    points = x._curve(feature)
+    points = x.curve(feature)
     if points is None:
         return None
     codes = _interval_of(x, feature, points)

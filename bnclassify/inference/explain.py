@@ -135,7 +135,7 @@ def explain(
     Flag().check("sort", sort)
     Flag().check("sentences", sentences)
     Flag().check("interactions", interactions)
-    x = check_fitted(x)._of_class(class_var)
+    x = check_fitted(x).of_class(class_var)
     raw, data = _read_rows(x, row)
     if sentences and target is None and against is None:
         target = _positive(x.known_levels[-1])
@@ -154,7 +154,7 @@ def explain(
     columns |= {"value": values.ravel()}
     if not interactions:
         columns |= {"parents": np.stack(_parents(x, evidence), axis=1).ravel()}
-    points = None if interactions else x._points_of(evidence.codes, evidence.order)
+    points = None if interactions else x.points_of(evidence.codes, evidence.order)
     if points is not None:
         columns |= {"points": points.ravel()}
     with np.errstate(over="ignore"):
@@ -199,7 +199,7 @@ def _reasons(
 ) -> list[str]:
     """Write the strongest contributions of features in a row."""
     target, rival = _opponents(x, evidence, row)
-    rivals = evidence.rivals[row]
+    rivals: Mask = evidence.rivals[row]
     odds = f"the odds of {_quoted(target)}"
     if rivals.sum() < len(rivals) - 1:
         odds += f" against {_quoted(rival) if rivals.sum() == 1 else rival}"
@@ -233,7 +233,7 @@ _POSITIVE = {"1": "0", "true": "false", "yes": "no", "y": "n"}
 """Labels of a class that tells whether something is so, and of the other class."""
 
 
-def _positive(labels: Sequence[Any]) -> Any:
+def _positive(labels: Sequence[Hashable]) -> Any:
     """Return the one of two labels that means yes, or None.
 
     >>> _positive(("no", "yes")), _positive((1, 0)), _positive((False, True)), _positive(("bad", "good"))
@@ -308,12 +308,12 @@ def own_values(raw: Dataset, name: Hashable) -> ArrayOf[Any]:
     return _objects([int(n) if isinstance(n, float) and n.is_integer() else n for n in numbers])
 
 
-def _labelled(labels: Sequence[Any], codes: Codes) -> ArrayOf[Any]:
+def _labelled(labels: Sequence[Hashable], codes: Codes) -> ArrayOf[Any]:
     """Return labels by their codes, NaN for -1."""
     return _objects([*labels, np.nan])[codes]
 
 
-def _objects(labels: Sequence[Any]) -> ArrayOf[Any]:
+def _objects(labels: Sequence[Hashable]) -> ArrayOf[Any]:
     """Return an array of objects, which can be tuples."""
     return np.fromiter(labels, dtype=object, count=len(labels))
 
@@ -325,7 +325,7 @@ def _parents(x: Model, evidence: Evidence) -> list[ArrayOf[Any]]:
     blank = np.full(len(evidence.targets), "", dtype=object)
     texts: list[ArrayOf[Any]] = [blank]
     for name in (x.features[i] for i in evidence.order):
-        written = {parent: [*x._written_levels(parent), np.nan] for parent in parents[name]}
+        written = {parent: [*x.written_levels(parent), np.nan] for parent in parents[name]}
         columns = [
             _objects([describe(parent, label) for label in labels])[evidence.codes[number[parent]]]
             for parent, labels in written.items()
@@ -342,7 +342,7 @@ def _opponents(x: Model, evidence: Evidence, row: int) -> tuple[Any, Any]:
     return labels[int(evidence.targets[row])], against
 
 
-def write_rivals(labels: Sequence[Any], rivals: Mask) -> str:
+def write_rivals(labels: Sequence[Hashable], rivals: Mask) -> str:
     """Describe the classes to compare with."""
     against = [str(labels[k]) for k in np.nonzero(rivals)[0].tolist()]
     if 1 < len(labels) - 1 <= len(against):

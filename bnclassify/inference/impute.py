@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import Any
 
@@ -100,16 +100,16 @@ def impute(
     levels, discretizer = model.levels_by_name, model.discretizer
     names = model.variables if model.class_var in table.columns else model.features
     data = encode_for(model, table, names, "frame")
-    placed, feature_codes = model._place(data)
+    placed, feature_codes = model.place(data)
     no_class = np.full((1, len(table)), -1, dtype=code_type(len(levels[model.class_var])))
     codes = np.vstack([feature_codes, no_class])
     if len(names) > len(model.features):
         codes[-1] = match(data, names[-1:], (levels[names[-1]],))[0]
-    completed = placed._sampling(burn_in)(codes, generator)
-    numbers = model._numbers_at(completed, generator)
+    completed = placed.sampling(burn_in)(codes, generator)
+    numbers = model.numbers_at(completed, generator)
     result = table.copy()
     for name, filled, column in zip(names, completed, codes, strict=False):
-        gaps = column < 0
+        gaps: Mask = column < 0
         if not gaps.any():
             continue
         if name in numbers:
@@ -130,7 +130,7 @@ def _fill_numbers(column: pd.Series[Any], gaps: Mask, numbers: Array) -> pd.Seri
     return pd.Series(values, index=column.index, dtype="Float64" if nullable else float)
 
 
-def _fill(column: pd.Series[Any], gaps: Mask, labels: Sequence[Any]) -> pd.Series[Any]:
+def _fill(column: pd.Series[Any], gaps: Mask, labels: Sequence[Hashable]) -> pd.Series[Any]:
     """Return a column with missing values replaced by labels, of the same type if possible."""
     objects = column.astype(object).to_numpy(copy=True)
     objects[gaps] = np.fromiter(labels, dtype=object, count=len(labels))

@@ -120,7 +120,7 @@ def _ordered(x: EffectTable, directions: Mapping[Hashable, Direction], data: Dat
 
 @record
 def fit_monotone(
-    x: Any, data: Any, *, directions: Any, parameters: Step, rng: np.random.Generator | None = None
+    x: Model, data: Any, *, directions: Any, parameters: Step, rng: np.random.Generator | None = None
 ) -> EffectTable:
     """Estimate the parameters of a structure, and make its effects monotone."""
     return monotonize(estimate(parameters, x, data, rng), directions, data)
@@ -130,6 +130,6 @@ def _log_loss(x: EffectTable, data: Dataset) -> float:
     """Return the mean of -ln P(class | features), weighted, in the rows with a class."""
     (classes,) = match(data, (x.class_var,), x.known_levels[-1:], unseen="missing")
     known = classes >= 0
-    logs = log_normalize(x._log_joint(x._place(data, "missing")[1][:, known]))
+    logs = log_normalize(x.log_joint(x.place(data, "missing")[1][:, known]))
     weights = np.ones(len(classes)) if data.weights is None else data.weights
     return float(-np.average(logs[np.arange(len(logs)), classes[known]], weights=weights[known]))

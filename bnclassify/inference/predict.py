@@ -14,6 +14,7 @@ from ..base.arrays import (
     TOLERANCE,
     Array,
     Codes,
+    Mask,
     Positions,
     blocks,
     code_type,
@@ -182,7 +183,7 @@ def predict(
         settings: dict[str, Any] = {"interval": interval, "draws": draws, "seed": seed}
         if refits := model.learned.get("refits"):
             others = [_predicting(one, True, "missing", prior, None, False, False) for one in refits]
-            rows = model._trained_on
+            rows = model.trained_on
             finest = 0.0 if rows is None else 1 / max(rows.cases or rows.size, 1.0)
             predict_rows = partial(
                 _refit_intervals,
@@ -211,7 +212,7 @@ def _predicting(
     """Return a function that predicts rows in memory, and that can be pickled for workers."""
     options: dict[str, Any] = {"prob": prob, "unseen": unseen, "prior": prior, "costs": costs}
     if not x.one_class:
-        return partial(x._predict, **options, joint=joint, greedy=greedy)
+        return partial(x.predict, **options, joint=joint, greedy=greedy)
     if joint or greedy:
         raise TypeError(
             f"{'joint' if joint else 'greedy'} must be False for a model of one class variable. mbc, maode "
@@ -236,10 +237,10 @@ def _predict_class(
         labelling, names = partial(Labelling, decisions, x.class_var), decisions
     reweigh = _reweighing(x, prior)
     data = encode_for(x, newdata, x.features)
-    x, codes = x._place(data, unseen)
+    x, codes = x.place(data, unseen)
     best = np.empty(len(data), dtype=code_type(len(names)))
     for block in blocks(len(data), _BLOCK_ROWS):
-        logs = reweigh(x._log_joint(codes[:, block]))
+        logs = reweigh(x.log_joint(codes[:, block]))
         best[block] = first_best(logs) if table is None else least_costly(logs, table)
     if len(decisions) < len(names):
         best = np.array([names.index(decision) for decision in decisions])[best]
@@ -260,7 +261,7 @@ def _predict_intervals(
     """Predict posteriors with their intervals, by the same draws of tables in all blocks of rows."""
     frame = estimate(newdata)
     data = encode_for(x, newdata, x.features)
-    x, codes = x._place(data, unseen)
+    x, codes = x.place(data, unseen)
     bounds = np.empty((2, *frame.shape))
     for block in blocks(len(frame), MOST_DRAWN, draws * frame.shape[1]):
         posteriors = partial(_posteriors, codes=codes[:, block], prior=prior)
@@ -299,7 +300,7 @@ def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: fl
 
 def _posteriors(x: Model, codes: Codes, prior: object) -> Array:
     """Return the posteriors of the labels of all targets, (rows, labels)."""
-    marginals = map(_reweighing(x, prior), x._log_marginals(codes))
+    marginals = map(_reweighing(x, prior), x.log_marginals(codes))
     return np.hstack([np.exp(log_normalize(logs)) for logs in marginals])
 
 
@@ -317,7 +318,7 @@ def _reweighing(x: Model, prior: object) -> Callable[[Array], Array]:
     names = x.known_levels[-1]
     if prior is None:
         return lambda logs: logs
-    learned, shares = x._class_prior(), check_prior(prior, names)
+    learned, shares = x.class_prior(), check_prior(prior, names)
     return lambda logs: exchange_prior(logs, learned, shares, names)
 
 
@@ -341,7 +342,7 @@ def check_costs(costs: Any, classes: Sequence[Hashable]) -> tuple[Array, tuple[A
     ordered = costs.iloc[[rows.index(c) for c in classes], [columns.index(d) for d in decisions]]
     if not all(map(pd.api.types.is_any_real_numeric_dtype, ordered.dtypes)):
         raise TypeError("costs must have numbers in every cell.")
-    table = ordered.to_numpy(dtype=float)
+    table: Array = ordered.to_numpy(dtype=float)
     if not np.isfinite(table).all():
         raise ValueError("costs must have a finite number in every cell. A correct label usually costs 0.")
     return table, tuple(decisions)
@@ -384,9 +385,9 @@ def least_costly(logs: Array, costs: Array) -> Positions:
     """
     posteriors, costs = np.exp(log_normalize(logs)), costs / 4  # so that no sum or difference overflows
     expected, sizes = posteriors @ costs, posteriors @ np.abs(costs)
-    least = expected.argmin(axis=1)[:, None]
+    least: Positions = expected.argmin(axis=1)[:, None]
     limit = np.maximum(sizes, np.take_along_axis(sizes, least, axis=1)) * TOLERANCE
-    tied = expected - np.take_along_axis(expected, least, axis=1) <= limit
+    tied: Mask = expected - np.take_along_axis(expected, least, axis=1) <= limit
     return np.asarray(tied.argmax(axis=1))
 
 

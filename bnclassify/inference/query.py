@@ -190,7 +190,7 @@ def draw_given(
     if uncertain:
         cells = rng.choice(logs.size, size=n, p=np.exp(log_normalize(logs.reshape(1, -1)))[0])
         codes[uncertain] = np.unravel_index(cells, logs.shape)
-    return x._sampling(burn_in)(codes, rng)
+    return x.sampling(burn_in)(codes, rng)
 
 
 def possible(logs: Array) -> Array:
@@ -214,8 +214,8 @@ def encode_evidence(x: Model, evidence: Any) -> tuple[Model, Codes, dict[int, Ar
     check_not_dropped(x, "evidence", given)
     Names(x.variables, "values of variables of the model").check("evidence", list(given))
     number = {name: i for i, name in enumerate(x.variables)}
-    numbers = {name: given[name] for name in given if name in x.densities}
-    x = x._at({name: (Real().check(f"evidence[{shown(name)}]", value),) for name, value in numbers.items()})
+    at = {n: (Real().check(f"evidence[{shown(n)}]", given[n]),) for n in given if n in x.densities}
+    x = x.with_values(at)
     for name, value in given.items():
         if isinstance(value, Mapping | list | set | frozenset):
             weights = dict(value.items()) if isinstance(value, Mapping) else dict.fromkeys(value, 1.0)
@@ -254,7 +254,7 @@ def log_table(
     class_number = len(cards) - 1
     if variables and class_number not in variables:
         largest = max(variables, key=cards.__getitem__)
-        exchanged = x._with_class(largest)
+        exchanged = x.with_class(largest)
         if exchanged is not None:  # one sum gives all levels of the class, and none of other variables
             place = {largest: class_number, class_number: largest}
             known = evidence.copy()
@@ -280,7 +280,7 @@ def log_table(
         for v, labels, where in zip(features, possible, positions, strict=True):
             codes[v] = labels[where[block]]
         soft = [likelihoods[v][codes[v]] for v in features if v in likelihoods]
-        logs[block] = x._log_joint(codes) + np.sum(soft, axis=0, initial=0.0)[..., None]
+        logs[block] = x.log_joint(codes) + np.sum(soft, axis=0, initial=0.0)[..., None]
     logs += likelihoods.get(class_number, 0.0)
     shape = shape[: len(asked)]
     logs = log_sum_exp(logs.reshape(prod(shape), -1, cards[-1]), axis=1)

@@ -83,11 +83,11 @@ def sample(
     most = _MOST_VALUES // len(model.variables)
     Whole(least=0, most=most).check("n", n)
     if evidence is None and not model.is_sampled:
-        codes = model._draw(n, generator)
+        codes = model.draw(n, generator)
     else:
         model, known, likelihoods = encode_evidence(model, evidence)
         codes = draw_given(model, known, likelihoods, n, generator, burn_in)
-    numbers, discretizer = model._numbers_at(codes, generator), model.discretizer
+    numbers, discretizer = model.numbers_at(codes, generator), model.discretizer
     for name, value in dict(() if evidence is None else evidence.items()).items():
         is_number = name in model.densities or (discretizer is not None and name in discretizer.cuts)
         if is_number and isinstance(value, Real) and not is_missing(value):

@@ -104,7 +104,7 @@ class Scorecard(EffectTable):
     @property
     def _written(self) -> pd.DataFrame:
         """The points, with readable intervals and the names of parents."""
-        return self._table([self._written_levels(name) for name in self.features], "{} = {}".format)
+        return self._table([self.written_levels(name) for name in self.features], "{} = {}".format)
 
     @property
     def probabilities(self) -> pd.DataFrame:
@@ -130,7 +130,7 @@ class Scorecard(EffectTable):
 
     def _points_at(self, codes: Codes) -> ArrayOf[np.int64]:
         """Return the points of each feature, (features, rows)."""
-        pairs = zip(self._term_scopes(), self._points, strict=True)
+        pairs = zip(self.term_scopes(), self._points, strict=True)
         found = [table[tuple([codes[v] for v in scope])] for scope, table in pairs]
         return np.array(found, dtype=np.int64).reshape(len(self._points), codes.shape[1])
 
@@ -139,7 +139,7 @@ class Scorecard(EffectTable):
         """1 for the target, and 0 for the other class."""
         return np.array([float(label == self.target) for label in self.known_levels[-1]])
 
-    def _points_of(self, codes: Codes, order: Sequence[int]) -> ArrayOf[np.int64]:
+    def points_of(self, codes: Codes, order: Sequence[int]) -> ArrayOf[np.int64]:
         start = np.full((1, codes.shape[1]), self.start)
         return np.concatenate([start, self._points_at(codes)[list(order)]]).T
 
@@ -250,7 +250,7 @@ def scorecard(
     Real(least=-_LARGEST, most=_LARGEST).check("score", score)
     Real(above=0, most=_LARGEST).check("odds", odds)
     if target is None:
-        prior = model._class_prior().round(9)
+        prior = model.class_prior().round(9)
         target = names[int(prior[0] < prior[1]) ^ 1]
     OneOf(names).check("target", target)
     table = tabulate(model, most_intervals)

@@ -64,24 +64,25 @@ def as_sum(x: Model, data: Any) -> EffectTable:
 
 
 @record
-def fit_sum(x: Any, data: Any, *, parameters: Step, rng: np.random.Generator | None = None) -> EffectTable:
+def fit_sum(x: Model, data: Any, *, parameters: Step, rng: np.random.Generator | None = None) -> EffectTable:
     """Estimate the parameters of a structure, and return the effects as a table."""
     return as_sum(estimate(parameters, x, data, rng), data)
 
 
-def estimate(parameters: Step, x: Any, data: Any, rng: np.random.Generator | None) -> Any:
+def estimate(parameters: Step, x: Model, data: Any, rng: np.random.Generator | None) -> Model:
     """Estimate the parameters of the structure of a model whose table is to be made, or raise."""
     if isinstance(x, EffectTable) and parameters.function is not as_given:
         raise ValueError(
             "dag must be True for a table of effects, which does not contain the structure of its model."
         )
-    return parameters(x, data, rng=rng)
+    estimated: Model = parameters(x, data, rng=rng)
+    return estimated
 
 
 def _tabulate(model: Model) -> EffectTable:
     """Return a sum of effects as a table, at all cut points that it has, or raise if effects are infinite."""
     points = {name: tuple(grid_of(density)[0].tolist()) for name, density in model.densities.items()}
-    placed, order = model._at(points), order_features(model)
+    placed, order = model.with_values(points), order_features(model)
     masses, parents = _masses(model, placed, order), model.feature_parents
     grids = [_make_grid(model, placed, i, mass) for i, mass in enumerate(masses)]
     longest = np.arange(max([len(grid.place) for grid in grids], default=1))
@@ -118,7 +119,7 @@ def _learned(x: Model) -> dict[str, Any]:
 
 def _is_sum(x: Model) -> bool:
     """Whether the log odds are a sum of terms of a feature and at most one parent."""
-    scopes = x._term_scopes() if x.one_class and not x.is_sampled else None
+    scopes = x.term_scopes() if x.one_class and not x.is_sampled else None
     parents = list(x.feature_parents.values()) if scopes is not None else []
     if scopes is None or any(len(above) > 1 for above in parents) or x.parents.get(x.class_var, ()):
         return False
@@ -152,7 +153,7 @@ def _make_grid(x: Model, placed: Model, i: int, mass: Array) -> _Grid:
         chosen = chosen[np.unique(np.searchsorted(chosen, numbers, side="left"))[:-1]]  # no empty steps
     else:
         chosen, numbers = np.array(cuts), np.array([*cuts, np.inf])
-    training = x._training_points(name) if cuts else None
+    training = x.training_points(name) if cuts else None
     if training is not None:  # within intervals, the effect is a curve
         around = np.concatenate([chosen, np.nextafter(chosen, np.inf)])
         numbers, first = np.unique([*training[0], *around], return_index=True)
@@ -165,7 +166,7 @@ def _make_grid(x: Model, placed: Model, i: int, mass: Array) -> _Grid:
     return _Grid(Values.between(chosen.tolist()), codes, np.append(numbers, [np.nan] * gap), mass, place)
 
 
-def _labels(x: Model, name: Hashable, labels: tuple[Any, ...], card: int) -> Values:
+def _labels(x: Model, name: Hashable, labels: tuple[Hashable, ...], card: int) -> Values:
     """Return the labels of a feature; values that would be merged or unknown to it are unseen ones."""
     merger = None if x.preparation is None else x.preparation.merger
     if merger is not None and name in merger.columns:
@@ -177,14 +178,14 @@ def _masses(x: Model, placed: Model, order: Sequence[int]) -> list[Array]:
     """Return P(value) of the levels of each feature."""
     cards = [len(labels) for labels in placed.known_levels[:-1]]
     if any(x.feature_parents.values()):
-        logs = [table[:-1] for table in placed._marginals]
+        logs = [table[:-1] for table in placed.marginals]
     else:
         levels = np.arange(max(cards, default=1))
         codes = np.array([np.minimum(levels, card - 1) for card in cards]).reshape(len(cards), len(levels))
         nothing = np.full(len(levels), np.nan)
         found = _in_order(placed, codes, dict.fromkeys(x.features, nothing), order)[1:]
         logs = [of_feature[:card] for of_feature, card in zip(found, cards, strict=True)]
-    prior, masses = placed._class_prior(), []
+    prior, masses = placed.class_prior(), []
     for name, of_levels in zip(x.features, logs, strict=True):
         widths = grid_of(x.densities[name])[1] if name in x.densities else np.ones(1)
         mass = share_out(of_levels + log(widths)[:, None], axis=0) @ prior
@@ -205,7 +206,7 @@ def _contributions(
 
 def _in_order(x: Model, codes: Codes, numbers: Mapping[Hashable, Array], order: Sequence[int]) -> Array:
     """Return logs of the class and contributions of features at rows, (1 + features, rows, classes)."""
-    logs = x._log_joints_in_sequence(x._with_numbers(codes, numbers), order)
+    logs = x.log_joints_in_sequence(x.with_numbers(codes, numbers), order)
     with np.errstate(invalid="ignore"):
         logs[1:] = np.diff(logs, axis=0)[np.argsort(order)]
     return logs
@@ -214,7 +215,7 @@ def _in_order(x: Model, codes: Codes, numbers: Mapping[Hashable, Array], order: 
 def _alone(x: Model, codes: Codes, parents: Mapping[Hashable, Sequence[Hashable]]) -> dict[int, Array]:
     """Return the effects of features with a parent given the class alone, (rows, classes) each."""
     found: dict[int, Array] = {}
-    for owner, scope, part in x._effects(codes) if any(parents.values()) else ():
+    for owner, scope, part in x.effects_at(codes) if any(parents.values()) else ():
         if scope == (owner,):
             found[owner] = found.get(owner, 0.0) + part
     return found

@@ -94,17 +94,17 @@ def value_of_information(
     raw, data = read_one(model, row)
     table = None if costs is None else check_costs(costs, model.known_levels[-1])[0]
     placed, codes, numbers = _unknown(model, raw, data, unseen)
-    logs = placed._log_joint(placed._with_numbers(codes, numbers))
+    logs = placed.log_joint(placed.with_numbers(codes, numbers))
     if logs.max() == -np.inf:
         raise ValueError("row must have a positive probability; got 0. Fit the model with smooth above 0.")
-    now = np.exp(log_normalize(logs))[0]
+    now: Array = np.exp(log_normalize(logs))[0]
     measures = {"gain": _uncertainty}
     if table is not None:
         measures["cost_reduction"] = lambda posteriors: (posteriors @ table).min(axis=1)
     missing = np.flatnonzero(codes[:, 0] < 0).tolist()
     values = np.empty((len(missing), len(measures)))
     for i, (shares, posteriors) in enumerate(_outcomes(placed, codes, numbers, missing)):
-        chances = shares @ now
+        chances: Array = shares @ now
         values[i] = [float(m(now[None])[0] - chances @ m(posteriors)) for m in measures.values()]
     if not model.no_joint:
         values = np.maximum(values, 0.0)
@@ -122,7 +122,7 @@ def _unknown(
     x: Model, raw: Dataset, data: Dataset, unseen: str
 ) -> tuple[Model, Codes, Mapping[Hashable, Array]]:
     """Return the model, the codes of a row, -1 if missing in the raw row, and its numbers."""
-    placed, codes = x._place(data, unseen)
+    placed, codes = x.place(data, unseen)
     codes = codes[: len(x.features)].astype(np.intp)
     codes[[is_missing(own_values(raw, name)[0]) for name in x.features]] = -1
     return placed, codes, data.numbers
@@ -141,7 +141,7 @@ def _outcomes(
         if x.features[feature] in x.densities:
             yield from _values(x, codes, numbers, group)
             points, widths = grid_of(x.densities[x.features[feature]])
-            on_grid = x._at({x.features[feature]: tuple(points.tolist())})
+            on_grid = x.with_values({x.features[feature]: tuple(points.tolist())})
             yield from _values(on_grid, codes, numbers, [feature], np.log(widths))
             group = []
             continue
@@ -172,8 +172,8 @@ def _values(
         middle = None if name in x.densities else middles(x, name)
         if middle is not None:
             given.setdefault(name, np.full(len(owners), np.nan))[at] = middle
-    complete = x._with_numbers(rows, given)
-    shares, posteriors = x._value_logs(rows, owners), np.exp(log_normalize(x._log_joint(complete)))
+    complete = x.with_numbers(rows, given)
+    shares, posteriors = x.value_logs(rows, owners), np.exp(log_normalize(x.log_joint(complete)))
     for start, end in pairwise(starts.tolist()):
         logs = shares[start:end] + np.reshape(log_widths, (-1, 1))
         yield share_out(logs, axis=0), posteriors[start:end]

@@ -145,7 +145,7 @@ def written(arcs: Iterable[Sequence[Hashable]]) -> str:
 
 
 def check_start(
-    start: Any, class_var: Hashable, columns: Collection[Hashable], *, augmented: bool = False
+    start: BNC | None, class_var: Hashable, columns: Collection[Hashable], *, augmented: bool = False
 ) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the parents in an initial structure, without the class if `augmented`; {} for None."""
     if start is None:
@@ -272,7 +272,7 @@ class HillClimber:
         self, tolerance: float, sources: Positions, targets: Positions, deletions: Array, reversals: Array
     ) -> tuple[ArcMove, float] | None:
         """Return the first of the moves that tie with the best one."""
-        least = max(self._largest.max(initial=-np.inf), deletions.max(initial=-np.inf)) - tolerance
+        least: float = max(self._largest.max(initial=-np.inf), deletions.max(initial=-np.inf)) - tolerance
         better = np.flatnonzero(reversals >= least)  # only these are checked for cycles
         reversals[better[~self._graph.reversible(sources[better], targets[better])]] = -np.inf
         least = max(least, reversals.max(initial=-np.inf) - tolerance)
@@ -280,7 +280,7 @@ class HillClimber:
             return None
         reached = np.flatnonzero(self._largest >= least)
         if len(reached):
-            tied = self._open[reached] >= least
+            tied: Mask = self._open[reached] >= least
             source = int(tied.any(axis=0).argmax())
             target = int(reached[tied[:, source].argmax()])
             return ArcMove("add", source, target), float(self._open[target, source])

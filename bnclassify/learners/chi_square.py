@@ -159,7 +159,7 @@ def _of_levels(data: Learnable, alpha: float, df: str) -> Threshold:
 
     def threshold(family: Sequence[int]) -> Array:
         variable, *parents, _ = family
-        freedom = (levels[variable] - 1.0) * (levels - 1.0) * levels[parents].prod()
+        freedom: Array = (levels[variable] - 1.0) * (levels - 1.0) * levels[parents].prod()
         return np.where(freedom > 0, tests * _quantiles(classes * freedom, alpha), np.inf)
 
     return threshold
@@ -200,7 +200,7 @@ class _Selection:
         """Drop candidates with too small scores, and select the best of the others."""
         self.remains &= scores > _LEAST
         if self.remains.any():
-            best = scores[self.remains].max()
+            best: float = scores[self.remains].max()
             self.add(int(np.argmax(self.remains & (scores >= best - _LEAST))))
 
     def add(self, parent: int) -> None:

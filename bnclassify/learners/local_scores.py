@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import gammaln
 
-from ..base.arrays import TOLERANCE, Array, log, xlogx
+from ..base.arrays import TOLERANCE, Array, ArrayOf, log, xlogx
 from ..base.checks import OneOf, Real, ScoreName
 from ..base.messages import listed, warn
 from ..counts.contingency import Counts, count_families, family_counts, flat_index
@@ -60,10 +60,10 @@ def log_rising(n: Counts, a: Any) -> Array:
     return np.asarray(np.where(is_large, stirling, gammaln(n + small) - gammaln(small)))
 
 
-def _stirling_rest(x: Any) -> Any:
+def _stirling_rest(x: ArrayOf[Any]) -> ArrayOf[Any]:
     """Return ln Γ(x) − (x − 1/2) ln x + x − ln(2π)/2, for large x."""
-    square = x * x
-    return (1 / 12 - (1 / 360 - (1 / 1260 - 1 / 1680 / square) / square) / square) / x
+    square: ArrayOf[Any] = x * x
+    return np.asarray((1 / 12 - (1 / 360 - (1 / 1260 - 1 / 1680 / square) / square) / square) / x)
 
 
 SCORE_NAMES = ("loglik", "aic", "bic", "bde", "k2")
@@ -275,7 +275,8 @@ class Completions(Generic[D]):
     """All completions of the rows of data, row by row, with the numbers of the rows, (completions,)."""
 
     def __init__(self, data: D) -> None:
-        n_completions = np.where(data.codes < 0, np.array(data.cards)[:, None], 1).astype(float).prod(axis=0)
+        numbers = np.where(data.codes < 0, np.array(data.cards, dtype=float)[:, None], 1.0)
+        n_completions: Array = numbers.prod(axis=0)
         if n_completions.sum() > _MOST_COMPLETIONS:
             raise ValueError(
                 f"missing must not be 'em' if incomplete rows have more than {_MOST_COMPLETIONS:,} "
@@ -288,7 +289,7 @@ class Completions(Generic[D]):
             if hidden:
                 grid = np.indices([data.cards[column] for column in hidden]).reshape(len(hidden), -1)
                 at = self.starts[alike][:, None] + np.arange(grid.shape[1])
-                codes[np.ix_(hidden, at.ravel())] = np.tile(grid, len(alike))
+                codes[np.array(hidden)[:, None], at.ravel()] = np.tile(grid, len(alike))
         self.rows_given, self.weights = data, np.ones(len(data)) if data.weights is None else data.weights
         self.data = replace(
             data, codes=codes, index=pd.RangeIndex(len(self.rows)), weights=self.weights[self.rows]

@@ -272,11 +272,12 @@ def calibration_noise(sums: Array) -> float:
     Moivre E|X − np| = 2m C(n, m) pᵐ (1 − p)ⁿ⁻ᵐ⁺¹, where m = ⌊np⌋ + 1.
     """
     rows, probability, _ = sums[:, sums[0] > 0]
-    n, p = np.maximum(np.rint(rows), 1), np.minimum(probability / rows, 1.0)
-    m = np.minimum(np.floor(n * p) + 1, n)
-    choices = gammaln(n + 1) - gammaln(m + 1) - gammaln(n - m + 1)
+    n: Array = np.maximum(np.rint(rows), 1)
+    p: Array = np.minimum(probability / rows, 1.0)
+    m: Array = np.minimum(np.floor(n * p) + 1, n)
+    choices: Array = gammaln(n + 1) - gammaln(m + 1) - gammaln(n - m + 1)
     with np.errstate(divide="ignore"):
-        deviation = 2 * m * np.exp(choices + m * np.log(p) + (n - m + 1) * np.log1p(-p))
+        deviation: Array = 2 * m * np.exp(choices + m * np.log(p) + (n - m + 1) * np.log1p(-p))
     return float(deviation / n @ rows / rows.sum()) if len(rows) else np.nan
 
 
@@ -294,15 +295,15 @@ def _macro_mean(share: float, table: Array) -> float:
     """
     actual, predicted = table.sum(axis=1), table.sum(axis=0)
     occurs, rows = actual + predicted > 0, share * actual + (1 - share) * predicted
-    found = np.divide(np.diagonal(table), rows, out=np.zeros(len(rows)), where=rows > 0)
+    found: Array = np.divide(np.diagonal(table), rows, out=np.zeros(len(rows)), where=rows > 0)
     return float(np.mean(found[occurs])) if occurs.any() else np.nan
 
 
 def _kappa(table: Array) -> float:
     """Agreement beyond that of independent labels with the same margins; 0 if both are constant."""
-    n = table.sum()
+    n: float = table.sum()
     by_chance = float(table.sum(axis=0) @ table.sum(axis=1))
-    rest = n**2 - by_chance
+    rest: float = n**2 - by_chance
     if not n:
         return np.nan
     return float((n * np.trace(table) - by_chance) / rest) if rest > 0 else 0.0
@@ -310,12 +311,13 @@ def _kappa(table: Array) -> float:
 
 def _mcc(table: Array) -> float:
     """Correlation of the indicators of actual and predicted classes; 0 if one of them does not vary."""
-    n, actual, predicted = table.sum(), table.sum(axis=1), table.sum(axis=0)
-    variances = (n**2 - actual @ actual) * (n**2 - predicted @ predicted)
+    actual, predicted = np.asarray(table.sum(axis=1)), np.asarray(table.sum(axis=0))
+    n = float(table.sum())
+    variances = float((n**2 - actual @ actual) * (n**2 - predicted @ predicted))
     if not n:
         return np.nan
-    covariance = n * np.trace(table) - actual @ predicted
-    return float(covariance / np.sqrt(variances)) if variances > 0 else 0.0
+    covariance = float(n * np.trace(table) - actual @ predicted)
+    return covariance / float(np.sqrt(variances)) if variances > 0 else 0.0
 
 
 def _log_densities(logs: Array, actual: Codes, weights: Array) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ..base.arrays import Array, ArrayOf, Mask, Positions
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions
 from ..base.checks import OneOf, Seed, Whole, check_rng
 from ..base.messages import listed, shown, warn
 from ..frames.frame import encode_frame
@@ -73,7 +73,7 @@ def encode_classes(y: ArrayLike) -> tuple[ArrayOf[Any], tuple[Any, ...]]:
     if isinstance(y, str | pd.DataFrame) or np.ndim(y) != 1:
         raise TypeError(f"y must be the class of each row; got {type(y).__name__}.")
     data = encode_frame(pd.Series(y).to_frame("y"), ["y"], argument="y")
-    codes = data.codes[0]
+    codes: Codes = data.codes[0]
     if codes.min(initial=0) < 0:
         raise ValueError(
             f"y must have a class in every row; {np.count_nonzero(codes < 0)} rows have no class. Drop them."
@@ -81,7 +81,7 @@ def encode_classes(y: ArrayLike) -> tuple[ArrayOf[Any], tuple[Any, ...]]:
     return codes, data.levels[0]
 
 
-def warn_of_small_classes(sizes: ArrayOf[Any], levels: Iterable[Any], k: int) -> None:
+def warn_of_small_classes(sizes: ArrayOf[Any], levels: Iterable[Hashable], k: int) -> None:
     """Warn of classes with fewer rows than folds."""
     small = [level for level, size in zip(levels, sizes, strict=False) if 0 < size < k]
     if small:
@@ -213,7 +213,7 @@ def split_weights(
 
 
 def draw_parts(
-    codes: ArrayOf[Any], levels: Iterable[Any], weights: Array | None, k: int, rng: np.random.Generator
+    codes: ArrayOf[Any], levels: Iterable[Hashable], weights: Array | None, k: int, rng: np.random.Generator
 ) -> list[tuple[Positions, Array | None]]:
     """Draw stratified folds: the rows that each tests and, for whole weights, the parts of their weights."""
     whole = weights is not None and not (weights % 1).any() and weights.sum() < 2**53
@@ -340,7 +340,7 @@ class GivenFolds:
     """Folds of partitioned data given by a column, one fold for each of the ``labels`` that occur in it."""
 
     column: Hashable
-    labels: tuple[Any, ...]
+    labels: tuple[Hashable, ...]
 
     @property
     def columns(self) -> tuple[Hashable, ...]:

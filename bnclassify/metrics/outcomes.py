@@ -21,7 +21,7 @@ from ..model.model import Model
 class Labelling:
     """The names of an array of rows and classes: labels of the columns, name of the class, row labels."""
 
-    classes: tuple[Any, ...]
+    classes: tuple[Hashable, ...]
     name: Hashable
     index: pd.Index[Any]
     made: pd.CategoricalDtype | None = None
@@ -50,7 +50,7 @@ class Outcome:
     labelling: Labelling
     weights: Array | None = None
 
-    def logs_of(self, classes: tuple[Any, ...]) -> Array:
+    def logs_of(self, classes: tuple[Hashable, ...]) -> Array:
         """Return the log joint with these columns; a class that the model does not contain is impossible."""
         if classes == self.labelling.classes:
             return self.logs
@@ -105,8 +105,8 @@ def outcomes_of(x: Model, rows: Dataset) -> Outcomes:
     check_size(len(rows), max(map(len, levels[n:])))
     data = encode_for(x, rows, x.features, "dataset")
     placed: Any
-    placed, codes = x._place(data)
+    placed, codes = x.place(data)
     actual = match(rows, x.targets, levels[n:])
-    logs = placed._log_marginals(codes)
+    logs = placed.log_marginals(codes)
     given = actual, x.targets, levels[n:], rows.index, rows.weights
-    return Outcomes(logs, *given, lambda: placed._most_probable(codes))
+    return Outcomes(logs, *given, lambda: placed.most_probable(codes))

@@ -107,9 +107,9 @@ def check_not_dropped(x: Model, argument: str, names: Iterable[Any]) -> None:
 
 
 def _of_members(x: Model, question: str) -> TypeError:
-    got, remedy = x._called, "Fit one"
+    got, remedy = x.called, "Fit one"
     if len(x.members) > 1:
-        got = f"a model of {len(x.members)} networks ({x.called or type(x).__name__})"
+        got = f"a model of {len(x.members)} networks ({x.called})"
         remedy = "Call it on each of members(x), or fit a single network"
     return TypeError(f"{question} requires a single network (BNC); got {got}. {remedy}: {A_NETWORK}.")
 
@@ -147,8 +147,8 @@ def read_for(
 def log_joint(x: Model, data: Dataset, *, unseen: str | None = None) -> Array:
     """Return ln P(observed features, class), (rows, classes), of rows with a column per feature."""
     check_size(len(data), len(x.known_levels[-1]))
-    placed, codes = x._place(data, unseen)
-    logs: Array = placed._log_joint(codes)
+    placed, codes = x.place(data, unseen)
+    logs: Array = placed.log_joint(codes)
     return logs
 
 

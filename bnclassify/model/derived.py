@@ -22,7 +22,7 @@ def forwarding(*names: str) -> Callable[[type[M]], type[M]]:
     return decorate
 
 
-@forwarding("class_var", "features", "parents", "graph", "levels", "missing_rule", "facts", "_with_numbers")
+@forwarding("class_var", "features", "parents", "graph", "levels", "missing_rule", "facts", "with_numbers")
 class BuiltOn(Model):
     """A model that shares class, features, parents and levels with another one."""
 
@@ -33,7 +33,7 @@ class BuiltOn(Model):
             """The other model."""
 
 
-@forwarding("fitted", "_class_prior", "_arc_shares", "_value_logs")
+@forwarding("fitted", "class_prior", "arc_shares", "value_logs")
 class Derived(BuiltOn):
     """A model that changes the posterior of a fitted one, its attribute ``base``."""
 
@@ -44,17 +44,17 @@ class Derived(BuiltOn):
         """The fitted model."""
         return self.base
 
-    def _estimate(self, data: Any, prior: Any) -> Model:
-        """Raise an error, because tables alone would be those of the other model; see `_estimate_base`."""
+    def estimate(self, data: Any, prior: Any) -> Model:
+        """Raise an error, because tables alone would be those of the other model; see `estimate_base`."""
         raise TypeError(
-            f"x must be a model that can be refitted; got {self._called}, a Derived without _estimate. "
-            "Make it in a method of lp, which its recipe then repeats, and define _estimate."
+            f"x must be a model that can be refitted; got {self.called}, a Derived without estimate. "
+            "Make it in a method of lp, which its recipe then repeats, and define estimate."
         )
 
-    def _estimate_base(self, data: Any, prior: Any) -> Model:
+    def estimate_base(self, data: Any, prior: Any) -> Model:
         """Return the other model with tables estimated from data, for methods that then derive from it."""
-        return renewed(self.base, recipe=self.recipe)._estimate(data, prior)
+        return renewed(self.base, recipe=self.recipe).estimate(data, prior)
 
-    def _check_refitted(self, fitted: Model) -> None:
-        if type(self)._estimate is Derived._estimate and type(fitted) is not type(self):
-            self._estimate(None, None)  # which raises an error
+    def check_refitted(self, fitted: Model) -> None:
+        if type(self).estimate is Derived.estimate and type(fitted) is not type(self):
+            self.estimate(None, None)  # which raises an error

@@ -8,6 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ..recipe.leave_one_out import LeaveOneOutSummary
     from .model import Model
     from .recipes import Rows
 
@@ -18,7 +19,7 @@ _MOST = 6
 
 def facts_of(x: Model) -> dict[str, Any]:
     """Return the facts of a model by name, in the order in which they are shown: numbers and text."""
-    several, rows = len(x.targets) > 1, x._trained_on if x.fitted else None
+    several, rows = len(x.targets) > 1, x.trained_on if x.fitted else None
     latent = " (latent)" if x.observed == x.features else ""
     facts: dict[str, Any] = {f"class variable{'s' * several}": ", ".join(map(str, x.targets)) + latent}
     if rows is not None:
@@ -28,7 +29,7 @@ def facts_of(x: Model) -> dict[str, Any]:
             weights = f"weights of {rows.size:,.0f} rows" if round(rows.size) != rows.given else ""
             how = ", ".join(filter(None, [groups, weights]))
             facts["rows"] = f"{rows.given:,} ({how})" if how else rows.given
-        parts = rows.classes or [zip(x.levels_by_name[x.class_var], x._class_prior(), strict=True)]
+        parts = rows.classes or [zip(x.levels_by_name[x.class_var], x.class_prior(), strict=True)]
         shares = dict(zip(x.targets, map(_write_shares, parts), strict=True))
         texts = [f"{name}: {text}" if several else text for name, text in shares.items()]
         facts["class proportions"] = _some(texts, "; ") or None
@@ -69,10 +70,10 @@ def mark_up(x: Model, picture: str) -> str:
     return f'{frame}{picture}<table style="border:0;background:#fff">{"".join(rows)}</table></div>'
 
 
-def _confidence(summary: Any) -> str:
+def _confidence(summary: LeaveOneOutSummary) -> str:
     """Say in words by how much the evidence counts, and which share of it logistic regression provides."""
     regression = summary.regression_power or 0.0
-    total = summary.fold_power + regression
+    total = (summary.fold_power or 0.0) + regression
     change = "reduced" if total < 1 else "increased"
     by = f"{change} by {abs(1 - total):.0%}" if abs(1 - total) >= 0.005 else "unchanged"
     share = f"; {regression / total:.0%} from logistic regression" if regression else ""
@@ -122,7 +123,7 @@ def _missing(x: Model, rows: Rows | None) -> str:
     if rows is not None:
         n = sum(name in rows.incomplete for name in x.features)
         method = "EM" if x.network is not None and "em" in x.network.learned else "available cases"
-        shifts = ", and a shift of the log odds" if x._weighs_missing else ""
+        shifts = ", and a shift of the log odds" if x.weighs_missing else ""
         if n or not levels:
             texts.append(f"in {n} feature{'s' * (n > 1)} ({method}{shifts})" if n else "none in training")
     return "; ".join([*texts, f"{'others ' * bool(levels)}in new rows {x.missing_rule}"])

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, log_normalize, log_sum_exp
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, log_normalize
 from ..base.checks import OneOf, Optional
 from ..base.immutable import EMPTY, Immutable, cached_property
 from ..base.messages import listed
@@ -25,10 +24,10 @@ from .recipes import A_NETWORK, Recipe, Rows, Step, Tally
 
 if TYPE_CHECKING:
     from ..network.classifiers import Graph
+    from ..network.densities import Density
 
 M = TypeVar("M", bound="Model")
 Fit: TypeAlias = Callable[[Any, Any], "Model"]
-Choose: TypeAlias = Callable[[Array], tuple[Positions, Mask]]
 
 
 class Model(Immutable):
@@ -67,16 +66,13 @@ class Model(Immutable):
     one_class = True
     """Whether it predicts a single class variable."""
 
-    densities: Mapping[Hashable, Any] = EMPTY
+    densities: Mapping[Hashable, Density] = EMPTY
     """The densities of the features that are numbers, by name."""
 
-    called = ""
-    """What messages call the model type, if it is not public."""
+    splits_tables = False
+    """Whether `marginal_tables` are terms of its scores; if not, they are ratios of its scores."""
 
-    _splits_tables = False
-    """Whether `_marginal_tables` are terms of its scores; if not, they are ratios of its scores."""
-
-    _weighs_missing = False
+    weighs_missing = False
     """Whether missing values contribute to the log odds."""
 
     is_average = False
@@ -85,10 +81,10 @@ class Model(Immutable):
     is_sampled = False
     """Whether questions about features are answered by draws, because it has no joint distribution."""
 
-    _recipe = "plain"
+    default_steps = "plain"
     """The steps of the default recipe for this type of model, a key of ``recipe.default.STEPS``."""
 
-    _svg: Callable[[Model], str] = staticmethod(lambda x: "")
+    svg: Callable[[Model], str] = staticmethod(lambda x: "")
     """Draws a model for a notebook; set by the module that draws networks."""
 
     @property
@@ -102,7 +98,7 @@ class Model(Immutable):
         return None if self.preparation is None else self.preparation.discretizer
 
     @property
-    def _trained_on(self) -> Rows | None:
+    def trained_on(self) -> Rows | None:
         """The rows that its parameters were estimated from, if they are known."""
         return None if self.recipe is None else self.recipe.rows
 
@@ -174,18 +170,18 @@ class Model(Immutable):
         return pd.CategoricalDtype(pd.Index(list(self.known_levels[-1]), tupleize_cols=False))
 
     @property
-    def _called(self) -> str:
+    def called(self) -> str:
         """The model type in messages, with an article."""
         name = type(self).__name__
-        return self.called or f"{'an' if name[0] in 'AEM' else 'a'} {name}"
+        return f"{'an' if name[0] in 'AEM' else 'a'} {name}"
 
-    def _written_levels(self, name: Hashable) -> tuple[Any, ...]:
+    def written_levels(self, name: Hashable) -> tuple[Hashable, ...]:
         """Return the levels of a feature; if they are intervals, as text with readable digits."""
         short = () if self.discretizer is None else self.discretizer.short_intervals.get(name, ())
         return (*short, *self.levels_by_name[name][len(short) :])
 
     @property
-    def levels_by_name(self) -> dict[Hashable, tuple[Any, ...]]:
+    def levels_by_name(self) -> dict[Hashable, tuple[Hashable, ...]]:
         """The levels of each variable."""
         return dict(zip(self.variables, self.known_levels, strict=True))
 
@@ -219,7 +215,7 @@ class Model(Immutable):
         return write_facts(self)
 
     def _repr_html_(self) -> str:
-        return mark_up(self, type(self)._svg(self))
+        return mark_up(self, type(self).svg(self))
 
     if not TYPE_CHECKING:  # so that mypy reports unknown attributes
 
@@ -232,176 +228,153 @@ class Model(Immutable):
 
     # Defaults of the methods that functions call.
 
-    def _place(self, data: Dataset, unseen: str | None = None) -> tuple[Self, Codes]:
-        """Return rows as `_code` does, and the model for them, in which values with densities are levels."""
-        return self, self._code(data, unseen)
+    def place(self, data: Dataset, unseen: str | None = None) -> tuple[Self, Codes]:
+        """Return rows as `code` does, and the model for them, in which values with densities are levels."""
+        return self, self.code(data, unseen)
 
-    def _code(self, data: Dataset, unseen: str | None = None) -> Codes:
-        """Return rows in the form of `_log_joint`: (features, rows) codes, or `RowsWithNumbers`."""
+    def code(self, data: Dataset, unseen: str | None = None) -> Codes:
+        """Return rows in the form of `log_joint`: (features, rows) codes, or `RowsWithNumbers`."""
         n = len(self.features)
         codes = match(data, self.features, self.known_levels[:n], unseen=unseen)
-        return self._with_numbers(codes, data.numbers)
+        return self.with_numbers(codes, data.numbers)
 
-    def _with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Codes:
+    def with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Codes:
         """Return codes, with the numbers that the model needs."""
         return codes
 
-    def _log_joint(self, codes: Codes) -> Array:
+    def log_joint(self, codes: Codes) -> Array:
         """Return ln P(observed features, class), (rows, classes), from (features, rows) codes, -1 missing."""
         raise TypeError(
             f"x must predict one class; got a model of {listed(self.targets)}. Use predict(x, newdata), or "
             "explain(x, row, class_var=...) for one of them."
         )
 
-    def _value_logs(self, codes: Codes, features: Positions) -> Array:
+    def value_logs(self, codes: Codes, features: Positions) -> Array:
         """Return ln P(value, observed | class) plus a constant of the class and of the feature of each row.
 
         The rows of one of the ``features``, (rows,), differ in this feature only.
         """
-        return self._log_joint(codes)
+        return self.log_joint(codes)
 
-    def _score_and_offset(self, codes: Codes) -> tuple[Array, Array]:
+    def score_and_offset(self, codes: Codes) -> tuple[Array, Array]:
         """Return what a power of the model raises of its scores, and the rest, (rows, classes)."""
-        score = self._log_joint(codes)
+        score = self.log_joint(codes)
         return score, np.zeros(score.shape)
 
-    def _unadjusted(self, codes: Codes) -> Array:
+    def unadjusted(self, codes: Codes) -> Array:
         """Return the log joint without the rule for incomplete rows of models with powers."""
-        return self._log_joint(codes)
+        return self.log_joint(codes)
 
-    def _log_marginals(self, codes: Codes) -> list[Array]:
+    def log_marginals(self, codes: Codes) -> list[Array]:
         """Return ln P(label, observed features) for each target variable, (rows, labels) each."""
-        return [self._log_joint(codes)]
+        return [self.log_joint(codes)]
 
-    def _log_joint_at(self, codes: Codes, labels: Codes) -> Array:
+    def log_joint_at(self, codes: Codes, labels: Codes) -> Array:
         """Return ln P(labels, observed features), (rows,); labels are (class variables, rows) codes."""
-        return _at(self._log_joint(codes), labels)
+        return _at(self.log_joint(codes), labels)
 
-    def _log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
+    def log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
         """Return ln P(labels | observed features), (rows,)."""
-        return _at(log_normalize(self._log_joint(codes)), labels)
+        return _at(log_normalize(self.log_joint(codes)), labels)
 
-    def _with_class(self, variable: int) -> Model | None:
+    def with_class(self, variable: int) -> Model | None:
         """Return the joint distribution with a feature and the class exchanged, or None if there is none."""
         return None
 
-    def _class_prior(self) -> Array:
+    def class_prior(self) -> Array:
         """Return P(class), (classes,): by default the posterior of a row whose features are all missing."""
         nothing = np.full((len(self.features), 1), -1, dtype=np.int8)
-        return np.exp(log_normalize(self._log_joint(nothing))).ravel()
+        return np.exp(log_normalize(self.log_joint(nothing))).ravel()
 
-    def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
+    def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
         """Return the log joint of class and first 0, 1 … features, (1 + features, rows, classes)."""
-        return in_sequence(self._log_joint, codes, order)
+        return in_sequence(self.log_joint, codes, order)
 
-    def _weigh_evidence(
-        self, codes: Codes, order: Sequence[int], choose: Choose
-    ) -> tuple[Array, Positions, Mask, Array]:
-        """Return (rows, 1 + features) contributions of prior and features to the log odds, NaN if undefined.
+    def is_silent(self, codes: Codes) -> Mask:
+        """Return which values, (features, rows), contribute nothing to the log odds: missing ones."""
+        return np.zeros(codes.shape, dtype=bool) if self.weighs_missing else codes[:] < 0
 
-        ``choose`` returns, from the log joint, the class to explain in each row and the classes to compare it
-        with, which are also returned, and the posterior of the class to explain.
-        """
-        logs = self._log_joints_in_sequence(codes, order)
-        targets, rivals = choose(logs[-1])
-        at = np.arange(codes.shape[1])
-        with np.errstate(invalid="ignore"):
-            odds = logs[:, at, targets] - log_sum_exp(np.where(rivals, logs, -np.inf))
-            # Odds that are infinite for the first features only, as averages can be, are those before;
-            # infinite odds stay infinite: inf − inf counts as 0.
-            last = odds[-1].copy()
-            for before, now in pairwise(odds):
-                kept = np.where(np.isinf(now), now != last, np.isinf(before) & (before == last))
-                now[:] = np.where(kept, before, now)
-            steps = np.where(odds[1:] == odds[:-1], 0.0, np.diff(odds, axis=0))
-        if not self._weighs_missing:
-            steps = np.where(codes[list(order)] < 0, 0.0, steps)
-        posteriors = np.exp(log_normalize(logs[-1]))[at, targets]
-        weights = np.concatenate([odds[:1], steps]).T
-        weights[np.isnan(odds[-1])] = np.nan
-        return weights, targets, rivals, posteriors
-
-    def _marginal_tables(self) -> tuple[Array, ...]:
+    def marginal_tables(self) -> tuple[Array, ...]:
         """Return ln P(level | class) of each feature alone, (levels + 1, classes), 0 if missing."""
         n, tables = len(self.features), []
         for i, labels in enumerate(self.known_levels[:n]):
             codes = np.full((n, len(labels) + 1), -1, dtype=np.intp)
             codes[i, :-1] = np.arange(len(labels))
-            logs = self._log_joint(codes)
+            logs = self.log_joint(codes)
             with np.errstate(invalid="ignore"):  # a class of probability 0
                 tables.append(logs - logs[-1])
             tables[-1][-1] = 0.0
         return tuple(tables)
 
     @cached_property
-    def _marginals(self) -> tuple[Array, ...]:
-        return self._marginal_tables()
+    def marginals(self) -> tuple[Array, ...]:
+        return self.marginal_tables()
 
-    def _effects(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
+    def effects_at(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
         """Yield contributions at rows, (rows, classes): the feature that has it, those that it depends on."""
-        for i, table in enumerate(self._marginals):
+        for i, table in enumerate(self.marginals):
             yield i, (i,), table[codes[i]]  # the last entry of -1
 
-    def _draw(self, n: int, rng: np.random.Generator) -> Codes:
+    def draw(self, n: int, rng: np.random.Generator) -> Codes:
         """Draw n rows, (variables, n) codes with the class last."""
         raise self._lacks("draw rows")
 
-    def _at(self, values: Mapping[Hashable, tuple[Any, ...]]) -> Self:
+    def with_values(self, values: Mapping[Hashable, tuple[Hashable, ...]]) -> Self:
         """Return the model with some values of features that are numbers as their levels."""
         return self
 
-    def _numbers_at(self, codes: Codes, rng: np.random.Generator | None = None) -> dict[Hashable, Array]:
+    def numbers_at(self, codes: Codes, rng: np.random.Generator | None = None) -> dict[Hashable, Array]:
         """Return features that are numbers in complete rows, (rows,): conditional means, or drawn by rng."""
         return {}
 
-    def _complete(self, codes: Codes, rng: np.random.Generator | None = None) -> Codes:
+    def complete(self, codes: Codes, rng: np.random.Generator | None = None) -> Codes:
         """Return (variables, rows) codes with the most probable values for missing ones, or drawn by rng."""
         raise self._lacks("fill in values")
 
-    def _sampling(self, burn_in: int) -> Callable[[Codes, np.random.Generator | None], Codes]:
-        """Return `_complete`, with a number of sweeps if the model is sampled."""
-        return self._complete
+    def sampling(self, burn_in: int) -> Callable[[Codes, np.random.Generator | None], Codes]:
+        """Return `complete`, with a number of sweeps if the model is sampled."""
+        return self.complete
 
-    def _of_class(self, class_var: Hashable | None) -> Model:
+    def of_class(self, class_var: Hashable | None) -> Model:
         """Return the model of one of the class variables; with one class, the model itself."""
         Optional(OneOf([self.class_var])).check("class_var", class_var)
         return self
 
-    def _estimate(self, data: Countable, prior: Any) -> Model:
+    def estimate(self, data: Countable, prior: Any) -> Model:
         """Return the structure with tables from data of the model's variables, coded by its levels."""
         return estimated(self, data, prior)
 
-    def _check_refitted(self, fitted: Model) -> None:
+    def check_refitted(self, fitted: Model) -> None:
         """Raise a TypeError if its recipe gave ``fitted``, which is not a model of its kind."""
 
-    def _weights(self) -> Any:
+    def feature_weights(self) -> Any:
         """Return the weights of features, the class first, as a dict or a frame by term, or None."""
         weights = self.learned.get("weights")
         return None if weights is None else dict(zip(self.features, weights, strict=True))
 
     # What is estimated.
 
-    def _count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
+    def count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
         """Return the counts behind the tables; counts of different rows add up."""
         raise self._lacks("count")
 
-    def _tabulate(self, tally: Tally) -> Self:
+    def tabulate(self, tally: Tally) -> Self:
         """Return the structure, whose levels are known, with tables and their counts."""
         raise self._lacks("make tables")
 
-    def _count_all(self, data: Countable, prior: Any) -> tuple[Any, ...]:
+    def count_all(self, data: Countable, prior: Any) -> tuple[Any, ...]:
         """Return the counts behind the tables in all rows."""
-        return data.count_all(partial(self._count, prior=prior))
+        return data.count_all(partial(self.count, prior=prior))
 
-    def _distributions(self) -> Iterable[tuple[Hashable, Array]]:
+    def distributions(self) -> Iterable[tuple[Hashable, Array]]:
         """Return variables and their tables, which sum to 1 along the first axis."""
         return ()
 
-    def _each(self, function: Callable[..., Any], *others: Any) -> Any:
+    def each(self, function: Callable[..., Model], *others: Any) -> Model:
         """Apply a function to each part of the model that has counts, with the same part of ``others``."""
         return function(self, *others)
 
-    def _recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any) -> Any:
+    def recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Model) -> Any:
         """Return counts of the model ``before`` its levels changed, for the levels that it has now."""
         families = zip(counts, self._counted_families, strict=True)
         return tuple([recoded(table, [recodings[v] for v in family]) for table, family in families])
@@ -411,11 +384,11 @@ class Model(Immutable):
         """The families that are counted, each a variable and its parents."""
         return ()
 
-    def _log_joint_of_counts(self, data: Countable) -> float | None:
+    def log_joint_of_counts(self, data: Countable) -> float | None:
         """Return Σ ln P(row) if counts by the source of rows suffice, or None."""
         return None
 
-    def _tally(self) -> Tally:
+    def tally(self) -> Tally:
         """Return the counts behind the tables; raise if the tables depend on more than counts."""
         tally = self.learned.get("counts")
         if isinstance(tally, Tally) and tally.prior is not None:
@@ -429,33 +402,33 @@ class Model(Immutable):
             f"with such tables: {A_NETWORK}."
         )
 
-    def _fit(self, dataset: Any, step: Step, fit: Fit) -> Model:
+    def fit_by(self, dataset: Any, step: Step, fit: Fit) -> Model:
         """Return the fitted structure; ``fit`` needs a structure and its rows, and ``step`` is the call."""
         return fit(self, dataset)
 
-    def _update(self, dataset: Any, update: Fit) -> Model:
+    def update_by(self, dataset: Any, update: Fit) -> Model:
         """Return the model updated with more rows; ``update`` needs a model and the rows to add."""
         return update(self, dataset)
 
-    def _check_em(self) -> None:
-        """Raise a TypeError unless `_maximize` is defined."""
-        if type(self)._maximize is Model._maximize:
-            reason = self.no_joint or f"it is not defined for {self._called}; omit it"
+    def check_em(self) -> None:
+        """Raise a TypeError unless `maximize` is defined."""
+        if type(self).maximize is Model.maximize:
+            reason = self.no_joint or f"it is not defined for {self.called}; omit it"
             raise TypeError(f'missing: "em" needs a joint distribution; {reason}')
 
-    def _maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
+    def maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
         """Return the structure with the tables that EM finds."""
         raise self._lacks("run EM")
 
-    def _left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: Any) -> Array:
+    def log_joint_left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: Any) -> Array:
         """Return ln P(features, class) of rows, each under the model of all other rows, (rows, classes)."""
-        raise TypeError(f"held_out must be None for {self._called}, for which 'power' is not defined.")
+        raise TypeError(f"held_out must be None for {self.called}, for which 'power' is not defined.")
 
-    def _warn_of_size(self, rows: int) -> None:
+    def warn_of_size(self, rows: int) -> None:
         """Warn if the tables have too many parameters for the number of rows."""
 
     @property
-    def _settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """The properties in which models must agree so that their counts can be added."""
         kinds = [getattr(kind, "__name__", type(kind).__name__) for kind in self.densities.values()]
         return {
@@ -470,54 +443,53 @@ class Model(Immutable):
         }
 
     def _lacks(self, action: str) -> TypeError:
-        """Return the error that an action is not defined for a model type."""
-        return TypeError(f"x must be a model that can {action}; got {self._called}.")
+        return TypeError(f"x must be a model that can {action}; got {self.called}.")
 
     # What pictures show.
 
-    def _curve(self, feature: Hashable) -> Array | None:
+    def curve(self, feature: Hashable) -> Array | None:
         """Return the numbers at which the effect of a feature is drawn; None if it depends on codes alone."""
         return None
 
-    def _training_points(self, feature: Hashable) -> tuple[Array, Array] | None:
+    def training_points(self, feature: Hashable) -> tuple[Array, Array] | None:
         """Return training values of a feature, and their shares, if its effect is a curve; or None."""
         return None
 
-    def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
+    def arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         """Return the share of the members that have each arc, (from, to); 1 in a single model."""
         return {(parent, variable): 1.0 for variable, parents in self.parents.items() for parent in parents}
 
-    def _members_note(self) -> str:
+    def members_note(self) -> str:
         """Return a note on the members of an average for its picture; empty for a single model."""
         n = self.facts().get("num. members")
         return "" if n is None else f"average of {n:,} networks"
 
-    def _feature_shares(self) -> tuple[dict[Hashable, float], str]:
+    def feature_shares(self) -> tuple[dict[Hashable, float], str]:
         """Return weights of features for its picture, and a note on them."""
         return {}, ""
 
     # The scores as formulas and points.
 
-    def _formula(self) -> Formula:
+    def formula(self) -> Formula:
         """Return the scores of the classes as a formula of tables, which other languages can evaluate."""
         raise TypeError(
-            f"x must be a model whose scores are sums of tables; got {self._called}. Use a model of "
+            f"x must be a model whose scores are sums of tables; got {self.called}. Use a model of "
             "one class variable, fitted without kernels and without subsumption."
         )
 
-    def _value_formulas(self) -> tuple[Formula, ...] | None:
-        """Return formulas of `_value_logs`, whose exponentials are added; None for those in `_formula`."""
+    def value_formulas(self) -> tuple[Formula, ...] | None:
+        """Return formulas of `value_logs`, whose exponentials are added; None for those in `formula`."""
         return None
 
-    def _term_scopes(self) -> list[tuple[int, ...]] | None:
+    def term_scopes(self) -> list[tuple[int, ...]] | None:
         """Return the features of each term of the log odds; None if they are not a sum of terms."""
         return None
 
-    def _averaged(self) -> tuple[Model, ...]:
+    def averaged(self) -> tuple[Model, ...]:
         """Return the models whose joint distributions it averages in every row; none by default."""
         return ()
 
-    def _points_of(self, codes: Codes, order: Sequence[int]) -> ArrayOf[Any] | None:
+    def points_of(self, codes: Codes, order: Sequence[int]) -> ArrayOf[Any] | None:
         """Return the points of a scorecard: its start, and of each feature, (rows, 1 + features); or None."""
         return None
 
@@ -539,9 +511,9 @@ def _at(logs: Array, labels: Codes) -> Array:
 
 
 def estimated(x: M, data: Countable, prior: Any) -> M:
-    """Return a structure with tables from data, as its method `_estimate` does by default."""
+    """Return a structure with tables from data, as its method `estimate` does by default."""
     structure = renewed(x, levels=data.levels)
-    return structure._tabulate(Tally(structure._count_all(data, prior), prior).narrowed())
+    return structure.tabulate(Tally(structure.count_all(data, prior), prior).narrowed())
 
 
 def renewed(x: M, **changes: Any) -> M:

@@ -119,7 +119,7 @@ def feature_families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
 
 
 @_returns("dict of tuple", "One tuple of levels per variable, in the order of tables; empty for a number.")
-def values(x: Model) -> dict[Hashable, tuple[Any, ...]]:
+def values(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the levels of each variable.
 
     {any model}

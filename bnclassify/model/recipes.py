@@ -21,6 +21,7 @@ from ..frames.schema import Schema
 from ..numbers.preparation import Preparation
 
 if TYPE_CHECKING:
+    from ..network.priors import PseudoCounts
     from .model import Model
 
 _MOST_CHARACTERS = 40
@@ -86,7 +87,7 @@ class Rows(Immutable):
         numbers = getattr(data, "numbers", {})
         lacking = [name for name, gap in zip(data.columns, data.incomplete.tolist(), strict=True) if gap]
         coded = [n for n in lacking if n not in data.schema.numeric or np.isnan(numbers.get(n, 0)).any()]
-        levels: list[tuple[Any, ...]] = [data.levels[data.positions[name]] for name in targets]
+        levels: list[tuple[Hashable, ...]] = [data.levels[data.positions[name]] for name in targets]
         counts = [data.label_counts(name).tolist() for name in targets]
         classes = [tuple(zip(*pair, strict=True)) for pair in zip(levels, counts, strict=True)]
         labels, given = getattr(data, "cases", None), getattr(data, "given", 0)
@@ -185,10 +186,10 @@ def ends(interval: float) -> list[float]:
     return [(1 - interval) / 2, (1 + interval) / 2]
 
 
-def table_bounds(counts: Array, prior: Any, interval: float) -> Array:
+def table_bounds(counts: Array, prior: PseudoCounts, interval: float) -> Array:
     """Return the quantiles of the entries of a table, (2, levels, parents' levels…): each is Beta."""
     levels, *parent_cards = counts.shape
-    mass = counts + prior.per_cell(levels, prod(parent_cards))
+    mass: Array = counts + prior.per_cell(levels, prod(parent_cards))
     rest = mass.sum(axis=0) - mass if levels > 1 else np.zeros(mass.shape)
     tails = np.reshape(ends(interval), (2, *[1] * mass.ndim))
     return np.where(rest > 0, betaincinv(mass, np.where(rest > 0, rest, 1.0), tails), 1.0)
@@ -199,7 +200,7 @@ def drawn_bounds(
 ) -> Array:
     """Return the quantiles, (2, …), of a function of models with drawn tables."""
     rng = np.random.default_rng(seed)
-    tables = (x._each(lambda part: _draw_tables(part, rng)) for _ in range(draws))
+    tables = (x.each(lambda part: _draw_tables(part, rng)) for _ in range(draws))
     drawn = np.stack([probabilities(one) for one in tables], axis=-1)
     return np.asarray(np.quantile(drawn, ends(interval), axis=-1))
 
@@ -210,7 +211,7 @@ def posterior_tally(x: Model) -> Tally:
     if isinstance(tally, Tally) and getattr(tally.prior, "is_positive", False) and not x.densities:
         return tally
     raise ValueError(
-        f"interval must be None for {x._called} without refits, whose tables are more than counts and a "
+        f"interval must be None for {x.called} without refits, whose tables are more than counts and a "
         "prior above 0. Fit with interval=True, as in bnc(class_var=..., dataset=..., interval=True), or fit "
         f"a network: {A_NETWORK}."
     )
@@ -219,7 +220,7 @@ def posterior_tally(x: Model) -> Tally:
 def _draw_tables(x: Model, rng: np.random.Generator) -> Model:
     """Return a model with tables that are drawn from their posterior distribution."""
     tally = posterior_tally(x)
-    return x._tabulate(Tally(tally.counts, tally.prior.drawn(rng)))
+    return x.tabulate(Tally(tally.counts, tally.prior.drawn(rng)))
 
 
 def with_bounds(frame: pd.DataFrame, bounds: Array) -> pd.DataFrame:

@@ -50,7 +50,7 @@ class AWNB(Method):
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> BNC:
         """Return the network with its tables weighted."""
-        fitted = check_augmented(x, self.argument)._estimate(data, prior)
+        fitted = check_augmented(x, self.argument).estimate(data, prior)
         samples = _bootstrap(data, self.awnb_trees, self.awnb_bootstrap, rng)
         unweighted = replace(data, weights=None)  # larger weights increase the probability to be drawn
         return with_weights(fitted, depth_weights(unweighted, x.features, x.class_var, samples))
@@ -106,8 +106,8 @@ def min_testing_depths(class_var: Hashable, dataset: InFull) -> pd.Series[Any]:
        attributes in decision trees. Data Mining and Knowledge Discovery 3.
     """
     data = prepare_rows(dataset, class_var)
-    depths = testing_depths(data, data.features, class_var, [np.arange(len(data))])[0]
-    tested = depths > 0
+    depths: Positions = testing_depths(data, data.features, class_var, [np.arange(len(data))])[0]
+    tested: Mask = depths > 0
     return pd.Series(depths[tested], index=pd.Index(data.features, tupleize_cols=False)[tested], name="depth")
 
 
@@ -159,8 +159,8 @@ class _Tree:
         if impure.any() and self.by_card and len(self.levels) <= MAX_DEPTH:
             self._keep(impure[self.node])
             gains, sides = self._best_splits(n_nodes, width)
-            largest = gains.max(axis=0)
-            best = (gains >= largest - TOLERANCE).argmax(axis=0)
+            largest: Array = gains.max(axis=0)
+            best: Positions = (gains >= largest - TOLERANCE).argmax(axis=0)
             nodes = np.flatnonzero(impure & (largest > TOLERANCE))
             level.feature[nodes], goes_left[nodes] = best[nodes], sides[best[nodes], nodes]
         split = np.flatnonzero(level.feature >= 0)
@@ -234,8 +234,8 @@ def _information(counts: ArrayOf[Any]) -> Array:
 
 def _best_cut(counts: ArrayOf[Any]) -> tuple[Array, Mask]:
     """Return the gain of the best split of ordered levels, (nodes,), and its left levels, (nodes, levels)."""
-    mass = counts.sum(axis=2)
-    shares = counts / np.maximum(mass, 1)[:, :, None]
+    mass: Positions = counts.sum(axis=2)
+    shares: Array = counts / np.maximum(mass, 1)[:, :, None]
     key = shares[:, :, 0] if counts.shape[2] <= 2 else _first_component(shares, mass)
     order = np.argsort(np.where(mass > 0, key, np.inf), axis=1, kind="stable")
     left = np.cumsum(np.take_along_axis(counts, order[:, :, None], axis=1), axis=1)[:, :-1]
@@ -246,8 +246,8 @@ def _best_cut(counts: ArrayOf[Any]) -> tuple[Array, Mask]:
 
 def _first_component(shares: Array, mass: ArrayOf[Any]) -> Array:
     """Project class proportions of levels, weighted by size, on their first principal component."""
-    weight = mass / np.maximum(mass.sum(axis=1, keepdims=True), 1)
-    centred = shares - (weight[:, :, None] * shares).sum(axis=1, keepdims=True)
+    weight: Array = mass / np.maximum(mass.sum(axis=1, keepdims=True), 1)
+    centred: Array = shares - (weight[:, :, None] * shares).sum(axis=1, keepdims=True)
     covariance = np.einsum("nl,nlc,nld->ncd", weight, centred, centred)
     component = np.linalg.eigh(covariance)[1][:, :, -1]
     return np.asarray(np.einsum("nlc,nc->nl", centred, component))
@@ -270,5 +270,5 @@ def _best_gain(left: ArrayOf[Any], total: ArrayOf[Any]) -> tuple[Array, Position
     right = total[:, None] - left
     gain = _information(left) + _information(right) - _information(total)[:, None]
     gain = np.where((left.sum(axis=2) > 0) & (right.sum(axis=2) > 0), gain, -np.inf)
-    best = np.argmax(gain >= gain.max(axis=1, keepdims=True) - TOLERANCE, axis=1)
+    best: Positions = np.argmax(gain >= gain.max(axis=1, keepdims=True) - TOLERANCE, axis=1)
     return gain[np.arange(len(gain)), best], best

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import xlogy
 
-from ..base.arrays import Array, Codes, blocks, by_shape, code_type, log
+from ..base.arrays import Array, Codes, Mask, blocks, by_shape, code_type, log
 from ..base.graphs import layers
 from ..base.immutable import EMPTY, PROBABILITY, bounded, cached_property, record
 from ..base.messages import shown
@@ -20,6 +20,7 @@ from ..frames.schema import Levels
 from ..model.formulas import Formula, Sum
 from ..model.model import Model, estimated, renewed
 from ..model.recipes import Recipe, Tally
+from .densities import Density
 from .elimination import BLOCK_ROWS, beliefs, complete, draw_columns, joint_in_blocks
 from .em import maximize
 from .factors import Batch, Factor, NumberTerm
@@ -122,18 +123,18 @@ class Graph(Model):
     def _counted_families(self) -> tuple[Family, ...]:
         return self.families
 
-    def _distributions(self) -> list[tuple[Hashable, Array]]:
+    def distributions(self) -> list[tuple[Hashable, Array]]:
         return list(zip([family[0] for family in self.families], self.cpts or (), strict=False))
 
-    def _estimate(self, data: Countable, prior: Any) -> Self:
+    def estimate(self, data: Countable, prior: Any) -> Self:
         if is_nested(prior):
             raise TypeError(f"backoff: {self.no_joint or 'is defined for networks with one class variable'}")
         return estimated(self, data, prior)
 
-    def _count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
+    def count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
         return tuple(count_families(data, self.scopes))
 
-    def _tabulate(self, tally: Tally) -> Self:
+    def tabulate(self, tally: Tally) -> Self:
         tables = tabulate(tally.counts, tally.prior)
         return renewed(self, cpts=tuple(tables), learned={"counts": tally})
 
@@ -149,7 +150,7 @@ class Network(Graph):
     recipe: Recipe | None = None
     trace: Mapping[str, Any] = field(default_factory=dict)
     learned: Mapping[str, Any] = field(default_factory=dict)
-    densities: Mapping[Hashable, Any] = field(default_factory=dict)
+    densities: Mapping[Hashable, Density] = field(default_factory=dict)
 
     def _check_graph(self) -> None:
         check_families(self.class_var, tuple(self.families))
@@ -183,22 +184,22 @@ class Network(Graph):
                 terms.append(Factor(scope, logs[..., None, None]))
         return tuple(terms)
 
-    def _warn_of_size(self, rows: int) -> None:
+    def warn_of_size(self, rows: int) -> None:
         if "concentrations" not in self.learned and self.n_parameters > rows:  # back-off smooths wide tables
             warn_of_wide_tables(self, rows, self.n_parameters)
 
-    def _place(self, data: Dataset, unseen: str | None = None) -> tuple[Self, Codes]:
+    def place(self, data: Dataset, unseen: str | None = None) -> tuple[Self, Codes]:
         coded = data.with_values(self.densities)
-        placed = self._at({name: coded.levels[coded.positions[name]] for name in self.densities})
-        return placed, placed._code(coded, unseen)
+        placed = self.with_values({name: coded.levels[coded.positions[name]] for name in self.densities})
+        return placed, placed.code(coded, unseen)
 
-    def _at(self, values: Mapping[Hashable, tuple[Any, ...]]) -> Self:
+    def with_values(self, values: Mapping[Hashable, tuple[Hashable, ...]]) -> Self:
         if not values:
             return self
         named = zip(self.variables, self.known_levels, strict=True)
         return renewed(self, levels=tuple([values.get(name, labels) for name, labels in named]))
 
-    def _with_class(self, variable: int) -> Self | None:
+    def with_class(self, variable: int) -> Self | None:
         if self.densities or self.no_joint:
             return None
         order = list(range(len(self.families)))
@@ -207,17 +208,17 @@ class Network(Graph):
         changed = {name: tuple([values[i] for i in order]) for name, values in fields.items()}
         return renewed(self, class_var=self.variables[variable], **changed)
 
-    def _class_prior(self) -> Array:
+    def class_prior(self) -> Array:
         if self.cpts is not None and len(self.families[-1]) == 1:  # all other tables sum to 1
             return self.cpts[-1]
-        return super()._class_prior()
+        return super().class_prior()
 
-    def _log_joint(self, codes: Codes) -> Array:
+    def log_joint(self, codes: Codes) -> Array:
         return joint_in_blocks([self.terms], codes)
 
-    def _marginal_tables(self) -> tuple[Array, ...]:
+    def marginal_tables(self) -> tuple[Array, ...]:
         if self.densities or self.no_joint:
-            return super()._marginal_tables()
+            return super().marginal_tables()
         n, classes = len(self.features), self.cards[-1]
         tables = [np.zeros((card + 1, classes)) for card in self.cards[:-1]]  # 0 if missing
         nothing = np.full((n, 1), -1, dtype=np.intp)
@@ -227,30 +228,30 @@ class Network(Graph):
                 tables[v][:-1] = log(shares.sum(axis=others)[0])
         return tuple(tables)
 
-    def _term_scopes(self) -> list[tuple[int, ...]]:
+    def term_scopes(self) -> list[tuple[int, ...]]:
         return [tuple([v for v in scope if v < len(self.features)]) for scope in self.scopes]
 
     def _described(self) -> tuple[Any, ...]:
         """Return the terms as parts of a formula."""
         if any(not density.is_parametric for density in self.densities.values()):
-            super()._formula()
+            super().formula()
         owners = [*range(len(self.features)), -1]
         return tuple([term.described(owner) for owner, term in zip(owners, self.terms, strict=True)])
 
-    def _formula(self) -> Formula:
+    def formula(self) -> Formula:
         return Sum(self._described(), marginalizes=True)
 
-    def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
+    def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
         # If the class has no parents and features follow their parents, an unknown feature has no known
         # descendants, so its table sums to 1, and each step adds one term to the previous sum. If arcs form
         # cycles (DN), the terms of a complete row are added in column order.
-        complete = codes.min(axis=0, initial=0) >= 0
+        complete: Mask = codes.min(axis=0, initial=0) >= 0
         if self.parents[self.class_var] or not complete.any():
-            return super()._log_joints_in_sequence(codes, order)
+            return super().log_joints_in_sequence(codes, order)
         logs = np.empty((len(order) + 1, codes.shape[1], self.cards[-1]))
         logs[:, complete] = self._running_sums(codes[:, complete], order)
         if not complete.all():
-            logs[:, ~complete] = super()._log_joints_in_sequence(codes[:, ~complete], order)
+            logs[:, ~complete] = super().log_joints_in_sequence(codes[:, ~complete], order)
         return logs
 
     def _running_sums(self, codes: Codes, order: Sequence[int]) -> Array:
@@ -305,13 +306,13 @@ class BNC(Network):
       num. arcs:      2
     """
 
-    _recipe = "weights"
+    default_steps = "weights"
 
-    def _estimate(self, data: Countable, prior: Any) -> Self:
+    def estimate(self, data: Countable, prior: Any) -> Self:
         check_numbers(renewed(self, levels=data.levels))
         return estimated(self, data, prior)
 
-    def _count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
+    def count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
         scopes = [self.scopes[i] for i in self._coded]
         tables = prior.count(data, scopes) if is_nested(prior) else count_families(data, scopes)
         counts = dict(zip(self._coded, tables, strict=True))
@@ -320,7 +321,7 @@ class BNC(Network):
             counts[scope[0]] = density.count(data, scope)
         return tuple([counts[i] for i in range(len(self.scopes))])
 
-    def _log_joint_of_counts(self, data: Countable) -> float | None:
+    def log_joint_of_counts(self, data: Countable) -> float | None:
         if self.densities or not set(self.variables) <= set(data.columns) or data.incomplete.any():
             return None
         counts = data.select(self.variables).counts_of_source(self.scopes)
@@ -333,7 +334,7 @@ class BNC(Network):
         """The numbers of the variables that have tables."""
         return [i for i, name in enumerate(self.variables) if name not in self.densities]
 
-    def _tabulate(self, tally: Tally) -> Self:
+    def tabulate(self, tally: Tally) -> Self:
         coded, learned = self._coded, dict[str, Any]()
         counts = [tally.counts[i] for i in coded]
         if is_nested(tally.prior):
@@ -349,11 +350,11 @@ class BNC(Network):
         learned["counts"] = tally
         return renewed(self, cpts=tuple(tables), densities=densities, learned=learned)
 
-    def _maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
+    def maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
         tables, run = maximize(data, self.scopes, prior, em)
         return renewed(self, levels=data.levels, cpts=tuple(tables), learned={"em": run})
 
-    def _draw(self, n: int, rng: np.random.Generator) -> Codes:
+    def draw(self, n: int, rng: np.random.Generator) -> Codes:
         codes = np.full((len(self.scopes), n), -1, dtype=code_type(max(self.cards)))
         parents = {scope[0]: scope[1:] for scope in self.scopes}
         coded = set(self._coded)
@@ -361,20 +362,20 @@ class BNC(Network):
             codes[v] = _draw_column((self.cpts or ())[v], [codes[p] for p in parents[v]], rng.random(n))
         return codes
 
-    def _complete(self, codes: Codes, rng: np.random.Generator | None = None) -> Codes:
+    def complete(self, codes: Codes, rng: np.random.Generator | None = None) -> Codes:
         if not self.densities:
             return complete(self.terms, codes, rng)
         some = blocks(max(1, codes.shape[1]), BLOCK_ROWS)  # because terms of numbers become tables
         return np.concatenate([complete(self.terms, codes[:, block], rng) for block in some], axis=1)
 
-    def _curve(self, feature: Hashable) -> Array | None:
+    def curve(self, feature: Hashable) -> Array | None:
         if feature not in self.densities:
             return None
         cells = self.densities[feature].columns()
         width = _DEVIATIONS * cells["sd"]
         return np.linspace((cells["mean"] - width).min(), (cells["mean"] + width).max(), _POINTS)
 
-    def _numbers_at(self, codes: Codes, rng: np.random.Generator | None = None) -> dict[Hashable, Array]:
+    def numbers_at(self, codes: Codes, rng: np.random.Generator | None = None) -> dict[Hashable, Array]:
         numbers = {}
         for name, density in self.densities.items():
             parents = self.scopes[self.variables.index(name)][1:]
@@ -383,7 +384,7 @@ class BNC(Network):
             numbers[name] = means[cells] if rng is None else density.draw(cells, rng)
         return numbers
 
-    def _left_out(self, data: Any, prior: Any, rows: Any, left_out: Any) -> Array:
+    def log_joint_left_out(self, data: Any, prior: Any, rows: Any, left_out: Any) -> Array:
         return np.asarray(left_out.log_joint(self, data, prior, rows))
 
 
@@ -432,29 +433,29 @@ class DN(Network):
                 "feature and has no parents"
             )
 
-    def _log_joint(self, codes: Codes) -> Array:
+    def log_joint(self, codes: Codes) -> Array:
         result = np.empty((codes.shape[1], self.cards[-1]))
         for block in blocks(len(result), BLOCK_ROWS):
             result[block] = product_joint(self.terms, codes[:, block])
         return result
 
-    def _draw(self, n: int, rng: np.random.Generator) -> Codes:
-        return self._complete(np.full((len(self.scopes), n), -1, dtype=code_type(max(self.cards))), rng)
+    def draw(self, n: int, rng: np.random.Generator) -> Codes:
+        return self.complete(np.full((len(self.scopes), n), -1, dtype=code_type(max(self.cards))), rng)
 
-    def _complete(
+    def complete(
         self, codes: Codes, rng: np.random.Generator | None = None, *, burn_in: int = BURN_IN
     ) -> Codes:
         if rng is None:
             return complete(self.terms, codes)
-        labels = np.where(codes[-1] < 0, draw_columns(self._log_joint(codes[:-1]), rng), codes[-1])
+        labels = np.where(codes[-1] < 0, draw_columns(self.log_joint(codes[:-1]), rng), codes[-1])
         return np.vstack([self._sampler.run(codes[:-1], labels, burn_in, rng), labels])
 
     @cached_property
     def _sampler(self) -> GibbsSampler:
         return GibbsSampler.of(self.terms[:-1])
 
-    def _sampling(self, burn_in: int) -> Any:
-        return partial(self._complete, burn_in=burn_in)
+    def sampling(self, burn_in: int) -> Any:
+        return partial(self.complete, burn_in=burn_in)
 
 
 def _draw_column(table: Array, parents: list[Codes], uniform: Array) -> Codes:

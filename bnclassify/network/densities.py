@@ -36,7 +36,7 @@ def fall_back(name: Hashable, within: Moments | None, by_class: Moments) -> tupl
         raise ValueError(f"dataset must have an observed value of {shown(name)}; got none. Drop the column.")
     variance = by_class.variance
     floor = _LEAST_SHARE * (float(variance.max()) or 1.0)
-    empty = by_class.n == 0
+    empty: Mask = by_class.n == 0
     if empty.any():
         by_class = choose(empty, by_class.over(0), by_class)
     if within is None:
@@ -239,12 +239,12 @@ class Kernel(Immutable):
     def _log_density_of_cell(self, values: Array, cell: int) -> Array:
         """Return ln Σ w N(value; center, h²) / Σ w at some values."""
         centers, weights = self._points(cell)
-        h = self.bandwidth.ravel()[cell]
+        h: float = self.bandwidth.ravel()[cell]
         logs = np.empty(len(values))
-        shares = log(weights / weights.sum()) - np.log(h) - 0.5 * np.log(2 * np.pi)
+        shares: Array = log(weights / weights.sum()) - np.log(h) - 0.5 * np.log(2 * np.pi)
         for block in blocks(len(values), _BLOCK_CELLS, len(centers)):
-            kernels = shares - 0.5 * ((values[block, None] - centers) / h) ** 2
-            top = np.maximum(kernels.max(axis=1), -1e300)  # not infinite
+            kernels: Array = shares - 0.5 * ((values[block, None] - centers) / h) ** 2
+            top: Array = np.maximum(kernels.max(axis=1), -1e300)  # not infinite
             logs[block] = top + log(np.exp(kernels - top[:, None]).sum(axis=1))
         return logs
 
@@ -263,6 +263,7 @@ class Kernel(Immutable):
         return {"mean": self.mean, "sd": np.sqrt(self.variance), "bandwidth": self.bandwidth}
 
 
+Density: TypeAlias = Gaussian | Kernel
 Numbers: TypeAlias = str | Mapping[Any, str] | None
 """Densities of numeric columns: one type for all, or one type per column."""
 
@@ -308,7 +309,7 @@ class Densities(Plain):
         if x.discretizer is not None:
             raise ValueError("numbers must be None for a model that discretizes. Use only one of the two.")
 
-    def prepare(self, x: Any, dataset: Any) -> tuple[Any, Any]:
+    def prepare(self, x: Model, dataset: Any) -> tuple[Model, Any]:
         """Return the structure with densities to estimate, and the data."""
         found: tuple[Hashable, ...] = x.numeric
         if x.preparation is None:

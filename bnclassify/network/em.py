@@ -64,13 +64,13 @@ class EM(Method):
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the model has a joint distribution and the prior adds pseudo-counts."""
-        x._check_em()
+        x.check_em()
         if not isinstance(prior, PseudoCounts):
             raise ValueError('missing: "em" requires a prior; pass smooth, ess or m')
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the structure with the tables that EM finds."""
-        return x._maximize(data, prior, self)
+        return x.maximize(data, prior, self)
 
 
 def maximize(data: Dataset, scopes: Sequence[Scope], prior: PseudoCounts, em: EM) -> tuple[list[Array], Run]:

@@ -32,15 +32,15 @@ class Average(Model):
         """The logs of the weights of the members, which sum to 1; equal by default."""
         return np.full(len(self.members), -np.log(len(self.members)))
 
-    def _formula(self) -> Formula:
-        return Mixture(tuple([member._formula() for member in self.members]), self.log_weights)
+    def formula(self) -> Formula:
+        return Mixture(tuple([member.formula() for member in self.members]), self.log_weights)
 
-    def _averaged(self) -> tuple[Model, ...]:
+    def averaged(self) -> tuple[Model, ...]:
         return self.members
 
-    def _draw(self, n: int, rng: np.random.Generator) -> Codes:
+    def draw(self, n: int, rng: np.random.Generator) -> Codes:
         picks = rng.choice(len(self.members), size=n, p=np.exp(self.log_weights))
-        return self._by_member(picks, lambda member, rows: member._draw(len(rows), rng))
+        return self._by_member(picks, lambda member, rows: member.draw(len(rows), rng))
 
     def _by_member(self, picks: Positions, draw: Callable[[Model, Positions], Codes]) -> Codes:
         """Return (variables, rows) codes, each row drawn by the member that is picked for it."""
@@ -50,26 +50,26 @@ class Average(Model):
             codes[:, rows] = draw(self.members[number], rows)
         return codes
 
-    def _complete(self, codes: Codes, rng: np.random.Generator | None = None) -> Codes:
+    def complete(self, codes: Codes, rng: np.random.Generator | None = None) -> Codes:
         if rng is None:
-            return try_all(self._log_joint, [len(labels) for labels in self.levels or ()], codes)
+            return try_all(self.log_joint, [len(labels) for labels in self.levels or ()], codes)
         features, labels = codes[:-1], codes[-1]
-        logs = np.stack([member._log_joint(features) for member in self.members], axis=1)
+        logs = np.stack([member.log_joint(features) for member in self.members], axis=1)
         known = (labels[:, None] == np.arange(logs.shape[-1])) | (labels[:, None] < 0)
         logs = log_sum_exp(np.where(known[:, None], logs, -np.inf)) + self.log_weights
         picks = draw_columns(logs, rng)
-        return self._by_member(picks, lambda member, rows: member._complete(codes[:, rows], rng))
+        return self._by_member(picks, lambda member, rows: member.complete(codes[:, rows], rng))
 
-    def _check_em(self) -> None:
+    def check_em(self) -> None:
         for member in self.members:
-            member._check_em()
+            member.check_em()
 
-    def _arc_shares(self) -> ArcShares:
+    def arc_shares(self) -> ArcShares:
         return mean_arcs(self.members, np.exp(self.log_weights).tolist())
 
-    def _left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: Any) -> Array:
+    def log_joint_left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: Any) -> Array:
         members = zip(self.members, self.log_weights, strict=True)
-        logs = [member._left_out(data, prior, rows, left_out) + weight for member, weight in members]
+        logs = [member.log_joint_left_out(data, prior, rows, left_out) + weight for member, weight in members]
         return log_sum_exp(np.stack(logs), axis=0)
 
 
@@ -77,7 +77,7 @@ def mean_arcs(members: Sequence[Model], weights: Sequence[float]) -> ArcShares:
     """Average the shares of arcs over members exactly."""
     mean: ArcShares = {}
     for member, weight in zip(members, weights, strict=True):
-        for arc, share in member._arc_shares().items():
+        for arc, share in member.arc_shares().items():
             mean[arc] = mean.get(arc, 0.0) + weight * share
     return {arc: round(share, 9) for arc, share in mean.items()}
 
@@ -109,7 +109,7 @@ class Ensemble(Average):
     1727    0.11  0.17  0.14   0.58
     """
 
-    _recipe = "power"
+    default_steps = "power"
 
     members: tuple[Model, ...]
     weights: tuple[float, ...] | None = None
@@ -139,8 +139,8 @@ class Ensemble(Average):
         return next((member.no_joint for member in self.members if member.no_joint), "")
 
     @property
-    def _trained_on(self) -> Rows | None:
-        return super()._trained_on or self.members[0]._trained_on
+    def trained_on(self) -> Rows | None:
+        return super().trained_on or self.members[0].trained_on
 
     @cached_property
     def log_weights(self) -> Array:
@@ -148,26 +148,26 @@ class Ensemble(Average):
         weights = np.asarray(self.weights or [1.0] * len(self.members))
         return np.asarray(np.log(weights / weights.sum()))
 
-    def _estimate(self, data: Countable, prior: Any) -> Ensemble:
-        return replace(self, members=tuple([member._estimate(data, prior) for member in self.members]))
+    def estimate(self, data: Countable, prior: Any) -> Ensemble:
+        return replace(self, members=tuple([member.estimate(data, prior) for member in self.members]))
 
-    def _each(self, function: Callable[..., Any], *others: Any) -> Ensemble:
+    def each(self, function: Callable[..., Any], *others: Any) -> Ensemble:
         parts = zip(self.members, *[other.members for other in others], strict=True)
-        return replace(self, members=tuple([member._each(function, *rest) for member, *rest in parts]))
+        return replace(self, members=tuple([member.each(function, *rest) for member, *rest in parts]))
 
     @property
-    def _settings(self) -> dict[str, Any]:
-        return {**super()._settings, "number of members": len(self.members), "weights": self.weights}
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings, "number of members": len(self.members), "weights": self.weights}
 
-    def _maximize(self, data: Dataset, prior: Any, em: Any) -> Ensemble:
-        return replace(self, members=tuple([member._maximize(data, prior, em) for member in self.members]))
+    def maximize(self, data: Dataset, prior: Any, em: Any) -> Ensemble:
+        return replace(self, members=tuple([member.maximize(data, prior, em) for member in self.members]))
 
-    def _with_class(self, variable: int) -> Ensemble | None:
-        members = [member._with_class(variable) for member in self.members]
+    def with_class(self, variable: int) -> Ensemble | None:
+        members = [member.with_class(variable) for member in self.members]
         return None if None in members else renewed(self, members=tuple(members))
 
-    def _log_joint(self, codes: Codes) -> Array:
-        logs = [m._log_joint(codes) + w for m, w in zip(self.members, self.log_weights, strict=True)]
+    def log_joint(self, codes: Codes) -> Array:
+        logs = [m.log_joint(codes) + w for m, w in zip(self.members, self.log_weights, strict=True)]
         return log_sum_exp(np.stack(logs), axis=0)
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from math import prod
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..base.arrays import Array
 from ..base.checks import available
 from ..base.graphs import find_cycle
 from ..base.messages import WIDE, cut, how_to_merge, listed, repeated, shown, warn
 from ..frames.schema import Levels
+
+if TYPE_CHECKING:
+    from .classifiers import Network
 
 Family: TypeAlias = tuple[Hashable, ...]
 
@@ -77,7 +80,7 @@ def check_shapes(families: Sequence[Family], levels: Levels | None, cpts: tuple[
             )
 
 
-def check_numbers(x: Any) -> None:
+def check_numbers(x: Network) -> None:
     """Raise a ValueError if a number, which has no levels, is a parent, or a density does not fit."""
     card = {} if x.levels is None else dict(zip(x.variables, map(len, x.levels), strict=True))
     numbers = {name for name, levels in card.items() if not levels}
@@ -102,7 +105,7 @@ def count_parameters(scopes: Sequence[Scope], cards: Sequence[int]) -> int:
     )
 
 
-def warn_of_wide_tables(x: Any, rows: int, total: int) -> None:
+def warn_of_wide_tables(x: Network, rows: int, total: int) -> None:
     """Warn of a network with more free parameters than rows if a single table causes the excess."""
     sizes = {f[0]: count_parameters([scope], x.cards) for f, scope in zip(x.families, x.scopes, strict=True)}
     widest = max(sizes, key=sizes.__getitem__)

@@ -83,7 +83,7 @@ def descend(
             marginals = []
             for pairs in _pairs(factors[v].table, context[unseen], logs[~known]):
                 block = slice(start, start := start + len(pairs))
-                shares = share_out(pairs, axis=1) * parent_belief[block, None]
+                shares: Array = share_out(pairs, axis=1) * parent_belief[block, None]
                 yield Belief(v, unseen[block], (v, p), shares)
                 marginals.append(shares.sum(axis=2))
             belief[~known] = np.concatenate(marginals)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Positions, by_shape, normalize
+from ..base.arrays import Array, ArrayOf, Mask, Positions, by_shape, normalize
 from ..base.immutable import COUNT, Immutable, bounded, record
 from ..base.messages import shown
 from ..model.model import Model, renewed
@@ -62,7 +62,7 @@ class PseudoCounts(Immutable):
 
     def shares(self, counts: Array, totals: Array, levels: int, configurations: int) -> Array:
         """Return (counts + a) / (totals + r a) for some cells of a table; 1 / r if both are 0."""
-        pseudo = self.per_cell(levels, configurations)
+        pseudo: float = self.per_cell(levels, configurations)
         mass, total = counts + pseudo, totals + levels * pseudo
         return np.asarray(np.divide(mass, total, out=np.full(mass.shape, 1 / levels), where=total > 0))
 
@@ -72,13 +72,13 @@ class PseudoCounts(Immutable):
         """Return the tables of variables whose levels, with ascending numbers, are along the last axis."""
         ends = np.flatnonzero(variable[1:] != variable[:-1]) + 1
         starts = np.concatenate([[0], ends])
-        lengths = np.concatenate([ends, [len(variable)]]) - starts
-        levels = cards[variable[starts]]
-        pseudo = np.zeros(levels.shape) + self.per_cell(levels, configurations)
+        lengths: Positions = np.concatenate([ends, [len(variable)]]) - starts
+        levels: Positions = cards[variable[starts]]
+        pseudo: Array = np.zeros(levels.shape) + self.per_cell(levels, configurations)
         mass: Array = counts + np.repeat(pseudo, lengths)
-        total = np.add.reduceat(counts, starts, axis=-1, dtype=np.float64) + levels * pseudo
+        total: Array = np.add.reduceat(counts, starts, axis=-1, dtype=np.float64) + levels * pseudo
         if not total.all():  # a table without counts is uniform
-            empty = total == 0
+            empty: Mask = total == 0
             mass += np.repeat(empty, lengths, axis=-1)
             total += empty * levels
         mass /= np.repeat(total, lengths, axis=-1)
@@ -181,7 +181,7 @@ class Method:
 
     def __call__(self, x: Model, data: Any, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the structure with parameters, from data with its variables in its order."""
-        return x._estimate(data, prior)
+        return x.estimate(data, prior)
 
 
 @record

@@ -28,7 +28,7 @@ from ..counts.contingency import check_number, count_families, count_pairs, flat
 from ..frames.dataset import Countable, Dataset
 from ..model.arguments import check_size
 from ..model.derived import Derived, forwarding
-from ..model.model import Choose, Model
+from ..model.model import Model
 from ..model.questions import is_nb
 from ..model.recipes import Recipe
 from .classifiers import BNC
@@ -63,7 +63,7 @@ class MANB(Method):
 
     def __call__(self, x: Model, data: Countable, prior: Any, rng: np.random.Generator) -> BNC:
         """Return the network with averaged tables, and the posteriors of its arcs."""
-        fitted = check_augmented(x, self.argument)._estimate(data, prior)
+        fitted = check_augmented(x, self.argument).estimate(data, prior)
         class_column = len(x.features)
         counts = count_families(data, [(i, class_column) for i in range(class_column)])
         averaged = [_average(table, prior, float(self.probability)) for table in counts]
@@ -74,7 +74,7 @@ class MANB(Method):
 
 def _average(counts: Array, prior: PseudoCounts, probability: float) -> tuple[Array, float]:
     """Return θ·P(arc|D) + θ₀·(1 − P(arc|D)), θ given the class and θ₀ without it, and P(arc|D)."""
-    merged = counts.sum(axis=1, keepdims=True)
+    merged: Array = counts.sum(axis=1, keepdims=True)
     evidence = _log_evidence(counts, prior) - _log_evidence(merged, prior)
     posterior = float(expit(evidence + logit(probability)))
     return prior(counts) * posterior + prior(merged) * (1 - posterior), posterior
@@ -147,7 +147,7 @@ class Objective:
         slopes = self.logs - self._sum_over_levels(np.exp(weighted) * self.logs)
         posterior = log_normalize(self.member @ weighted + self.log_prior)
         value = -float((self.counts * posterior).sum())
-        expected = self.member.T @ (self.counts.sum(axis=1, keepdims=True) * np.exp(posterior))
+        expected: Array = self.member.T @ (self.counts.sum(axis=1, keepdims=True) * np.exp(posterior))
         per_cell = ((expected - self.observed) * slopes).sum(axis=1)
         return value, np.add.reduceat(per_cell, np.cumsum(self.sizes) - self.sizes)
 
@@ -177,7 +177,7 @@ class WANBIA(Method):
             )
         from scipy.optimize import minimize
 
-        fitted, n = check_augmented(x, self.argument)._estimate(data, prior), len(x.features)
+        fitted, n = check_augmented(x, self.argument).estimate(data, prior), len(x.features)
         if not n:
             return with_weights(fitted, np.empty(0))
         objective = Objective(fitted, data)
@@ -229,7 +229,7 @@ class Lazy(Derived):
 
     called = "a model with subsumption"
 
-    _estimate = Derived._estimate_base
+    estimate = Derived.estimate_base
 
     no_joint = (
         "a model with subsumption resolution ignores values row by row, so it does not define a joint "
@@ -253,19 +253,17 @@ class Lazy(Derived):
     def _hide(self, codes: Codes) -> Codes:
         return hide_implied(codes, self._cards, self.implications)
 
-    def _log_joint(self, codes: Codes) -> Array:
-        return self.base._log_joint(self._hide(codes))
+    def log_joint(self, codes: Codes) -> Array:
+        return self.base.log_joint(self._hide(codes))
 
-    def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
-        return self.base._log_joints_in_sequence(self._hide(codes), order)
+    def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
+        return self.base.log_joints_in_sequence(self._hide(codes), order)
 
-    def _weigh_evidence(
-        self, codes: Codes, order: Sequence[int], choose: Choose
-    ) -> tuple[Array, Positions, Mask, Array]:
-        return self.base._weigh_evidence(self._hide(codes), order, choose)
+    def is_silent(self, codes: Codes) -> Mask:
+        return self.base.is_silent(self._hide(codes))
 
-    def _effects(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
-        return self.base._effects(self._hide(codes))
+    def effects_at(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
+        return self.base.effects_at(self._hide(codes))
 
 
 @record
@@ -287,7 +285,7 @@ class Subsumption(Method):
 
     def __call__(self, x: Model, data: Any, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the network with its tables and implications."""
-        fitted = x._estimate(data, prior)
+        fitted = x.estimate(data, prior)
         return Lazy(fitted, _implications(data, self.rows), fitted.recipe)
 
 
@@ -295,7 +293,7 @@ def _implications(data: Countable, rows: int) -> Positions:
     """Return pairs of values, (pairs, 2), the second of which implies the first."""
     *cards, n_classes = data.cards
     check_number(data, range(len(cards)), sum(cards) ** 2 * n_classes, "omit subsumption")
-    both = count_pairs(data).sum(axis=1, dtype=np.float64)
+    both: Array = count_pairs(data).sum(axis=1, dtype=np.float64)
     return implied_values(both, _number_values(cards)[0], np.diagonal(both) >= rows - TOLERANCE)
 
 
@@ -318,8 +316,8 @@ def hide_implied(codes: Codes, cards: Sequence[int], implications: Positions) ->
     hidden = codes.copy()
     implied, implying = implications.T
     for value in np.unique(implied):
-        others = implying[implied == value]
-        present = (codes[feature[others]] == level[others, None]).any(axis=0)
+        others: Positions = implying[implied == value]
+        present: Mask = (codes[feature[others]] == level[others, None]).any(axis=0)
         hidden[feature[value], present & (codes[feature[value]] == level[value])] = -1
     return hidden
 

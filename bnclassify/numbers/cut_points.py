@@ -346,7 +346,7 @@ def table_cuts(
             of_intervals[interval] = moment / total if total else of_intervals[interval]
         means[name] = tuple(of_intervals.tolist())
 
-    def aligned(by_column: Mapping[Hashable, tuple[Any, ...]]) -> tuple[tuple[Any, ...], ...]:
+    def aligned(by_column: Mapping[Hashable, tuple[Hashable, ...]]) -> tuple[tuple[Any, ...], ...]:
         return tuple([by_column.get(name, ()) for name in numeric])
 
     return tuple(numeric), aligned(points), aligned(kept), aligned(ranges), aligned(means)

@@ -106,7 +106,7 @@ class Discretizer(Immutable):
         return {name: points for name, points, labels in self._rows if not labels}
 
     @property
-    def kept(self) -> dict[Hashable, tuple[Any, ...]]:
+    def kept(self) -> dict[Hashable, tuple[Hashable, ...]]:
         """The columns that stay categorical, and their labels."""
         return {name: labels for name, _, labels in self._rows if labels}
 
@@ -397,7 +397,7 @@ def _moved(points: Iterable[float], between: tuple[float, ...]) -> tuple[float, 
 
 def learn_cuts(
     numbers: Mapping[Hashable, ArrayOf[Any]],
-    kept: Mapping[Hashable, tuple[Any, ...]],
+    kept: Mapping[Hashable, tuple[Hashable, ...]],
     classes: Codes | None,
     method: str,
     bins: int,

@@ -73,7 +73,7 @@ class Preparation(Immutable):
             frame = step(frame)
         present = [name for name in self.missing if name in frame.columns]
         if present:
-            known: dict[Hashable, tuple[Any, ...]] = dict.fromkeys(present, ())
+            known: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(present, ())
             data = encode_frame(frame, present, known=known).with_missing_level(present)
             frame = with_categories(frame, data)
         return frame

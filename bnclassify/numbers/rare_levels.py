@@ -61,7 +61,7 @@ class Merger(Immutable):
             raise ValueError("levels must have the levels of each column.")
 
     @property
-    def kept(self) -> dict[Hashable, tuple[Any, ...]]:
+    def kept(self) -> dict[Hashable, tuple[Hashable, ...]]:
         """The kept levels by column, without columns that have no rare level."""
         return dict(zip(self.columns, self.levels, strict=True))
 
@@ -192,7 +192,7 @@ def learn_merger(data: Dataset, columns: Iterable[Hashable], min_count: int, lab
     min_count = Whole(least=1).check("min_count", min_count)
     if not len(data):
         raise ValueError("dataset must have rows; got none.")
-    kept: dict[Hashable, tuple[Any, ...]] = {}
+    kept: dict[Hashable, tuple[Hashable, ...]] = {}
     for name in columns:
         i = data.positions[name]
         counts = contingency_tables(data, [(i,)])[0].tolist() if data.cards[i] else []

@@ -248,7 +248,7 @@ def _draw_bars(
     """Draw bars, negative ones in orange, with texts at their ends or at other places."""
     sizes = np.array(numbers, dtype=float)
     reach = np.abs(sizes[np.isfinite(sizes)]).max(initial=0.0) or 1.0
-    lengths = np.clip(sizes, -_BEYOND * reach, _BEYOND * reach)
+    lengths: Array = np.clip(sizes, -_BEYOND * reach, _BEYOND * reach)
     places = lengths if ends is None else np.clip(ends, lengths, 2 * _BEYOND * reach)
     axes = horizontal_axes(ax, labels)
     axes.barh(np.arange(len(sizes)), lengths, color=np.where(sizes < 0, ORANGE, BLUE), height=0.72)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Codes
+from ..base.arrays import Array, Codes
 from ..base.checks import Instance
 from ..base.messages import shown
 from ..frames.dataset import Dataset, match
@@ -114,7 +114,7 @@ def _ends(x: Model, feature: Hashable, cuts: tuple[float, ...], data: Dataset | 
         found += x.discretizer.ranges[x.discretizer.columns.index(feature)]
     if data is not None:
         found += [*data.numbers[feature]]
-    finite = np.array(found, dtype=float)
+    finite: Array = np.array(found, dtype=float)
     finite = finite[np.isfinite(finite)]
     return float(finite.min()), float(finite.max())
 
@@ -227,7 +227,7 @@ def plot_nomogram(card: Scorecard, *, row: InFull | Row | None = None, ax: Axes 
     Instance(Scorecard, "a Scorecard", "Make one of a model with scorecard(model).").check("card", card)
     codes = None
     if row is not None:
-        codes = card._place(read_one(card, row)[1])[1]
+        codes = card.place(read_one(card, row)[1])[1]
     scales, title = _scales(card, codes)
     axes = prepare_axes(ax, 0.4 + 0.46 * len(scales), 6.2)
     axes.set_axis_off()
@@ -247,7 +247,7 @@ def _scales(x: Scorecard, codes: Codes | None) -> tuple[list[_Scale], str]:
     scales = [_Scale("points", [n / most for n in numbers], list(map(str, numbers)), None, (0, 1))]
     if codes is not None:
         pairs = zip(x.features, codes[:, 0], strict=True)
-        written = [(*x._written_levels(name), MISSING)[code] for name, code in pairs]
+        written = [(*x.written_levels(name), MISSING)[code] for name, code in pairs]
         known = {i: f"{x.features[j]} = {written[j]}" for i, j in enumerate(x.givens) if j is not None}
     for (name, given), rows in table[~hidden].groupby(["variable", "given"], sort=False):
         i, texts = (
@@ -275,7 +275,7 @@ def _scales(x: Scorecard, codes: Codes | None) -> tuple[list[_Scale], str]:
 def _round_numbers(low: int, high: int) -> list[int]:
     """Return whole numbers at even distances of 1, 2, 5, 10 …, from low to high."""
     wide = max(high - low, 1)
-    step = next(s * 10**k for k in range(12) for s in (1, 2, 5) if wide / (s * 10**k) <= _TICKS)
+    step: int = next(s * 10**k for k in range(12) for s in (1, 2, 5) if wide / (s * 10**k) <= _TICKS)
     return list(range(-(-low // step) * step, high + 1, step))
 
 

@@ -83,7 +83,7 @@ def plot_cpt(
             f"variable must have levels; got the number {shown(variable)}. Use plot_effect or cpt."
         )
     family = families(x)[variable]
-    layout = _lay_out(family, tuple(map(x._written_levels, family)), interval is not None)
+    layout = _lay_out(family, tuple(map(x.written_levels, family)), interval is not None)
     shares = layout.arrange(frame.to_numpy())
     rows, columns = shares.shape
     if max(rows, columns) > _LONGEST or shares.size > _MOST_CELLS:

@@ -222,7 +222,7 @@ def _draw_inline(x: Model) -> str:
     return ""
 
 
-Model._svg = staticmethod(_draw_inline)
+Model.svg = staticmethod(_draw_inline)
 
 
 class Sketch(NamedTuple):
@@ -244,7 +244,7 @@ def _direction(arcs: _Arcs, features: tuple[Hashable, ...]) -> str:
 
 def sketch(x: Model, class_arcs: bool, *, note_colors: bool = True) -> Sketch:
     """Choose the arcs to draw: the arcs of more than half of the members of an average."""
-    shares = x._arc_shares()
+    shares = x.arc_shares()
     position = {variable: i for i, variable in enumerate(x.variables)}
     arcs: _Arcs = {}
     mutual = set()
@@ -283,7 +283,7 @@ def _weigh(drawn: Sketch, strength: pd.DataFrame) -> Sketch:
 
 def _note_members(x: Model, arcs: _Arcs, omitted: int) -> list[str]:
     """Return notes on the members of an average, and on the arcs that its picture omits."""
-    notes = [note for note in [x._members_note()] if note]
+    notes = [note for note in [x.members_note()] if note]
     if omitted:
         notes.append(f"{omitted:,} arcs of half of the networks or fewer are omitted")
     if len(set(arcs.values())) > 1:
@@ -353,7 +353,7 @@ def _distributions(x: Model, row: object, unseen: str) -> tuple[dict[Hashable, N
         codes = match(read_one(x, row)[1], x.features, levels, unseen=unseen)
         feature_codes = zip(x.features, levels, codes[:, 0].tolist(), strict=True)
         evidence = {v: labels_of[code] for v, labels_of, code in feature_codes if code >= 0}
-    written = {v: x._written_levels(v) for v in x.variables}
+    written = {v: x.written_levels(v) for v in x.variables}
     nodes = {
         v: observed(v, written[v][labels[v].index(evidence[v])])
         if v in evidence

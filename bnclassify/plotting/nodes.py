@@ -29,7 +29,7 @@ _DARK = {"style": "filled", "fillcolor": BLUE, "color": BLUE, "fontcolor": "whit
 def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
     """Draw the names of variables and the weights of features, colored if they are learned; add a caption."""
     nodes = {v: {"label": written(str(v))} | (_DARK if v in x.targets else {}) for v in x.variables}
-    shares, note = x._feature_shares()
+    shares, note = x.feature_shares()
     is_weighted = x.facts().get("weights") is not None
     for feature, share in shares.items():
         nodes[feature] = {"label": written(f"{feature}\n{share:.2f}")}
@@ -103,7 +103,7 @@ def observed(variable: Hashable, value: Any) -> Node:
 
 
 def distributed(
-    variable: Hashable, labels: Sequence[Any], shares: Sequence[float], *, is_class: bool
+    variable: Hashable, labels: Sequence[Hashable], shares: Sequence[float], *, is_class: bool
 ) -> Node:
     """Draw a variable with one bar per value, in proportion to its probability."""
     name = f"<B>{_html(cut(str(variable), _LONGEST_LINE))}</B>"
@@ -118,7 +118,7 @@ def distributed(
     return {"label": f'<{table}<TR><TD COLSPAN="3" {heading}</TD></TR>{rows}</TABLE>>', **style}
 
 
-def _few(labels: Sequence[Any], shares: Sequence[float]) -> list[tuple[Any, float]]:
+def _few(labels: Sequence[Hashable], shares: Sequence[float]) -> list[tuple[Any, float]]:
     """Return values with their probabilities; if there are many, the least probable are added up."""
     pairs = list(zip(labels, shares, strict=True))
     if len(pairs) <= _MOST_LEVELS:

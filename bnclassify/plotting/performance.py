@@ -361,7 +361,7 @@ def _indistinct(ranks: Array, difference: float) -> list[tuple[int, int]]:
     return [(i, int(end)) for i, end in enumerate(ends) if end > i and (i == 0 or end > ends[i - 1])]
 
 
-def _check_counts(counts: Any) -> Array:
+def _check_counts(counts: pd.DataFrame) -> Array:
     Instance(pd.DataFrame, "a result of confusion").check("counts", counts)
     if counts.empty or not counts.index.equals(counts.columns):
         raise ValueError(must_be("counts", "a table with the same classes as rows and columns", counts))

@@ -12,7 +12,7 @@
    by parts of the rows, for which everything is learned again (`fitting/parts.py`): leave-one-out alone is
    overconfident, because structure and cut points were learned from the same rows.
 
-A family of models states its steps in `Model._recipe`, a key of `STEPS`.
+A family of models states its steps in `Model.default_steps`, a key of `STEPS`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ STEPS: dict[str, dict[str, Any]] = {
     "power of counts": {"smooth": 1, "held_out": "power"},
     "plain": {"smooth": 1},
 }
-"""The arguments of `lp` by `Model._recipe`."""
+"""The arguments of `lp` by `Model.default_steps`."""
 
 MOST_PARENTS = 4
 """The number of feature parents in the deeper model, of learners that rank them."""
@@ -64,7 +64,7 @@ def steps(
     """
     if any(given.get(name) not in (None, False, "available") for name in _OTHER_METHODS):
         return STEPS["plain"] | given
-    found = dict(STEPS[x._recipe])
+    found = dict(STEPS[x.default_steps])
     args, usual = dict(found.pop("held_out_args", {})), found.get("held_out")
     if not in_memory or given.get("held_out", usual) != usual:
         found.pop("held_out", None)

@@ -94,8 +94,8 @@ def learn_exponent(x: Any, data: Dataset) -> float:
     places = data.positions
     known = {name: v[copies] for name, v in data.numbers.items() if name in x.features}
     numbers = {name: np.where(hidden[places[name]], np.nan, v) for name, v in known.items()}
-    rest = log(x._class_prior()), x._alone._unadjusted(codes)
-    terms, gaps = x._unadjusted(x._with_numbers(codes, numbers)), x._of_gaps(codes)
+    rest = log(x.class_prior()), x._alone.unadjusted(codes)
+    terms, gaps = x.unadjusted(x.with_numbers(codes, numbers)), x._of_gaps(codes)
     weights = np.ones(len(data)) if data.weights is None else data.weights
     classes, counts = data.codes[-1, copies], weights[copies]
 

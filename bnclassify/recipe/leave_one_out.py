@@ -66,7 +66,7 @@ class LeaveOneOutSummary:
 
 @record
 @forwarding(
-    "members", "_members_note", "_weights", "_feature_shares", "_curve", "_training_points", "is_average"
+    "members", "members_note", "feature_weights", "feature_shares", "curve", "training_points", "is_average"
 )
 @dataclass(frozen=True, eq=False, repr=False)
 class Powered(Derived):
@@ -84,7 +84,7 @@ class Powered(Derived):
 
     called = "a model with a power"
 
-    _estimate = Derived._estimate_base
+    estimate = Derived.estimate_base
 
     no_joint = (
         "a model with a power provides P(class | features), but does not define a joint distribution. Use "
@@ -102,26 +102,26 @@ class Powered(Derived):
         shares = missing_shares(codes[: len(self.features)])
         return (self.power + (1 - self.power) * shares)[:, None]
 
-    def _log_joint(self, codes: Codes) -> Array:
-        return self._power_at(codes) * self.base._log_joint(codes)
+    def log_joint(self, codes: Codes) -> Array:
+        return self._power_at(codes) * self.base.log_joint(codes)
 
-    def _formula(self) -> Formula:
-        return Raised(self.base._formula(), self.power)
+    def formula(self) -> Formula:
+        return Raised(self.base.formula(), self.power)
 
-    def _unadjusted(self, codes: Codes) -> Array:
-        return self.power * self.base._unadjusted(codes)
+    def unadjusted(self, codes: Codes) -> Array:
+        return self.power * self.base.unadjusted(codes)
 
-    def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
-        return self._power_at(codes) * self.base._log_joints_in_sequence(codes, order)
+    def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
+        return self._power_at(codes) * self.base.log_joints_in_sequence(codes, order)
 
-    def _value_formulas(self) -> tuple[Formula, ...] | None:
-        return self.base._value_formulas()
+    def value_formulas(self) -> tuple[Formula, ...] | None:
+        return self.base.value_formulas()
 
-    def _term_scopes(self) -> list[tuple[int, ...]] | None:
-        return self.base._term_scopes()
+    def term_scopes(self) -> list[tuple[int, ...]] | None:
+        return self.base.term_scopes()
 
-    def _marginal_tables(self) -> tuple[Array, ...]:
-        return tuple([self.power * table for table in self.base._marginal_tables()])
+    def marginal_tables(self) -> tuple[Array, ...]:
+        return tuple([self.power * table for table in self.base.marginal_tables()])
 
 
 @record
@@ -343,9 +343,9 @@ class LeaveOneOutPower(Method):
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the model with the power."""
-        fitted = x._estimate(data, prior)
+        fitted = x.estimate(data, prior)
         rows, weights, left_out, n = _judged(data, 1)
-        logs = fitted._left_out(data, prior, rows, left_out)
+        logs = fitted.log_joint_left_out(data, prior, rows, left_out)
         total = odds(logs)
         power = common_power(total, left_out.classes, weights)
         value = log_likelihood(power * total, left_out.classes, weights)

@@ -37,7 +37,7 @@ class LogLinear(BuiltOn):
     P(c | x) ∝ P(c)^w₀ Π_i exp(w_i mean_s ln P_s(x_i | parents of i, c))
     """
 
-    _recipe = "weights"
+    default_steps = "weights"
 
     called = "a model with weights"
 
@@ -76,7 +76,7 @@ class LogLinear(BuiltOn):
         def _logs(self, codes: Codes) -> Iterator[tuple[int, Array]]:
             """Yield the number of a family and the value of one of its terms at rows, (rows, classes)."""
 
-    _splits_tables = True
+    splits_tables = True
 
     @property
     def of_tables(self) -> LogLinear:
@@ -85,7 +85,7 @@ class LogLinear(BuiltOn):
 
     def facts(self) -> dict[str, Any]:
         """Return the facts of the model, including that it is a sum if no feature has a feature parent."""
-        is_sum = self.fitted and all(len(scope) < 2 for scope in self._term_scopes())
+        is_sum = self.fitted and all(len(scope) < 2 for scope in self.term_scopes())
         return super().facts() | ({"form": "sum of one effect per feature"} if is_sum else {})
 
     @property
@@ -104,7 +104,7 @@ class LogLinear(BuiltOn):
         return "weighed: the fewer features a row shows, the more as naive Bayes"
 
     @property
-    def _weighs_missing(self) -> bool:  # type: ignore[override]
+    def weighs_missing(self) -> bool:  # type: ignore[override]
         return any(gap is not None for gap in self.gaps)
 
     @property
@@ -117,18 +117,18 @@ class LogLinear(BuiltOn):
         """The largest number of feature parents in a family."""
         return self.structure.depth
 
-    def _log_joint(self, codes: Codes) -> Array:
+    def log_joint(self, codes: Codes) -> Array:
         """Return scores with the log odds of the posteriors, (rows, classes)."""
-        return self._blended(self._unadjusted(codes), codes, self._evidence, None)
+        return self._blended(self.unadjusted(codes), codes, self._evidence, None)
 
-    def _score_and_offset(self, codes: Codes) -> tuple[Array, Array]:
+    def score_and_offset(self, codes: Codes) -> tuple[Array, Array]:
         """Return what a power of the model raises of its scores, and the rest, (rows, classes)."""
         known = codes[: len(self.features)]
-        score, offset = self._unadjusted(codes), np.zeros((codes.shape[1], len(self.known_levels[-1])))
+        score, offset = self.unadjusted(codes), np.zeros((codes.shape[1], len(self.known_levels[-1])))
         rows = np.nonzero(known.min(axis=0, initial=0) < 0)[0]
         if self.fading is not None and len(rows):
-            known, prior = known[:, rows], log(self._class_prior())
-            kept, offset[rows] = self.fading.at(known, prior, self._alone._unadjusted(known))
+            known, prior = known[:, rows], log(self.class_prior())
+            kept, offset[rows] = self.fading.at(known, prior, self._alone.unadjusted(known))
             score[rows] = kept[:, None] * score[rows] + self._of_gaps(known)
         return score, offset
 
@@ -143,7 +143,7 @@ class LogLinear(BuiltOn):
         rows = np.nonzero(known.min(axis=0, initial=0) < 0)[0]
         if self.fading is not None and len(rows):
             known = known[:, rows]
-            kept, added = self.fading.at(known, log(self._class_prior()), evidence(known))
+            kept, added = self.fading.at(known, log(self.class_prior()), evidence(known))
             logs[..., rows, :] = kept[:, None] * logs[..., rows, :] + added
             if order is None:
                 logs[rows] += self._of_gaps(known)
@@ -153,7 +153,7 @@ class LogLinear(BuiltOn):
 
     def _evidence(self, codes: Codes) -> Array:
         """Return ln P(observed features | class), (rows, classes), by trees or, without arcs, by tables."""
-        return self._alone._unadjusted(codes) if not self.depth else evidence_in_trees(self.trees, codes)
+        return self._alone.unadjusted(codes) if not self.depth else evidence_in_trees(self.trees, codes)
 
     @cached_property
     def _alone(self) -> Any:
@@ -179,7 +179,7 @@ class LogLinear(BuiltOn):
         averaged = self.tables[: len(self.tables) - self.apart]
         return [(make_tree(self._in_coding(i), averaged[i]), self._coding(i)) for i in some(averaged)]
 
-    def _value_logs(self, codes: Codes, features: Positions) -> Array:
+    def value_logs(self, codes: Codes, features: Positions) -> Array:
         """Average the trees; in each, the intervals that it joins have equal probabilities."""
         joints, rows = [], np.arange(len(features))
         for factors, coding in self.trees:
@@ -199,7 +199,7 @@ class LogLinear(BuiltOn):
             return self.structure
         return replace(self.structure, levels=(*self.coarsenings[number].levels, self.known_levels[-1]))
 
-    def _unadjusted(self, codes: Codes) -> Array:
+    def unadjusted(self, codes: Codes) -> Array:
         """Return Σ w ln P, (rows, classes), which is not a joint distribution, but has its log odds."""
         total = np.zeros((codes.shape[1], len(self.known_levels[-1])))
         for start in range(0, codes.shape[1], BLOCK_ROWS):
@@ -216,7 +216,7 @@ class LogLinear(BuiltOn):
         """Yield the features on which each of the additional terms depends, in their order."""
         return iter(())
 
-    def _marginal_tables(self) -> tuple[Array, ...]:
+    def marginal_tables(self) -> tuple[Array, ...]:
         """Return the log tables without feature parents, raised to the powers of those with parents."""
         shape = len(self.known_levels[-1])
         tables = [np.zeros((len(labels) + 1, shape)) for labels in self.known_levels[:-1]]
@@ -227,16 +227,16 @@ class LogLinear(BuiltOn):
                 tables[family][:-1] += term.alone(codes if places is None else places[codes])
         return tuple(tables)
 
-    def _term_scopes(self) -> list[tuple[int, ...]]:
-        return [*self.structure._term_scopes(), *self._scopes()]
+    def term_scopes(self) -> list[tuple[int, ...]]:
+        return [*self.structure.term_scopes(), *self._scopes()]
 
-    def _effects(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
-        yield from super()._effects(codes)
+    def effects_at(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
+        yield from super().effects_at(codes)
         for (owner, logs), scope in zip(self._further(codes), self._scopes(), strict=True):
             if scope:
                 yield owner, scope, logs
 
-    def _formula(self) -> Formula:
+    def formula(self) -> Formula:
         formula: Formula = Sum(*self._described())
         if self.fading is None:
             return formula
@@ -249,14 +249,14 @@ class LogLinear(BuiltOn):
                 if shift is not None
             ]
         )
-        prior, fading = log(self._class_prior()), self.fading
+        prior, fading = log(self.class_prior()), self.fading
         if not fading.usual.any():  # a sum, also of incomplete rows
             terms, marginalizes, scales = self._described()
             return Sum((*terms, *gaps), marginalizes, scales)
         trees = self._described_trees() if self.depth else (Sum(*self._alone._described()),)
         return Blend(formula, prior, trees, fading.usual, fading.power, gaps, fading.exponent, fading.gaps)
 
-    def _value_formulas(self) -> tuple[Formula, ...] | None:
+    def value_formulas(self) -> tuple[Formula, ...] | None:
         return self._described_trees() if self.fading is None or not self.depth else None
 
     def _described_trees(self) -> tuple[Sum, ...]:
@@ -333,10 +333,10 @@ class LogLinear(BuiltOn):
                 total[family, block] += logs
         return total
 
-    def _log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
+    def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
         """Add up contributions, unless the class term depends on features."""
         if self.parents[self.class_var] and not isinstance(codes, RowsWithNumbers):
-            logs = in_sequence(self._unadjusted, codes, order)
+            logs = in_sequence(self.unadjusted, codes, order)
         else:
             logs = np.cumsum(self._contributions(codes)[[-1, *order]], axis=0)
         return self._blended(logs, codes, partial(in_sequence, self._evidence, order=order), order)
@@ -346,11 +346,11 @@ class LogLinear(BuiltOn):
         further = tuple([raised(powers, power) for powers in self.further])
         return renewed(self, powers=raised(self.powers, power), further=further)
 
-    def _weights(self) -> Any:
+    def feature_weights(self) -> Any:
         *of_features, of_class = map(np.sum, self.powers)
         return dict(zip([self.class_var, *self.features], [of_class, *of_features], strict=True))
 
-    def _class_prior(self) -> Array:
+    def class_prior(self) -> Array:
         """Return the smoothed shares of the classes in training, regardless of the power of the class."""
         table = self.tables[0][-1]
         parents = [np.zeros(1, dtype=np.intp)] * (len(table.cards) - 1)

@@ -151,9 +151,9 @@ class Refined(LogLinear):
         base = self.base.split()
         return renewed(self, base=base, learned=base.learned)
 
-    def _class_prior(self) -> Array:
+    def class_prior(self) -> Array:
         """Return the smoothed shares of the classes in training."""
-        prior: Array = self.of_tables._class_prior()
+        prior: Array = self.of_tables.class_prior()
         return prior
 
     @property
@@ -171,7 +171,7 @@ class Refined(LogLinear):
         """True, because it always has tables."""
         return True
 
-    def _with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Any:
+    def with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Any:
         """Return rows with the numbers of the model, NaN if missing."""
         if not self.numbers:
             return codes
@@ -211,8 +211,8 @@ class Refined(LogLinear):
             places += [(i,) for i in range(len(terms.slopes))]
             yield from (tuple(sorted(self.numbers[i] for i in scope)) for scope in places)
 
-    def _marginal_tables(self) -> tuple[Array, ...]:
-        tables: tuple[Array, ...] = self.base._marginal_tables()
+    def marginal_tables(self) -> tuple[Array, ...]:
+        tables: tuple[Array, ...] = self.base.marginal_tables()
         return tables
 
     def _described(self) -> tuple[tuple[Any, ...], bool, tuple[Scale, ...]]:
@@ -226,7 +226,7 @@ class Refined(LogLinear):
         constant = () if self.intercept is None else (Table(-1, (), self.intercept),)
         return (*terms, *shifts, *constant), marginalizes, tuple(scales)
 
-    def _weights(self) -> Any:
+    def feature_weights(self) -> Any:
         """Return a frame of weights, one row for the class and one per feature, and one column per term."""
         *of_features, of_class = self.base.powers
         names = [self.class_var, *self.features]
@@ -260,7 +260,7 @@ class Refined(LogLinear):
                 columns[name] = values
         return pd.DataFrame(columns, pd.Index(names, tupleize_cols=False))
 
-    def _curve(self, feature: Hashable) -> Array | None:
+    def curve(self, feature: Hashable) -> Array | None:
         i = self.features.index(feature)
         if i not in self.numbers:
             return None
@@ -269,7 +269,7 @@ class Refined(LogLinear):
         points = np.concatenate([np.linspace(low, high, 400), cuts, np.nextafter(cuts, np.inf)])
         return np.unique(points.clip(low, high))
 
-    def _training_points(self, feature: Hashable) -> tuple[Array, Array] | None:
+    def training_points(self, feature: Hashable) -> tuple[Array, Array] | None:
         i = self.features.index(feature)
         if i not in self.numbers:
             return None
@@ -281,9 +281,9 @@ class Refined(LogLinear):
         scores = ndtri((np.arange(_POINTS) + 0.5) / _POINTS)
         return np.interp(scores, scale.scores, scale.knots), np.full(_POINTS, 1 / _POINTS)
 
-    def _estimate(self, data: Any, prior: Any) -> Any:
+    def estimate(self, data: Any, prior: Any) -> Any:
         """Return the structure with tables, without powers and additional terms."""
-        return renewed(self.base, recipe=self.recipe)._estimate(data, prior)
+        return renewed(self.base, recipe=self.recipe).estimate(data, prior)
 
     def _stacked(self, data: Any, prior: Any) -> Any:
         """Return the structure with the tables of all prefixes of the families in each discretization."""

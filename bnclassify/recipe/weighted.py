@@ -126,10 +126,10 @@ class Weighted(LogLinear):
             return self
         return replace(self.network, recipe=self.recipe, learned=self.learned)
 
-    def _estimate(self, data: Any, prior: Any) -> Any:
+    def estimate(self, data: Any, prior: Any) -> Any:
         """Return the structure with tables, without powers."""
         if not self.coarsenings:
-            return replace(self.structure, recipe=self.recipe)._estimate(data, prior)
+            return replace(self.structure, recipe=self.recipe).estimate(data, prior)
         return self._stacked(data, prior).split()
 
     def _stacked(self, data: Dataset, prior: Any) -> Stacked:
@@ -189,7 +189,7 @@ class Stacked(LogLinear):
         """Number of the last discretizations that do not belong to the average."""
         return self.origin.apart
 
-    def _class_prior(self) -> Array:
+    def class_prior(self) -> Array:
         """Return the smoothed shares of the classes in training."""
         *_, stack = [group.stack for group in self.groups if group.families[0] == len(self.features)]
         parents = [np.zeros(1, dtype=np.intp)] * (stack.cards.shape[1] - 1)

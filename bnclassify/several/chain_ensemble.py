@@ -87,51 +87,51 @@ class ChainEnsemble(MultiModel):
         return self.members[0].fitted
 
     @property
-    def _trained_on(self) -> Rows | None:
-        return self.members[0]._trained_on
+    def trained_on(self) -> Rows | None:
+        return self.members[0].trained_on
 
-    def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
+    def arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         raise TypeError(
             f"x must have one graph; got an average of {len(self.members):,} chains. Plot the members of "
             "each of members(x)."
         )
 
-    def _log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
-        found = [member._log_marginals(codes, greedy=greedy) for member in self.members]
+    def log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
+        found = [member.log_marginals(codes, greedy=greedy) for member in self.members]
         return [_log_mean([log_normalize(logs) for logs in own]) for own in zip(*found, strict=True)]
 
-    def _most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
+    def most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
         if greedy or prod(self.class_cards) > MOST_COMBINATIONS:
-            tried = [member._most_probable(codes, greedy=True) for member in self.members]
-            best = first_of_many(np.stack([self._log_posterior_at(codes, own) for own in tried], axis=1))
+            tried = [member.most_probable(codes, greedy=True) for member in self.members]
+            best = first_of_many(np.stack([self.log_posterior_at(codes, own) for own in tried], axis=1))
             return np.stack(tried)[best, :, np.arange(codes.shape[1])].T
         labels = np.empty((len(self.class_vars), codes.shape[1]), dtype=np.intp)
         for rows in blocks(codes.shape[1], _BLOCK_CELLS, prod(self.class_cards)):
-            joint = _log_mean([member._joint(codes[:, rows]) for member in self.members])
+            joint = _log_mean([member.joint(codes[:, rows]) for member in self.members])
             labels[:, rows] = np.unravel_index(first_of_many(joint), self.class_cards)
         return labels
 
-    def _log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
-        return _log_mean([member._log_posterior_at(codes, labels) for member in self.members])
+    def log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
+        return _log_mean([member.log_posterior_at(codes, labels) for member in self.members])
 
-    def _fit(
+    def fit_by(
         self, dataset: InFull | InParts, step: Step, fit: Callable[[Model, Any], Model]
     ) -> ChainEnsemble:
         recipe = self.recipe and replace(self.recipe, parameters=step)
         data = self._rows(dataset)
-        return replace(self, members=tuple([m._fit(data, step, fit) for m in self.members]), recipe=recipe)
+        return replace(self, members=tuple([m.fit_by(data, step, fit) for m in self.members]), recipe=recipe)
 
-    def _update(self, dataset: InFull | InParts, update: Callable[[Model, Any], Model]) -> ChainEnsemble:
+    def update_by(self, dataset: InFull | InParts, update: Callable[[Model, Any], Model]) -> ChainEnsemble:
         data = self._rows(dataset)
-        return replace(self, members=tuple([member._update(data, update) for member in self.members]))
+        return replace(self, members=tuple([member.update_by(data, update) for member in self.members]))
 
-    def _each(self, function: Callable[..., Any], *others: Any) -> ChainEnsemble:
+    def each(self, function: Callable[..., Any], *others: Any) -> ChainEnsemble:
         parts = zip(self.members, *[other.members for other in others], strict=True)
-        return replace(self, members=tuple([member._each(function, *rest) for member, *rest in parts]))
+        return replace(self, members=tuple([member.each(function, *rest) for member, *rest in parts]))
 
     @property
-    def _settings(self) -> dict[str, Any]:
-        return {**super()._settings, "orders": tuple([member.order for member in self.members])}
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings, "orders": tuple([member.order for member in self.members])}
 
     def _rows(self, dataset: InFull | InParts) -> Any:
         """Return the training rows of all chains."""

@@ -137,20 +137,20 @@ class Bridged(MultiModel):
     def _terms(self) -> list[Sequence[Factor]]:
         return [_terms_of(member) for member in self.members]
 
-    def _log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
+    def log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
         found = [_marginals(terms, codes, self.class_cards) for terms in self._terms]
         return [reduce(np.logaddexp, logs) - np.log(len(found)) for logs in zip(*found, strict=True)]
 
-    def _log_joint_at(self, codes: Codes, labels: Codes) -> Array:
+    def log_joint_at(self, codes: Codes, labels: Codes) -> Array:
         return joint_in_blocks(self._terms, np.concatenate([codes, labels]))[:, 0]  # -1 is unknown
 
-    def _log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
-        evidence = self._log_joint_at(codes, _unknown(codes, self.class_cards))
+    def log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
+        evidence = self.log_joint_at(codes, _unknown(codes, self.class_cards))
         possible = evidence > -np.inf
-        logs = self._log_joint_at(codes, labels) - np.where(possible, evidence, 0.0)
+        logs = self.log_joint_at(codes, labels) - np.where(possible, evidence, 0.0)
         return np.where(possible, logs, -np.log(prod(self.class_cards)))
 
-    def _most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
+    def most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
         return _best_labels(self._terms, codes, self.class_cards)
 
 
@@ -309,21 +309,21 @@ class MAODE(Bridged):
         names = self.class_vars
         return tuple([(c,) if c == parent else (c, parent) for parent in names for c in names])
 
-    def _arc_shares(self) -> ArcShares:
+    def arc_shares(self) -> ArcShares:
         return mean_arcs(self.members, [1 / len(self.members)] * len(self.members))
 
     @property
     def _counted_families(self) -> tuple[Family, ...]:
         return tuple(dict.fromkeys((*self.families, *self.class_families)))
 
-    def _distributions(self) -> list[tuple[Hashable, Array]]:
-        return [pair for member in self.members for pair in member._distributions()]
+    def distributions(self) -> list[tuple[Hashable, Array]]:
+        return [pair for member in self.members for pair in member.distributions()]
 
-    def _count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
+    def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         families = [[data.positions[v] for v in family] for family in self._counted_families]
         return tuple(count_families(data, families))
 
-    def _tabulate(self, tally: Tally) -> MAODE:
+    def tabulate(self, tally: Tally) -> MAODE:
         tables = tabulate(tally.counts, tally.prior)
         by_family = dict(zip(self._counted_families, tables, strict=True))
         return replace(

@@ -66,19 +66,19 @@ class MultiModel(Model):
         def class_vars(self) -> tuple[Hashable, ...]:
             """The names of the class variables."""
 
-        def _log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
+        def log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
             """Return ln P(label, observed features) of each class variable, up to a constant."""
 
-        def _most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
+        def most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
             """Return the most probable combination of labels, (class variables, rows), the first if tied."""
 
-    def _log_joint_at(self, codes: Codes, labels: Codes) -> Array:
+    def log_joint_at(self, codes: Codes, labels: Codes) -> Array:
         """Return ln P(labels, observed features), (rows,)."""
         raise TypeError(f"x must define a joint distribution; {self.no_joint}.")
 
     # methods that functions call
 
-    def _predict(
+    def predict(
         self, newdata: Any, prob: bool, unseen: str, prior: object, costs: object, joint: bool, greedy: bool
     ) -> pd.DataFrame:
         for name, value in {"prior": prior, "costs": costs}.items():
@@ -98,12 +98,12 @@ class MultiModel(Model):
         if levels:
             codes = match(data, self.features, tuple(levels.values()), unseen=unseen)
         if joint:
-            best = self._most_probable(codes, greedy=greedy)
+            best = self.most_probable(codes, greedy=greedy)
             labels = self._label_frame(best, data.index)
             if prob:
-                labels[_PROBABILITY] = np.exp(self._log_posterior_at(codes, best))
+                labels[_PROBABILITY] = np.exp(self.log_posterior_at(codes, best))
             return labels
-        marginals = self._log_marginals(codes, greedy=greedy)
+        marginals = self.log_marginals(codes, greedy=greedy)
         if prob:
             return self._posterior_frame(marginals, data.index)
         return self._label_frame([first_best(logs) for logs in marginals], data.index)
@@ -125,7 +125,7 @@ class MultiModel(Model):
         posteriors = np.hstack([np.exp(log_normalize(logs)) for logs in marginals])
         return pd.DataFrame(posteriors, index=index, columns=columns)
 
-    def _of_class(self, class_var: Hashable | None) -> ClassView:
+    def of_class(self, class_var: Hashable | None) -> ClassView:
         if class_var is None:
             raise TypeError(f"class_var must be given, one of {listed(self.class_vars)}.")
         return ClassView(self, OneOf(self.class_vars).check("class_var", class_var))
@@ -162,8 +162,8 @@ class ClassView(Model):
         parents, variables = self.basis.parents, set(self.variables)
         return {v: tuple([p for p in parents.get(v, ()) if p in variables]) for v in self.variables}
 
-    def _log_joint(self, codes: Codes) -> Array:
-        return self.basis._log_marginals(codes)[self.basis.class_vars.index(self.class_var)]
+    def log_joint(self, codes: Codes) -> Array:
+        return self.basis.log_marginals(codes)[self.basis.class_vars.index(self.class_var)]
 
 
 @record
@@ -225,7 +225,7 @@ class Chain(MultiModel):
     @cached_property
     def levels(self) -> Levels | None:
         """The labels of the features, then of the class variables."""
-        known: dict[Hashable, tuple[Any, ...]] = {}
+        known: dict[Hashable, tuple[Hashable, ...]] = {}
         for member in self.members:
             if member.levels is None:
                 return None
@@ -238,8 +238,8 @@ class Chain(MultiModel):
         return all(member.fitted for member in self.members)
 
     @property
-    def _trained_on(self) -> Rows | None:
-        parts = [member._trained_on for member in self.members]
+    def trained_on(self) -> Rows | None:
+        parts = [member.trained_on for member in self.members]
         known = {member.class_var: rows for member, rows in zip(self.members, parts, strict=True) if rows}
         if len(known) < len(self.members):
             return None
@@ -247,13 +247,13 @@ class Chain(MultiModel):
         classes = tuple([part for name in self.class_vars for part in known[name].classes])
         return Rows(max(rows.size for rows in known.values()), classes, tuple(incomplete))
 
-    def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
+    def arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         raise TypeError(
             f"x must have one graph; got a chain of {len(self.members):,} networks, one per class variable. "
             "Plot each of members(x)."
         )
 
-    def _log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
+    def log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
         if greedy or prod(self.class_cards) > MOST_COMBINATIONS:
             return _follow(self, codes)[0]
         results: list[Array] = [np.empty((codes.shape[1], card)) for card in self.class_cards]
@@ -263,7 +263,7 @@ class Chain(MultiModel):
                 result[rows] = log(shares.sum(axis=tuple({*range(1, shares.ndim)} - {j})))
         return results
 
-    def _most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
+    def most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
         if greedy or prod(self.class_cards) > MOST_COMBINATIONS:
             return _follow(self, codes)[1]
         labels = np.empty((len(self.class_vars), codes.shape[1]), dtype=np.intp)
@@ -272,29 +272,29 @@ class Chain(MultiModel):
             labels[:, rows] = np.unravel_index(best, self.class_cards)
         return labels
 
-    def _joint(self, codes: Codes) -> Array:
+    def joint(self, codes: Codes) -> Array:
         """Return ln P(labels | features) of all combinations of labels, (rows, combinations)."""
         parts = [joint.reshape(len(joint), -1) for _, joint in _try_all(self, codes)]
         return np.concatenate(parts) if parts else np.empty((0, prod(self.class_cards)))
 
-    def _log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
+    def log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
         given = zip(_follow(self, codes, labels)[0], labels.astype(np.intp), strict=True)
         return np.asarray(sum(np.take_along_axis(logs, own[:, None], axis=1)[:, 0] for logs, own in given))
 
-    def _fit(self, dataset: InFull | InParts, step: Step, fit: Callable[[Model, Any], Model]) -> Chain:
+    def fit_by(self, dataset: InFull | InParts, step: Step, fit: Callable[[Model, Any], Model]) -> Chain:
         recipe = self.recipe and replace(self.recipe, parameters=step)
         return replace(self, members=tuple(map(fit, self.members, self._rows(dataset))), recipe=recipe)
 
-    def _update(self, dataset: InFull | InParts, update: Callable[[Model, Any], Model]) -> Chain:
+    def update_by(self, dataset: InFull | InParts, update: Callable[[Model, Any], Model]) -> Chain:
         return replace(self, members=tuple(map(update, self.members, self._rows(dataset))))
 
-    def _each(self, function: Callable[..., Any], *others: Any) -> Chain:
+    def each(self, function: Callable[..., Any], *others: Any) -> Chain:
         parts = zip(self.members, *[other.members for other in others], strict=True)
-        return replace(self, members=tuple([member._each(function, *rest) for member, *rest in parts]))
+        return replace(self, members=tuple([member.each(function, *rest) for member, *rest in parts]))
 
     @property
-    def _settings(self) -> dict[str, Any]:
-        return {**super()._settings, "order": self.order}
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings, "order": self.order}
 
     def _rows(self, dataset: InFull | InParts) -> Iterator[Learnable]:
         """Yield the training rows of each member, which have its class."""
@@ -316,7 +316,7 @@ def _check_links(class_vars: tuple[Hashable, ...], members: tuple[Model, ...]) -
     order = [member.class_var for member in members]
     if len(set(class_vars)) < len(class_vars) or sorted(map(hash, order)) != sorted(map(hash, class_vars)):
         raise ValueError(f"members must be one model of each of {listed(class_vars)}; got {listed(order)}.")
-    known: dict[Hashable, tuple[Any, ...]] = {}
+    known: dict[Hashable, tuple[Hashable, ...]] = {}
     for i, member in enumerate(members):
         if ahead := [name for name in member.features if name in order[i:]]:
             raise ValueError(
@@ -348,7 +348,7 @@ def _with_labels(x: Chain, codes: Codes, labels: Codes | None = None) -> Codes:
 
 def _log_posterior(x: Chain, member: Model, variables: Codes) -> Array:
     """Return the log posterior of the class of a member given its features, among them earlier classes."""
-    return log_normalize(member._log_joint(variables[[x.variables.index(name) for name in member.features]]))
+    return log_normalize(member.log_joint(variables[[x.variables.index(name) for name in member.features]]))
 
 
 def _try_all(x: Chain, codes: Codes) -> Iterator[tuple[slice, Array]]:

@@ -403,7 +403,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         logs = weigh_classes(model, self._frame(X), unseen=self.handle_unknown)[0]
         if self.prior is not None:
             labels = model.known_levels[-1]
-            logs = logs + log_prior_ratio(model._class_prior(), check_prior(self.prior, labels), labels)
+            logs = logs + log_prior_ratio(model.class_prior(), check_prior(self.prior, labels), labels)
         return logs[:, self._places]
 
     def _find_learner(self) -> Callable[..., Model]:

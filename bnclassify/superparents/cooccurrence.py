@@ -12,7 +12,7 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from ..base.arrays import Array, Positions, added, code_type
+from ..base.arrays import Array, Mask, Positions, added, code_type
 from ..base.immutable import COUNT, Immutable, bounded, cached_property, record
 from ..base.messages import how_to_merge
 from ..counts.contingency import (
@@ -99,7 +99,7 @@ class Cooccurrence(Immutable):
         occurs = self.pairs[level].any(axis=0) & ~own
         absent = np.flatnonzero(~occurs & ~own)
         features, first = np.unique(self.feature[absent], return_index=True)
-        kept = occurs.copy()
+        kept: Mask = occurs.copy()
         kept[absent[first]] = True
         columns = np.where(kept, np.cumsum(kept) - 1, -1)
         stand_in = np.full(len(self.cards), -1)
@@ -129,7 +129,7 @@ class Cooccurrence(Immutable):
         first, second, third = (spans[i] for i in order)
         for level, cells in enumerate(self.triples[first], first.start):
             beside = self.beside(level)
-            here = (beside.owners >= second.start) & (beside.owners < second.stop)
+            here: Mask = (beside.owners >= second.start) & (beside.owners < second.stop)
             owners = beside.owners[here] - second.start
             counts = cells[here][..., beside.columns[third]].transpose(0, 2, 1)
             table.transpose(*order, 3)[level - first.start, owners] = counts
@@ -154,7 +154,7 @@ class Beside:
 def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
     """Count levels, pairs if `most` is at least 2, and triples if it is 3; too large tables raise."""
     *cards, n_classes = data.cards
-    classes = contingency_tables(data, [(len(cards),)])[0]
+    classes: Array = contingency_tables(data, [(len(cards),)])[0]
     if most < 2 or not cards:
         tables = count_families(data, [(f, len(cards)) for f in range(len(cards))])
         single = np.concatenate([np.empty((0, n_classes)), *tables])
@@ -205,7 +205,7 @@ def _rows_within(data: Dataset, both: Cooccurrence, beside: Beside) -> Dataset:
     cards = np.bincount(both.feature[beside.kept], minlength=len(both.cards))[others]
     rows = data.taken(data.codes[feature] == beside.level - both.spans[feature].start)
     starts = np.array([[both.spans[f].start] for f in others])
-    columns = beside.columns[rows.codes[others] + starts]
+    columns: Positions = beside.columns[rows.codes[others] + starts]
     codes = np.where(rows.codes[others] < 0, -1, columns - (np.cumsum(cards) - cards)[:, None])
     coded = np.concatenate([codes, rows.codes[-1:]]).astype(code_type(max(*cards, data.cards[-1])))
     levels = tuple([tuple(range(card)) for card in (*cards.tolist(), data.cards[-1])])

@@ -77,7 +77,7 @@ class ANDE(Average):
 
     bounds = bounded(min_count=COUNT, subsumption=COUNT)
 
-    _recipe = "power of counts"
+    default_steps = "power of counts"
 
     class_var: Hashable
     features: tuple[Hashable, ...]
@@ -138,7 +138,7 @@ class ANDE(Average):
         """The estimators as networks, in the order of `superparents`."""
         return tuple([self.member(s) for s in self.superparents])
 
-    def _averaged(self) -> tuple[Model, ...]:
+    def averaged(self) -> tuple[Model, ...]:
         return ()  # a row decides which members are used
 
     def member(self, superparents: tuple[int, ...]) -> BNC:
@@ -179,7 +179,7 @@ class ANDE(Average):
         """The largest number of levels that are counted together."""
         return max(self.n + 1, 1 if self.subsumption is None else 2)
 
-    def _estimate(self, data: Countable, prior: Prior) -> ANDE:
+    def estimate(self, data: Countable, prior: Prior) -> ANDE:
         if not isinstance(prior, Dirichlet | MEstimate):
             raise TypeError(
                 "averaged n-dependence estimators need smooth or m, which also define the joint probability "
@@ -187,30 +187,30 @@ class ANDE(Average):
             )
         return estimated(self, data, prior)
 
-    def _count_all(self, data: Countable, prior: Prior) -> tuple[Cooccurrence]:
+    def count_all(self, data: Countable, prior: Prior) -> tuple[Cooccurrence]:
         return (count_cooccurrence(data, self._most_counted),)
 
-    def _tally(self) -> Tally:
-        return super()._tally() if self.learned else Tally((self.counts,), self.prior)
+    def tally(self) -> Tally:
+        return super().tally() if self.learned else Tally((self.counts,), self.prior)
 
-    def _tabulate(self, tally: Tally) -> ANDE:
+    def tabulate(self, tally: Tally) -> ANDE:
         return replace(self, counts=tally.counts[0], prior=tally.prior, learned={})
 
-    def _recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any) -> Any:
+    def recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any) -> Any:
         return (counts[0].recoded([recodings[name] for name in self.variables]),)
 
     @property
-    def _settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         names = ("n", "min_count", "subsumption", "weighting", "prior")
-        return {**super()._settings, **{name: getattr(self, name) for name in names}}
+        return {**super().settings, **{name: getattr(self, name) for name in names}}
 
-    def _check_em(self) -> None:
-        Model._check_em(self)
+    def check_em(self) -> None:
+        Model.check_em(self)
 
-    def _log_joint(self, codes: Codes) -> Array:
+    def log_joint(self, codes: Codes) -> Array:
         return log_joint(self._estimators, codes)
 
-    def _formula(self) -> Formula:
+    def formula(self) -> Formula:
         if self.n > 1 or self.subsumption is not None:
             raise TypeError(
                 "x must be averaged estimators with up to one superparent and without subsumption; got "
@@ -218,24 +218,24 @@ class ANDE(Average):
             )
         return choice_of_members(self._estimators)
 
-    def _left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: LeftOut) -> Array:
-        return left_out_joint(self._estimate(data, prior)._estimators, data.codes[:-1, rows], left_out)
+    def log_joint_left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: LeftOut) -> Array:
+        return left_out_joint(self.estimate(data, prior)._estimators, data.codes[:-1, rows], left_out)
 
-    def _arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
+    def arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         return {(self.class_var, feature): 1.0 for feature in self.features}
 
-    def _members_note(self) -> str:
+    def members_note(self) -> str:
         if not self.n:
             return ""
         phrase = "a feature is the parent" if self.n == 1 else "two features are the parents"
         return f"average of {len(self.superparents):,} networks, in each of which {phrase} of all others"
 
-    def _weights(self) -> dict[Hashable, float] | None:
+    def feature_weights(self) -> dict[Hashable, float] | None:
         if self.weighting is None or not self.n or not self.fitted:
             return None
         return dict(zip(self.features, self.shares.tolist(), strict=True))
 
-    def _feature_shares(self) -> tuple[dict[Hashable, float], str]:
+    def feature_shares(self) -> tuple[dict[Hashable, float], str]:
         if not self.n:
             return {}, ""
         if self.weighting is not None and not self.fitted:
@@ -258,7 +258,7 @@ def _check_counts(counts: Cooccurrence, levels: Levels | None, n: int) -> None:
 def _next_factor(joint: Array, i: int | None) -> Array:
     """Return P(superparent i | previous ones, class) from their joint distribution; P(class) for None."""
     n_kept = 0 if i is None else i + 1
-    margin = joint.sum(axis=tuple(range(n_kept, joint.ndim - 1)))
+    margin: Array = joint.sum(axis=tuple(range(n_kept, joint.ndim - 1)))
     return margin if i is None else normalize(np.moveaxis(margin, i, 0))
 
 

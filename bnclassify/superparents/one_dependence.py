@@ -62,7 +62,7 @@ class AODE(Average):
     ['[class] [doors|class] [safety|doors:class]', '[class] [safety|class] [doors|safety:class]']
     """
 
-    _recipe = "power"
+    default_steps = "power"
 
     bounds = bounded(priors=PROBABILITY, superparents=PROBABILITY, children=PROBABILITY)
 
@@ -109,16 +109,16 @@ class AODE(Average):
         all_families = (*families, (self.class_var,))
         return BNC(self.class_var, all_families, self.levels, cpts, self.recipe, learned=learned)
 
-    def _count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
+    def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         """Count the classes and all pairs of levels, or the tables of each estimator."""
         n = len(self.features)
         check_all_pairs(data, range(n), n)
         if self._has_square and isinstance(prior, PseudoCounts):
             return contingency_tables(data, [(n,)])[0], count_pairs(data)
-        return tuple([member._count(data, prior) for member in self.members])
+        return tuple([member.count(data, prior) for member in self.members])
 
-    def _distributions(self) -> list[tuple[Hashable, Array]]:
-        return [pair for member in self.members for pair in member._distributions()]
+    def distributions(self) -> list[tuple[Hashable, Array]]:
+        return [pair for member in self.members for pair in member.distributions()]
 
     @property
     def _has_square(self) -> bool:
@@ -127,11 +127,11 @@ class AODE(Average):
         square = sum(cards) ** 2
         return square * n_classes <= _SMALL or 2 * sum(card**2 for card in cards) <= square
 
-    def _tabulate(self, tally: Tally) -> AODE:
+    def tabulate(self, tally: Tally) -> AODE:
         learned = {"counts": tally}
         if not (self._has_square and isinstance(tally.prior, PseudoCounts)):
             members = zip(self.members, tally.counts, strict=True)
-            tables = [member._tabulate(Tally(counts, tally.prior)) for member, counts in members]
+            tables = [member.tabulate(Tally(counts, tally.prior)) for member, counts in members]
             stacked = self._stacked(tables)
             return replace(stacked, learned={**stacked.learned, **learned})
         (classes, square), prior, every = tally.counts, tally.prior, np.arange(self.spans[-1].stop)
@@ -150,14 +150,14 @@ class AODE(Average):
             learned=learned,
         )
 
-    def _recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any) -> Any:
+    def recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any) -> Any:
         n, by_member = len(self.features), counts
         if isinstance(counts[0], np.ndarray):
             classes, square = counts
             tables = [[square[before._cells(i, j, len(classes))] for j in range(n)] for i in range(n)]
             by_member = tuple([(*own, classes) for own in tables])
         members = zip(self.members, by_member, strict=True)
-        by_member = tuple([member._recoded(tables, recodings, before) for member, tables in members])
+        by_member = tuple([member.recoded(tables, recodings, before) for member, tables in members])
         if not (self._has_square and isinstance(by_member[0][-1], np.ndarray)):
             return by_member
         (*_, classes), total = by_member[0], self.spans[-1].stop
@@ -184,9 +184,9 @@ class AODE(Average):
             learned={name: tuple([m.learned[name] for m in members]) for name in members[0].learned},
         )
 
-    def _maximize(self, data: Dataset, prior: PseudoCounts, em: EM) -> AODE:
+    def maximize(self, data: Dataset, prior: PseudoCounts, em: EM) -> AODE:
         check_all_pairs(data, range(len(self.features)), len(self.features))
-        return self._stacked([member._maximize(data, prior, em) for member in self.members])
+        return self._stacked([member.maximize(data, prior, em) for member in self.members])
 
-    def _log_joint(self, codes: Codes) -> Array:
+    def log_joint(self, codes: Codes) -> Array:
         return joint_in_blocks([member.terms for member in self.members], codes)

@@ -60,16 +60,16 @@ class Estimators:
         """Pairs of levels, (pairs, 2), the second of which implies the first."""
         if self.subsumption is None:
             return np.empty((0, 2), dtype=np.intp)
-        both = self.counts.pairs.sum(axis=1, dtype=np.float64)
+        both: Array = self.counts.pairs.sum(axis=1, dtype=np.float64)
         return implied_values(both, self.counts.feature, np.diagonal(both) > self.subsumption + TOLERANCE)
 
 
 def _information(counts: Array) -> Array:
     """Return I(feature; class) from counts, (levels, classes), without rare cells as in WAODE."""
-    joint = counts / max(counts.sum(), 1.0)
-    independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
-    is_common = (joint >= _RARE) & (independent >= _RARE)
-    information = np.sum(joint[is_common] * np.log(joint[is_common] / independent[is_common]))
+    joint: Array = counts / max(counts.sum(), 1.0)
+    independent: Array = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
+    is_common: Mask = (joint >= _RARE) & (independent >= _RARE)
+    information: float = np.sum(joint[is_common] * np.log(joint[is_common] / independent[is_common]))
     return np.where(information > _ROUNDING, information, 0.0)
 
 
@@ -92,8 +92,8 @@ class MemberTables:
             rows = np.array([counts.single[span].sum() for span in counts.spans])[owners[:, 0]]
         else:
             rows = np.array([counts.classes.sum()])
-        cells = len(counts.classes) * np.array(counts.cards, dtype=float)[owners].prod(axis=1)
-        pseudo = np.zeros(cells.shape) + self.x.prior.per_cell(cells, 1)
+        cells: Array = len(counts.classes) * np.array(counts.cards, dtype=float)[owners].prod(axis=1)
+        pseudo: Array = np.zeros(cells.shape) + self.x.prior.per_cell(cells, 1)
         return pseudo, rows + cells * pseudo
 
     @cached_property
@@ -256,7 +256,7 @@ def _pair_members(x: Estimators, level: int, rows: Positions, levels: Codes) -> 
     pairs = np.stack([np.full(len(partner), own), partner], axis=1)
     own_level = beside.columns[beside.owners]
     tables = MemberTables(x, counts.triples[level], counts.feature[beside.kept], own_level, pairs)
-    frequent = counts.pairs[level][:, beside.owners].sum(axis=0) >= x.min_count - TOLERANCE
+    frequent: Mask = counts.pairs[level][:, beside.owners].sum(axis=0) >= x.min_count - TOLERANCE
     position = np.full(len(counts.feature) + 1, -1)
     position[beside.owners[frequent]] = np.flatnonzero(frequent)
     columns = np.append(beside.columns, -1)[levels]
@@ -283,7 +283,7 @@ def _member_formula(x: Estimators, i: int) -> Sum:
     """Return the formula of the estimator with superparent i, used for levels that are not rare."""
     spans, own = x.counts.spans, np.arange(len(x.counts.feature))[x.counts.spans[i]]
     logs = x.singles.logs[own]
-    rare = x.counts.single[own].sum(axis=1) < x.min_count - TOLERANCE
+    rare: Mask = x.counts.single[own].sum(axis=1) < x.min_count - TOLERANCE
     joint = np.where(rare[:, None], np.nan, x.singles.logs[own, own])
     children = [
         Table(j, (j, i), padded(logs[:, span].swapaxes(0, 1))) for j, span in enumerate(spans) if j != i
@@ -332,7 +332,7 @@ def _own_class(
     pseudo = np.zeros(cards.shape) + tables.x.prior.per_cell(cards, 1)
     for column, f in enumerate(tables.feature[starts].tolist()):
         if f < len(cards):
-            levels = block.levels[f].astype(np.intp)
+            levels: Positions = block.levels[f].astype(np.intp)
             is_child = block.takes_part & (levels >= 0) & ~(block.superparents == f).any(axis=1)[:, None]
             cell = tables.counts[index, classes, np.maximum(levels, 0)] - share + pseudo[f]
             total = totals[index, classes, column] - share + cards[f] * pseudo[f]
