@@ -15,8 +15,8 @@ from scipy.special import log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
 
 import bnclassify as bn
+from bnclassify.fitting.fold_powers import split
 from bnclassify.fitting.lp import rows_to_learn_from
-from bnclassify.fitting.parts import split
 from bnclassify.model.arguments import encode_for
 from bnclassify.recipe import default
 from bnclassify.recipe.leave_one_out import LeaveOneOut

@@ -29,7 +29,7 @@ from ..network.weighting import MANB, WANBIA, Subsumption
 from ..recipe.leave_one_out import LeaveOneOut, LeaveOneOutPower
 from ..recipe.prior import find_prior
 from ..several.multidimensional import MultiModel
-from .parts import fit_by_parts
+from .fold_powers import fit_by_folds
 
 _HELD_OUT = {"weights": ("parents", "terms", "folds", "blend"), "parents": ("folds",), "power": ("folds",)}
 """The keys of ``held_out_args`` by ``held_out``."""
@@ -304,7 +304,7 @@ def _fit_alone(
     else:
         n, blend = folds
         learn = partial(_members, method=method, prior=prior, rng=rng, weighs=blend)
-        fitted = fit_by_parts(structure, dataset, rows, method, n, learn, weighs=blend, rng=rng)
+        fitted = fit_by_folds(structure, dataset, rows, method, n, learn, weighs=blend, rng=rng)
     tally = fitted.learned.get("counts")
     if not method.keeps_counts and isinstance(tally, Tally):
         # tables that do not follow from the prior alone cannot be updated

@@ -245,7 +245,8 @@ def walk(
 ) -> Iterator[tuple[Places, Places]]:
     """Yield the positions of rows in the counts of each prefix: their configurations and their cells.
 
-    A position is -1 if a value is missing or does not occur with the previous values. ``first`` is given.
+    A position is -1 if a value is missing or does not occur with the previous values. ``places`` are those of
+    the configurations without feature parents.
     """
     steps = len(prefixes) - len(codes) + 1  # without feature parents
     cells = None

@@ -363,7 +363,7 @@ def raised(powers: Sequence[Power], by: float) -> tuple[Power, ...]:
 
 
 def shortened(x: BNC, parents: int) -> BNC:
-    """Return a structure with the first feature parents of each family, at most ``depth``."""
+    """Return a structure with the first feature parents of each family, at most ``parents``."""
     families = []
     for variable, *ps in x.families:
         class_parent = ps[-1:] if ps[-1:] == [x.class_var] else []

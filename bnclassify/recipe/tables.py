@@ -189,7 +189,7 @@ class Stack:
                 yield value
 
     def tables(self, parents: int) -> list[PrefixTable]:
-        """Return the table of each coding, with at most ``depth`` feature parents."""
+        """Return the table of each coding, with at most this number of feature parents."""
         cards = self.cards[:, : 1 + parents]
         kept = self.root + cards.shape[1]
         masses = np.stack(self.masses[:kept], axis=1).tolist()

@@ -1,8 +1,8 @@
-"""Powers of models by held-out parts of the training rows, for which everything is learned again.
+"""Powers of models by held-out folds of the training rows, for which everything is learned again.
 
 Leave-one-out evaluates a model on rows from which structure, cut points and concentrations were learned.
-Therefore, models are overconfident for few rows or many features. Here, each part of the rows is predicted by
-models for which everything was learned from the other parts. Nothing is chosen: the model without feature
+Therefore, models are overconfident for few rows or many features. Here, each fold of the rows is predicted by
+models for which everything was learned from the other folds. Nothing is chosen: the model without feature
 parents, the model with them and logistic regression are added up, each with a power.
 """
 
@@ -37,7 +37,7 @@ _PRECISION = 15.0  # of these powers
 _STEP_PRECISION = 2.0  # of the power of the step to parents
 _STEP_MEAN = -3.0  # so that each unit of its power must gain 6 nats to be above 0
 _SOME_ROWS = 150  # number of held-out rows from which the step to parents can be dropped
-_ENOUGH_ROWS = 600  # number of held-out rows from which no more parts are used
+_ENOUGH_ROWS = 600  # number of held-out rows from which no more folds are used
 
 Members = Callable[..., list[Any]]
 """Learns members from a structure, data, maximum numbers of parents, and precisions of weights, if known."""
@@ -56,9 +56,9 @@ class HeldOut:
     counts: Array
 
     @classmethod
-    def of(cls, parts: Sequence[HeldOut]) -> HeldOut:
-        """Return the rows of all parts."""
-        arrays = [[getattr(part, name) for part in parts] for name in cls.__dataclass_fields__]
+    def of(cls, folds: Sequence[HeldOut]) -> HeldOut:
+        """Return the rows of all folds."""
+        arrays = [[getattr(fold, name) for fold in folds] for name in cls.__dataclass_fields__]
         return cls(*[np.concatenate(each, axis=-1) for each in arrays])
 
     def power(self) -> float:
@@ -98,27 +98,27 @@ class HeldOut:
         return row_logs(self.offset + np.tensordot(powers, self.scores, 1), self.classes)
 
 
-def fit_by_parts(
+def fit_by_folds(
     x: Model,
     dataset: Any,
     rows: Dataset,
     method: Any,
-    parts: int,
+    number: int,
     learn: Members,
     *,
     weighs: bool,
     rng: np.random.Generator | None = None,
 ) -> Model:
-    """Return the model with a power by parts or, if it ``weighs``, the sum of several models with powers."""
+    """Return the model with a power by folds or, if it ``weighs``, the sum of several models with powers."""
     rows = in_order(as_cases(rows)) if weighs else rows
     n, one_class = rows.size, np.ptp(rows.codes[-1]) == 0 if len(rows) else True
     if rows.cases is not None:
         n = min(n, len(np.unique(rows.cases)))
-    folds = _Folds(x, dataset, rows, learn, parts, weighs, rng)
+    folds = _Folds(x, dataset, rows, learn, number, weighs, rng)
     if weighs and isinstance(method, LeaveOneOut) and method.weights:
-        return _weighed(x, rows, method, learn, folds, n >= 2 * parts and not one_class)
+        return _weighed(x, rows, method, learn, folds, n >= 2 * number and not one_class)
     [fitted] = learn(x, rows)
-    enough = min(n / 2, len(rows)) >= parts and not one_class
+    enough = min(n / 2, len(rows)) >= number and not one_class
     found = folds.predict([None]) if enough else None
     return _with_power(method, fitted, found, rows)
 
@@ -180,19 +180,19 @@ def _weighed(
 
 @dataclass(frozen=True, eq=False)
 class _Folds:
-    """Training data in parts, and the models that are learned without each part."""
+    """Training data in folds, and the models that are learned without each fold."""
 
     x: Model
     dataset: Any
     rows: Dataset
     learn: Members
-    parts: int
+    number: int
     weighs: bool
     rng: np.random.Generator | None
 
     @cached_property
     def pairs(self) -> list[tuple[Any, Dataset]]:
-        """The training rows and the held-out rows of each part."""
+        """The training rows and the held-out rows of each fold."""
         data: Any = self.rows
         if self.x.recipe is not None:
             given = self.dataset
@@ -202,7 +202,7 @@ class _Folds:
         data = in_order(data) if self.weighs else data
         if self.rng is not None:
             data = data.taken(self.rng.permutation(len(data)))
-        return [fold.split(data) for fold in split(data, self.parts, by_content=self.weighs)]
+        return [fold.split(data) for fold in split(data, self.number, by_content=self.weighs)]
 
     @cached_property
     def recipe(self) -> Recipe | None:
@@ -210,7 +210,7 @@ class _Folds:
         return self.x.recipe and replace(self.x.recipe, parameters=None)
 
     def structure(self, number: int, depths: Sequence[int | None]) -> Any:
-        """Return the structure that the recipe learns without a part, maybe with fewer parents."""
+        """Return the structure that the recipe learns without a fold, maybe with fewer parents."""
         train, depth = self.pairs[number][0], depths[-1]
         if self.recipe is None:
             return self.x if depth is None else with_at_most(self.x, depth)
@@ -225,28 +225,28 @@ class _Folds:
         mean: Sequence[float] = (),
         ridges: Mapping[str, float] = EMPTY,
     ) -> HeldOut:
-        """Predict parts by models of the other parts, to weigh the members until there are enough rows.
+        """Predict folds by models of the other folds, to weigh the members until there are enough rows.
 
         The step to parents is dropped once some rows give it the power 0.
         """
         found: list[HeldOut] = []
-        at_once: list[HeldOut] = []  # parts that were predicted in parallel
+        at_once: list[HeldOut] = []  # folds that were predicted in parallel
         with silently():  # settings for all rows
             for number in range(len(self.pairs)):
                 if not at_once:
                     batch = range(number, min(number + number_of_jobs(), len(self.pairs)))
-                    at_once = list(run_tasks(partial(self._of_part, depths=depths, ridges=ridges), batch))
+                    at_once = list(run_tasks(partial(self._of_fold, depths=depths, ridges=ridges), batch))
                 found.append(at_once.pop(0))
                 together = HeldOut.of(found)
                 n = together.counts.sum()
                 if len(depths) > 1 and n >= _SOME_ROWS and not together.powers(mean)[-1]:
-                    depths, found, at_once = depths[:1], [part.without_step() for part in found], []
+                    depths, found, at_once = depths[:1], [fold.without_step() for fold in found], []
                 if self.weighs and n >= _ENOUGH_ROWS:
                     break
         together = HeldOut.of(found)
         return together if len(depths) < 2 or together.powers(mean)[-1] else together.without_step()
 
-    def _of_part(self, number: int, depths: Sequence[int | None], ridges: Mapping[str, float]) -> HeldOut:
+    def _of_fold(self, number: int, depths: Sequence[int | None], ridges: Mapping[str, float]) -> HeldOut:
         train, test = self.pairs[number]
         members = self.learn(self.structure(number, depths), train, depths, ridges)
         first = members[0]
@@ -271,8 +271,8 @@ def _without_parents(recipe: Recipe) -> Recipe:
     return replace(recipe, structure=replace(recipe.structure, settings=settings))
 
 
-def split(data: Any, parts: int, *, by_content: bool = True) -> list[RowFold]:
-    """Return the rows, or the units of whole weights, of each part: unit i of class c is in (i + c) mod V.
+def split(data: Any, folds: int, *, by_content: bool = True) -> list[RowFold]:
+    """Return the rows, or the units of whole weights, of each fold: unit i of class c is in (i + c) mod V.
 
     Units are in the given order, and classes, ``by_content``, by frequency. Rows of a case, which has the
     class of its first row, stay together.
@@ -281,19 +281,21 @@ def split(data: Any, parts: int, *, by_content: bool = True) -> list[RowFold]:
     if by_content:
         classes = class_ranks(data, order)[classes]
     if data.cases is not None:
-        return split_cases(data.cases[order], classes[order], order, parts)
+        return split_cases(data.cases[order], classes[order], order, folds)
     whole = weights is not None and not (weights % 1).any()
     units = weights.astype(np.int64) if whole else np.ones(len(data), dtype=np.int64)
     order = order[np.argsort(classes[order], kind="stable")]
     ends = np.cumsum(units[order])
-    first = np.searchsorted(classes[order], classes[order])
     starts = np.empty(len(data), dtype=np.int64)
-    starts[order] = ends - units[order] - (ends - units[order])[first]
+    first_of_class = np.searchsorted(classes[order], classes[order])
+    starts[order] = ends - units[order] - (ends - units[order])[first_of_class]
     result = []
-    for part in range(parts):
-        before = [(end - (part - classes) % parts + parts - 1) // parts for end in (starts, starts + units)]
-        counts = before[1] - before[0]
-        rows = np.flatnonzero(counts)
+    for fold in range(folds):
+        # Of the units 0, 1, … of class c, the first in this fold is (fold − c) mod V, and then each V-th. So a
+        # row with the units 7 to 11 of class 0 has one of the units 0, 5, 10, … of fold 0 of 5: unit 10.
+        first = (fold - classes) % folds
+        before, until = [(end - first + folds - 1) // folds for end in (starts, starts + units)]
+        rows = np.flatnonzero(until > before)
         if len(rows):
-            result.append(RowFold(rows, counts[rows].astype(np.float64) if whole else None))
+            result.append(RowFold(rows, (until - before)[rows].astype(np.float64) if whole else None))
     return result
