@@ -36,6 +36,7 @@ RESERVED = ("feature", "value", "given", "given_value", "share")
 LEAST_MASS = 1e-12
 _PLAIN = Preparation()
 _SMALL = 1e-12  # difference of equal effects
+_HALF = 0.5  # pseudo-count of each value, so that intervals without rows keep their effects
 
 
 @record
@@ -289,9 +290,7 @@ def counts_in(x: EffectTable, data: Dataset) -> list[Array]:
 
 
 def with_shares(x: EffectTable, dataset: Any) -> EffectTable:
-    """Return a table with the shares of the values in rows, if there are any."""
+    """Return a table with the shares of the values in rows, and in half a row more of each value."""
     counts = counts_in(x, encode_for(x, dataset, x.features, "dataset"))
-    counts = [count.reshape(len(count), -1).sum(axis=1) for count in counts]
-    if not all(count.any() for count in counts):
-        return x
+    counts = [count.reshape(len(count), -1).sum(axis=1) + _HALF for count in counts]
     return replace(x, shares=tuple([count / count.sum() for count in counts]))

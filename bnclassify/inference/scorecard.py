@@ -196,7 +196,7 @@ def scorecard(
         The largest difference of points between two values of a feature. It is not used with `pdo`.
     most_intervals : int, optional
         Maximum number of intervals of a numeric feature; the neighbours that differ least are merged. By
-        default 32, and those of a table of effects as they are.
+        default, all intervals of the model, or 32 of a density. Neighbours with equal contributions are one.
     pdo : float, optional
         Points that double the odds, such as 20, as in credit scoring, at least 0.01.
     score, odds : float, default 600 and 50
@@ -253,7 +253,7 @@ def scorecard(
         prior = model.class_prior().round(9)
         target = names[int(prior[0] < prior[1]) ^ 1]
     OneOf(names).check("target", target)
-    table = tabulate(model, most_intervals)
+    table = tabulate(model, most_intervals or (None if model.densities else _MOST_POINTS))
     sign = np.array([1.0 if name == target else -1.0 for name in names])
     base, parts = float(table.constant @ sign), [part @ sign for part in table.tables]
     low = [float(part.min()) for part in parts]
