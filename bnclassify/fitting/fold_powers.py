@@ -291,8 +291,8 @@ def split(data: Any, folds: int, *, by_content: bool = True) -> list[RowFold]:
     starts[order] = ends - units[order] - (ends - units[order])[first_of_class]
     result = []
     for fold in range(folds):
-        # Of the units 0, 1, … of class c, the first in this fold is (fold − c) mod V, and then each V-th. So a
-        # row with the units 7 to 11 of class 0 has one of the units 0, 5, 10, … of fold 0 of 5: unit 10.
+        # The units of class c in this fold are (fold − c) mod V, and then each V-th one. In fold 0 of 5, those
+        # of class 0 are 0, 5, 10, …, so a row with the units 7 to 11 has one of them.
         first = (fold - classes) % folds
         before, until = [(end - first + folds - 1) // folds for end in (starts, starts + units)]
         rows = np.flatnonzero(until > before)
