@@ -291,10 +291,10 @@ def split(data: Any, folds: int, *, by_content: bool = True) -> list[RowFold]:
     starts[order] = ends - units[order] - (ends - units[order])[first_of_class]
     result = []
     for fold in range(folds):
-        # The units of class c in this fold are (fold − c) mod V, and then each V-th one. In fold 0 of 5, those
+        # The units of class c in this fold are (fold − c) mod V, and then each V-th. In fold 0 of 5, those
         # of class 0 are 0, 5, 10, …, so a row with the units 7 to 11 has one of them.
         first = (fold - classes) % folds
-        before, until = [(end - first + folds - 1) // folds for end in (starts, starts + units)]
+        before, until = [-((first - end) // folds) for end in (starts, starts + units)]  # rounded up
         rows = np.flatnonzero(until > before)
         if len(rows):
             result.append(RowFold(rows, (until - before)[rows].astype(np.float64) if whole else None))
