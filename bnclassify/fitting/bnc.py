@@ -175,12 +175,8 @@ def bnc(
     check_jobs(n_jobs)
     data = open_data(dataset)
     in_memory = isinstance(data, InMemory)
-    if additive and (learner is not nb or not in_memory):
-        raise ValueError(
-            f"additive must be False with {'data that are not in memory' if not in_memory else 'a learner'}; "
-            "got True. The sum of effects is a model of the default recipe: call "
-            "bnc(class_var=..., dataset=..., additive=True)."
-        )
+    if additive:
+        _check_additive(learner, lp_args, in_memory=in_memory)
     if dag_learner is None and not in_memory:
         learner, dag_args = kdb_mi, {"kdbk": 1, **(dag_args or {})}
     if not isinstance(missing_level, bool | None) and missing_level != "auto":
@@ -193,8 +189,6 @@ def bnc(
     options = _learner_options(learner, class_var, dag_args, lp_args)
     chosen = _has_prior(lp_args)
     ranked = learner in (kdb_mi, kdb_gain) and "kdbk" not in options
-    if chosen and additive:
-        raise ValueError("additive must be False if a prior is given; got True. Omit the prior.")
     if ranked and not chosen:
         options["kdbk"] = default.MOST_PARENTS
     if discretize == "auto":
@@ -237,6 +231,18 @@ def _in_words(x: Model, given: Mapping[str, Any]) -> Model:
     texts = [f"{name}={v!r}" for name, v in given.items() if v is not None and name in by.settings]
     name = f"default recipe with {', '.join(texts)}" if texts else "default recipe"
     return renewed(x, recipe=replace(x.recipe, parameters=replace(by, name=name)))
+
+
+def _check_additive(learner: Callable[..., Model], lp_args: Mapping[str, Any], *, in_memory: bool) -> None:
+    """Raise a ValueError unless the default recipe can fit a sum of effects."""
+    if learner is not nb or not in_memory:
+        raise ValueError(
+            f"additive must be False with {'data that are not in memory' if not in_memory else 'a learner'}; "
+            "got True. The sum of effects is a model of the default recipe: call "
+            "bnc(class_var=..., dataset=..., additive=True)."
+        )
+    if _has_prior(lp_args):
+        raise ValueError("additive must be False if a prior is given; got True. Omit the prior.")
 
 
 def _grouped(data: Opened, groups: Any, class_var: Hashable, numeric: Numeric) -> Dataset:

@@ -327,7 +327,7 @@ def _members(
     rng: Any,
     weighs: bool,
 ) -> list[Any]:
-    """Return the models that get powers by parts: the model or, if it ``weighs``, regression before several.
+    """Return the models that get powers by folds: the model or, if it ``weighs``, regression before several.
 
     These have one maximum number of parents each. ``ridges`` are the precisions of weights, if known.
     """

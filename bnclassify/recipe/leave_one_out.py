@@ -37,7 +37,7 @@ _ALMOST = 1 - 1e-9  # largest share of rows in which a feature is known that som
 _BLOCK_CELLS = 2**16  # number of log probabilities of a family, which stay in cache
 _MOST_CELLS = 2**25  # maximum number of odds of all terms, 256 MiB
 _LEAST_CASES = 5  # with several rows
-_PARTS = 10  # of cases with several rows, which are held out in turn
+_FOLDS = 10  # of cases with several rows, which are held out in turn
 _TABLE_CELLS = 2**20  # maximum number of cells of the tables of a family, one per incomplete row
 
 
@@ -281,7 +281,7 @@ def _fading(data: Dataset, terms: Array, classes: Codes, counts: Array, asked: S
 def _hold_out_groups(
     stack: Callable[..., Stacked], stacked: Stacked, terms: Refinement, depths: range, prior: Prior
 ) -> HeldOutTerms:
-    """Return the odds at all rows by tables and terms of the other cases, in ten parts of the cases."""
+    """Return the odds at all rows by tables and terms of the other cases, in ten folds of the cases."""
     data = terms.data
     weights = np.ones(len(data)) if data.weights is None else data.weights
     assert data.cases is not None
@@ -295,9 +295,9 @@ def _hold_out_groups(
     nothing = LeftOut(data.codes[-1], np.zeros(len(data)))
     found: list[Array] = []
     families: list[Positions] = []
-    for part in range(min(_PARTS, int(case.max()) + 1)):
-        own = rows[case % _PARTS == part]
-        train = replace(data, weights=np.where(case % _PARTS == part, 0.0, weights))
+    for fold in range(min(_FOLDS, int(case.max()) + 1)):
+        own = rows[case % _FOLDS == fold]
+        train = replace(data, weights=np.where(case % _FOLDS == fold, 0.0, weights))
         other = stack(train, prior)
         by_depth, of_codings = left_out_odds(other, own, nothing.take(own), depths)
         learned = Refinement.learn(other, other, train, terms.asked)
