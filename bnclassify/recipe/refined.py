@@ -162,9 +162,9 @@ class Refined(LogLinear):
         return self.of_tables.apart
 
     @property
-    def network(self) -> Any:
-        """The network with its tables, if there is a single one."""
-        return self.base.network
+    def network(self) -> None:
+        """None, because its tables are not what it predicts by."""
+        return None
 
     @property
     def fitted(self) -> bool:
