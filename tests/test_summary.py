@@ -53,7 +53,7 @@ def people() -> pd.DataFrame:
             "tan_cl",
             {"smooth": 1, "held_out": "weights"},
             "no",
-            "weighed: the fewer features a row shows, the more as naive Bayes",
+            "read more like by naive Bayes, the fewer values are known",
         ),
     ],
 )
@@ -168,7 +168,7 @@ def test_the_default_model_prints_what_matters(people: pd.DataFrame) -> None:
         "  learning algorithm: kdb_gain",
         "  parameters:         default recipe",
         "  discretized:        age, noise (averaged_mdlp)",
-        f"  confidence:         reduced by {1 - total:.0%}, as {learned.fold_rows} held-out rows require; "
+        f"  confidence:         reduced by {1 - total:.0%}, checked on {learned.fold_rows} held-out rows; "
         f"{share:.0%} from logistic",
         "                      regression",
         "  missing values:     in 1 feature (available cases, and a shift of the log odds); in",

@@ -110,7 +110,7 @@ def fit_by_folds(
     rng: np.random.Generator | None = None,
 ) -> Model:
     """Return the model with a power by folds or, if it ``weighs``, the sum of several models with powers."""
-    rows = in_order(as_cases(rows)) if weighs else rows
+    rows = in_order(as_cases(rows) if weighs else rows)
     n, one_class = rows.size, np.ptp(rows.codes[-1]) == 0 if len(rows) else True
     if rows.cases is not None:
         n = min(n, len(np.unique(rows.cases)))
@@ -123,26 +123,22 @@ def fit_by_folds(
     return _with_power(method, fitted, found, rows)
 
 
-def _with_power(method: Any, x: Any, found: HeldOut | None, rows: Dataset) -> Model:
+def _with_power(method: Any, x: Model, found: HeldOut | None, rows: Dataset) -> Model:
     """Return a model raised to the power that is best for held-out rows."""
     power = 1.0 if found is None else found.power()
     size = 0 if found is None else int(found.counts.sum())
     if isinstance(method, LeaveOneOut):
         summary = replace(x.learned["leave_one_out"], fold_power=power, fold_rows=size)
+        x = method.finish([x], [power if method.weights else 1.0], rows)
     else:
         value = 0.0 if found is None else float(found.counts @ found.logs(np.array([power])))
         penalty = COMMON_PRECISION / 2 * (power - 1) ** 2
-        depth = getattr(x.graph, "depth", 0)
+        depth = max(0 if member.graph is None else member.graph.depth for member in x.members)
         summary = LeaveOneOutSummary(power, value - penalty, value, depth, size)
         summary = replace(summary, fold_power=power, fold_rows=size)
-    if isinstance(method, LeaveOneOut) and method.weights:
-        fitted = method.finish([x], [power], rows)
-    elif power == 1:
-        fitted = x
-    else:
-        summary = replace(summary, power=power)
-        return Powered(x, power, x.recipe, {"leave_one_out": summary})
-    return renewed(fitted, learned={**fitted.learned, "leave_one_out": summary})
+    if power == 1 or (isinstance(method, LeaveOneOut) and method.weights):
+        return renewed(x, learned={**x.learned, "leave_one_out": summary})
+    return Powered(x, power, x.recipe, {"leave_one_out": replace(summary, power=power)})
 
 
 def _weighed(
@@ -199,10 +195,10 @@ class _Folds:
             raw = given.raw if isinstance(given, TrainingData) and given.raw is not None else given
             data = raw_rows(self.x, raw).counting()
             data = as_cases(data) if self.weighs else data
-        data = in_order(data) if self.weighs else data
+        data = in_order(data)
         if self.rng is not None:
             data = data.taken(self.rng.permutation(len(data)))
-        return [fold.split(data) for fold in split(data, self.number, by_content=self.weighs)]
+        return [fold.split(data) for fold in split(data, self.number)]
 
     @cached_property
     def recipe(self) -> Recipe | None:
@@ -271,15 +267,14 @@ def _without_parents(recipe: Recipe) -> Recipe:
     return replace(recipe, structure=replace(recipe.structure, settings=settings))
 
 
-def split(data: Any, folds: int, *, by_content: bool = True) -> list[RowFold]:
+def split(data: Any, folds: int) -> list[RowFold]:
     """Return the rows, or the units of whole weights, of each fold: unit i of class c is in (i + c) mod V.
 
-    Units are in the given order, and classes, ``by_content``, by frequency. Rows of a case, which has the
+    Units are in the given order, and classes by frequency. Rows of a case, which has the
     class of its first row, stay together.
     """
-    order, classes, weights = np.arange(len(data)), data.codes[-1], data.weights
-    if by_content:
-        classes = class_ranks(data, order)[classes]
+    order, weights = np.arange(len(data)), data.weights
+    classes = class_ranks(data, order)[data.codes[-1]]
     if data.cases is not None:
         return split_cases(data.cases[order], classes[order], order, folds)
     whole = weights is not None and not (weights % 1).any()

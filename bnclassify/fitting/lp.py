@@ -289,7 +289,7 @@ def _fit_alone(
 ) -> Any:
     """Fit a model whose members share their rows."""
     if not x.one_class and (method is not PLAIN or is_nested(prior) or folds):
-        name = "backoff" if method is PLAIN else method.argument or type(method).__name__
+        name = "held_out" if folds else "backoff" if method is PLAIN else method.argument
         raise TypeError(
             f"{name} must be used with one class variable; got several. The models of chain(class_vars, "
             "dataset) accept it."

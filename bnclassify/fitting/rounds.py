@@ -157,7 +157,7 @@ def _refit(name: Any, model: Model, rnd: Round, train: Dataset, dag: bool) -> Mo
     except ValueError as error:
         raise ValueError(
             f"x must be models that can be refitted; model {shown(name)} cannot in fold {rnd.number}: "
-            f"{str(error).removesuffix('.')}. With dag=False, it keeps its structure."
+            f"{str(error).removesuffix('.')}.{' With dag=False, it keeps its structure.' * dag}"
         ) from error
 
 

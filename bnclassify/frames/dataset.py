@@ -224,7 +224,7 @@ class Dataset(InMemory, Countable):
         The number of the case of each row, which is held out as a whole. If None, each unit of weight is a
         case.
     given : int
-        The number of rows before equal rows were merged into cases; 0 if they were not.
+        The number of rows if each of them is one case because its weight has a fraction; 0 if not.
 
     Examples
     --------

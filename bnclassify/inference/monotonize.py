@@ -11,7 +11,7 @@ import numpy as np
 from ..base.arrays import log_normalize
 from ..base.checks import Instance, OneOf
 from ..base.immutable import record
-from ..base.messages import listed
+from ..base.messages import listed, shown
 from ..frames.dataset import Dataset, match
 from ..frames.opening import InFull
 from ..model.arguments import check_fitted, encode_for
@@ -87,6 +87,12 @@ def monotonize(x: Model, directions: Mapping[Hashable, Direction], dataset: InFu
     for name, direction in directions.items():
         OneOf(table.features, "a feature of the model").check("directions", name)
         OneOf(("increasing", "decreasing")).check(f"directions[{name!r}]", direction)
+        parent, givens = table.features.index(name), zip(table.features, table.givens, strict=True)
+        if children := [child for child, given in givens if given == parent]:
+            raise ValueError(
+                f"directions must name features on which no other effect depends; got {shown(name)}, a parent "
+                f"of {listed(children)}. Fit a model without such pairs, for example with additive=True."
+            )
     data, recipe = encode_for(table, dataset, argument="dataset"), model.recipe
     result, learned = _ordered(table, directions, data), dict(table.learned)
     learned["monotone"] = {**learned.get("monotone", {}), **directions}

@@ -252,7 +252,8 @@ def kdb_gain(
     there are more than 2^29 terms, an evenly spread subset of rows is used. Candidates are the eight features
     of higher rank with the largest information. Among the twelve features of the highest ranks, pairs of
     parents are tried as well, because parity of three columns shows in no single parent; each of a pair then
-    has half of its gain. With several discretizations, the first one is used. Ties are broken by the contents
+    has half of its gain. Features after the 128th rank have no parents. With several discretizations, the
+    first one is used, and that by own values for the gains. Ties are broken by the contents
     of columns, so the structure depends neither on their order nor on their names.
 
     References
@@ -370,7 +371,9 @@ class _Scores:
         ``parents`` are (sets, size). With w the weight of the term, it is that of one step of Newton's method
         from w = 0.
         """
-        at_once = max(1, _BLOCK_CELLS // max(1, len(self.data) * self.data.cards[-1]))
+        cards = np.array(self.data.cards)
+        largest = int(cards[parents].prod(axis=1).max(initial=0) * cards[child])  # number of cells of a table
+        at_once = max(1, _BLOCK_CELLS // max(1, max(len(self.data), largest) * int(cards[-1])))
         blocks = [parents[start : start + at_once] for start in range(0, len(parents), at_once)]
         return np.concatenate([np.empty(0), *[self._gains_of_block(child, block) for block in blocks]])
 

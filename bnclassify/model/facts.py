@@ -77,7 +77,7 @@ def _confidence(summary: LeaveOneOutSummary) -> str:
     change = "reduced" if total < 1 else "increased"
     by = f"{change} by {abs(1 - total):.0%}" if abs(1 - total) >= 0.005 else "unchanged"
     share = f"; {regression / total:.0%} from logistic regression" if regression else ""
-    return f"{by}, as {summary.fold_rows:,} held-out rows require{share}"
+    return f"{by}, checked on {summary.fold_rows:,} held-out rows{share}"
 
 
 def _some(names: Iterable[str], separator: str = ", ") -> str:

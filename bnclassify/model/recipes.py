@@ -104,7 +104,10 @@ class Rows(Immutable):
                 weights[label] = weights.get(label, 0.0) + weight
             classes.append(tuple(weights.items()))
         incomplete = dict.fromkeys((*self.incomplete, *more.incomplete))
-        return Rows(self.size + more.size, tuple(classes), tuple(incomplete))
+        given, cases = self.given + more.given, self.cases + more.cases
+        if (given and not (self.given and more.given)) or (cases and not (self.cases and more.cases)):
+            given = cases = 0  # rows and units of weight are not added up
+        return Rows(self.size + more.size, tuple(classes), tuple(incomplete), given, cases)
 
 
 @record

@@ -78,6 +78,9 @@ class Contents:
         else:  # by the number of equal rows
             _, place = np.unique(contents, return_inverse=True)
             own = _mixed(np.bincount(place, mass)[place].astype(np.uint64), 3)
+        if data.cases is not None:  # rows of a case describe each other
+            case, n_cases = np.unique(data.cases, return_inverse=True)[1], len(data)
+            own = own + _mixed(_of_values(case, n_cases, own + contents, mass), 29)[case]
         self._features, self._is_number = features, [name in data.numbers for name in data.columns]
         self._classes, self._mass = (classes, n_classes), mass
         numbers = [data.numbers.get(name) for name in data.columns[:-1]]

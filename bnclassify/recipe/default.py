@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+from ..base.messages import listed
 from ..model.model import Model
 from .refined import ADDITIVE
 
@@ -41,7 +42,7 @@ STEPS: dict[str, dict[str, Any]] = {
 MOST_PARENTS = 4
 """The number of feature parents in the deeper model, of learners that rank them."""
 
-_OTHER_METHODS = ("awnb_trees", "awnb_bootstrap", "manb_prior", "wanbia", "missing", "numbers")
+_OTHER_METHODS = ("awnb_trees", "awnb_bootstrap", "manb_prior", "wanbia", "missing", "numbers", "subsumption")
 
 
 def cuts(learner: Callable[..., Model]) -> Literal["averaged_mdlp", "mdlp"]:
@@ -76,4 +77,9 @@ def steps(
     if usual == "power" and grouped:
         args["folds"] = 5
     args |= given.get("held_out_args") or {}
+    if additive and not {*args["terms"]} <= {*ADDITIVE}:
+        raise ValueError(
+            f"held_out_args: 'terms' must be terms of one feature each with additive=True, among "
+            f"{listed(ADDITIVE)}; got {listed(args['terms'])}. Omit additive=True for other terms."
+        )
     return found | given | ({"held_out_args": args} if args else {})

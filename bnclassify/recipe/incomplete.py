@@ -38,8 +38,9 @@ class Fading(Immutable):
     mean log evidence of the observed features given the class in trees that marginalize over the missing
     ones, and ``usual`` the share of the training rows in which each feature is known, which weighs it in h
     and g. ``power`` is the best one for complete rows, where dependent features are counted repeatedly; of
-    a single feature it is 1. If a row lacks g > ``gaps`` of the features that training rows lack, μ is
-    ``gaps`` / g, because shifts of rows with few gaps do not add up in rows with many; if not, μ is 1.
+    a single feature it is 1. When weights are estimated, M is that of naive Bayes. If a row lacks more than
+    ``gaps`` of the features that training rows lack, n, μ is ``gaps`` / n, because shifts of rows with few gaps
+    do not add up in rows with many; if not, μ is 1.
     """
 
     bounds = bounded(usual=(0.0, 1.0), power=POWER, exponent=(1.0, _MOST_EXPONENT), gaps=(1.0, POWER[1]))

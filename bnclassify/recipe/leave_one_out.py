@@ -129,7 +129,7 @@ class Powered(Derived):
 class LeaveOneOut(Method):
     """Choose weights of tables and of additional terms, the number of feature parents, or both.
 
-    A second member, if requested, is the logistic regression of the class on the same features. The
+    The first member, if requested, is the logistic regression of the class on the same features. The
     precisions of weights by kind of term, ``ridges``, are searched if none are given.
     """
 
@@ -346,9 +346,10 @@ class LeaveOneOutPower(Method):
         fitted = x.estimate(data, prior)
         rows, weights, left_out, n = _judged(data, 1)
         logs = fitted.log_joint_left_out(data, prior, rows, left_out)
-        total = odds(logs)
-        power = common_power(total, left_out.classes, weights)
-        value = log_likelihood(power * total, left_out.classes, weights)
+        missing = missing_shares(data.codes[:-1, rows])
+        total, offset = (1 - missing) * odds(logs), missing * odds(logs)
+        power = common_power(total, left_out.classes, weights, offset=offset)
+        value = log_likelihood(power * total + offset, left_out.classes, weights)
         objective = value - COMMON_PRECISION / 2 * (power - 1) ** 2
         depth = max(0 if member.graph is None else member.graph.depth for member in fitted.members)
         summary = LeaveOneOutSummary(power, objective, value, depth, n)

@@ -101,7 +101,7 @@ class LogLinear(BuiltOn):
         """The treatment of missing values in prediction, in words."""
         if self.fading is None or not self.fading.usual.any():
             return "ignored, unless they were missing in training" if self.fading is not None else "ignored"
-        return "weighed: the fewer features a row shows, the more as naive Bayes"
+        return "read more like by naive Bayes, the fewer values are known"
 
     @property
     def weighs_missing(self) -> bool:  # type: ignore[override]
