@@ -69,8 +69,8 @@ new = pd.DataFrame(
 bn.predict(model, new, prob=True).round(3)
 
 # %% [markdown]
-# These are *posterior* probabilities: of a class, given what is known about the woman. Diabetes has probability 0.104
-# for Ada and 0.900 for Bea. Before anything is known, it is 0.349, the proportion in the data (the *prior*). An unknown
+# These are *posterior* probabilities: of a class, given what is known about the woman. Diabetes has probability 0.093
+# for Ada and 0.885 for Bea. Before anything is known, it is 0.349, the proportion in the data (the *prior*). An unknown
 # value is never filled in.
 #
 # ## Explain a prediction
@@ -79,8 +79,8 @@ bn.predict(model, new, prob=True).round(3)
 print(*bn.explain(model, new.loc["Bea"], sentences=True), sep="\n")
 
 # %% [markdown]
-# The *odds* of a class are its probability divided by that of the other class: Bea's are 0.900 / 0.100 = 9.0. Her glucose
-# multiplies them by 4.7. Here is the whole calculation:
+# The *odds* of a class are its probability divided by that of the other class: Bea's are 0.885 / 0.115 = 7.7. Her glucose
+# multiplies them by 4.6. Here is the whole calculation:
 
 # %%
 bn.explain(model, new.loc["Bea"]).round(2)
@@ -90,7 +90,7 @@ bn.plot_explanation(model, new.loc["Bea"])
 
 # %% [markdown]
 # The *log odds* are the logarithm of the odds, and on this scale evidence adds up: +0.69 doubles the odds, −0.69 halves
-# them. The model starts from the prior (the row of the class), each feature adds its contribution, and the sum, 2.19, is
+# them. The model starts from the prior (the row of the class), each feature adds its contribution, and the sum, 2.04, is
 # exactly the log odds of the posterior. A missing value contributes if it was evidence in the training data, such as the
 # missing blood pressure. [How it works](how_it_works.py) computes such a sum by hand.
 #

@@ -90,8 +90,9 @@ def monotonize(x: Model, directions: Mapping[Hashable, Direction], dataset: InFu
         parent, givens = table.features.index(name), zip(table.features, table.givens, strict=True)
         if children := [child for child, given in givens if given == parent]:
             raise ValueError(
-                f"directions must name features on which no other effect depends; got {shown(name)}, a parent "
-                f"of {listed(children)}. Fit a model without such pairs, for example with additive=True."
+                "directions must name features on which no other effect depends; got "
+                f"{shown(name)}, a parent of {listed(children)}. Fit a model without such pairs, for example "
+                "with additive=True."
             )
     data, recipe = encode_for(table, dataset, argument="dataset"), model.recipe
     result, learned = _ordered(table, directions, data), dict(table.learned)

@@ -39,8 +39,8 @@ class Fading(Immutable):
     ones, and ``usual`` the share of the training rows in which each feature is known, which weighs it in h
     and g. ``power`` is the best one for complete rows, where dependent features are counted repeatedly; of
     a single feature it is 1. When weights are estimated, M is that of naive Bayes. If a row lacks more than
-    ``gaps`` of the features that training rows lack, n, μ is ``gaps`` / n, because shifts of rows with few gaps
-    do not add up in rows with many; if not, μ is 1.
+    ``gaps`` of the features that training rows lack, n, μ is ``gaps`` / n, because shifts of rows with few
+    gaps do not add up in rows with many; if not, μ is 1.
     """
 
     bounds = bounded(usual=(0.0, 1.0), power=POWER, exponent=(1.0, _MOST_EXPONENT), gaps=(1.0, POWER[1]))
