@@ -259,6 +259,15 @@ def test_columns_with_the_same_ranks_are_not_in_the_order_given(unit: float) -> 
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
+def test_rows_of_groups_have_no_order() -> None:
+    voting = bn.load_voting()[["crime", "immigration", "religious_groups_in_schools", "Class"]]
+    groups, order = np.arange(len(voting)) // 3, np.random.default_rng(0).permutation(len(voting))
+    expected = bn.predict(bn.bnc(class_var="Class", dataset=voting, groups=groups), voting, prob=True)
+    shuffled = voting.iloc[order]
+    found = bn.predict(bn.bnc(class_var="Class", dataset=shuffled, groups=groups[order]), voting, prob=True)
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
 def test_folds_that_divide_groups_are_refused() -> None:
     frame = patients(100)
     frame = frame.drop(columns=["fever", "pulse"])

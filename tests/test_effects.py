@@ -529,7 +529,11 @@ def test_monotone_trees_and_levels(car: pd.DataFrame) -> None:
     two = car.assign(**{"class": np.where(car["class"] == "unacc", "no", "yes")})
     two["safety"] = pd.Categorical(two["safety"].astype(str), categories=["high", "low", "med"])
     x = bn.bnc("tan_cl", "class", two, smooth=1, dag_args={"root": "persons"})
-    child = next(name for name, family in bn.families(x).items() if family[1:-1])
+    parents = {family[1]: name for name, family in bn.families(x).items() if family[1:-1]}
+    child = next(name for name in parents.values() if name not in parents)
+    parent = next(iter(parents))
+    with pytest.raises(ValueError, match=f"no other effect depends; got '{parent}', a parent of"):
+        bn.monotonize(x, {parent: "decreasing"}, two)
     table = bn.effects(bn.monotonize(x, {child: "decreasing"}, two))
     lines = table[(table["feature"] == child) & (table["value"] != "(missing)")]
     for _, column in lines.groupby(lines["given_value"].astype(str)):

@@ -488,3 +488,11 @@ def test_class_and_data_are_required() -> None:
         bn.bnc("nb")
     with pytest.raises(TypeError, match="called with 'dataset'"):
         bn.bnc("nb", "class")
+
+
+@pytest.mark.parametrize("how", ["weights", "parents", "power"])
+def test_folds_may_be_added_to_every_estimation_by_held_out_rows(how: str, car: pd.DataFrame) -> None:
+    for rows in (car, car.iloc[::300]):
+        x = bn.lp(bn.kdb_mi("class", rows), rows, backoff=True, held_out=how, held_out_args={"folds": 3})
+        assert len(bn.predict(x, rows, prob=True)) == len(rows)
+        assert "folds" in repr(x)

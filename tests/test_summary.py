@@ -172,8 +172,7 @@ def test_the_default_model_prints_what_matters(people: pd.DataFrame) -> None:
         f"{share:.0%} from logistic",
         "                      regression",
         "  missing values:     in 1 feature (available cases, and a shift of the log odds); in",
-        "                      new rows weighed: the fewer features a row shows, the more as",
-        "                      naive Bayes",
+        "                      new rows read more like by naive Bayes, the fewer values are known",
         "  joint distribution: no",
     ]
     sums = bn.bnc(class_var="buys", dataset=people.drop(columns="flat"), additive=True)

@@ -110,7 +110,7 @@ def fit_by_folds(
     rng: np.random.Generator | None = None,
 ) -> Model:
     """Return the model with a power by folds or, if it ``weighs``, the sum of several models with powers."""
-    rows = in_order(as_cases(rows) if weighs else rows)
+    rows = in_order(as_cases(rows)) if weighs else rows
     n, one_class = rows.size, np.ptp(rows.codes[-1]) == 0 if len(rows) else True
     if rows.cases is not None:
         n = min(n, len(np.unique(rows.cases)))
@@ -195,10 +195,10 @@ class _Folds:
             raw = given.raw if isinstance(given, TrainingData) and given.raw is not None else given
             data = raw_rows(self.x, raw).counting()
             data = as_cases(data) if self.weighs else data
-        data = in_order(data)
+        data = in_order(data) if self.weighs else data
         if self.rng is not None:
             data = data.taken(self.rng.permutation(len(data)))
-        return [fold.split(data) for fold in split(data, self.number)]
+        return [fold.split(data) for fold in split(data, self.number, by_content=self.weighs)]
 
     @cached_property
     def recipe(self) -> Recipe | None:
@@ -267,14 +267,15 @@ def _without_parents(recipe: Recipe) -> Recipe:
     return replace(recipe, structure=replace(recipe.structure, settings=settings))
 
 
-def split(data: Any, folds: int) -> list[RowFold]:
+def split(data: Any, folds: int, *, by_content: bool = True) -> list[RowFold]:
     """Return the rows, or the units of whole weights, of each fold: unit i of class c is in (i + c) mod V.
 
-    Units are in the given order, and classes by frequency. Rows of a case, which has the
+    Units are in the given order, and classes, ``by_content``, by frequency. Rows of a case, which has the
     class of its first row, stay together.
     """
-    order, weights = np.arange(len(data)), data.weights
-    classes = class_ranks(data, order)[data.codes[-1]]
+    order, classes, weights = np.arange(len(data)), data.codes[-1], data.weights
+    if by_content:
+        classes = class_ranks(data, order)[classes]
     if data.cases is not None:
         return split_cases(data.cases[order], classes[order], order, folds)
     whole = weights is not None and not (weights % 1).any()

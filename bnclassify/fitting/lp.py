@@ -139,7 +139,8 @@ def lp(
     progress : bool, optional
         Whether to show a progress bar; by default after 3 seconds, in an interactive session.
     rng : int or numpy.random.Generator, optional
-        Seed of the bootstrap samples, and of the folds, which by default depend on the contents of rows.
+        Seed of the bootstrap samples, and of the folds, which by default follow the order of rows or, with
+        "blend", their contents.
 
     Returns
     -------

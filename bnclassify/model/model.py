@@ -258,9 +258,8 @@ class Model(Immutable):
 
     def score_and_offset(self, codes: Codes) -> tuple[Array, Array]:
         """Return what a power of the model raises of its scores, and the rest, (rows, classes)."""
-        logs = self.log_joint(codes)
-        missing = np.count_nonzero(codes[: len(self.features)] < 0, axis=0) / max(1, len(self.features))
-        return (1 - missing[:, None]) * logs, missing[:, None] * logs
+        score = self.log_joint(codes)
+        return score, np.zeros(score.shape)
 
     def unadjusted(self, codes: Codes) -> Array:
         """Return the log joint without the rule for incomplete rows of models with powers."""

@@ -346,10 +346,9 @@ class LeaveOneOutPower(Method):
         fitted = x.estimate(data, prior)
         rows, weights, left_out, n = _judged(data, 1)
         logs = fitted.log_joint_left_out(data, prior, rows, left_out)
-        missing = missing_shares(data.codes[:-1, rows])
-        total, offset = (1 - missing) * odds(logs), missing * odds(logs)
-        power = common_power(total, left_out.classes, weights, offset=offset)
-        value = log_likelihood(power * total + offset, left_out.classes, weights)
+        total = odds(logs)
+        power = common_power(total, left_out.classes, weights)
+        value = log_likelihood(power * total, left_out.classes, weights)
         objective = value - COMMON_PRECISION / 2 * (power - 1) ** 2
         depth = max(0 if member.graph is None else member.graph.depth for member in fitted.members)
         summary = LeaveOneOutSummary(power, objective, value, depth, n)
