@@ -65,7 +65,8 @@ numpydoc_xref_param_type = True
 numpydoc_xref_ignore = "all"
 DEFAULT_LINKS.clear()  # to the manuals of Python and NumPy, which are elsewhere
 numpydoc_xref_aliases = {
-    name: f"bnclassify.models.{name}" for name in bnclassify.models.__all__
+    name: f"bnclassify{'' if name in bnclassify.__all__ else '.models'}.{name}"
+    for name in bnclassify.models.__all__
 }
 codeautolink_concat_default = True
 
