@@ -150,6 +150,18 @@ def test_cv_repeats_the_recipe_and_the_rounding(pima: pd.DataFrame) -> None:
             assert value == pytest.approx(-np.mean(np.log(own)))
 
 
+def test_printed_cards_have_the_cut_points_that_count(pima: pd.DataFrame) -> None:
+    """Scoring by the printed table gives the points of the model at each cut point."""
+    pima = pima.assign(glucose=pima["glucose"] + 0.1234)[["glucose", "age", "bmi", "diabetes"]]
+    card = bn.scorecard(bn.bnc(class_var="diabetes", dataset=pima, additive=True))
+    for name, cuts in card.discretizer.cuts.items():
+        _, text = re.split(rf"\b{name} ", repr(card))
+        lines = re.findall(r"\(\S+, (\S+)[])] +(\d+)$", text.split("(missing)")[0], re.MULTILINE)
+        for number in (*cuts, *np.nextafter(cuts, np.inf)):
+            points = next(int(n) for high, n in lines if number <= float(high))
+            assert points == bn.explain(card, {name: number})["points"][name]
+
+
 def test_explanations_are_in_points(tree: bn.BNC, pima: pd.DataFrame) -> None:
     card = bn.scorecard(tree, pdo=20)
     rows = pima.sample(30, random_state=1)

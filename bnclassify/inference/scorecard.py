@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import log
@@ -101,10 +101,14 @@ class Scorecard(EffectTable):
             rows += [(name, *pair, n) for pair, n in pairs]
         return pd.DataFrame(rows, columns=["variable", "value", "given", "points"])
 
+    def written_levels(self, name: Hashable) -> tuple[Hashable, ...]:
+        """Return the levels of a feature, with all digits of cut points, to score by hand."""
+        return self.levels_by_name[name]
+
     @property
     def _written(self) -> pd.DataFrame:
-        """The points, with readable intervals and the names of parents."""
-        return self._table([self.written_levels(name) for name in self.features], "{} = {}".format)
+        """The points, with the names of parents."""
+        return self._table(self.known_levels, "{} = {}".format)
 
     @property
     def probabilities(self) -> pd.DataFrame:
