@@ -162,6 +162,19 @@ def test_printed_cards_have_the_cut_points_that_count(pima: pd.DataFrame) -> Non
             assert points == bn.explain(card, {name: number})["points"][name]
 
 
+def test_cards_are_short(pima: pd.DataFrame, run: Run) -> None:
+    frame = pima.assign(noise=np.random.default_rng(0).normal(size=len(pima)).round(2))
+    card = bn.scorecard(bn.bnc(class_var="diabetes", dataset=frame, additive=True), largest=5)
+    table = card.points
+    assert table.set_index("variable")["points"]["noise"].tolist() == [0, 0]
+    known = table[table["value"] != "(missing)"]
+    assert not (known["points"].diff().eq(0) & known["variable"].eq(known["variable"].shift())).any()
+    assert "noise" in bn.features(card)
+    assert "noise" not in repr(card) + bn.to_sql(card, table="t")
+    assert f"probabilities has all {len(card.probabilities)} totals." in repr(card)
+    check(run, card, frame)
+
+
 def test_explanations_are_in_points(tree: bn.BNC, pima: pd.DataFrame) -> None:
     card = bn.scorecard(tree, pdo=20)
     rows = pima.sample(30, random_state=1)
