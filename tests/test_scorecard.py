@@ -193,6 +193,16 @@ def test_explanations_are_in_points(tree: bn.BNC, pima: pd.DataFrame) -> None:
     np.testing.assert_allclose(sums[0], sums[1])
 
 
+def test_reasons_of_cards_name_what_they_are_compared_with(pima: pd.DataFrame) -> None:
+    card = bn.scorecard(bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp"))
+    n = bn.explain(card, {"glucose": 175}, target="yes")["points"]["glucose"]
+    ratio = f"glucose = 175: the odds of %s are {np.exp(card.unit * n):.0f} times "
+    [yes] = bn.explain(card, {"glucose": 175}, sentences=True)[:1]
+    [no] = bn.explain(card, {"glucose": 175}, target="no", sentences=True)[:1]
+    assert yes == ratio % "'yes'" + "as high as with 0 points"
+    assert no == ratio % "'no'" + "lower than with 0 points"
+
+
 def test_saved_cards_are_equal(tree: bn.BNC, pima: pd.DataFrame, tmp_path: Path) -> None:
     card = bn.scorecard(tree, pdo=30, score=500)
     bn.save(card, tmp_path / "card.json")
