@@ -406,6 +406,17 @@ def test_models_that_are_not_sums(car: pd.DataFrame, message: str) -> None:
     bn.effects(bn.bnc("kdb_mi", "class", car, smooth=1, dag_args={"kdbk": 1}))
 
 
+def test_labels_that_look_missing_are_named() -> None:
+    frame = pd.DataFrame({"x": ["(missing)", "a", "b"] * 9, "y": list("uvvuv") * 5 + ["u", "v"]})
+    with pytest.raises(
+        ValueError, match=r"labels other than '\(missing\)'; got it in 'x'\. Rename it, or make"
+    ):
+        bn.effects(bn.bnc("nb", "y", frame, smooth=1))
+    for remedy in ("unknown", None):
+        x = bn.bnc("nb", "y", frame.replace("(missing)", remedy), smooth=1, missing_level=remedy is None)
+        bn.from_effects(bn.effects(x))
+
+
 def test_additive_models_are_tables(pima: pd.DataFrame, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"as in bnc\(class_var=\.\.\., dataset=\.\.\., additive=True\)"):
         bn.effects(bn.bnc("kdb_mi", "diabetes", pima, dag_args={"kdbk": 2}))
