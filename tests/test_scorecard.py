@@ -173,6 +173,10 @@ def test_cards_are_short(pima: pd.DataFrame, run: Run) -> None:
     assert "noise" not in repr(card) + bn.to_sql(card, table="t")
     assert f"probabilities has all {len(card.probabilities)} totals." in repr(card)
     check(run, card, frame)
+    table = pd.DataFrame({"feature": ["y", "x", "x"], "value": ["no", "a", "b"], "yes": 0.0})
+    nothing = bn.scorecard(bn.from_effects(table))
+    assert " ".join(repr(nothing).split()) == "Add the points of y = yes: total probability 0 0.5"
+    check(run, nothing, pd.DataFrame({"x": ["a", "b", None], "y": "no"}))
 
 
 def test_explanations_are_in_points(tree: bn.BNC, pima: pd.DataFrame) -> None:

@@ -159,7 +159,7 @@ class Scorecard(EffectTable):
         some = totals.iloc[np.unique(np.linspace(0, len(totals) - 1, _LINES).round().astype(int))]
         first = f"Start with {self.start:,} points. " if self.start else ""
         title = f"{first}Add the points of {self.class_var} = {self.target}:"
-        parts = [title, *[t.to_string(index=False) for t in (frame, some.round(3))]]
+        parts = [title, *[t.to_string(index=False) for t in (frame, some.round(3)) if len(t)]]
         if len(some) < len(totals):
             parts.append(f"The attribute probabilities has all {len(totals):,} totals.")
         return "".join([f"\n{part}\n" for part in parts])
