@@ -155,7 +155,7 @@ def test_labels_of_any_type_go_around() -> None:
     rng = np.random.default_rng(0)
     labels: dict[str, list[Any]] = {
         "pair": [("a", 1), ("b", 2)], "flag": [True, False], "code": [1, 2], "share": [0.5, 1e-7],
-        "text": ["(0.0, 1.0]", "(1.0, 2.0]"], "cut": ["(-inf, 1]", "(1, inf)"],
+        "text": ["(0.0, 1.0]", "(1.0, 2.0]"],
     }  # fmt: skip
     columns = {}
     for name, own in labels.items():
@@ -319,6 +319,10 @@ WRONG: dict[str, Any] = {
     "must be intervals that begin with -inf and end with inf, or labels; got": {
         "value": ["no", pd.Interval(-np.inf, 1), "low", "a", "b"]
     },
+    r"or labels; got '<=1' for 'x'\. Write all intervals like": {
+        "value": ["no", "<=1", "(1, inf]", "a", "b"]
+    },
+    r"or labels; got '\(-inf, 1,5\]' for 'x'\.": {"value": ["no", "(-inf, 1,5]", "(1.5, inf)", "a", "b"]},
     "per value of 'z'; got two rows: a": {"value": [*between((-np.inf, 1.0), (1.0, np.inf))[:3], "a", "a"]},
     "got nothing for 'z'": {"value": [*between((-np.inf, 1.0), (1.0, np.inf))[:3], "a", None]},
     "finite number in every row of 'yes'; got nan for 'x'": {"yes": [0.5, np.nan, 2.0, -1.0, 0.0]},
@@ -342,6 +346,22 @@ def test_tables_that_do_not_fit_are_named(message: str) -> None:
     bn.from_effects(some_table())
     with pytest.raises(ValueError, match=message):
         bn.from_effects(some_table(**WRONG[message]))
+
+
+def test_the_last_interval_can_be_open() -> None:
+    values = ["no", "(-inf, 1.5]", "(1.5, inf)", "a", "b"]
+    table = some_table(value=values, given=["", "", "", "x", "x"], given_value=["", "", "", *values[1:3]])
+    model = bn.from_effects(pd.concat([table, table[3:].assign(given_value=values[2:0:-1])]))
+    rows = pd.DataFrame({"x": [1.5, 1.6], "z": "b"})
+    odds = bn.predict(model, rows, prob=True).pipe(lambda p: np.log(p["yes"] / p["no"]))
+    np.testing.assert_allclose(odds, [1.5, 2.5])
+
+
+def test_a_single_interval_stays_one() -> None:
+    table = some_table(value=["no", "(-inf, inf]", "(missing)", "a", "b"])
+    rows = pd.DataFrame({"x": [1.5, np.nan], "z": "b"})
+    odds = np.log(bn.predict(bn.scorecard(bn.from_effects(table), largest=10_000), rows, prob=True))
+    np.testing.assert_allclose(odds["yes"] - odds["no"], [1.5, 2.5], atol=1e-3)
 
 
 def test_tables_of_other_shapes() -> None:
@@ -384,6 +404,17 @@ def test_models_that_are_not_sums(car: pd.DataFrame, message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
         bn.effects(MODELS[message](car), class_var="class" if message == "a sum of effects" else None)
     bn.effects(bn.bnc("kdb_mi", "class", car, smooth=1, dag_args={"kdbk": 1}))
+
+
+def test_labels_that_look_missing_are_named() -> None:
+    frame = pd.DataFrame({"x": ["(missing)", "a", "b"] * 9, "y": list("uvvuv") * 5 + ["u", "v"]})
+    with pytest.raises(
+        ValueError, match=r"labels other than '\(missing\)'; got it in 'x'\. Rename it, or make"
+    ):
+        bn.effects(bn.bnc("nb", "y", frame, smooth=1))
+    for remedy in ("unknown", None):
+        x = bn.bnc("nb", "y", frame.replace("(missing)", remedy), smooth=1, missing_level=remedy is None)
+        bn.from_effects(bn.effects(x))
 
 
 def test_additive_models_are_tables(pima: pd.DataFrame, tmp_path: Path) -> None:

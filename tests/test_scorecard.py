@@ -150,6 +150,35 @@ def test_cv_repeats_the_recipe_and_the_rounding(pima: pd.DataFrame) -> None:
             assert value == pytest.approx(-np.mean(np.log(own)))
 
 
+def test_printed_cards_have_the_cut_points_that_count(pima: pd.DataFrame) -> None:
+    """Scoring by the printed table gives the points of the model at each cut point."""
+    pima = pima.assign(glucose=pima["glucose"] + 0.1234)[["glucose", "age", "bmi", "diabetes"]]
+    card = bn.scorecard(bn.bnc(class_var="diabetes", dataset=pima, additive=True))
+    for name, cuts in card.discretizer.cuts.items():
+        _, text = re.split(rf"\b{name} ", repr(card))
+        lines = re.findall(r"\(\S+, (\S+)[])] +(\d+)$", text.split("(missing)")[0], re.MULTILINE)
+        for number in (*cuts, *np.nextafter(cuts, np.inf)):
+            points = next(int(n) for high, n in lines if number <= float(high))
+            assert points == bn.explain(card, {name: number})["points"][name]
+
+
+def test_cards_are_short(pima: pd.DataFrame, run: Run) -> None:
+    frame = pima.assign(noise=np.random.default_rng(0).normal(size=len(pima)).round(2))
+    card = bn.scorecard(bn.bnc(class_var="diabetes", dataset=frame, additive=True), largest=5)
+    table = card.points
+    assert table.set_index("variable")["points"]["noise"].tolist() == [0, 0]
+    known = table[table["value"] != "(missing)"]
+    assert not (known["points"].diff().eq(0) & known["variable"].eq(known["variable"].shift())).any()
+    assert "noise" in bn.features(card)
+    assert "noise" not in repr(card) + bn.to_sql(card, table="t")
+    assert f"probabilities has all {len(card.probabilities)} totals." in repr(card)
+    check(run, card, frame)
+    table = pd.DataFrame({"feature": ["y", "x", "x"], "value": ["no", "a", "b"], "yes": 0.0})
+    nothing = bn.scorecard(bn.from_effects(table))
+    assert " ".join(repr(nothing).split()) == "Add the points of y = yes: total probability 0 0.5"
+    check(run, nothing, pd.DataFrame({"x": ["a", "b", None], "y": "no"}))
+
+
 def test_explanations_are_in_points(tree: bn.BNC, pima: pd.DataFrame) -> None:
     card = bn.scorecard(tree, pdo=20)
     rows = pima.sample(30, random_state=1)
@@ -166,6 +195,16 @@ def test_explanations_are_in_points(tree: bn.BNC, pima: pd.DataFrame) -> None:
     assert list(one.columns) == ["value", "parents", "points", "log_odds", "odds_ratio"]
     sums = [bn.explain(card, rows, interactions=i)["log_odds"].groupby("row").sum() for i in (True, False)]
     np.testing.assert_allclose(sums[0], sums[1])
+
+
+def test_reasons_of_cards_name_what_they_are_compared_with(pima: pd.DataFrame) -> None:
+    card = bn.scorecard(bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp"))
+    n = bn.explain(card, {"glucose": 175}, target="yes")["points"]["glucose"]
+    ratio = f"glucose = 175: the odds of %s are {np.exp(card.unit * n):.0f} times "
+    [yes] = bn.explain(card, {"glucose": 175}, sentences=True)[:1]
+    [no] = bn.explain(card, {"glucose": 175}, target="no", sentences=True)[:1]
+    assert yes == ratio % "'yes'" + "as high as with 0 points"
+    assert no == ratio % "'no'" + "lower than with 0 points"
 
 
 def test_saved_cards_are_equal(tree: bn.BNC, pima: pd.DataFrame, tmp_path: Path) -> None:

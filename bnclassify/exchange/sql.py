@@ -251,12 +251,15 @@ def _write_card(
 ) -> str:
     """Return the statement; ``names`` are those of the columns of the result."""
     query = Query()
-    found = [_clean(query, column) for column in scorer.columns]
+    pairs = [
+        (scope, table) for scope, table in zip(card.term_scopes(), card._points, strict=True) if table.any()
+    ]
+    used = sorted({i for scope, _ in pairs for i in scope})
+    found = [_clean(query, scorer.columns[i]) for i in used]
     chain, source = _chain(query, table, keys, found)
     kept = [f"k{i}" for i in range(len(keys))]
     own = [quoted(_readable(str(column.name), i)) for i, column in enumerate(scorer.columns)]
-    columns = [*kept, *[f"{name} AS {shown}" for name, shown in zip(found, own, strict=True)]]
-    pairs = zip(card.term_scopes(), card._points, strict=True)
+    columns = [*kept, *[f"{name} AS {own[i]}" for i, name in zip(used, found, strict=True)]]
     points = [_points_of(scope, table, scorer.columns, own) for scope, table in pairs]
     total = f"CAST({' +'.join([str(card.start), *points])} AS DOUBLE PRECISION) AS total"
     values = [*kept, *_results(card, scorer)]

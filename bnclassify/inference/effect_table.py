@@ -232,12 +232,12 @@ def merge_intervals(x: EffectTable, most: int | None = None, lost: float = 0.0) 
     for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
         children = [np.moveaxis(x.tables[j], 1, 0) for j, given in enumerate(x.givens) if given == i]
         rows = np.hstack([table.reshape(len(labels) + 1, -1) for table in (x.tables[i], *children)])
-        cuts = () if x.discretizer is None else x.discretizer.cuts.get(name, ())
+        cuts = None if x.discretizer is None else x.discretizer.cuts.get(name)
         whole = np.arange(1, len(labels) + 1)
-        ends = merged(rows[:-1], shares[i][:-1], most or np.inf, lost) if cuts else whole
+        ends = merged(rows[:-1], shares[i][:-1], most or np.inf, lost) if cuts is not None else whole
         groups.append(np.searchsorted(ends, np.arange(len(labels) + 1), side="right"))
         values[name] = (
-            Values.between([cuts[end - 1] for end in ends[:-1].tolist()]) if cuts else Values(labels)
+            Values(labels) if cuts is None else Values.between([cuts[end - 1] for end in ends[:-1].tolist()])
         )
     for i, scope in enumerate(x.term_scopes()):
         for axis, v in enumerate(scope):

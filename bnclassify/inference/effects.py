@@ -12,6 +12,7 @@ import pandas as pd
 from ..base.checks import Optional, Whole
 from ..base.messages import listed, repeated
 from ..frames.opening import InFull
+from ..frames.schema import MISSING
 from ..model.arguments import check_fitted, encode_for
 from ..model.model import Model
 from .effect_table import RESERVED, counts_in
@@ -58,7 +59,7 @@ def effects(
     Raises
     ------
     KeyError, TypeError, ValueError
-        If the log odds of `x` are not such a sum, or are infinite.
+        If the log odds of `x` are not such a sum, or are infinite, or a label is ``"(missing)"``.
 
     Notes
     -----
@@ -91,6 +92,11 @@ def effects(
     shown = list(names) if len(names) > 2 else [last]
     if twice := repeated([*RESERVED, *shown]):
         raise ValueError(f"x must have classes of other names than {listed(twice)}. Rename them.")
+    if alike := [name for name in table.features if MISSING in table.levels_by_name[name]]:
+        raise ValueError(
+            f"x must have labels other than {MISSING!r}; got it in {listed(alike)}. Rename it, or make it "
+            "missing."
+        )
     columns: list[str] = ["feature", "value", "given", "given_value"]
     rows: list[tuple[Hashable, ...]] = [(table.class_var, BASE if len(names) > 2 else others[0], "", "")]
     for name, j in zip(table.features, table.givens, strict=True):

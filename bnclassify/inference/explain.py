@@ -81,7 +81,8 @@ def explain(
         If True, split the contribution of each feature with feature parents into main effect and interaction.
     sentences : bool, default False
         If True, return the three strongest reasons as text in place of the table. If the classes are 0 and 1,
-        False and True, or no and yes, the second of these is explained by default.
+        False and True, or no and yes, the second of these is explained by default. Those of a `Scorecard`
+        compare a value with one of 0 points.
 
     Returns
     -------
@@ -144,9 +145,11 @@ def explain(
     known, log_odds = _contributions(x, evidence, raw, interactions)
     variables, values = tuple(known), np.stack(list(known.values()), axis=1)
     strongest = np.argsort(-np.abs(log_odds), axis=1, kind="stable")
+    points = None if interactions else x.points_of(evidence.codes, evidence.order)
     if sentences:
+        base = "" if points is None else " with 0 points"
         texts = [
-            _reasons(x, evidence, i, log_odds[i], variables, values[i], strongest[i])
+            _reasons(x, evidence, i, log_odds[i], variables, values[i], strongest[i], base)
             for i in range(len(data))
         ]
         return pd.Series(texts, data.index, dtype=object, name="reasons") if several else texts[0]
@@ -154,7 +157,6 @@ def explain(
     columns |= {"value": values.ravel()}
     if not interactions:
         columns |= {"parents": np.stack(_parents(x, evidence), axis=1).ravel()}
-    points = None if interactions else x.points_of(evidence.codes, evidence.order)
     if points is not None:
         columns |= {"points": points.ravel()}
     with np.errstate(over="ignore"):
@@ -196,8 +198,9 @@ def _reasons(
     variables: Sequence[Hashable],
     values: ArrayOf[Any],
     strongest: Positions,
+    base: str,
 ) -> list[str]:
-    """Write the strongest contributions of features in a row."""
+    """Write the strongest contributions of features in a row, and the ``base`` to which they refer."""
     target, rival = _opponents(x, evidence, row)
     rivals: Mask = evidence.rivals[row]
     odds = f"the odds of {_quoted(target)}"
@@ -205,7 +208,7 @@ def _reasons(
         odds += f" against {_quoted(rival) if rivals.sum() == 1 else rival}"
     strong = [i for i in strongest.tolist() if i and abs(weights[i]) >= _LEAST_LOG_ODDS]
     reasons = [i for i in strong if variables[i] != REST][:_MOST_REASONS]
-    return [f"{describe(variables[i], values[i])}: {odds} are {_times(weights[i])}" for i in reasons]
+    return [f"{describe(variables[i], values[i])}: {odds} are {_times(weights[i], base)}" for i in reasons]
 
 
 def _quoted(label: Any) -> str:
@@ -213,15 +216,16 @@ def _quoted(label: Any) -> str:
     return shown(label) if isinstance(label, str) else str(label)
 
 
-def _times(log_odds: float) -> str:
-    """Write an odds ratio.
+def _times(log_odds: float, base: str = "") -> str:
+    """Write an odds ratio, and the base to which it refers.
 
     >>> _times(0.34), _times(-9.1), _times(4.0), _times(float("-inf"))
     ('1.4 times as high', '8,955 times lower', '55 times as high', '0')
-    >>> _times(-20.0)
-    'more than 10,000 times lower'
+    >>> _times(-20.0), _times(0.34, " with 0 points")
+    ('more than 10,000 times lower', '1.4 times as high as with 0 points')
     """
     how = "times as high" if log_odds > 0 else "times lower"
+    how += f" {'as' if log_odds > 0 else 'than'}{base}" if base else ""
     if abs(log_odds) > _MOST_LOG_ODDS:
         extreme = "infinite" if log_odds > 0 else "0"
         return extreme if np.isinf(log_odds) else f"more than 10,000 {how}"

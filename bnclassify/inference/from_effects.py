@@ -22,7 +22,7 @@ from ..frames.schema import MISSING
 from ..model.recipes import Recipe, Step
 from .effect_table import RESERVED, UNSEEN, EffectTable, Values, build, intervals_between
 
-_INTERVAL = re.compile(r"\(\s*([^\s,()\[\]]+),\s*([^\s,()\[\]]+)\]")
+_INTERVAL = re.compile(r"\(\s*([^\s,()\[\]]+),\s*([^\s,()\[\]]+)(?:\]|(?<=inf)\))")
 
 
 def from_effects(table: pd.DataFrame, *, class_var: Hashable | None = None) -> EffectTable:
@@ -54,10 +54,10 @@ def from_effects(table: pd.DataFrame, *, class_var: Hashable | None = None) -> E
     Notes
     -----
     Values are labels, or intervals that are closed on the right and together contain all numbers, from
-    ``-inf`` to ``inf``: ``pandas.Interval`` or text such as ``(99.5, 127.5]``, as in a file. A missing value
-    has the effect in the row ``"(missing)"``, and 0 without such a row. With a row ``"(unseen)"``, all other
-    labels have its effect; without one, they are unseen, as in `predict`. Classes that have no row have a
-    base of 0.
+    ``-inf`` to ``inf``: ``pandas.Interval`` or text such as ``(99.5, 127.5]``, as in a file, of which the
+    last can end with ``inf]`` or ``inf)``. Labels cannot be mixed with such text. A missing value has the
+    effect in the row ``"(missing)"``, and 0 without such a row. With a row ``"(unseen)"``, all other labels
+    have its effect; without one, they are unseen, as in `predict`. Classes that have no row have a base of 0.
 
     Examples
     --------
@@ -185,12 +185,14 @@ def _read_values(name: Hashable, column: pd.Series[Any]) -> Values:
         raise ValueError(f"value must be a label, an interval or '(missing)'; got nothing for {shown(name)}.")
     known = [value for value in values if not isinstance(value, str) or value not in (MISSING, UNSEEN)]
     intervals = [_as_interval(value) for value in known]
-    if known and None not in intervals and "inf" in "".join(map(str, known)):
+    odd = [value for value, interval in zip(known, intervals, strict=True) if interval is None]
+    if known and not odd and "inf" in "".join(map(str, known)):
         return Values.between(_cuts_between(name, intervals))
-    if any(isinstance(value, pd.Interval) for value in known):
+    if 0 < len(odd) < len(known) or any(isinstance(value, pd.Interval) for value in known):
         raise ValueError(
-            f"value must be intervals that begin with -inf and end with inf, or labels; got {listed(known)} "
-            f"for {shown(name)}."
+            "value must be intervals that begin with -inf and end with inf, or labels; got "
+            f"{listed(odd or known)} for {shown(name)}. Write all intervals like (99.5, 127.5], or rename "
+            "the labels."
         )
     return Values((*known, *[UNSEEN] * (UNSEEN in values)))
 

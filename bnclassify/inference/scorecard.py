@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import log
@@ -101,10 +101,14 @@ class Scorecard(EffectTable):
             rows += [(name, *pair, n) for pair, n in pairs]
         return pd.DataFrame(rows, columns=["variable", "value", "given", "points"])
 
+    def written_levels(self, name: Hashable) -> tuple[Hashable, ...]:
+        """Return the levels of a feature, with all digits of cut points, to score by hand."""
+        return self.levels_by_name[name]
+
     @property
     def _written(self) -> pd.DataFrame:
-        """The points, with readable intervals and the names of parents."""
-        return self._table([self.written_levels(name) for name in self.features], "{} = {}".format)
+        """The points, with the names of parents."""
+        return self._table(self.known_levels, "{} = {}".format)
 
     @property
     def probabilities(self) -> pd.DataFrame:
@@ -149,12 +153,16 @@ class Scorecard(EffectTable):
 
     def __repr__(self) -> str:
         frame, totals = self._written, self.probabilities
+        frame = frame[frame.groupby("variable", sort=False)["points"].transform("any")]
         frame = frame if frame["given"].any() else frame.drop(columns="given")
-        frame["variable"] = frame["variable"].mask(frame["variable"].duplicated(), "")
+        frame = frame.assign(variable=frame["variable"].mask(frame["variable"].duplicated(), ""))
         some = totals.iloc[np.unique(np.linspace(0, len(totals) - 1, _LINES).round().astype(int))]
         first = f"Start with {self.start:,} points. " if self.start else ""
         title = f"{first}Add the points of {self.class_var} = {self.target}:"
-        return "\n".join(["", title, "", *[t.to_string(index=False) + "\n" for t in (frame, some.round(3))]])
+        parts = [title, *[t.to_string(index=False) for t in (frame, some.round(3)) if len(t)]]
+        if len(some) < len(totals):
+            parts.append(f"The attribute probabilities has all {len(totals):,} totals.")
+        return "".join([f"\n{part}\n" for part in parts])
 
 
 def _sums(sets: Sequence[ArrayOf[np.int64]]) -> ArrayOf[np.int64]:
@@ -196,7 +204,7 @@ def scorecard(
         The largest difference of points between two values of a feature. It is not used with `pdo`.
     most_intervals : int, optional
         Maximum number of intervals of a numeric feature; the neighbours that differ least are merged. By
-        default, all intervals of the model, or 32 of a density. Neighbours with equal contributions are one.
+        default, all intervals of the model, or 32 of a density. Neighbours with equal points are one.
     pdo : float, optional
         Points that double the odds, such as 20, as in credit scoring, at least 0.01.
     score, odds : float, default 600 and 50
@@ -268,7 +276,7 @@ def scorecard(
     settings |= {"pdo": pdo, "score": score, "odds": odds}
     own, recipe = np.maximum(sign, 0.0), model.recipe
     table = replace(table, tables=tuple([unit * part[..., None] * own for part in rounded]))
-    table = table if most_intervals is None else merge_intervals(table, most_intervals)
+    table = merge_intervals(table)  # neighbours with equal points
     if recipe is not None and recipe.parameters is not None:
         settings |= {"parameters": recipe.parameters}
         recipe = replace(recipe, parameters=Step("scorecard", fit_card, settings, draws=True))
