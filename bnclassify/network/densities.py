@@ -305,7 +305,7 @@ class Densities(Plain):
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the structure is a Bayesian network that does not discretize numbers itself."""
         if x.graph is not x or x.no_joint:
-            raise TypeError(f"numbers is defined for a Bayesian network (BNC); got an {type(x).__name__}.")
+            raise TypeError(f"numbers is defined for a Bayesian network (BNC); got {x.called}.")
         if x.discretizer is not None:
             raise ValueError("numbers must be None for a model that discretizes. Use only one of the two.")
 

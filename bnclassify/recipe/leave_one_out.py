@@ -151,7 +151,7 @@ class LeaveOneOut(Method):
         name = f"held_out={'weights' if self.weights else 'parents'!r}"
         if not isinstance(x.graph, BNC):
             raise TypeError(
-                f"{name} is defined for a single Bayesian network; got a {type(x).__name__}. For an "
+                f"{name} is defined for a single Bayesian network; got {x.called}. For an "
                 "ensemble, use held_out='power'."
             )
         check_positive(prior, name)
