@@ -302,7 +302,10 @@ def learn_structure(
 ) -> tuple[Model, Learnable]:
     """Learn a structure, and return it with the data prepared for it."""
     if preparing.is_needed:
-        return _learn_raw(class_var, dataset, learner, options, preparing)
+        structure, learned_from = _learn_raw(class_var, dataset, learner, options, preparing)
+        if preparing.is_default and isinstance(learned_from, TrainingData) and learned_from.raw is not None:
+            warn_of_copies(learned_from.raw)
+        return structure, learned_from
     data = prepare(dataset, (class_var,), _names(options), numeric=preparing.numeric)
     if preparing.is_default and isinstance(data, TrainingData):
         data = as_cases(data)
@@ -380,7 +383,6 @@ def _learn_raw(
     else:
         raw, seen = _read_raw(class_var, dataset, names, preparing)
         if preparing.is_default:
-            warn_of_copies(raw, class_var)
             raw = as_cases(raw)
         preparation = preparing.learn(raw, class_var)
         data = _prepare(
