@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Literal
@@ -13,7 +13,7 @@ import pandas as pd
 from ..base.calls import check_arguments, guided, parameters_of, showing_progress
 from ..base.checks import AnyCutting, Flag, Instance, Learner, Whole, check_columns, check_name, check_names
 from ..base.immutable import record
-from ..base.messages import listed, shown, warn
+from ..base.messages import did_you_mean, listed, shown, warn
 from ..base.parallel import check_jobs, using_jobs
 from ..frames.columns import warn_of_columns, warn_of_no_features
 from ..frames.dataset import Dataset, InMemory, Learnable, Opened
@@ -169,7 +169,7 @@ def bnc(
     """
     additive, interval = Flag().check("additive", additive), Flag().check("interval", interval)
     usual: Learner = "nb" if additive else "kdb_gain"
-    learner = _find_single_learner(usual if dag_learner is None else dag_learner, class_var, dataset)
+    learner = _find_single_learner(usual if dag_learner is None else dag_learner, class_var, dataset, lp_args)
     check_name(class_var)
     Whole(least=2).check("draws", draws)
     check_jobs(n_jobs)
@@ -253,13 +253,16 @@ def _grouped(data: Opened, groups: Any, class_var: Hashable, numeric: Numeric) -
 
 
 def _find_single_learner(
-    dag_learner: str | Callable[..., Model], class_var: object, dataset: object
+    dag_learner: str | Callable[..., Model], class_var: object, dataset: object, others: Collection[str]
 ) -> Callable[..., Model]:
     """Return the learner, or raise a TypeError if an argument is absent or there are several classes."""
     absent = [n for n, value in {"class_var": class_var, "dataset": dataset}.items() if value is REQUIRED]
     if absent:
+        unknown = [name for name in others if name not in parameters_of(lp)]
+        got = f", but the unknown argument {listed(unknown)}" if unknown else ""
+        advice = f"{did_you_mean(unknown[0], absent)} Write".lstrip() if unknown else "Write"
         raise TypeError(
-            f"bnc must be called with {listed(absent)}; got no value for it. Write bnc(dag_learner, "
+            f"bnc must be called with {listed(absent)}; got no value for it{got}. {advice} bnc(dag_learner, "
             "class_var, dataset), or bnc(class_var=..., dataset=...) for the default learner."
         )
     learner = None if isinstance(class_var, list) else find_learner(dag_learner, "dag_learner")
