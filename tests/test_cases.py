@@ -68,12 +68,27 @@ def test_rows_that_are_probably_copies_are_told() -> None:
     frame = measured(60)
     copied = pd.concat([frame, frame.head(20)], ignore_index=True)
     with pytest.warns(UserWarning, match=r"20 of 80 rows equal another row.*'fever', 'pulse'.*groups="):
-        bn.bnc("nb", "sick", copied)
+        model = bn.bnc("nb", "sick", copied)
+    assert "(rows)" in bn.check_data(copied, "sick")["column"].tolist()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        bn.cv(model, copied, k=3)  # no warning for each training fold
         bn.bnc("nb", "sick", copied.drop_duplicates())
         bn.bnc("nb", "sick", copied, groups=[*range(60), *range(20)])
         bn.bnc("nb", "sick", pd.concat([frame[["cough", "town", "sick"]]] * 2, ignore_index=True))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rows_that_are_equal_by_chance_are_not_told(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    weight = rng.normal(70, 12, 60).round(1)
+    frame = pd.DataFrame({"weight": weight, "sick": np.where(weight + rng.normal(0, 10, 60) > 70, "y", "n")})
+    tests = pd.DataFrame({"test": rng.choice(["neg", "pos"], 60), "level": rng.random(60).round(2)})
+    for table in (frame, tests.assign(sick=frame["sick"])):
+        assert not len(bn.check_data(table, "sick"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            bn.bnc("nb", "sick", table)
 
 
 @pytest.mark.parametrize("as_numbers", [False, True])

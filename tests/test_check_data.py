@@ -218,6 +218,31 @@ def test_one_warning_names_all_columns_with_the_same_finding() -> None:
     assert "but for '?'. For 'v0': Convert them, with dataset['v0'] = " in str(told[0].message)
 
 
+@pytest.mark.parametrize("labels", [[None] * 10, [np.nan] * 10, pd.Categorical([None] * 10)])
+def test_a_class_without_labels_is_told(labels: Any) -> None:
+    frame = pd.DataFrame({"f": ["a", "b"] * 5, "y": labels})
+    assert findings(frame, "y") == {"y": ["the class has no label"]}
+    for dataset in (frame, [frame]):
+        with pytest.raises(ValueError, match=r"class 'y' is missing in every row\. A class must have labels"):
+            bn.bnc("nb", "y", dataset, smooth=1)
+    frame["y"] = "x"
+    assert findings(frame, "y") == {"y": ["the class has one label"]}
+
+
+def test_a_class_of_fractions_is_told() -> None:
+    dataset = pd.DataFrame({"f": ["a", "b"] * 5, "y": np.arange(10) / 7})
+    with pytest.raises(TypeError, match="class_var must be categorical"):
+        bn.bnc(class_var="y", dataset=dataset)
+    [(column, finding, remedy)] = bn.check_data(dataset, "y").to_numpy()
+    assert (column, finding) == ("y", "the class has numbers of type float, which are not labels")
+    exec(remedy.partition(", with ")[2], {"dataset": dataset, "pd": pd})
+    assert not findings(dataset, "y")
+    bn.bnc(class_var="y", dataset=dataset)
+    codes = pd.DataFrame({"f": ["a", "b"] * 5, "y": [0.0, 1.0, 1.0, 0.0, np.nan] * 2})
+    exec(remedy.partition("use ")[2].partition(";")[0], {"dataset": codes})
+    assert not findings(codes, "y")
+
+
 def test_identifiers_of_digits_are_told_although_they_are_text() -> None:
     frame = pd.DataFrame({"id": [str(500 + i) for i in range(40)], "y": ["a", "b", "b", "b"] * 10})
     assert [text[:23] for text in findings(frame, "y")["id"]] == [

@@ -691,7 +691,7 @@ def test_the_refusal_of_numbers_shows_the_way_here() -> None:
     data = pd.DataFrame({"x": [1.5, 2.5, 3.5, 4.5], "y": list("aabb")})
     with pytest.raises(TypeError, match=r"discretize\(dataset, class_var=\.\.\.\)"):
         bn.tan_cl("y", data)
-    with pytest.raises(ValueError, match=r"Use numbers='gaussian', .* bnc\(\.\.\., discretize='averaged'\)"):
+    with pytest.raises(ValueError, match=r"Use numbers='gaussian', .* bnc\(\.\.\., discretize='mdlp'\)"):
         bn.lp(bn.nb("y", data), data, smooth=1)
     frame, discretizer = bn.discretize(data, class_var="y")
     model = bn.lp(bn.nb("y", frame), frame, smooth=1)

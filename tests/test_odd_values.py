@@ -231,6 +231,10 @@ ADVICE = "Use predict, explain, cloglik or cv, or fit a network, which defines o
         ),
         (lambda: bn.accuracy(NETWORK, CAR), "predicted must be labels; got BNC. The predicted labels come"),
         (lambda: bn.bnc(CAR, "class"), r"must be called with 'dataset'; .* or bnc\(class_var=\.\.\., "),
+        (
+            lambda: bn.bnc(class_var="class", data=CAR),
+            r"called with 'dataset'; .* the unknown argument 'data'\. Did you mean 'dataset'\? Write bnc",
+        ),
         (lambda: bn.query(NETWORK, "class", safety="low"), "Available: 'x', 'variables', 'evidence', 'inte"),
     ],
 )

@@ -137,5 +137,11 @@ def test_refits_hold_out_cases_and_follow_the_seed(votes: pd.DataFrame) -> None:
     found = [bn.predict(one, votes, prob=True, interval=0.9) for one in seeds]
     assert found[0].equals(found[1])
     assert not found[0].equals(found[2])
-    with pytest.raises(ValueError, match="draws must be a whole number from 2 to 1,000"):
+    with pytest.raises(ValueError, match=r"draws must be a whole number from 2 to \d+; got 1\."):
         with_refits(x, votes, draws=1)
+    few = votes.groupby("Class").head(8)
+    with pytest.raises(ValueError, match=r"draws must be a whole number from 2 to 16; got 20\."):
+        bn.bnc("nb", "Class", few, smooth=1, interval=True)
+    groups = np.arange(16) % 9
+    with pytest.raises(ValueError, match=r"draws must be a whole number from 2 to 9; got 10\."):
+        bn.bnc("nb", "Class", few, groups=groups, interval=True, draws=10)

@@ -203,16 +203,17 @@ CASES: Mapping[str, Case] = {
     ),
     "fractions": (
         lambda: plain_nb(NUMBERS),
-        r"got numbers with fractions\. Discretize them: .*bnc\(\.\.\., discretize='averaged'\)",
+        r"got numbers with fractions\. Discretize them: .*bnc\(\.\.\., smooth=1, discretize='mdlp'\)",
         lambda m: [
             plain_nb(bn.discretize(NUMBERS, class_var="y")[0]),
-            bn.bnc("nb", "y", NUMBERS, smooth=1, discretize="averaged"),
+            bn.cpt(bn.bnc("nb", "y", NUMBERS, smooth=1, discretize="mdlp"), "x"),
         ],
     ),
     "whole numbers of type float": (
         lambda: plain_nb(GAPS),
-        r"got whole numbers of type float.*\.astype\('Int64'\).* discretize\(dataset, class_var=",
+        r"got whole numbers of type float.*\.astype\('Int64'\).* discretize\(dataset, .*discretize='mdlp'\)",
         lambda m: [
+            bn.cpt(bn.bnc("nb", "y", GAPS, smooth=1, discretize="mdlp"), "x"),
             plain_nb(GAPS.astype({"x": "Int64"})),
             plain_nb(bn.discretize(GAPS, class_var="y", columns=["x"])[0]),
         ],

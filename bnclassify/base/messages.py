@@ -8,7 +8,7 @@ import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
@@ -172,6 +172,15 @@ def needs_rows(argument: str) -> TypeError:
     """Return the error about partitioned data in a call that needs rows in memory."""
     remedy = _REMEDIES.get(argument, _SAMPLE)
     return TypeError(f"{argument} must be in memory; got partitioned data. {remedy}")
+
+
+def without_labels(targets: Sequence[Hashable]) -> ValueError:
+    """Return the error about training data without a label of the class, or of any of several."""
+    names = f"all of {listed(targets)} are" if len(targets) > 1 else f"the class {shown(targets[0])} is"
+    return ValueError(
+        f"dataset: {names} missing in every row. A class must have labels: use rows with labels, or another "
+        "class."
+    )
 
 
 _SILENT = ContextVar("_SILENT", default=False)

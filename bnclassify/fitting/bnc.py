@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Literal
@@ -13,7 +13,7 @@ import pandas as pd
 from ..base.calls import check_arguments, guided, parameters_of, showing_progress
 from ..base.checks import AnyCutting, Flag, Instance, Learner, Whole, check_columns, check_name, check_names
 from ..base.immutable import record
-from ..base.messages import listed, shown, warn
+from ..base.messages import did_you_mean, listed, shown, warn
 from ..base.parallel import check_jobs, using_jobs
 from ..frames.columns import warn_of_columns, warn_of_no_features
 from ..frames.dataset import Dataset, InMemory, Learnable, Opened
@@ -169,7 +169,7 @@ def bnc(
     """
     additive, interval = Flag().check("additive", additive), Flag().check("interval", interval)
     usual: Learner = "nb" if additive else "kdb_gain"
-    learner = _find_single_learner(usual if dag_learner is None else dag_learner, class_var, dataset)
+    learner = _find_single_learner(usual if dag_learner is None else dag_learner, class_var, dataset, lp_args)
     check_name(class_var)
     Whole(least=2).check("draws", draws)
     check_jobs(n_jobs)
@@ -253,13 +253,16 @@ def _grouped(data: Opened, groups: Any, class_var: Hashable, numeric: Numeric) -
 
 
 def _find_single_learner(
-    dag_learner: str | Callable[..., Model], class_var: object, dataset: object
+    dag_learner: str | Callable[..., Model], class_var: object, dataset: object, others: Collection[str]
 ) -> Callable[..., Model]:
     """Return the learner, or raise a TypeError if an argument is absent or there are several classes."""
     absent = [n for n, value in {"class_var": class_var, "dataset": dataset}.items() if value is REQUIRED]
     if absent:
+        unknown = [name for name in others if name not in parameters_of(lp)]
+        got = f", but the unknown argument {listed(unknown)}" if unknown else ""
+        advice = f"{did_you_mean(unknown[0], absent)} Write".lstrip() if unknown else "Write"
         raise TypeError(
-            f"bnc must be called with {listed(absent)}; got no value for it. Write bnc(dag_learner, "
+            f"bnc must be called with {listed(absent)}; got no value for it{got}. {advice} bnc(dag_learner, "
             "class_var, dataset), or bnc(class_var=..., dataset=...) for the default learner."
         )
     learner = None if isinstance(class_var, list) else find_learner(dag_learner, "dag_learner")
@@ -302,7 +305,10 @@ def learn_structure(
 ) -> tuple[Model, Learnable]:
     """Learn a structure, and return it with the data prepared for it."""
     if preparing.is_needed:
-        return _learn_raw(class_var, dataset, learner, options, preparing)
+        structure, learned_from = _learn_raw(class_var, dataset, learner, options, preparing)
+        if preparing.is_default and isinstance(learned_from, TrainingData) and learned_from.raw is not None:
+            warn_of_copies(learned_from.raw)
+        return structure, learned_from
     data = prepare(dataset, (class_var,), _names(options), numeric=preparing.numeric)
     if preparing.is_default and isinstance(data, TrainingData):
         data = as_cases(data)
@@ -341,7 +347,7 @@ def _warn_of_many_codes(frame: pd.DataFrame, names: Sequence[Hashable]) -> None:
     if wide:
         warn(
             f"The whole numbers in {listed(wide)} are treated as categories with more than {_MANY_CODES} "
-            "levels. If they are measurements, use discretize='averaged'. If they are codes, make the column "
+            "levels. If they are measurements, use discretize='mdlp'. If they are codes, make the column "
             "a category, with .astype('category')."
         )
 
@@ -380,7 +386,6 @@ def _learn_raw(
     else:
         raw, seen = _read_raw(class_var, dataset, names, preparing)
         if preparing.is_default:
-            warn_of_copies(raw, class_var)
             raw = as_cases(raw)
         preparation = preparing.learn(raw, class_var)
         data = _prepare(

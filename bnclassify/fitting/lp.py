@@ -360,7 +360,7 @@ def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method =
     if undefined:
         raise ValueError(
             f"numbers must be given, because {listed(undefined)} are numbers; got None. Use "
-            "numbers='gaussian', for example, or learn the model with bnc(..., discretize='averaged')."
+            "numbers='gaussian', for example, or learn the model with bnc(..., discretize='mdlp')."
         )
     levels = None if model.levels is None else model.levels_by_name
     takes_all = method.takes_rows_without_class

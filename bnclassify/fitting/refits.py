@@ -6,6 +6,9 @@ from typing import Any, TypeVar
 
 from ..base.calls import progress_bar
 from ..base.checks import Seed, Whole
+from ..frames.dataset import Dataset
+from ..frames.frame import Frame
+from ..frames.opening import open_data
 from ..model.model import Model, renewed
 from .rounds import Round, plan_rounds
 
@@ -18,7 +21,10 @@ def with_refits(
     x: M, dataset: Any, *, draws: int = 20, groups: Any = None, rng: Seed = 0, progress: bool | None = None
 ) -> M:
     """Return a model that contains ``draws`` refits, each without a part of the cases, for `predict`."""
-    Whole(least=2, most=_MOST_REFITS).check("draws", draws)
+    most, rows, data = _MOST_REFITS, x.trained_on, open_data(dataset)
+    if rows is not None and isinstance(data, Dataset | Frame):
+        most = min(most, rows.cases or int(max(rows.size, len(data))))
+    Whole(least=2, most=max(2, most)).check("draws", draws)
     models: dict[Any, Model] = {0: x}
     options: dict[str, Any] = {"repeats": 1, "folds": None, "dag": True, "unseen": "missing", "rng": rng}
     plan = plan_rounds(models, dataset, k=draws, groups=groups, columns="same", **options)

@@ -351,7 +351,7 @@ def training_data(
     raw = set(data.numbers) if isinstance(data, Dataset) else set(kept)
     if preparation is None and all(model.preparation is not None for model in models.values()):
         raw |= {name for name, card in zip(data.columns, data.cards, strict=True) if not card}
-    check_levels(data, [name for name in data.columns if name not in raw or name in targets])
+    check_levels(data, [name for name in data.columns if name not in raw or name in targets], targets)
     if warns and len(targets) == 1 and data.incomplete[data.positions[targets[0]]]:
         unknown = data.select(targets).add_up(lambda rows: np.count_nonzero(rows.codes < 0))
         if unknown < len(data):  # none is left otherwise, which is an error below

@@ -13,7 +13,7 @@ from ..base.calls import guided
 from ..base.checks import check_columns, check_name
 from .columns import column_arrays
 from .dataset import Dataset, InMemory
-from .findings import Column, Finding, drop, equal_rows, find
+from .findings import Column, Finding, drop, equal_rows, find, float_class
 from .frame import Frame
 from .numeric import CATEGORICAL, FLOATS, advice_on
 from .opening import InFull, open_data
@@ -54,7 +54,8 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     These are reported: numbers, dates or times that are written as text, possibly with labels such as "?";
     labels that differ only in white space or case; labels that can stand for missing values; columns that
     alone predict the class in all rows, as a copy of the class does; identifiers; columns with one value;
-    columns with many levels for their rows; infinite numbers; values that are not categories or numbers;
+    columns with many levels for their rows; a class that has fewer than two labels, or has numbers of type
+    float, which are not labels; infinite numbers; values that are not categories or numbers;
     and equal rows. "Alone" means that no value occurs with two classes, or that numbers are divided into as
     many intervals as classes. Whole numbers are identifiers if all differ, and their column is called like
     one (``id``, ``CustomerId``) or has a range so small that measurements would repeat.
@@ -97,11 +98,12 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     found = {name: list[Finding]() for name in rows.columns}
     read = {name: data for name in rows.columns if (data := _read(rows, name, found[name])) is not None}
     target = read.get(class_var)
-    classes = None if target is None else target.with_values(target.schema.numeric).codes[0]
+    classes = None if target is None else target.with_values(target.numbers).codes[0]
     for name, data in read.items():
         is_class = name == class_var
         column = _column(data, None if is_class else classes, is_class=is_class)
-        found[name] += find(column)
+        is_float = is_class and rows.types.get(name) in FLOATS and bool(column.levels)
+        found[name] += [float_class(name)] if is_float else find(column)
     listed_findings = [finding for findings in found.values() for finding in findings]
     if read and (equal := equal_rows(*_all_columns(list(read.values())))):
         remedy = "If they are copies, use dataset.drop_duplicates(), and if rows belong to persons, groups="
@@ -132,7 +134,7 @@ def _column(data: Dataset, classes: Codes | None, *, is_class: bool) -> Column:
     """Return the only column of some data; a class of numbers has them as labels."""
     [name] = data.columns
     if is_class:
-        data = data.with_values(data.schema.numeric)
+        data = data.with_values(data.numbers)
     numbers = None if is_class else data.numbers.get(name)
     return Column(name, data.levels[0], data.codes[0], numbers, data.weights, classes, is_class)
 

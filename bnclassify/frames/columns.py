@@ -78,11 +78,12 @@ _REMEDIES = {
     _INFINITE: "Replace them with missing values, with .replace([np.inf, -np.inf], np.nan).",
     _FRACTIONS: (
         "Discretize them: training data with discretize(dataset, class_var=...), new data with the returned "
-        "discretizer. bnc(..., discretize='averaged') and BNCClassifier() do so within the model."
+        "discretizer. bnc(..., smooth=1, discretize='mdlp') and BNCClassifier() do so within the model."
     ),
     _WHOLE: (
         "pandas uses this type for whole numbers if some are missing. If they are codes, convert them with "
-        ".astype('Int64'); if they are measurements, discretize them with discretize(dataset, class_var=...)."
+        ".astype('Int64'); if they are measurements, discretize them with discretize(dataset, class_var=...)"
+        " or bnc(..., smooth=1, discretize='mdlp')."
     ),
 }
 """Remedies for floats in training data, the most serious case first."""

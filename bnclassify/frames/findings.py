@@ -158,7 +158,10 @@ def _in_counts(column: Column) -> Iterator[Finding]:
     few = rows < FEWEST_ROWS
     if column.is_class:
         is_number = len(labels) > _MOST_NUMBERS and all(isinstance(label, int | float) for label in labels)
-        if is_number:
+        if levels < 2:
+            remedy = "Use rows with labels of at least two classes, or another column as the class"
+            yield Finding(name, f"the class has {('no', 'one')[levels]} label", remedy)
+        elif is_number:
             yield Finding(
                 name,
                 f"the class has {len(labels):,} numbers as labels, each of which is a class",
@@ -185,6 +188,18 @@ def _in_counts(column: Column) -> Iterator[Finding]:
         yield Finding(name, "more levels than half of the known values", _merge(name), serious=True)
     elif levels > _MOST_LEVELS and 10 * levels > rows:
         yield Finding(name, f"{levels:,} levels in {rows:,g} rows", _merge(name))
+
+
+def float_class(name: Hashable) -> Finding:
+    """Return the finding that a class has numbers of type float, for which learners raise an error."""
+    column = f"dataset[{name!r}]"
+    return Finding(
+        name,
+        "the class has numbers of type float, which are not labels",
+        f"If they are codes, use {column} = {column}.astype('Int64'); if they are measurements, divide them "
+        f"into a few classes, with {column} = pd.cut({column}, 3)",
+        serious=True,
+    )
 
 
 def _merge(name: Hashable) -> str:

@@ -12,7 +12,7 @@ import pandas as pd
 from ..base.arrays import code_type
 from ..base.checks import check_columns
 from ..base.immutable import EMPTY, cached_property
-from ..base.messages import listed, repeated
+from ..base.messages import listed, repeated, without_labels
 from .columns import NUMBERS_ADVICE, check_categorical, column_arrays, encode_column
 from .dataset import Countable, Dataset, InMemory
 from .numeric import (
@@ -123,8 +123,10 @@ def encode_frame(
     return Dataset(Schema(tuple(columns), levels, frozenset(ordered)), codes, frame.index, numbers=numbers)
 
 
-def check_levels(data: Countable | Schema, columns: Iterable[Hashable]) -> None:
-    """Raise a ValueError for columns without a level."""
+def check_levels(
+    data: Countable | Schema, columns: Iterable[Hashable], targets: Sequence[Hashable] = ()
+) -> None:
+    """Raise a ValueError for columns without a level; a single target is the class."""
     cards, positions = data.cards, data.positions
     empty = [name for name in columns if not cards[positions[name]]]
     if empty and isinstance(data, Dataset) and not len(data):
@@ -132,6 +134,8 @@ def check_levels(data: Countable | Schema, columns: Iterable[Hashable]) -> None:
     numeric = [name for name in empty if isinstance(data, Dataset) and name in data.numbers]
     if numeric:
         raise TypeError(f"column {listed(numeric)} must be categorical; got {NUMBERS_ADVICE}")
+    if empty and len(targets) == 1 and targets[0] in empty:
+        raise without_labels(targets)
     if empty:
         raise ValueError(
             f"dataset: all values are missing in {listed(empty)}. Drop these columns or, if this is a subset "

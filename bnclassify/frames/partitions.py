@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Mask, Positions, added
-from ..base.messages import listed, needs_rows, shown, warn
+from ..base.messages import needs_rows, shown, warn, without_labels
 from .dataset import Dataset, Learnable, Prepare
 from .labels import recode
 from .reading import Facts, Reading
@@ -301,8 +301,7 @@ def check_rows(targets: Sequence[Hashable], rows: int, kept: int, size: float, w
     if not rows:
         raise NoRowsError("dataset must have rows; got none.")
     if not kept:
-        names = f"all of {listed(targets)} are" if len(targets) > 1 else f"the class {shown(targets[0])} is"
-        raise ValueError(f"dataset: {names} missing in every row")
+        raise without_labels(targets)
     if not size:
         raise NoRowsError("dataset must have rows with a positive weight; all weights are 0.")
     if kept < rows and warns:

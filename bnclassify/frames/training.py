@@ -110,7 +110,7 @@ def prepare(
     _check_no_missing_level(data.schema, targets, named_by)
     if not isinstance(opened, Learnable):  # with checked levels
         given = {*(known or ()), *numbers}
-        check_levels(data, [name for name in data.columns if name not in given])
+        check_levels(data, [name for name in data.columns if name not in given], targets)
     if isinstance(data, Partitions):
         data = replace(data, targets=targets, order=order, warns=warns)
         if features is None and warns:
@@ -213,7 +213,7 @@ def describe(
     found = found.select(columns)
     known = [name for name in columns if numeric and name in found.numbers]
     filled = [name for name in known if not pd.isna(found.numbers[name]).all()]
-    check_levels(found, [name for name in columns if name not in filled])
+    check_levels(found, [name for name in columns if name not in filled], (class_var,))
     _check_no_missing_level(found.schema, (class_var,), "class_var")
     if features is None:
         warn_of_columns(found, class_var)

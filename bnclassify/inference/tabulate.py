@@ -132,8 +132,8 @@ def _check_sum(x: Model) -> None:
     if not _is_sum(x):
         raise ValueError(
             "x must be a model whose log odds are a sum of effects of at most two features, of which one is "
-            f"a parent of the other; got a model of type {type(x).__name__}. Fit it with additive=True, as "
-            "in bnc(class_var=..., dataset=..., additive=True), or use nb, tan_cl, or kdb_mi with "
+            f"a parent of the other; got {x.called}. Fit it with additive=True, as in "
+            "bnc(class_var=..., dataset=..., additive=True), or use nb, tan_cl, or kdb_mi with "
             "dag_args={'kdbk': 1}."
         )
 

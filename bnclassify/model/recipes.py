@@ -214,9 +214,9 @@ def posterior_tally(x: Model) -> Tally:
     if isinstance(tally, Tally) and getattr(tally.prior, "is_positive", False) and not x.densities:
         return tally
     raise ValueError(
-        f"interval must be None for {x.called} without refits, whose tables are more than counts and a "
-        "prior above 0. Fit with interval=True, as in bnc(class_var=..., dataset=..., interval=True), or fit "
-        f"a network: {A_NETWORK}."
+        f"interval must be None for {x.called}, because it has no refits. Fit with interval=True, as in "
+        "bnc(class_var=..., dataset=..., interval=True), or fit a network with a prior above 0: "
+        f"{A_NETWORK}."
     )
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..base.arrays import TOLERANCE, Array, ArrayOf, Codes, Positions, xlogx
 from ..base.checks import Whole, check_columns
-from ..base.messages import listed, shown
+from ..base.messages import listed, shown, without_labels
 from ..counts.contingency import MAX_CELLS, flat_index
 from ..frames.columns import warn_of_columns
 from ..frames.databases import DatabaseTable, Spread
@@ -262,7 +262,7 @@ def class_codes(frame: pd.DataFrame, class_var: Hashable, method: str) -> Codes 
         return None
     data = encode_frame(frame, [class_var])
     if data.codes.max() < 0:
-        raise ValueError(f"dataset: the class {shown(class_var)} is missing in every row")
+        raise without_labels([class_var])
     warn_of_columns(data, class_var)
     return data.codes[:1].ravel()
 

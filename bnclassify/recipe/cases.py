@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -12,6 +11,7 @@ from ..base.arrays import Array, ArrayOf, Positions
 from ..base.messages import listed, warn
 from ..frames.dataset import Dataset
 from ..frames.encode import each_a_case
+from ..frames.findings import equal_rows
 from ..frames.numeric import as_floats
 
 _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a float
@@ -21,9 +21,6 @@ _MOST_TRIED = (
     16  # of these rows, which usually stand for each other, as all cells of a table with equal counts
 )
 _FEW = 2**10  # number of different rows up to which this is done
-_NEARLY_ALL = 0.95  # proportion of different numbers in a column in which equal rows are not a coincidence
-_MANY = 20  # minimum number of these
-_FEW_TIMES = 20  # a value of more than one row in so many is not a copy
 
 Data = TypeVar("Data", bound=Dataset)
 Keys = ArrayOf[np.uint64]
@@ -191,27 +188,14 @@ def as_cases(data: Data) -> Data:
     return replace(each_a_case(data), given=len(data))
 
 
-def warn_of_copies(data: Dataset, class_var: Hashable) -> None:
-    """Warn of equal rows with a number, in a column in which nearly all different rows have their own.
-
-    A value of more than one row in 20, such as 0 in a column of amounts, is natural.
-    """
-    numbers = [name for name in data.numbers if name != class_var]
-    if data.cases is not None or data.weights is not None or not numbers:
+def warn_of_copies(data: Dataset) -> None:
+    """Warn of equal rows that chance does not explain, by the rule of `check_data`."""
+    if data.cases is not None or data.weights is not None:
         return
-    keys, copies = row_keys(data), dict[Hashable, int]()
-    for name in numbers:
-        values = as_floats(data.numbers[name])
-        _, place, times = np.unique(values, return_inverse=True, return_counts=True)
-        known = ~np.isnan(values) & (times[place] * _FEW_TIMES <= len(values))
-        different = len(np.unique(keys[known]))
-        if len(np.unique(values[known])) >= max(_MANY, _NEARLY_ALL * different):
-            copies[name] = int(np.count_nonzero(known)) - different
-    unusual = [name for name, n in copies.items() if n]
-    if unusual:
+    if copies := equal_rows(data.codes, data.numbers):
         warn(
             f"{max(copies.values()):,} of {len(data):,} rows equal another row, although the numbers in "
-            f"{listed(unusual[:3])} are nearly all different, so they are probably copies. Copies make a "
-            "model overconfident: call drop_duplicates() first. If such rows belong together, name their "
+            f"{listed(list(copies)[:3])} are nearly all different, so they are probably copies. Copies make "
+            "a model overconfident: call drop_duplicates() first. If such rows belong together, name their "
             "group with groups=."
         )
