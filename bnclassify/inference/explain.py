@@ -24,7 +24,7 @@ from .evidence import REST, Evidence, split_evidence, weigh_evidence
 
 _MOST_REASONS = 3
 _LEAST_LOG_ODDS = 0.05
-_MOST_LOG_ODDS = 9.2  # ln 10,000
+_MOST_LOG_ODDS = float(np.log(10_000))
 
 Explained: TypeAlias = "InFull | Row | Sequence[Row]"
 
@@ -217,16 +217,17 @@ def _times(log_odds: float) -> str:
     """Write an odds ratio.
 
     >>> _times(0.34), _times(-9.1), _times(4.0), _times(float("-inf"))
-    ('1.4 times as high', '8,955 times lower', '55 times as high', '0')
+    ('1.4 times as high', 'divided by 8,955', '55 times as high', '0')
     >>> _times(-20.0)
-    'more than 10,000 times lower'
+    'divided by more than 10,000'
     """
-    how = "times as high" if log_odds > 0 else "times lower"
+    if np.isinf(log_odds):
+        return "infinite" if log_odds > 0 else "0"
+    ratio = round(float(np.exp(min(abs(log_odds), _MOST_LOG_ODDS))), 9)  # not 2.7499…, for 2.75
+    factor = f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
     if abs(log_odds) > _MOST_LOG_ODDS:
-        extreme = "infinite" if log_odds > 0 else "0"
-        return extreme if np.isinf(log_odds) else f"more than 10,000 {how}"
-    ratio = round(float(np.exp(abs(log_odds))), 9)  # without rounding errors, as of 2.75
-    return f"{ratio:,.0f} {how}" if ratio >= 10 else f"{ratio:.2g} {how}"
+        factor = f"more than {factor}"
+    return f"{factor} times as high" if log_odds > 0 else f"divided by {factor}"
 
 
 _POSITIVE = {"1": "0", "true": "false", "yes": "no", "y": "n"}
