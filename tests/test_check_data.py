@@ -243,6 +243,21 @@ def test_a_class_of_fractions_is_told() -> None:
     assert not findings(codes, "y")
 
 
+@pytest.mark.parametrize("marker", [-999, 9999, -99])
+def test_numbers_that_stand_for_missing_values_are_found(marker: int) -> None:
+    rng = np.random.default_rng(9)
+    dataset = pd.DataFrame({"size": rng.normal(5, 1, 200), "y": rng.choice(["a", "b"], 200)})
+    assert not findings(dataset, "y")
+    dataset.loc[::10, "size"] = marker
+    [(column, finding, remedy)] = bn.check_data(dataset, "y").to_numpy()
+    assert (column, finding) == ("size", f"the number {marker}, which can stand for a missing value")
+    exec(remedy.partition(", with ")[2], {"dataset": dataset})
+    assert dataset["size"].isna().sum() == 20
+    assert not findings(dataset, "y")
+    near = pd.DataFrame({"size": rng.integers(0, 100, 200), "y": dataset["y"]})
+    assert not findings(near, "y")  # 99 is one of the numbers
+
+
 def test_identifiers_of_digits_are_told_although_they_are_text() -> None:
     frame = pd.DataFrame({"id": [str(500 + i) for i in range(40)], "y": ["a", "b", "b", "b"] * 10})
     assert [text[:23] for text in findings(frame, "y")["id"]] == [

@@ -52,7 +52,8 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     Notes
     -----
     These are reported: numbers, dates or times that are written as text, possibly with labels such as "?";
-    labels that differ only in white space or case; labels that can stand for missing values; columns that
+    labels that differ only in white space or case; labels and numbers that can stand for missing values, as
+    -999; columns that
     alone predict the class in all rows, as a copy of the class does; identifiers; columns with one value;
     columns with many levels for their rows; a class that has fewer than two labels, or has numbers of type
     float, which are not labels; infinite numbers; values that are not categories or numbers;
