@@ -128,7 +128,19 @@ def test_tables_drawn_at_random_have_no_findings(seed: int, rows: int, classes: 
 
 @given(
     st.lists(st.decimals(-99999, 99999, places=2), min_size=12, max_size=30, unique=True),
-    st.sampled_from(["{:.2f}", "{:,.2f}", "{:.2f}%", "${:,.2f}", "€ {:.2f}", "comma", "points"]),
+    st.sampled_from(
+        [
+            "{:.2f}",
+            "{:,.2f}",
+            "{:.2f} mg",
+            "{:,.2f}kg/m²",
+            "{:.2f}%",
+            "${:,.2f}",
+            "€ {:.2f}",
+            "comma",
+            "points",
+        ]
+    ),
     st.sampled_from(["", "?", "n/a", "unknown"]),
 )
 def test_numbers_are_read_from_text_as_they_were_written(numbers: list[Any], form: str, marker: str) -> None:
