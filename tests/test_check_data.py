@@ -128,7 +128,19 @@ def test_tables_drawn_at_random_have_no_findings(seed: int, rows: int, classes: 
 
 @given(
     st.lists(st.decimals(-99999, 99999, places=2), min_size=12, max_size=30, unique=True),
-    st.sampled_from(["{:.2f}", "{:,.2f}", "{:.2f}%", "${:,.2f}", "€ {:.2f}", "comma", "points"]),
+    st.sampled_from(
+        [
+            "{:.2f}",
+            "{:,.2f}",
+            "{:.2f} mg",
+            "{:,.2f}kg/m²",
+            "{:.2f}%",
+            "${:,.2f}",
+            "€ {:.2f}",
+            "comma",
+            "points",
+        ]
+    ),
     st.sampled_from(["", "?", "n/a", "unknown"]),
 )
 def test_numbers_are_read_from_text_as_they_were_written(numbers: list[Any], form: str, marker: str) -> None:
@@ -241,6 +253,21 @@ def test_a_class_of_fractions_is_told() -> None:
     codes = pd.DataFrame({"f": ["a", "b"] * 5, "y": [0.0, 1.0, 1.0, 0.0, np.nan] * 2})
     exec(remedy.partition("use ")[2].partition(";")[0], {"dataset": codes})
     assert not findings(codes, "y")
+
+
+@pytest.mark.parametrize("marker", [-999, 9999, -99])
+def test_numbers_that_stand_for_missing_values_are_found(marker: int) -> None:
+    rng = np.random.default_rng(9)
+    dataset = pd.DataFrame({"size": rng.normal(5, 1, 200), "y": rng.choice(["a", "b"], 200)})
+    assert not findings(dataset, "y")
+    dataset.loc[::10, "size"] = marker
+    [(column, finding, remedy)] = bn.check_data(dataset, "y").to_numpy()
+    assert (column, finding) == ("size", f"the number {marker}, which can stand for a missing value")
+    exec(remedy.partition(", with ")[2], {"dataset": dataset})
+    assert dataset["size"].isna().sum() == 20
+    assert not findings(dataset, "y")
+    near = pd.DataFrame({"size": rng.integers(0, 100, 200), "y": dataset["y"]})
+    assert not findings(near, "y")  # 99 is one of the numbers
 
 
 def test_identifiers_of_digits_are_told_although_they_are_text() -> None:

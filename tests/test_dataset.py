@@ -111,6 +111,8 @@ def test_duplicate_columns_are_named() -> None:
 def test_absent_class_suggests_a_close_name() -> None:
     with pytest.raises(KeyError, match=r"class_var: no column 'clas'.*Did you mean 'class'"):
         bn.tan_cl("clas", frame(a=["x"], **{"class": ["y"]}))
+    with pytest.raises(KeyError, match=r"class_var: no column 'clas'; the data have no columns\."):
+        bn.tan_cl("clas", pd.DataFrame(index=[0, 1]))
     with pytest.raises(KeyError, match="Available: 'a', 'class'"):
         bn.nb("zzz", frame(a=["x"], **{"class": ["y"]}))
 

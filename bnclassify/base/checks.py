@@ -222,7 +222,10 @@ def check_columns(names: Iterable[Hashable], options: Collection[Hashable], argu
         raise
     absent = [name for name in names if name not in existing]
     if absent:
-        raise KeyError(f"{argument}: no column {listed(absent)} in the data. {available(absent[0], options)}")
+        found = (
+            f" in the data. {available(absent[0], options)}" if existing else "; the data have no columns."
+        )
+        raise KeyError(f"{argument}: no column {listed(absent)}{found}")
     return chosen
 
 

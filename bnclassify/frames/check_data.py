@@ -51,14 +51,15 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
 
     Notes
     -----
-    These are reported: numbers, dates or times that are written as text, possibly with labels such as "?";
-    labels that differ only in white space or case; labels that can stand for missing values; columns that
-    alone predict the class in all rows, as a copy of the class does; identifiers; columns with one value;
-    columns with many levels for their rows; a class that has fewer than two labels, or has numbers of type
-    float, which are not labels; infinite numbers; values that are not categories or numbers;
-    and equal rows. "Alone" means that no value occurs with two classes, or that numbers are divided into as
-    many intervals as classes. Whole numbers are identifiers if all differ, and their column is called like
-    one (``id``, ``CustomerId``) or has a range so small that measurements would repeat.
+    These are reported: numbers, dates or times that are written as text, possibly with a unit, or with labels
+    such as "?"; labels that differ only in white space or case; labels and numbers that can stand for missing
+    values, such as -999; columns that alone predict the class in all rows, as a copy of the class does;
+    identifiers; columns with one value; columns with many levels for their rows; a class with fewer than two
+    labels, or with numbers of type float, which are not labels; infinite numbers; values that are not
+    categories or numbers; and equal rows. "Alone" means that no value occurs with two classes, or that
+    numbers are divided into as many intervals as classes. Whole numbers are identifiers if all differ, and
+    their column is called like one (``id``, ``CustomerId``) or has a range so small that measurements would
+    repeat.
 
     A coincidence is reported if its probability by chance is below one in a million. `bnc` and the learners
     warn of the findings that change a model most; a table without findings can still have errors.

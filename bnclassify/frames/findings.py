@@ -182,6 +182,7 @@ def _in_counts(column: Column) -> Iterator[Finding]:
         yield Finding(name, "all known values are equal")
     elif column.numbers is not None:
         yield from _in_numbers(name, as_floats(column.numbers))
+        yield from _of_nines(name, as_floats(column.numbers))
     elif not few and levels == rows:
         yield Finding(name, "all values differ, as in a column of identifiers", serious=True)
     elif not few and 2 * levels > rows:
@@ -241,6 +242,20 @@ def _in_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
         yield Finding(name, "numbers of the rows, which predict the class only if rows are sorted", "", True)
     elif _IS_ID.search(str(name)) or float(np.log1p(-np.arange(1, n) / span).sum()) < _CHANCE:
         yield Finding(name, "whole numbers that all differ, as in a column of identifiers", "", True)
+
+
+def _of_nines(name: Hashable, values: Array) -> Iterator[Finding]:
+    """Yield whether a number such as -99 or 9999 repeats, farther from the others than their range."""
+    known, counts = np.unique(values[np.isfinite(values)], return_counts=True)
+    for place, others in ((0, known[1:]), (-1, known[:-1])):
+        is_far = len(others) > 1 and np.abs(others - known[place]).min() > np.ptp(others)
+        if is_far and counts[place] > 1 and set(f"{abs(known[place]):g}") == {"9"}:
+            text, column = f"{known[place]:g}", f"dataset[{name!r}]"
+            yield Finding(
+                name,
+                f"the number {text}, which can stand for a missing value",
+                f"If so, make it missing, with {column} = {column}.mask({column} == {text})",
+            )
 
 
 def candidates(codes: Codes, classes: Codes) -> Positions:

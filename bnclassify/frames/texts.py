@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from ..base.messages import listed
@@ -38,6 +39,9 @@ _REMOVED = {_PLAIN: _SIGNS + _SPACES, _GROUPS: f"{_SIGNS}{_SPACES},", _COMMA: f"
 
 _A_NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*")
 
+_UNIT = re.compile(r"[0-9.]\s?([^\W\d_][^0-9]*)$")
+"""A unit after a number."""
+
 _TIME = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?: ?[AaPp][Mm])?"
 _YEAR_FIRST = re.compile(rf"[0-9]{{4}}[-/.][0-9]{{1,2}}[-/.][0-9]{{1,2}}(?:[ T]{_TIME}.*)?")
 _YEAR_LAST = re.compile(rf"([0-9]{{1,2}})[-/.]([0-9]{{1,2}})[-/.](?:[0-9]{{2}}|[0-9]{{4}})(?: {_TIME})?")
@@ -69,7 +73,12 @@ class Written(NamedTuple):
 def numbers_in(labels: Iterable[str]) -> Written | None:
     """Return how numbers are written as text, if nearly all labels are numbers, but not codes like 007."""
     texts = list(labels)
-    ways = [(pattern, *_matching(texts, pattern.fullmatch)) for pattern in (_PLAIN, _GROUPS, _COMMA)]
+    unit = _unit(texts)
+
+    def fits(pattern: re.Pattern[str], text: str) -> object:
+        return pattern.fullmatch(text.removesuffix(unit).rstrip())
+
+    ways = [(p, *_matching(texts, partial(fits, p))) for p in (_PLAIN, _GROUPS, _COMMA)]
     pattern, found, others = max(ways, key=lambda way: len(way[1]))  # the first of equals
     if not _is_nearly_all(found, others):
         return None
@@ -78,9 +87,17 @@ def numbers_in(labels: Iterable[str]) -> Written | None:
     removed = "".join(sorted({*"".join(map(str.strip, found))} & {*_REMOVED[pattern]}))
     code = f".str.replace({f'[{removed}]'!r}, '', regex=True)" if removed else ""
     code += ".str.replace(',', '.')" if pattern is _COMMA else ""
+    code = (f".str.strip().str.removesuffix({unit!r})" if unit else "") + code
     code = "{0}.astype('string')" + code if code else "{0}"
     are_codes = pattern is _PLAIN and not others and all(text.strip().isdecimal() for text in found)
     return Written(f"pd.to_numeric({code})", tuple(found), tuple(others), are_codes)
+
+
+def _unit(texts: Sequence[str]) -> str:
+    """Return the unit at the end of most texts, such as mg; empty without one."""
+    units = [m[1] if (m := _UNIT.search(text.strip())) else "" for text in texts[:_BEGINNING]]
+    unit = max(units, key=units.count, default="")
+    return unit if 2 * units.count(unit) > len(units) else ""
 
 
 def how_to_read(labels: Iterable[str], name: Hashable, argument: str) -> str:

@@ -24,7 +24,7 @@ from .evidence import REST, Evidence, split_evidence, weigh_evidence
 
 _MOST_REASONS = 3
 _LEAST_LOG_ODDS = 0.05
-_MOST_LOG_ODDS = 9.2  # ln 10,000
+_MOST_LOG_ODDS = float(np.log(10_000))
 
 Explained: TypeAlias = "InFull | Row | Sequence[Row]"
 
@@ -220,17 +220,19 @@ def _times(log_odds: float, base: str = "") -> str:
     """Write an odds ratio, and the base to which it refers.
 
     >>> _times(0.34), _times(-9.1), _times(4.0), _times(float("-inf"))
-    ('1.4 times as high', '8,955 times lower', '55 times as high', '0')
-    >>> _times(-20.0), _times(0.34, " with 0 points")
-    ('more than 10,000 times lower', '1.4 times as high as with 0 points')
+    ('1.4 times as high', 'divided by 8,955', '55 times as high', '0')
+    >>> _times(-20.0), _times(0.34, " with 0 points"), _times(-0.34, " with 0 points")
+    ('divided by more than 10,000', '1.4 times as high as with 0 points', 'divided by 1.4, compared with 0 points')
     """
-    how = "times as high" if log_odds > 0 else "times lower"
-    how += f" {'as' if log_odds > 0 else 'than'}{base}" if base else ""
+    if np.isinf(log_odds):
+        return "infinite" if log_odds > 0 else "0"
+    ratio = round(float(np.exp(min(abs(log_odds), _MOST_LOG_ODDS))), 9)  # not 2.7499…, for 2.75
+    factor = f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
     if abs(log_odds) > _MOST_LOG_ODDS:
-        extreme = "infinite" if log_odds > 0 else "0"
-        return extreme if np.isinf(log_odds) else f"more than 10,000 {how}"
-    ratio = round(float(np.exp(abs(log_odds))), 9)  # without rounding errors, as of 2.75
-    return f"{ratio:,.0f} {how}" if ratio >= 10 else f"{ratio:.2g} {how}"
+        factor = f"more than {factor}"
+    if log_odds > 0:
+        return f"{factor} times as high{base and f' as{base}'}"
+    return f"divided by {factor}{base and f', compared{base}'}"
 
 
 _POSITIVE = {"1": "0", "true": "false", "yes": "no", "y": "n"}
