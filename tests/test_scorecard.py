@@ -200,11 +200,11 @@ def test_explanations_are_in_points(tree: bn.BNC, pima: pd.DataFrame) -> None:
 def test_reasons_of_cards_name_what_they_are_compared_with(pima: pd.DataFrame) -> None:
     card = bn.scorecard(bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp"))
     n = bn.explain(card, {"glucose": 175}, target="yes")["points"]["glucose"]
-    ratio = f"glucose = 175: the odds of %s are {np.exp(card.unit * n):.0f} times "
+    ratio, odds = f"{np.exp(card.unit * n):.0f}", "glucose = 175: the odds of %s are "
     [yes] = bn.explain(card, {"glucose": 175}, sentences=True)[:1]
     [no] = bn.explain(card, {"glucose": 175}, target="no", sentences=True)[:1]
-    assert yes == ratio % "'yes'" + "as high as with 0 points"
-    assert no == ratio % "'no'" + "lower than with 0 points"
+    assert yes == odds % "'yes'" + f"{ratio} times as high as with 0 points"
+    assert no == odds % "'no'" + f"divided by {ratio}, compared with 0 points"
 
 
 def test_saved_cards_are_equal(tree: bn.BNC, pima: pd.DataFrame, tmp_path: Path) -> None:
