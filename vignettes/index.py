@@ -85,7 +85,7 @@ class Tiles:
         )
         return f"""<div class="tiles">
 <figure><figcaption><strong>Explained.</strong> The contributions add up to the log odds of the prediction,
-exactly. High glucose multiplies Bea's odds of diabetes by 4.7.</figcaption>{reasons}</figure>
+exactly. High glucose multiplies Bea's odds of diabetes by 4.6.</figcaption>{reasons}</figure>
 <figure><figcaption><strong>Missing values.</strong> Predict with what you know. Four of the eight measurements of
 Bea are missing, and none is filled in.</figcaption>{knowledge}</figure>
 <figure><figcaption><strong>Important features.</strong> The mean size of the contributions of each feature for all
