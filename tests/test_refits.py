@@ -139,7 +139,7 @@ def test_refits_hold_out_cases_and_follow_the_seed(votes: pd.DataFrame) -> None:
     assert not found[0].equals(found[2])
     with pytest.raises(ValueError, match=r"draws must be a whole number from 2 to \d+; got 1\."):
         with_refits(x, votes, draws=1)
-    few = votes.groupby("Class").head(8)
+    few = votes.groupby("Class", observed=True).head(8)
     with pytest.raises(ValueError, match=r"draws must be a whole number from 2 to 16; got 20\."):
         bn.bnc("nb", "Class", few, smooth=1, interval=True)
     groups = np.arange(16) % 9
