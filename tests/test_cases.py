@@ -127,18 +127,20 @@ def visits(patients_: int, times: int, seed: int) -> pd.DataFrame:
 )
 @pytest.mark.slow
 def test_groups_are_held_out_together(learner: str | None) -> None:
-    frame, test = visits(80, 6, seed=0), visits(2000, 1, seed=1)
-
-    def loss(model: Any) -> float:
-        p = bn.predict(model, test, prob=True).to_numpy()
-        return float(-np.log(p[np.arange(len(test)), (test["sick"] == "yes").astype(int)]).mean())
-
-    once = bn.bnc(learner, "sick", frame.iloc[::6].drop(columns="person"))
-    grouped = bn.bnc(learner, "sick", frame, groups="person")
-    assert loss(grouped) < loss(once) + 0.06
-    assert loss(bn.bnc(learner, "sick", frame.drop(columns="person"))) > loss(once) + 0.15
-    assert "person" not in bn.features(grouped)
-    assert bn.summary(grouped).set_index("item")["value"]["rows"] == "480 (in 80 groups)"
+    """Six visits of a person predict about as well as one, in the mean of three samples; as rows, worse."""
+    losses = []
+    for seed in range(3):
+        frame, test = visits(80, 6, seed=seed), visits(2000, 1, seed=seed + 1)
+        alone = frame.drop(columns="person")
+        grouped = bn.bnc(learner, "sick", frame, groups="person")
+        models = [bn.bnc(learner, "sick", alone.iloc[::6]), grouped, bn.bnc(learner, "sick", alone)]
+        own = np.arange(len(test)), (test["sick"] == "yes").astype(int)
+        losses.append([-np.log(bn.predict(x, test, prob=True).to_numpy()[own]).mean() for x in models])
+        assert "person" not in bn.features(grouped)
+        assert bn.summary(grouped).set_index("item")["value"]["rows"] == "480 (in 80 groups)"
+    once, together, apart = np.mean(losses, axis=0)
+    assert together < once + 0.06
+    assert apart > once + 0.15
 
 
 def test_groups_stay_in_one_fold() -> None:
