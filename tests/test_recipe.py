@@ -496,3 +496,25 @@ def test_folds_may_be_added_to_every_estimation_by_held_out_rows(how: str, car: 
         x = bn.lp(bn.kdb_mi("class", rows), rows, backoff=True, held_out=how, held_out_args={"folds": 3})
         assert len(bn.predict(x, rows, prob=True)) == len(rows)
         assert "folds" in repr(x)
+
+
+def test_other_terms_are_refused_for_a_sum_of_effects(car: pd.DataFrame) -> None:
+    with pytest.raises(ValueError, match=r"of one feature each with additive=True.*got 'zscores'"):
+        bn.bnc(class_var="class", dataset=car, additive=True, held_out_args={"terms": ["zscores"]})
+    other = bn.bnc(class_var="class", dataset=car, held_out_args={"terms": ["shifts"]})
+    assert bn.predict(other, car.head(2)).notna().all()
+
+
+def test_subsumption_needs_no_prior_in_bnc(car: pd.DataFrame) -> None:
+    x = bn.bnc("tan_cl", "class", car, subsumption=30)
+    expected = bn.lp(bn.tan_cl("class", car), car, smooth=1, subsumption=30)
+    pd.testing.assert_frame_equal(bn.predict(x, car, prob=True), bn.predict(expected, car, prob=True))
+
+
+def test_updated_rows_of_cases_are_counted_as_before(car: pd.DataFrame) -> None:
+    weights = np.linspace(0.5, 2, len(car))
+    data = bn.encode(car, weights=weights, weights_are="cases")
+    x = bn.lp(bn.nb("class", data), data, smooth=1)
+    rows = [bn.summary(one).set_index("item")["value"]["rows"] for one in (x, bn.update(x, data))]
+    assert rows[0].startswith("1,728 (")
+    assert rows[1].startswith("3,456 (")

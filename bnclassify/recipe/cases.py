@@ -60,10 +60,9 @@ class Contents:
     A value is described by the rows that have it, a column by its values, and a row by its values, in turns;
     the rank of a number among all numbers of its column also describes it. If different rows have the same
     description, as in a table with equal counts, one of them is marked, and all are described again: of those
-    that can be marked, the one for which the sum of the new hashes is least. Names,
-    labels, units, and the order of rows, columns and levels have no influence. Example: of 5 rows, 3 of class
-    u and 2 of class v, a level that occurs in 2 rows of class u and 1 of class v has the same description as
-    any other such level of another table.
+    that can be marked, the one for which the sum of the new hashes is least. Names, labels, units, and the
+    order of rows, columns and levels have no influence. Example: of 5 rows, 3 of class u and 2 of class v, a
+    level that occurs in 2 rows of class u and 1 of class v has the same description as any other such level.
     """
 
     def __init__(self, data: Dataset) -> None:
