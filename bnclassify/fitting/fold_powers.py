@@ -25,7 +25,8 @@ from ..model.arguments import encode_for
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe
 from ..recipe.cases import as_cases, class_ranks, in_order
-from ..recipe.leave_one_out import LeaveOneOut, LeaveOneOutSummary, Powered
+from ..recipe.leave_one_out import LeaveOneOut, LeaveOneOutSummary
+from ..recipe.powered import Powered
 from ..recipe.powers import COMMON_PRECISION, Terms, common_power, maximize, odds, row_logs
 from ..recipe.weighted import with_at_most
 from .rounds import RowFold, raw_rows, split_cases

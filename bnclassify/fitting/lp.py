@@ -26,7 +26,8 @@ from ..network.densities import Densities, Numbers
 from ..network.em import EM
 from ..network.priors import PLAIN, Method, Prior, is_nested
 from ..network.weighting import MANB, WANBIA, Subsumption
-from ..recipe.leave_one_out import LeaveOneOut, LeaveOneOutPower
+from ..recipe.leave_one_out import LeaveOneOut
+from ..recipe.powered import LeaveOneOutPower
 from ..recipe.prior import find_prior
 from ..several.multidimensional import MultiModel
 from .fold_powers import fit_by_folds

@@ -17,9 +17,10 @@ from ..network.elimination import BLOCK_ROWS, network_joint
 from ..network.factors import Factor
 from ..network.families import Scope
 from .cases import column_order
-from .powers import log_likelihood, odds
+from .powers import common_power, log_likelihood, odds
 from .tables import LeftOut, PrefixTable
 
+_ALMOST = 1 - 1e-9  # largest share of rows in which a feature is known that some rows lack
 _MOST_CELLS = 2**20  # maximum number of cells of a table in a tree
 _TREES = 3
 _MOST_EXPONENT = 16.0
@@ -49,6 +50,23 @@ class Fading(Immutable):
     power: float
     exponent: float = 1.0
     gaps: float = 1.0
+
+    @classmethod
+    def learn(cls, data: Dataset, terms: Array, classes: Codes, counts: Array, *, additive: bool) -> Fading:
+        """Return the rule, given the odds at rows of the tables without feature parents.
+
+        If the model is ``additive``, missing values only have their shifts, so that the sum remains one.
+        """
+        if additive:
+            return cls(np.zeros(len(data.codes) - 1), 1.0, gaps=max(1.0, len(data.codes) - 1))
+        weights = np.ones(len(data)) if data.weights is None else data.weights
+        known = data.codes[:-1] >= 0
+        shares = known @ weights / max(weights.sum(), 1e-300)
+        usual = np.where(known.all(axis=1), 1.0, np.minimum(shares, _ALMOST))
+        power = common_power(terms.sum(axis=0), classes, counts) if data.cards[-1] > 1 else 1.0
+        lacking = np.count_nonzero(~known, axis=0)
+        gaps = float(lacking**2 @ weights / max(lacking @ weights, 1e-300))  # beside a mean missing value
+        return cls(usual, power, gaps=max(1.0, gaps))
 
     def shares(self, codes: Codes) -> Array:
         """Return h of each row, (rows,)."""

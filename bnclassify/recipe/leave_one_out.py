@@ -6,32 +6,29 @@ all rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import TOLERANCE, Array, Codes, Positions, one_thread
+from ..base.arrays import TOLERANCE, Array, Positions, one_thread
 from ..base.checks import Flag, OneOf
-from ..base.immutable import POWER, bounded, record
+from ..base.immutable import record
 from ..frames.dataset import Dataset
-from ..model.derived import Derived, forwarding
-from ..model.formulas import Formula, Raised
 from ..model.model import Model, renewed
-from ..model.recipes import A_NETWORK, Recipe
 from ..network.classifiers import BNC
 from ..network.priors import Method, Prior, check_positive
 from .cases import in_order, row_keys
-from .incomplete import Fading, learn_exponent, marginalize, missing_shares
+from .incomplete import learn_exponent, marginalize
 from .log_linear import LogLinear
-from .powers import COMMON_PRECISION, Powers, best_powers, common_power, log_likelihood, odds
+from .powers import Powers, best_powers, log_likelihood
 from .prior import check_prefix_prior
-from .refined import ADDITIVE, TERMS
-from .refinement import Fit, HeldOutTerms, Refinement
+from .refined import TERMS
+from .refinement import Fit, HeldOutOdds, HeldOutTerms, Refinement
 from .tables import LeftOut
-from .weighted import Stacked, Weighted
+from .weighted import Weighted
 
 _ALMOST = 1 - 1e-9  # largest share of rows in which a feature is known that some rows lack
 _BLOCK_CELLS = 2**16  # number of log probabilities of a family, which stay in cache
@@ -62,66 +59,6 @@ class LeaveOneOutSummary:
     fold_power: float | None = None
     fold_rows: int = 0
     regression_power: float | None = None
-
-
-@record
-@forwarding(
-    "members", "members_note", "feature_weights", "feature_shares", "curve", "training_points", "is_average"
-)
-@dataclass(frozen=True, eq=False, repr=False)
-class Powered(Derived):
-    """A model whose posterior is raised to a power and normalized: P(c | x) ∝ P₀(c | x)^τ, P₀ of ``base``.
-
-    If a share h of the features is missing, the power is τ + (1 − τ) h.
-    """
-
-    bounds = bounded(power=POWER)
-
-    base: Model
-    power: float
-    recipe: Recipe | None = None
-    learned: Mapping[str, Any] = field(default_factory=dict)
-
-    called = "a model with a power"
-
-    estimate = Derived.estimate_base
-
-    no_joint = (
-        "a model with a power provides P(class | features), but does not define a joint distribution. Use "
-        f"predict, explain, cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
-    )
-
-    def __post_init__(self) -> None:
-        """Raise a ValueError unless the power is the learned one."""
-        super().__post_init__()
-        if getattr(self.learned.get("leave_one_out"), "power", self.power) != self.power:
-            raise ValueError(f"the power must be that of leave-one-out; got {self.power}")
-
-    def _power_at(self, codes: Codes) -> Array:
-        """Return the power at rows, (rows, 1), which approaches 1 as more features are missing."""
-        shares = missing_shares(codes[: len(self.features)])
-        return (self.power + (1 - self.power) * shares)[:, None]
-
-    def log_joint(self, codes: Codes) -> Array:
-        return self._power_at(codes) * self.base.log_joint(codes)
-
-    def formula(self) -> Formula:
-        return Raised(self.base.formula(), self.power)
-
-    def unadjusted(self, codes: Codes) -> Array:
-        return self.power * self.base.unadjusted(codes)
-
-    def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
-        return self._power_at(codes) * self.base.log_joints_in_sequence(codes, order)
-
-    def value_formulas(self) -> tuple[Formula, ...] | None:
-        return self.base.value_formulas()
-
-    def term_scopes(self) -> list[tuple[int, ...]] | None:
-        return self.base.term_scopes()
-
-    def marginal_tables(self) -> tuple[Array, ...]:
-        return tuple([self.power * table for table in self.base.marginal_tables()])
 
 
 @record
@@ -205,27 +142,22 @@ class LeaveOneOut(Method):
                 method = replace(method, ridges=model.learned["leave_one_out"].ridges)
         return result
 
-    def _hold_out(self, x: Any, data: Dataset, prior: Prior, *, all_depths: bool = False) -> HeldOutTerms:
-        """Count the tables, fit the terms, and compute the odds by each table at held-out rows."""
-        network: Any = x.graph
-        stack = (x if isinstance(x, LogLinear) else Weighted(network, recipe=x.recipe))._stacked
-        stacked = stack(data, prior)
-        asked = self.terms if data.cards[-1] > 1 else ()
-        depth = stacked.most_parents
+    def _hold_out(self, x: Model, data: Dataset, prior: Prior, *, all_depths: bool = False) -> HeldOutTerms:
+        """Count the tables, fit the terms, and compute the odds by each of them at held-out rows."""
+        model = x if isinstance(x, LogLinear) else Weighted(cast("BNC", x.graph), recipe=x.recipe)
+        stacked = model._stacked(data, prior)
+        asked, depth = self.terms if data.cards[-1] > 1 else (), stacked.most_parents
         all_depths |= self.parents or bool({"depths", "gaps"} & {*asked})
         depths = range(0 if all_depths else depth, depth + 1)
-        terms = Refinement.learn(x, stacked, data, asked)
+        terms = Refinement.learn(stacked, data, asked)
         if data.cases is not None and len(np.unique(data.cases)) < len(data):
-            return _hold_out_groups(stack, stacked, terms, depths, prior)
+            weights = np.ones(len(data)) if data.weights is None else data.weights
+            by_folds = _odds_by_folds(model, terms, depths, prior)
+            return HeldOutTerms.of(terms, depths, np.arange(len(data)), weights, len(data), by_folds)
         cells = len(depths) * len(stacked.powers) * (1 + stacked.apart)
         cells += len(terms.numbers) * len(terms.of_numbers)
-        rows, counts, left_out, n = _judged(data, cells, distinct=not terms.numbers)
-        by_depth, of_codings = left_out_odds(stacked, rows, left_out, depths)
-        of_numbers = terms.held_out(rows, left_out)
-        fading = _fading(data, by_depth[0], left_out.classes, counts, asked)
-        return HeldOutTerms(
-            data, stacked, terms, depths, rows, counts, left_out, n, by_depth, of_codings, of_numbers, fading
-        ).faded()
+        rows, counts, left_out, n = rows_to_hold_out(data, cells, distinct=not terms.numbers)
+        return HeldOutTerms.of(terms, depths, rows, counts, n, terms.held_out(rows, left_out, depths))
 
     def _weigh(self, held: HeldOutTerms) -> dict[int, Powers]:
         """Return the best powers of the tables with each number of parents that can be chosen."""
@@ -234,12 +166,12 @@ class LeaveOneOut(Method):
         for i in range(0 if self.parents else n - 1, n):
             if self.weights:
                 found[i] = best_powers(
-                    held.by_depth[i], held.left_out.classes, held.counts, found.get(i - 1), held.offset
+                    held.odds.by_depth[i], held.classes, held.counts, found.get(i - 1), held.offset
                 )
             else:
-                total = held.offset + held.by_depth[i].sum(axis=0)
-                value = log_likelihood(total, held.left_out.classes, held.counts)
-                found[i] = Powers(1.0, np.ones(held.by_depth.shape[1]), value, value)
+                total = held.offset + held.odds.by_depth[i].sum(axis=0)
+                value = log_likelihood(total, held.classes, held.counts)
+                found[i] = Powers(1.0, np.ones(held.odds.by_depth.shape[1]), value, value)
         return found
 
     def _fit(self, held: HeldOutTerms) -> Any:
@@ -252,7 +184,7 @@ class LeaveOneOut(Method):
             fit = held.weigh(best, powers.single, self.ridges)
         else:
             single = tuple(powers.single.tolist())
-            model: Any = renewed(held.stacked, powers=single, most_parents=depth, fading=held.fading)
+            model: Any = renewed(held.terms.stacked, powers=single, most_parents=depth, fading=held.fading)
             fit = Fit(model, powers.objective, powers.log_likelihood)
         summary = LeaveOneOutSummary(
             powers.common, fit.objective, fit.log_likelihood, depth, held.represented, fit.ridges
@@ -260,102 +192,31 @@ class LeaveOneOut(Method):
         return renewed(fit.model, learned={**fit.model.learned, "leave_one_out": summary})
 
 
-def _fading(data: Dataset, terms: Array, classes: Codes, counts: Array, asked: Sequence[str]) -> Fading:
-    """Return the rule for incomplete rows, given the odds of the tables without feature parents.
-
-    If all terms depend on one feature, missing values only have their shifts, so that the sum remains one.
-    """
-    if asked and set(asked) <= {*ADDITIVE}:
-        return Fading(np.zeros(len(data.codes) - 1), 1.0, gaps=max(1.0, len(data.codes) - 1))
-    weights = np.ones(len(data)) if data.weights is None else data.weights
-    known = data.codes[:-1] >= 0
-    usual = np.where(
-        known.all(axis=1), 1.0, np.minimum(known @ weights / max(weights.sum(), 1e-300), _ALMOST)
-    )
-    power = common_power(terms.sum(axis=0), classes, counts) if data.cards[-1] > 1 else 1.0
-    lacking = np.count_nonzero(~known, axis=0)
-    gaps = float(lacking**2 @ weights / max(lacking @ weights, 1e-300))  # in the row of a mean missing value
-    return Fading(usual, power, gaps=max(1.0, gaps))
-
-
-def _hold_out_groups(
-    stack: Callable[..., Stacked], stacked: Stacked, terms: Refinement, depths: range, prior: Prior
-) -> HeldOutTerms:
+def _odds_by_folds(x: LogLinear, terms: Refinement, depths: range, prior: Prior) -> HeldOutOdds:
     """Return the odds at all rows by tables and terms of the other cases, in ten folds of the cases."""
     data = terms.data
-    weights = np.ones(len(data)) if data.weights is None else data.weights
     assert data.cases is not None
+    weights = np.ones(len(data)) if data.weights is None else data.weights
     case, cases = pd.factorize(data.cases)
     if len(cases) < _LEAST_CASES:
         raise ValueError(
             f"groups must contain at least {_LEAST_CASES} groups of rows with a class; got {len(cases)}. "
             "Rows of a group are held out together."
         )
-    rows = np.arange(len(data))
     nothing = LeftOut(data.codes[-1], np.zeros(len(data)))
-    found: list[Array] = []
-    families: list[Positions] = []
-    for fold in range(min(_FOLDS, int(case.max()) + 1)):
-        own = rows[case % _FOLDS == fold]
+    found, rows = [], []
+    for fold in range(min(_FOLDS, len(cases))):
+        own = np.flatnonzero(case % _FOLDS == fold)
         train = replace(data, weights=np.where(case % _FOLDS == fold, 0.0, weights))
-        other = stack(train, prior)
-        by_depth, of_codings = left_out_odds(other, own, nothing.take(own), depths)
-        learned = Refinement.learn(other, other, train, terms.asked)
+        learned = Refinement.learn(x._stacked(train, prior), train, terms.asked)
+        odds = learned.held_out(own, nothing.take(own), depths)
         same = [learned.numbers.index(number) for number in terms.numbers]
-        of_numbers = [odds[same] for odds in learned.held_out(own, nothing.take(own))]
-        arrays = [by_depth, *[odds for _, odds in of_codings], *of_numbers]
-        found = found or [np.zeros((*array.shape[:-1], len(data))) for array in arrays]
-        families = [place for place, _ in of_codings]
-        for array, part_of in zip(found, arrays, strict=True):
-            array[..., own] = part_of
-    left_out = JudgedRows(data.codes[-1], np.zeros(len(data)))
-    by_depth, *others = found
-    n = len(families)
-    fading = _fading(data, by_depth[0], left_out.classes, weights, terms.asked)
-    codings = list(zip(families, others[:n], strict=True))
-    return HeldOutTerms(
-        data,
-        stacked,
-        terms,
-        depths,
-        rows,
-        weights,
-        left_out,
-        len(data),
-        by_depth,
-        codings,
-        others[n:],
-        fading,
-    ).faded()
+        found.append(odds._replace(of_numbers=[of_scale[same] for of_scale in odds.of_numbers]))
+        rows.append(own)
+    return HeldOutOdds.of_folds(found, rows)
 
 
-@record
-@dataclass(frozen=True)
-class LeaveOneOutPower(Method):
-    """Raise the posterior to the power that maximizes the likelihood of the classes of held-out rows."""
-
-    argument = "held_out"
-
-    def check(self, x: Model, prior: Prior) -> None:
-        """Raise if the prior leaves probabilities of 0."""
-        check_positive(prior, "held_out='power'")
-        check_prefix_prior(prior)
-
-    def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
-        """Return the model with the power."""
-        fitted = x.estimate(data, prior)
-        rows, weights, left_out, n = _judged(data, 1)
-        logs = fitted.log_joint_left_out(data, prior, rows, left_out)
-        total = odds(logs)
-        power = common_power(total, left_out.classes, weights)
-        value = log_likelihood(power * total, left_out.classes, weights)
-        objective = value - COMMON_PRECISION / 2 * (power - 1) ** 2
-        depth = max(0 if member.graph is None else member.graph.depth for member in fitted.members)
-        summary = LeaveOneOutSummary(power, objective, value, depth, n)
-        return Powered(fitted, power, x.recipe, {"leave_one_out": summary})
-
-
-class JudgedRows(LeftOut):
+class HeldOutRows(LeftOut):
     """Rows that are held out in turn."""
 
     def log_joint(self, x: BNC, data: Dataset, prior: Prior, rows: Positions) -> Array:
@@ -375,7 +236,9 @@ class JudgedRows(LeftOut):
         return result
 
 
-def _judged(data: Dataset, terms: int, *, distinct: bool = True) -> tuple[Positions, Array, JudgedRows, int]:
+def rows_to_hold_out(
+    data: Dataset, terms: int, *, distinct: bool = True
+) -> tuple[Positions, Array, HeldOutRows, int]:
     """Return the rows to hold out (evenly spread, or equal ones together), their weights and total."""
     limit = max(1, _MOST_CELLS // max(1, terms * (data.cards[-1] - 1)))
     n, weights = len(data), np.ones(len(data)) if data.weights is None else data.weights
@@ -385,7 +248,7 @@ def _judged(data: Dataset, terms: int, *, distinct: bool = True) -> tuple[Positi
         represented = min(n, limit)
         rows = np.linspace(0, n - 1, represented).astype(np.intp)
         counts = weights[rows]
-    return rows, counts, JudgedRows(data.codes[-1, rows], data.units[rows]), represented
+    return rows, counts, HeldOutRows(data.codes[-1, rows], data.units[rows]), represented
 
 
 def _distinct_rows(data: Dataset, weights: Array) -> tuple[Positions, Array]:
@@ -398,32 +261,3 @@ def _distinct_rows(data: Dataset, weights: Array) -> tuple[Positions, Array]:
         return every, weights
     in_turn = np.argsort(first)
     return first[in_turn], np.bincount(group, weights)[in_turn].astype(np.float64)
-
-
-def left_out_odds(
-    x: Stacked, rows: Positions, left_out: LeftOut, depths: Sequence[int]
-) -> tuple[Array, list[tuple[Positions, Array]]]:
-    """Return the `odds` by each family, with each row held out: (depths, families, classes − 1, rows).
-
-    In each discretization that is apart, they are returned with the families that vary and have levels there.
-    """
-    n_classes = x.structure.cards[-1]
-    varying = np.array([f for group in x.groups if group.codings > 1 for f in group.families], dtype=np.intp)
-    place = np.full(len(x.powers), -1)
-    place[varying] = np.arange(len(varying))
-    result = np.zeros((len(depths), len(x.powers), n_classes - 1, len(rows)))
-    apart = np.zeros((x.apart, len(depths), len(varying), n_classes - 1, len(rows)))
-    for group in x.groups:
-        rows_per_block = max(1, _BLOCK_CELLS // (n_classes * len(group.stack.cards)))
-        for start in range(0, len(rows), rows_per_block):
-            block = slice(start, start + rows_per_block)
-            by_depth = list(group.logs(x.codes, left_out.take(block), rows[block], x.apart))
-            for i, depth in enumerate(depths):
-                mean, *others = by_depth[min(depth, len(by_depth) - 1)]
-                if mean.shape[2] > 1:
-                    result[i, group.families, :, block] = odds(mean)
-                    for array, logs in zip(apart, others, strict=False):
-                        array[i, place[group.families], :, block] = odds(logs)
-    cards = [x.origin._in_coding(number).cards for number in range(len(x.codes) - x.apart, len(x.codes))]
-    chosen = [np.flatnonzero(np.array(card)[varying] > 1) for card in cards]
-    return result, [(varying[at], odds_of[:, at]) for at, odds_of in zip(chosen, apart, strict=True)]

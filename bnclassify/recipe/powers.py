@@ -12,12 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 
 from ..base.arrays import Array, Codes, Positions, log_sum_exp
 from ..base.immutable import cached_property
+from .design import Design
 
 COMMON_PRECISION = 1.0
 """Precision of the normal prior of the common power, whose mean is 1."""
@@ -77,15 +77,15 @@ def _log_total(total: Array) -> Array:
 class Terms:
     """The terms of a problem at rows with observed classes and weights ``counts``.
 
-    ``shared`` are arrays of (terms, classes − 1, rows) odds, with one weight per term. ``columns`` is a
-    (rows, columns) array, possibly sparse, with one weight per column and class, which sum to 0 over the
-    classes; see `by_class` for the classes − 1 parameters. ``offset`` are odds that have no weight.
+    ``shared`` are arrays of (terms, classes − 1, rows) odds, with one weight per term. ``columns`` have one
+    weight per column and class, which sum to 0 over the classes; see `by_class` for the classes − 1
+    parameters. ``offset`` are odds that have no weight.
     """
 
     shared: Sequence[Array]
     classes: Codes
     counts: Array
-    columns: Any = None
+    columns: Design | None = None
     offset: Array | float = 0.0
 
     @cached_property
@@ -111,14 +111,14 @@ class Terms:
             flat += weights[end - len(terms) : end] @ terms.reshape(len(terms), flat.size)
         if self.columns is not None:
             of_columns = weights[self.ends[-1] :].reshape(self.columns.shape[1], self.others)
-            total += (self.columns @ (of_columns @ _contrasts(self.others + 1))).T
+            total += self.columns.product(of_columns @ _contrasts(self.others + 1)).T
         return total
 
     def transposed(self, residuals: Array) -> Array:
         """Return the transpose of `odds`: the sums over rows of residuals times the odds of each weight."""
         parts = [terms.reshape(len(terms), residuals.size) @ residuals.ravel() for terms in self.shared]
         if self.columns is not None:
-            parts.append(np.asarray(self.columns.T @ residuals.T @ _contrasts(self.others + 1).T).ravel())
+            parts.append((self.columns.sums(residuals.T) @ _contrasts(self.others + 1).T).ravel())
         return np.concatenate(parts)
 
     def gradient(self, posteriors: Array) -> Array:
@@ -147,9 +147,9 @@ class Terms:
         shape = self.columns.shape[1], self.others
         step = -(-len(self.classes) // max(2 * shape[0], int(_PRODUCTS / shape[0] ** 2)))
         spread = 1 - (posteriors**2).sum(axis=0) - (1 - posteriors.sum(axis=0)) ** 2
-        root = _times(self.columns[::step], np.sqrt(self.counts * spread / self.others * step)[::step])
+        root = self.columns[::step].times(np.sqrt(self.counts * spread / self.others * step)[::step])
         wide = root.shape[0] < shape[0]
-        solve, _ = factor(in_full(root.T if wide else root.T @ root), ridges.reshape(shape)[:, 0])
+        solve, _ = factor(root.full().T if wide else root.gram(), ridges.reshape(shape)[:, 0])
         return lambda slope: np.asarray(solve(slope.reshape(shape))).ravel()
 
     def diagonal(self, posteriors: Array) -> Array:
@@ -160,16 +160,12 @@ class Terms:
             parts.append((np.einsum("tkr,tkr,kr->tr", terms, terms, posteriors) - mean**2) @ self.counts)
         if self.columns is not None:
             spread = self.counts * (posteriors * (1 - posteriors)).mean(axis=0)
-            dense = isinstance(self.columns, np.ndarray)
-            squares = self.columns**2 if dense else self.columns.multiply(self.columns).tocsr()
-            parts.append(np.repeat(np.asarray(squares.T @ spread), self.others))
+            parts.append(np.repeat(self.columns.square_sums(spread), self.others))
         return np.concatenate(parts)
 
     def by_class(self, weights: Array) -> Array:
         """Return the weights of columns for each class, (columns, classes)."""
-        return (
-            weights[self.ends[-1] :].reshape(self.columns.shape[1], self.others) @ _basis(self.others + 1).T
-        )
+        return weights[self.ends[-1] :].reshape(-1, self.others) @ _basis(self.others + 1).T
 
     def curvature(self, posteriors: Array) -> Array:
         """Return A with A Aᵀ = H, minus the Hessian, or H if A is wider; maybe from evenly spread rows."""
@@ -181,7 +177,7 @@ class Terms:
         shares, counts = posteriors[:, ::step], self.counts[::step]
         counts = counts * (self.counts.sum() / max(counts.sum(), 1e-300))
         if size > counts.size * self.others:
-            return _root_of_curvature(np.concatenate([*terms, *self._dense(columns)]), counts, shares)
+            return _root_of_curvature(np.concatenate([*terms, *self._in_full(columns)]), counts, shares)
         result = np.zeros((size, size))
         rows_per_block = max(1, _BLOCK_CELLS // max(1, end * self.others), end // max(1, self.others))
         for start in range(0, len(counts), rows_per_block):
@@ -196,54 +192,33 @@ class Terms:
             result[end:, end:] = self._of_columns(columns, counts, shares)
         return result
 
-    def _dense(self, columns: Any) -> list[Array]:
+    def _in_full(self, columns: Design | None) -> list[Array]:
         """Return the odds by each weight of the columns, (weights, classes − 1, rows)."""
         if columns is None:
             return []
-        dense = in_full(columns)
-        design = np.einsum("rj,ak->jakr", dense, _contrasts(self.others + 1))
-        return [design.reshape(-1, self.others, len(dense))]
+        full = columns.full()
+        design = np.einsum("rj,ak->jakr", full, _contrasts(self.others + 1))
+        return [design.reshape(-1, self.others, len(full))]
 
-    def _cross(self, design: Array, columns: Any, counts: Array, shares: Array) -> Array:
+    def _cross(self, design: Array, columns: Design, counts: Array, shares: Array) -> Array:
         """Return the part of H of shared terms and columns, (terms, weights of columns)."""
         terms, others, rows = design.shape
         spread = design - np.einsum("tkr,kr->tr", design, shares)[:, None]
         spread *= shares * counts
-        by_class = np.asarray(spread.reshape(-1, rows) @ columns).reshape(terms, others, columns.shape[1])
+        by_class = columns.sums(spread.reshape(-1, rows).T).T.reshape(terms, others, columns.shape[1])
         crossed = np.tensordot(by_class, _contrasts(others + 1), (1, 1))
         return crossed.reshape(terms, columns.shape[1] * others)
 
-    def _of_columns(self, columns: Any, counts: Array, shares: Array) -> Array:
+    def _of_columns(self, columns: Design, counts: Array, shares: Array) -> Array:
         """Return the part of H of the columns."""
         n, k = columns.shape[1], self.others
-        stacked = [_times(columns, root) for root in shares * np.sqrt(counts)]
-        wide = beside(stacked)
-        table = -in_full(wide.T @ wide).reshape(k, n, k, n)
+        wide = Design.beside([columns.times(root) for root in shares * np.sqrt(counts)])
+        table = -wide.gram().reshape(k, n, k, n)
         for c in range(k):
-            table[c, :, c] += in_full(columns.T @ _times(columns, shares[c] * counts))
+            table[c, :, c] += columns.gram(shares[c] * counts)
         basis = _contrasts(k + 1)
         curved = np.einsum("ak,kjlh,bl->jahb", basis, table, basis, optimize=True)
         return np.reshape(curved, (n * k, n * k))
-
-
-def _times(columns: Any, factors: Array) -> Any:
-    """Return the rows of an array, possibly sparse, times factors."""
-    dense = isinstance(columns, np.ndarray)
-    return columns * factors[:, None] if dense else columns.multiply(factors[:, None]).tocsr()
-
-
-def beside(columns: Sequence[Any]) -> Any:
-    """Return arrays side by side, sparse if one of them is sparse."""
-    if all(isinstance(array, np.ndarray) for array in columns):
-        return np.hstack(columns)
-    from scipy import sparse  # slow to import
-
-    return sparse.hstack(columns).tocsr()
-
-
-def in_full(table: Any) -> Array:
-    """Return an array that is not sparse."""
-    return table if isinstance(table, np.ndarray) else np.asarray(table.toarray())
 
 
 @cache

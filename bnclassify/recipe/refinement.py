@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Positions
+from ..base.arrays import Array, Codes, Positions
 from ..base.immutable import cached_property
 from ..frames.dataset import Dataset
 from ..frames.numeric import as_floats
@@ -16,9 +16,17 @@ from ..frames.schema import MISSING
 from ..model.model import Model, renewed
 from .cases import column_order
 from .counts import without_class
+from .design import Design
 from .incomplete import Fading
-from .powers import PRECISION, Terms, beside, in_full, log_likelihood, maximize, odds, weigh_blocks
-from .refined import Refined
+from .powers import (
+    PRECISION,
+    Terms,
+    log_likelihood,
+    maximize,
+    odds,
+    weigh_blocks,
+)
+from .refined import ADDITIVE, Refined
 from .tables import LeftOut
 from .terms import SCALES, NumberTerms, Power, fit_terms, normal_scores
 from .weighted import Stacked
@@ -49,7 +57,12 @@ class Block(NamedTuple):
 
     name: str
     odds: Array | None = None
-    columns: Any = None
+    columns: Design | None = None
+
+    def weights(self, others: int) -> int:
+        """Return the number of weights, given the number of classes less 1."""
+        of_odds = 0 if self.odds is None else len(self.odds)
+        return of_odds + (0 if self.columns is None else self.columns.shape[1] * others)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,167 +75,182 @@ class Fit:
     ridges: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, eq=False)
-class HeldOutTerms:
-    """Tables and terms of training rows, and the odds by each table at rows that are held out.
+class HeldOutOdds(NamedTuple):
+    """The odds by tables and terms at rows that are held out, (…, classes − 1, rows).
 
-    ``by_depth`` are (depths, families, classes − 1, rows), ``of_codings`` the families and their odds,
-    (depths, families, classes − 1, rows), in each discretization that is apart, and ``of_numbers`` the odds
-    of Gaussian terms on each scale. ``counts`` are the weights of the rows, and ``represented`` is how many
-    training rows they stand for. At incomplete rows, all terms count ``kept``, and ``offset`` are the odds of
-    what is added to them.
+    ``by_depth`` are (depths, families, …), ``of_codings`` the same in each discretization that is apart, of
+    `Stacked.apart_families`, and ``of_numbers`` the odds of Gaussian terms on each scale, (numbers, …).
     """
 
-    data: Dataset
-    stacked: Stacked
+    by_depth: Array
+    of_codings: list[Array]
+    of_numbers: list[Array]
+
+    @classmethod
+    def of_folds(cls, folds: Sequence[HeldOutOdds], rows: Sequence[Positions]) -> HeldOutOdds:
+        """Return the odds of all rows from those of each fold."""
+        order = np.argsort(np.concatenate(rows))
+        by_depth, codings, numbers = zip(*folds, strict=True)
+
+        def join(arrays: Sequence[Array]) -> Array:
+            return np.ascontiguousarray(np.concatenate(arrays, axis=-1)[..., order])
+
+        of_codings, of_numbers = [list(map(join, zip(*each, strict=True))) for each in (codings, numbers)]
+        return cls(join(by_depth), of_codings, of_numbers)
+
+    def times(self, kept: Array) -> HeldOutOdds:
+        """Return the odds times a number per row."""
+        by_depth, *parts = self
+        return HeldOutOdds(by_depth * kept, *[[array * kept for array in part] for part in parts])
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutTerms:
+    """Terms of training rows, and the odds by each of them at rows that are held out.
+
+    ``counts`` are the weights of the rows, and ``represented`` is how many training rows they stand for. At
+    incomplete rows, all terms count ``kept``, and ``offset`` are the odds of what is added to them.
+    """
+
     terms: Refinement
     depths: range
     rows: Positions
     counts: Array
-    left_out: LeftOut
     represented: int
-    by_depth: Array
-    of_codings: Sequence[tuple[Positions, Array]]
-    of_numbers: list[Array]
+    odds: HeldOutOdds
     fading: Fading
     kept: Array | None = None
     offset: Array | float = 0.0
 
+    @classmethod
+    def of(
+        cls, terms: Refinement, depths: range, rows: Positions, counts: Array, n: int, odds: HeldOutOdds
+    ) -> HeldOutTerms:
+        """Return the terms of incomplete rows as they count in predictions; see `Fading`."""
+        data, of_tables = terms.data, odds.by_depth[0]
+        additive = bool(terms.asked) and {*terms.asked} <= {*ADDITIVE}
+        fading = Fading.learn(data, of_tables, data.codes[-1, rows], counts, additive=additive)
+        if not terms.gappy:
+            return cls(terms, depths, rows, counts, n, odds, fading)
+        *evidence, prior = of_tables
+        kept, offset = fading.at(data.codes[:-1, rows], prior.T, np.sum(evidence, axis=0).T)
+        return cls(terms, depths, rows, counts, n, odds.times(kept), fading, kept, offset.T)
+
+    @property
+    def classes(self) -> Codes:
+        """The classes of the rows."""
+        classes: Codes = self.terms.data.codes[-1, self.rows]
+        return classes
+
     def up_to(self, depth: int) -> HeldOutTerms:
         """Return the same with a maximum number of parents."""
+        by_depth, codings, numbers = self.odds
         kept = slice(depth + 1)
-        codings = [(families, by_depth[kept]) for families, by_depth in self.of_codings]
-        return replace(self, depths=self.depths[kept], by_depth=self.by_depth[kept], of_codings=codings)
+        odds = HeldOutOdds(by_depth[kept], [array[kept] for array in codings], numbers)
+        return replace(self, depths=self.depths[kept], odds=odds)
 
-    def faded(self) -> HeldOutTerms:
-        """Return the terms of incomplete rows as they count in predictions; see `Fading`."""
-        features = self.data.codes[:-1, self.rows]
-        if not self.terms.gappy:
-            return self
-        *evidence, prior = self.by_depth[0]
-        evidence = np.sum(evidence, axis=0)
-        kept, offset = self.fading.at(features, prior.T, evidence.T)
-        arrays = [self.by_depth, *[by_depth for _, by_depth in self.of_codings], *self.of_numbers]
-        by_depth, *others = [array * kept for array in arrays]
-        n = len(self.of_codings)
-        codings = [(families, odds) for (families, _), odds in zip(self.of_codings, others[:n], strict=True)]
-        return replace(
-            self, by_depth=by_depth, of_codings=codings, of_numbers=others[n:], kept=kept, offset=offset.T
-        )
-
-    def columns(self, names: Sequence[str]) -> list[Block]:
+    def columns(self) -> list[Block]:
         """Return the columns at the rows."""
         blocks = []
         for name, columns in self.terms.columns.items():
-            if name in names:
-                own = columns[self.rows]
-                if self.kept is not None:
-                    gaps = self.fading.of_shifts(self.data.codes[:-1, self.rows])
-                    by = gaps if name == "gaps" else self.kept[:, None]
-                    own = own * by if isinstance(own, np.ndarray) else own.multiply(by).tocsr()
-                blocks.append(Block(name, columns=own))
+            own = columns[self.rows]
+            if self.kept is not None:
+                gaps = self.fading.of_shifts(self.terms.data.codes[:-1, self.rows])
+                own = own.times(gaps[:, 0] if name == "gaps" else self.kept)
+            blocks.append(Block(name, columns=own))
         return blocks
 
     def regress(self) -> Refined:
         """Return the ridge logistic regression of the class on the columns, without tables."""
-        of_terms, n_classes = self.columns(COLUMNS), self.data.cards[-1]
-        intercept = np.ones((len(self.rows), 1)) if self.kept is None else self.kept[:, None]
-        columns = beside([*[block.columns for block in of_terms], intercept])
-        if columns.shape[0] * columns.shape[1] <= _SMALL:
-            columns = in_full(columns)
+        of_terms, n_classes = self.columns(), self.terms.data.cards[-1]
+        intercept = np.ones(len(self.rows)) if self.kept is None else self.kept
+        columns = _beside([*[c for _, _, c in of_terms if c is not None], Design(intercept[:, None])])
         none = np.empty((0, n_classes - 1, len(self.rows)))
-        problem = Terms([none], self.left_out.classes, self.counts, columns, self.offset)
+        problem = Terms([none], self.classes, self.counts, columns, self.offset)
         ridges = np.repeat([RIDGE] * (columns.shape[1] - 1) + [_FREE], n_classes - 1)
         nothing = np.zeros(len(ridges))
-        found, *_ = maximize(problem, nothing, ridges, nothing)
-        *by_class, constant = problem.by_class(found)
-        weights = _split(np.array(by_class).reshape(-1, n_classes), of_terms)
-        found_model = self.terms.assemble(self.stacked._raised(0.0), {}, weights, self.fading)
-        return renewed(found_model, intercept=constant)
+        by_class = problem.by_class(maximize(problem, nothing, ridges, nothing)[0])
+        of_columns = _split(by_class, of_terms)
+        found = self.terms.assemble(self.terms.stacked._raised(0.0), {}, of_columns, self.fading)
+        return renewed(found, intercept=by_class[-1])
 
     def weigh(self, best: int, single: Array, ridges: Mapping[str, float]) -> Fit:
         """Return the refined model with the best weights, around ``single`` ones of tables number ``best``.
 
         Without ``ridges``, the precisions of the weights by kind of term, they maximize the evidence.
         """
-        asked = self.terms.asked
-        others = [i for i in range(len(self.by_depth)) if i != best and "depths" in asked]
-        codings = self.of_codings if "codings" in asked else []
-        scales = [terms for terms in self.terms.of_numbers if terms.gaussians]
+        odds, asked, stacked = self.odds, self.terms.asked, self.terms.stacked
+        others = [i for i in range(len(odds.by_depth)) if i != best and "depths" in asked]
+        scales = [terms.name for terms in self.terms.of_numbers if terms.gaussians]
         blocks = [
-            Block("tables", self.by_depth[best]),
-            *[Block("depths", self.by_depth[i, :-1]) for i in others],
+            Block("tables", odds.by_depth[best]),
+            *[Block("depths", odds.by_depth[i, :-1]) for i in others],
+            *[Block("codings", of_coding[best]) for of_coding in odds.of_codings if "codings" in asked],
+            *[Block(name, of_scale) for name, of_scale in zip(scales, odds.of_numbers, strict=True)],
+            *self.columns(),
         ]
-        blocks += [Block("codings", by_depth[best]) for _, by_depth in codings]
-        blocks += [Block(t.name, of_scale) for t, of_scale in zip(scales, self.of_numbers, strict=True)]
-        columns = self.columns(COLUMNS)
-        problem = _problem([*blocks, *columns], self)
-        kinds = [name for name in _RIDGES if name in {block.name for block in (*blocks, *columns)}]
-        sizes = [len(block.odds) for block in blocks if block.odds is not None]
-        sizes += [block.columns.shape[1] * problem.others for block in columns]
-        number = np.repeat([kinds.index(block.name) for block in (*blocks, *columns)], sizes)
+        problem = self._problem(blocks)
+        kinds = [name for name in _RIDGES if name in {block.name for block in blocks}]
+        sizes = [block.weights(problem.others) for block in blocks]
+        kind = np.repeat([kinds.index(block.name) for block in blocks], sizes)
         mean = np.concatenate([single, np.zeros(problem.size - len(single))])
         start = [ridges.get(name, _RIDGES[name]) for name in kinds]
-        weights, total, precisions = weigh_blocks(problem, mean, number, start, search=not ridges)
-        of_tables, *parts = np.split(weights, np.cumsum(sizes)[: len(blocks)])[:-1]
+        weights, total, precisions = weigh_blocks(problem, mean, kind, start, search=not ridges)
+        found: dict[str, list[Array]] = {name: [] for name in ("depths", "codings")}
+        for block, part in zip(blocks, np.split(weights, np.cumsum(sizes)[:-1]), strict=True):
+            found.setdefault(block.name, []).append(part)
+        [of_tables], depth = found["tables"], self.depths[best]
         powers: list[Power] = of_tables.tolist()
         if "depths" in asked:
-            by_number = dict(zip([best, *others], [of_tables, *parts], strict=False))
-            powers = [*self._powers(by_number), powers[-1]]
-        parts = parts[len(others) :]
-        further = [self._further(*pair, self.depths[best]) for pair in zip(codings, parts, strict=False)]
-        base = renewed(
-            self.stacked,
-            powers=tuple(powers),
-            most_parents=len(self.by_depth) - 1 if "depths" in asked else self.depths[best],
-            further=tuple(further),
-        )
-        of_scales = dict(zip([t.name for t in scales], parts[len(codings) :], strict=True))
-        by_class = problem.by_class(weights) if columns else np.empty((0, self.data.cards[-1]))
-        model = self.terms.assemble(base, of_scales, _split(by_class, columns), self.fading)
-        likelihood = log_likelihood(total, self.left_out.classes, self.counts)
-        objective = likelihood - 0.5 * float(precisions[number] @ (weights - mean) ** 2)
+            powers[:-1] = self._powers(dict(zip([best, *others], [of_tables, *found["depths"]], strict=True)))
+            depth = len(odds.by_depth) - 1
+        further = tuple(map(self._further, stacked.apart_families, found["codings"]))
+        base = renewed(stacked, powers=tuple(powers), most_parents=depth, further=further)
+        of_scales = {name: found[name][0] for name in scales}
+        model = self.terms.assemble(base, of_scales, _split(problem.by_class(weights), blocks), self.fading)
+        likelihood = log_likelihood(total, self.classes, self.counts)
+        objective = likelihood - 0.5 * float(precisions[kind] @ (weights - mean) ** 2)
         return Fit(model, objective, likelihood, dict(zip(kinds, precisions.tolist(), strict=True)))
 
-    def _further(self, coding: tuple[Positions, Any], weights: Array, depth: int) -> tuple[Power, ...]:
-        """Return the powers of all families in a discretization, of their tables with most parents."""
-        powers = np.zeros(len(self.stacked.powers))
-        powers[coding[0]] = weights
+    def _problem(self, blocks: Sequence[Block]) -> Terms:
+        """Return the problem of the weights of blocks, first those with one weight per term."""
+        shared = [block.odds for block in blocks if block.odds is not None]
+        joined = [np.concatenate(shared)] if sum(array.size for array in shared) <= _SMALL else shared
+        columns = [block.columns for block in blocks if block.columns is not None]
+        side = _beside(columns) if columns else None
+        return Terms(joined, self.classes, self.counts, side, self.offset)
+
+    def _further(self, families: Positions, weights: Array) -> tuple[Power, ...]:
+        """Return the powers of all families in a discretization in which some have a table."""
+        powers = np.zeros(len(self.terms.stacked.powers))
+        powers[families] = weights
         return tuple(powers.tolist())
 
     def _powers(self, by_number: Mapping[int, Array]) -> list[Power]:
         """Return the powers of the tables of each feature, from the powers per largest number of parents."""
         result: list[Power] = []
-        class_number = len(self.data.columns) - 1
-        for f, scope in enumerate(self.stacked.structure.scopes[:-1]):
-            powers = np.zeros(min(len(without_class(scope, class_number)), len(by_number)))
+        structure = self.terms.stacked.structure
+        for f, scope in enumerate(structure.scopes[:-1]):
+            powers = np.zeros(min(len(without_class(scope, len(structure.features))), len(by_number)))
             for number, weights in by_number.items():
                 powers[min(number, len(powers) - 1)] += weights[f]
             result.append(tuple(powers.tolist()))
         return result
 
 
-def _problem(blocks: Sequence[Block], held: HeldOutTerms) -> Terms:
-    """Return the problem of the weights of blocks, first those with one weight per term."""
-    shared = [block.odds for block in blocks if block.odds is not None]
-    joined = [np.concatenate(shared)] if sum(array.size for array in shared) <= _SMALL else shared
-    columns = [block.columns for block in blocks if block.columns is not None]
-    if sum(c.shape[0] * c.shape[1] for c in columns) <= _SMALL:
-        columns = list(map(in_full, columns))
-    side = beside(columns) if columns else None
-    return Terms(joined, held.left_out.classes, held.counts, side, held.offset)
+def _beside(columns: Sequence[Design]) -> Design:
+    """Return columns side by side, in full if they are small."""
+    small = sum(c.shape[0] * c.shape[1] for c in columns) <= _SMALL
+    return Design.beside([Design(c.full()) if small else c for c in columns])
 
 
 def _split(by_class: Array, blocks: Sequence[Block]) -> dict[str, Array]:
-    """Return the weights of the columns of each block, (columns, classes)."""
-    ends = np.cumsum([block.columns.shape[1] for block in blocks])[:-1]
-    return (
-        dict(zip([block.name for block in blocks], np.split(by_class, ends), strict=True)) if blocks else {}
-    )
-
-
-COLUMNS = ("slopes", "shifts", "gaps")
-"""The terms with one weight for each class."""
+    """Return the weights of the columns of each block that has some, (columns, classes)."""
+    found, start = {}, 0
+    for name, _, columns in blocks:
+        if columns is not None:
+            found[name], start = by_class[start : start + columns.shape[1]], start + columns.shape[1]
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,10 +271,10 @@ class Refinement:
     of_numbers: tuple[NumberTerms, ...]
 
     @classmethod
-    def learn(cls, x: Model, stacked: Stacked, data: Dataset, asked: Sequence[str]) -> Refinement:
+    def learn(cls, stacked: Stacked, data: Dataset, asked: Sequence[str]) -> Refinement:
         """Fit the terms to data, whose numeric columns have numbers."""
         names = [name for name in SCALES if name in asked]
-        numeric = _numbers(x, data)
+        numeric = _numbers(stacked, data)
         numbers = numeric if names or "slopes" in asked else []
         parents: list[list[int]] = []
         values = np.array([as_floats(data.numbers[data.columns[f]]) for f in numbers]).reshape(-1, len(data))
@@ -268,15 +296,15 @@ class Refinement:
         return cls(asked, stacked, data, frozenset(numeric), tuple(numbers), values, tuple(terms))
 
     @cached_property
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, Design]:
         """The columns with a weight for each class, (rows, columns), by term."""
-        result: dict[str, Any] = {}
+        result: dict[str, Design] = {}
         if "slopes" in self.asked and self.numbers:
-            result["slopes"] = self.of_numbers[0].scores(self.values)
+            result["slopes"] = Design(self.of_numbers[0].scores(self.values))
         if self.shifted:
             result["shifts"] = _indicators(self.data, self.shifted)
         if self.gappy:
-            result["gaps"] = (self.data.codes[list(self.gappy)] < 0).T.astype(np.float64)
+            result["gaps"] = Design((self.data.codes[list(self.gappy)] < 0).T.astype(np.float64))
         return result
 
     @cached_property
@@ -302,11 +330,13 @@ class Refinement:
         shifted = [(i, np.flatnonzero(count > too_rare)) for i, count in enumerate(counts)]
         return [(i, levels) for i, levels in shifted if len(levels)]
 
-    def held_out(self, rows: Positions, left_out: LeftOut) -> list[Array]:
-        """Return the odds by the Gaussian terms of each scale, (numbers, classes − 1, rows), at rows."""
+    def held_out(self, rows: Positions, left_out: LeftOut, depths: Sequence[int]) -> HeldOutOdds:
+        """Return the odds by tables with these numbers of parents, and by Gaussian terms, at rows."""
+        by_depth, of_codings = self.stacked.left_out_odds(rows, left_out, depths)
         numbers = self.values[:, rows]
         of_scales = [terms for terms in self.of_numbers if terms.gaussians]
-        return [odds(t.log_densities(numbers, t.scores(numbers), left_out)) for t in of_scales]
+        of_numbers = [odds(t.log_densities(numbers, t.scores(numbers), left_out)) for t in of_scales]
+        return HeldOutOdds(by_depth, of_codings, of_numbers)
 
     def assemble(
         self, base: Any, of_scales: Mapping[str, Array], by_class: Mapping[str, Array], fading: Fading
@@ -338,7 +368,7 @@ class Refinement:
         )
 
 
-def _indicators(data: Dataset, chosen: Sequence[tuple[int, Positions]]) -> Any:
+def _indicators(data: Dataset, chosen: Sequence[tuple[int, Positions]]) -> Design:
     """Return the indicators of chosen levels of columns, (rows, levels), as a sparse array."""
     from scipy import sparse  # slow to import
 
@@ -351,7 +381,7 @@ def _indicators(data: Dataset, chosen: Sequence[tuple[int, Positions]]) -> Any:
         rows.append(np.flatnonzero(found >= 0))
         places.append(found[rows[-1]])
     at = np.concatenate(rows), np.concatenate(places)
-    return sparse.csr_array((np.ones(len(at[0])), at), shape=(len(data), sum(sizes)))
+    return Design(sparse.csr_array((np.ones(len(at[0])), at), shape=(len(data), sum(sizes))))
 
 
 def _numbers(x: Model, data: Dataset) -> list[int]:

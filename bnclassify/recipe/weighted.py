@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes
+from ..base.arrays import Array, Codes, Positions
 from ..base.immutable import POWER, bounded, cached_property, record
 from ..frames.dataset import Dataset
 from ..model.model import Model, renewed
@@ -21,9 +21,12 @@ from .counts import without_class
 from .groups import Group, learn_groups
 from .incomplete import Fading
 from .log_linear import LogLinear, shortened
+from .powers import odds
 from .prior import concentrations_of
 from .tables import LeftOut, PrefixTable, class_probabilities
 from .terms import Power, by_depth, make_fine_terms, make_terms
+
+_BLOCK_CELLS = 2**16  # number of log probabilities of a family, which stay in cache
 
 
 @record
@@ -248,6 +251,46 @@ class Stacked(LogLinear):
             for _, logs in self._logs(codes[:, block], left_out.take(block)):
                 total[block] += logs
         return total
+
+    @cached_property
+    def _varying(self) -> Positions:
+        """The families whose tables differ by discretization."""
+        groups = [group.families for group in self.groups if group.codings > 1]
+        return np.array([family for families in groups for family in families], dtype=np.intp)
+
+    @cached_property
+    def apart_families(self) -> list[Positions]:
+        """The families that have levels in each discretization that is apart."""
+        cards = [
+            self.origin._in_coding(i).cards for i in range(len(self.codes) - self.apart, len(self.codes))
+        ]
+        return [self._varying[np.array(card)[self._varying] > 1] for card in cards]
+
+    def left_out_odds(
+        self, rows: Positions, left_out: LeftOut, depths: Sequence[int]
+    ) -> tuple[Array, list[Array]]:
+        """Return the odds by each family, with each row held out: (depths, families, classes − 1, rows).
+
+        In each discretization that is apart, they are those of `apart_families`.
+        """
+        n_classes, varying = self.structure.cards[-1], self._varying
+        place = np.full(len(self.powers), -1)
+        place[varying] = np.arange(len(varying))
+        result = np.zeros((len(depths), len(self.powers), n_classes - 1, len(rows)))
+        apart = np.zeros((self.apart, len(depths), len(varying), n_classes - 1, len(rows)))
+        for group in self.groups:
+            rows_per_block = max(1, _BLOCK_CELLS // (n_classes * len(group.stack.cards)))
+            for start in range(0, len(rows), rows_per_block):
+                block = slice(start, start + rows_per_block)
+                by_depth = list(group.logs(self.codes, left_out.take(block), rows[block], self.apart))
+                for i, depth in enumerate(depths):
+                    mean, *others = by_depth[min(depth, len(by_depth) - 1)]
+                    if mean.shape[2] > 1:
+                        result[i, group.families, :, block] = odds(mean)
+                        for array, logs in zip(apart, others, strict=False):
+                            array[i, place[group.families], :, block] = odds(logs)
+        pairs = zip(self.apart_families, apart, strict=True)
+        return result, [of_coding[:, place[families]] for families, of_coding in pairs]
 
 
 def added(first: Sequence[Any], second: Sequence[Any]) -> tuple[Power, ...]:

@@ -1,0 +1,68 @@
+"""Columns of a regression of the class, with one row per case, in full or sparse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A (rows, columns) array of numbers, of NumPy or sparse."""
+
+    table: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        rows, columns = self.table.shape
+        return rows, columns
+
+    def __getitem__(self, rows: Any) -> Design:
+        """Return some of the rows."""
+        return Design(self.table[rows])
+
+    def full(self) -> Array:
+        """Return the array, not sparse."""
+        return _in_full(self.table)
+
+    def product(self, weights: Array) -> Array:
+        """Return the sums over columns of values times weights, (columns, k), as (rows, k)."""
+        return np.asarray(self.table @ weights)
+
+    def sums(self, factors: Array) -> Array:
+        """Return the sums over rows of values times factors, (rows, k), as (columns, k)."""
+        return np.asarray(self.table.T @ factors)
+
+    def square_sums(self, factors: Array) -> Array:
+        """Return the sums over rows of squared values times factors, (rows,), as (columns,)."""
+        return np.asarray((self.table**2).T @ factors)
+
+    def times(self, factors: Array) -> Design:
+        """Return the rows times factors, (rows,)."""
+        if isinstance(self.table, np.ndarray):
+            return Design(self.table * factors[:, None])
+        return Design(self.table.multiply(factors[:, None]).tocsr())
+
+    def gram(self, factors: Array | None = None) -> Array:
+        """Return Σ v x xᵀ over rows x with factors v, (columns, columns)."""
+        return _in_full(self.table.T @ (self if factors is None else self.times(factors)).table)
+
+    @classmethod
+    def beside(cls, designs: Sequence[Design]) -> Design:
+        """Return designs side by side, sparse if one of them is sparse."""
+        tables = [design.table for design in designs]
+        if all(isinstance(table, np.ndarray) for table in tables):
+            return cls(np.hstack(tables))
+        from scipy import sparse  # slow to import
+
+        return cls(sparse.hstack(tables).tocsr())
+
+
+def _in_full(table: Any) -> Array:
+    return table if isinstance(table, np.ndarray) else np.asarray(table.toarray())

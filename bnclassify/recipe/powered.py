@@ -1,0 +1,108 @@
+"""Models whose posterior is raised to a power, which leave-one-out chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Array, Codes
+from ..base.immutable import POWER, bounded, record
+from ..frames.dataset import Dataset
+from ..model.derived import Derived, forwarding
+from ..model.formulas import Formula, Raised
+from ..model.model import Model
+from ..model.recipes import A_NETWORK, Recipe
+from ..network.priors import Method, Prior, check_positive
+from .incomplete import missing_shares
+from .leave_one_out import LeaveOneOutSummary, rows_to_hold_out
+from .powers import COMMON_PRECISION, common_power, log_likelihood, odds
+from .prior import check_prefix_prior
+
+
+@record
+@forwarding(
+    "members", "members_note", "feature_weights", "feature_shares", "curve", "training_points", "is_average"
+)
+@dataclass(frozen=True, eq=False, repr=False)
+class Powered(Derived):
+    """A model whose posterior is raised to a power and normalized: P(c | x) ∝ P₀(c | x)^τ, P₀ of ``base``.
+
+    If a share h of the features is missing, the power is τ + (1 − τ) h.
+    """
+
+    bounds = bounded(power=POWER)
+
+    base: Model
+    power: float
+    recipe: Recipe | None = None
+    learned: Mapping[str, Any] = field(default_factory=dict)
+
+    called = "a model with a power"
+
+    estimate = Derived.estimate_base
+
+    no_joint = (
+        "a model with a power provides P(class | features), but does not define a joint distribution. Use "
+        f"predict, explain, cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
+    )
+
+    def __post_init__(self) -> None:
+        """Raise a ValueError unless the power is the learned one."""
+        super().__post_init__()
+        if getattr(self.learned.get("leave_one_out"), "power", self.power) != self.power:
+            raise ValueError(f"the power must be that of leave-one-out; got {self.power}")
+
+    def _power_at(self, codes: Codes) -> Array:
+        """Return the power at rows, (rows, 1), which approaches 1 as more features are missing."""
+        shares = missing_shares(codes[: len(self.features)])
+        return (self.power + (1 - self.power) * shares)[:, None]
+
+    def log_joint(self, codes: Codes) -> Array:
+        return self._power_at(codes) * self.base.log_joint(codes)
+
+    def formula(self) -> Formula:
+        return Raised(self.base.formula(), self.power)
+
+    def unadjusted(self, codes: Codes) -> Array:
+        return self.power * self.base.unadjusted(codes)
+
+    def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
+        return self._power_at(codes) * self.base.log_joints_in_sequence(codes, order)
+
+    def value_formulas(self) -> tuple[Formula, ...] | None:
+        return self.base.value_formulas()
+
+    def term_scopes(self) -> list[tuple[int, ...]] | None:
+        return self.base.term_scopes()
+
+    def marginal_tables(self) -> tuple[Array, ...]:
+        return tuple([self.power * table for table in self.base.marginal_tables()])
+
+
+@record
+@dataclass(frozen=True)
+class LeaveOneOutPower(Method):
+    """Raise the posterior to the power that maximizes the likelihood of the classes of held-out rows."""
+
+    argument = "held_out"
+
+    def check(self, x: Model, prior: Prior) -> None:
+        """Raise if the prior leaves probabilities of 0."""
+        check_positive(prior, "held_out='power'")
+        check_prefix_prior(prior)
+
+    def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
+        """Return the model with the power."""
+        fitted = x.estimate(data, prior)
+        rows, weights, left_out, n = rows_to_hold_out(data, 1)
+        logs = fitted.log_joint_left_out(data, prior, rows, left_out)
+        total = odds(logs)
+        power = common_power(total, left_out.classes, weights)
+        value = log_likelihood(power * total, left_out.classes, weights)
+        objective = value - COMMON_PRECISION / 2 * (power - 1) ** 2
+        depth = max(0 if member.graph is None else member.graph.depth for member in fitted.members)
+        summary = LeaveOneOutSummary(power, objective, value, depth, n)
+        return Powered(fitted, power, x.recipe, {"leave_one_out": summary})
