@@ -2,49 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
-import pandas as pd
-
 from ..base.calls import check_arguments, guided, parameters_of, showing_progress
-from ..base.checks import AnyCutting, Flag, Instance, Learner, Whole, check_columns, check_name, check_names
-from ..base.immutable import record
-from ..base.messages import did_you_mean, listed, shown, warn
+from ..base.checks import AnyCutting, Flag, Instance, Learner, Whole, check_name, check_names
+from ..base.messages import did_you_mean, listed, warn
 from ..base.parallel import check_jobs, using_jobs
-from ..frames.columns import warn_of_columns, warn_of_no_features
-from ..frames.dataset import Dataset, InMemory, Learnable, Opened
-from ..frames.frame import Frame
+from ..frames.dataset import Dataset, InMemory, Opened
 from ..frames.opening import InFull, InParts, group_labels, open_data
-from ..frames.partitions import Partitions
-from ..frames.training import Numeric, TrainingData, prepare, prepare_rows
+from ..frames.training import Numeric
 from ..inference.tabulate import as_sum
 from ..learners import LEARNERS, find_learner
-from ..learners.fixed import anb, nb
+from ..learners.fixed import nb
 from ..learners.k_dependence import kdb_gain, kdb_mi
-from ..model.arguments import check_bnc
 from ..model.model import Model, renewed
-from ..model.recipes import Recipe, Step
 from ..network.densities import Numbers, columns_of
-from ..numbers.cut_points import table_of
-from ..numbers.discretization import MovedCuts
-from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
+from ..numbers.preparation import Preparing
 from ..recipe import default
-from ..recipe.cases import as_cases, warn_of_copies
-from ..recipe.codings import FineData
 from ..recipe.prior import PRIORS, find_prior
-from ..recipe.weighted import Weighted
 from .lp import check_holds_out, find_held_out, lp, warn_of_rows
 from .refits import with_refits
+from .structure import check_able, keeps_numbers, learn_structure
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()
 """The default of required arguments."""
-
-_MANY_CODES = 50
-"""Maximum number of levels of a column of codes; more whole numbers are probably measurements."""
 
 _MOST_FEATURES = 1000
 """Number of features from which the default recipe takes long."""
@@ -197,7 +180,7 @@ def bnc(
     if missing_level == "auto":
         missing_level = None
     if numeric:
-        _check_able(learner, _keeps_numbers, "numbers must be None", numbers, "learn from numbers")
+        check_able(learner, keeps_numbers, "numbers must be None", numbers, "learn from numbers")
         lp_args |= {"numbers": numbers}
         options |= {"numbers": numbers} if "numbers" in parameters_of(learner) else {}
     preparing = Preparing(discretize, bins, min_count, missing_level, numeric, not chosen and in_memory)
@@ -296,35 +279,6 @@ def _learner_options(
     return options
 
 
-def learn_structure(
-    learner: Callable[..., Model],
-    class_var: Hashable,
-    dataset: Opened,
-    options: Mapping[str, Any],
-    preparing: Preparing,
-) -> tuple[Model, Learnable]:
-    """Learn a structure, and return it with the data prepared for it."""
-    if preparing.is_needed:
-        structure, learned_from = _learn_raw(class_var, dataset, learner, options, preparing)
-        if preparing.is_default and isinstance(learned_from, TrainingData) and learned_from.raw is not None:
-            warn_of_copies(learned_from.raw)
-        return structure, learned_from
-    data = prepare(dataset, (class_var,), _names(options), numeric=preparing.numeric)
-    if preparing.is_default and isinstance(data, TrainingData):
-        data = as_cases(data)
-    if isinstance(dataset, Frame):
-        _warn_of_many_codes(
-            dataset.frame, [name for name in data.features if name not in data.schema.numeric]
-        )
-    structure = _checked(learner(class_var, dataset=data, **options))
-    if learner not in LEARNERS.values():
-        # a user's function is repeated with the present settings
-        structure = renewed(
-            structure, recipe=Recipe(class_var, _learner_step(learner, options), seen=data.columns)
-        )
-    return structure, data
-
-
 def _check_settings(settings: Mapping[str, Any], features: int, *, grouped: bool) -> None:
     """Raise if groups are given and not used; warn of weights that take long: 14 s for 1,000 numbers."""
     if grouped:
@@ -335,175 +289,3 @@ def _check_settings(settings: Mapping[str, Any], features: int, *, grouped: bool
             f"{0.014 * features:.0f} seconds, and more if there are many rows. A model without them, with "
             "smooth=1 and discretize='mdlp', takes less than a second."
         )
-
-
-def _warn_of_many_codes(frame: pd.DataFrame, names: Sequence[Hashable]) -> None:
-    """Warn of columns of whole numbers that become categories with many levels."""
-    wide = [
-        name
-        for name, column in frame.items()
-        if name in names and column.dtype.kind in "iu" and column.nunique() > _MANY_CODES
-    ]
-    if wide:
-        warn(
-            f"The whole numbers in {listed(wide)} are treated as categories with more than {_MANY_CODES} "
-            "levels. If they are measurements, use discretize='mdlp'. If they are codes, make the column "
-            "a category, with .astype('category')."
-        )
-
-
-def _names(options: Mapping[str, Any]) -> tuple[Hashable, ...] | None:
-    """Return the features that the learner must use, or None."""
-    names = options.get("features")
-    return tuple(names) if isinstance(names, list | tuple) else None
-
-
-def _checked(structure: object) -> Model:
-    if not isinstance(structure, Model):
-        raise TypeError(f"dag_learner must return a structure; it returned {shown(structure)}.")
-    return structure
-
-
-def _learn_raw(
-    class_var: Hashable,
-    dataset: Opened,
-    learner: Callable[..., Model],
-    options: Mapping[str, Any],
-    preparing: Preparing,
-    rng: np.random.Generator | None = None,
-) -> tuple[Model, TrainingData | Partitions]:
-    """Learn a structure from raw data, with its recipe."""
-    step = _learner_step(learner, options)
-    if step.draws and rng is not None:
-        options = {**options, "rng": rng}
-    named = step.name if learner in LEARNERS.values() else learner
-    settings = {"learner": named, "dag_args": dict(step.settings), **preparing._asdict()}
-    names = _names(options)
-    keep = "parents" in options
-    data: Any
-    if (table := table_of(dataset)) is not None:
-        preparation, data, seen = prepare_table(table, class_var, names, preparing, keep=keep)
-    else:
-        raw, seen = _read_raw(class_var, dataset, names, preparing)
-        if preparing.is_default:
-            raw = as_cases(raw)
-        preparation = preparing.learn(raw, class_var)
-        data = _prepare(
-            raw,
-            preparation,
-            class_var,
-            names,
-            keep=keep,
-            keeps_gaps=preparing.is_default,
-            warns=raw is not dataset,
-        )
-    again = Step(step.name, relearn_raw, settings, draws=step.draws)
-    recipe = Recipe(class_var, again, names, preparation=preparation, seen=seen)
-    cuts = preparation.discretizer
-    if not (isinstance(cuts, MovedCuts) and any(cuts.cuts.values())):
-        return renewed(_checked(learner(class_var, dataset=data, **options)), recipe=recipe), data
-    expected = "discretize must be 'mdlp', 'mixed' or another single discretization"
-    _check_able(learner, _averages, expected, cuts.method, "learn from several discretizations at once")
-    fine = FineData.of(data, cuts)
-    network = check_bnc(learner(class_var, dataset=fine, **options), "discretize")
-    return Weighted(renewed(network, recipe=recipe), fine.cuttings, recipe=recipe, apart=fine.further), fine
-
-
-def _check_able(
-    learner: Callable[..., Model], able: Callable[[Any], bool], expected: str, value: object, ability: str
-) -> None:
-    """Raise a ValueError if an argument requires a learner with an ability."""
-    if not able(learner):
-        names = listed([name for name, function in LEARNERS.items() if able(function)])
-        name = getattr(learner, "__name__", learner)
-        raise ValueError(f"{expected} with {name}; got {shown(value)}. The learners {names} {ability}.")
-
-
-def _averages(learner: Any) -> bool:
-    """Whether a learner accepts several discretizations at once."""
-    return getattr(learner, "averages_views", False) is True
-
-
-def _keeps_numbers(learner: Any) -> bool:
-    """Whether a learner accepts data with numbers."""
-    return learner in (nb, anb) or "numbers" in parameters_of(learner)
-
-
-def _read_raw(
-    class_var: Hashable,
-    dataset: Opened,
-    names: tuple[Hashable, ...] | None,
-    preparing: Preparing,
-) -> tuple[Dataset, tuple[Hashable, ...] | None]:
-    """Return raw data with numeric columns as numbers, and the columns for a refit, None for all."""
-    columns = dataset.columns
-    if isinstance(dataset, Dataset):
-        if preparing.discretize is None:
-            dataset = preparing.read(dataset, class_var, columns)
-        elif not isinstance(dataset, TrainingData):
-            check_numbers(dataset)
-        return dataset, dataset.columns if names is None else None
-    check_columns([class_var], columns, "class_var")
-    chosen = columns if names is None else {*check_columns(names, columns, "features"), class_var}
-    read = preparing.read(dataset, class_var, [name for name in columns if name in chosen])
-    return read, tuple(columns) if names is None else None
-
-
-def _prepare(
-    raw: Dataset,
-    preparation: Preparation,
-    class_var: Hashable,
-    names: tuple[Hashable, ...] | None,
-    *,
-    keep: bool,
-    keeps_gaps: bool,
-    warns: bool,
-) -> TrainingData:
-    """Discretize and merge data, and prepare them for a learner.
-
-    Numeric columns with a single interval and columns without a value are dropped, unless no feature would
-    remain, features are named, or ``keep``. The first are kept if their missing values count.
-    """
-    data = preparation.code(raw)
-    features = [name for name in data.columns if name != class_var]
-    kept = [name for name in data.schema.numeric if name in data.numbers]
-    numeric = tuple([name for name in kept if not pd.isna(data.numbers[name]).all()])
-    if names is not None:
-        return replace(prepare_rows(data, class_var, names, numeric), raw=raw)
-    cuts = preparation.discretizer
-    uncut = () if cuts is None else cuts.uncut
-    unknown = [name for name in features if name in data.schema.numeric and name not in numeric]
-    drop = {*uncut, *unknown}.difference(preparation.missing)
-    if keeps_gaps:
-        drop -= {name for name in uncut if name in raw.numbers and pd.isna(raw.numbers[name]).any()}
-    if not keep and len(drop) < len(features):
-        features = [name for name in features if name not in drop]
-    prepared = replace(prepare_rows(data, class_var, features, numeric), raw=raw)
-    if warns:
-        fine = cuts.cuts if isinstance(cuts, MovedCuts) else ()  # with intentionally narrow intervals
-        others = prepared.select([name for name in prepared.columns if name not in fine])
-        warn_of_columns(others, class_var, raw)
-        if not features:
-            warn_of_no_features(class_var)
-    return prepared
-
-
-@record
-def relearn_raw(
-    class_var: Hashable,
-    dataset: pd.DataFrame | Dataset,
-    *,
-    learner: str | Callable[..., Model],
-    dag_args: Mapping[str, Any],
-    rng: np.random.Generator | None = None,
-    **preparing: Any,
-) -> Model:
-    """Learn a structure from raw data like `bnc`, including the preparation of the data."""
-    function = find_learner(learner, "learner")
-    return _learn_raw(class_var, open_data(dataset), function, dag_args, Preparing(**preparing), rng)[0]
-
-
-def _learner_step(learner: Callable[..., Model], options: Mapping[str, Any]) -> Step:
-    """Return the call of a user's function, with a copy of its settings."""
-    name = str(getattr(learner, "__name__", learner))
-    return Step(name, learner, deepcopy(dict(options)), draws="rng" in parameters_of(learner))

@@ -47,7 +47,12 @@ _OTHER_METHODS = ("awnb_trees", "awnb_bootstrap", "manb_prior", "wanbia", "missi
 
 def cuts(learner: Callable[..., Model]) -> Literal["averaged_mdlp", "mdlp"]:
     """Return the method that discretizes numbers for a learner."""
-    return "averaged_mdlp" if getattr(learner, "averages_views", False) else "mdlp"
+    return "averaged_mdlp" if averages(learner) else "mdlp"
+
+
+def averages(learner: Callable[..., Model]) -> bool:
+    """Whether a learner accepts several discretizations at once."""
+    return getattr(learner, "averages_views", False) is True
 
 
 def steps(

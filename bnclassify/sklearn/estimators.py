@@ -19,8 +19,9 @@ from ..base.checks import AnyCutting, Learner, OneOf, Seed, Unseen
 from ..base.messages import listed, shown, warn
 from ..base.parallel import using_jobs
 from ..evaluation.summary import measure_strengths
-from ..fitting.bnc import bnc, relearn_raw
+from ..fitting.bnc import bnc
 from ..fitting.lp import lp
+from ..fitting.structure import relearn_raw
 from ..frames.dataset import Dataset
 from ..frames.encode import each_a_case
 from ..frames.numeric import check_index, check_weights
