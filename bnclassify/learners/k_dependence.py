@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 
-from ..base.arrays import TOLERANCE, Array, Mask, Positions, first_best
+from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, first_best
 from ..base.checks import OneOf, ScoreName, Whole
 from ..base.graphs import descending
 from ..counts.contingency import flat_index
@@ -193,8 +193,8 @@ def _best_parents(data: Learnable, k: int, rules: ArcRules) -> dict[Hashable, tu
     parents: list[list[Hashable]] = [[] for _ in names]
     each = np.arange(len(names))
     for _ in range(min(k, len(names) - 1)):
-        best = information.max(axis=1)
-        first = (information >= best[:, None] - TOLERANCE).argmax(axis=1)
+        best: Array = information.max(axis=1)
+        first: Positions = (information >= best[:, None] - TOLERANCE).argmax(axis=1)
         for v in np.nonzero(best > -np.inf)[0].tolist():
             parents[v].append(names[first[v]])
         information[each, first] = -np.inf
@@ -205,7 +205,7 @@ def _ranks(order: Positions, required: Mask) -> Positions:
     """Return the rank of each feature; a feature follows its required parents."""
     rank = np.full(len(order), len(order))
     for number in range(len(order)):
-        waits = required[rank == len(order)].any(axis=0) | (rank < len(order))
+        waits: Mask = required[rank == len(order)].any(axis=0) | (rank < len(order))
         rank[order[~waits[order]][0]] = number
     return rank
 
@@ -355,11 +355,12 @@ class _Scores:
 
     def _term(self, feature: int) -> Array:
         """Return P(x | class) of a feature at rows, (rows, classes), 1 if it is missing."""
-        codes, card, n_classes = self.data.codes[feature], self.data.cards[feature], self.data.cards[-1]
+        codes: Codes = self.data.codes[feature]
+        card, n_classes = self.data.cards[feature], self.data.cards[-1]
         known = codes >= 0
         cells = codes[known].astype(np.intp) * n_classes + self.data.codes[-1, known]
         table = self._counted(cells, known, (card, n_classes))
-        base = table.sum(axis=1, keepdims=True) / max(table.sum(), 1e-300)
+        base: Array = table.sum(axis=1, keepdims=True) / max(table.sum(), 1e-300)
         own = codes[self.rows]
         cells = self._without_own(table[own]) + _PSEUDO_COUNTS * base[own]
         values = cells / (self._without_own(np.tile(table.sum(axis=0), (len(own), 1))) + _PSEUDO_COUNTS)
@@ -379,9 +380,9 @@ class _Scores:
 
     def _gains_of_block(self, child: int, parents: Positions) -> Array:
         data, cards, n_classes = self.data, np.array(self.data.cards), self.data.cards[-1]
-        codes, own = data.codes[parents].astype(np.intp), data.codes[child].astype(np.intp)
-        known = (codes.min(axis=1) >= 0) & (own >= 0)
-        sizes = cards[parents].prod(axis=1)
+        codes, own = data.codes[parents].astype(np.intp), data.codes[[child]][0].astype(np.intp)
+        known: Mask = (codes.min(axis=1) >= 0) & (own >= 0)
+        sizes: Positions = cards[parents].prod(axis=1)
         given = (sizes.cumsum() - sizes)[:, None] + np.where(
             known, [flat_index(each, cards[of].tolist()) for each, of in zip(codes, parents, strict=True)], 0
         )
@@ -390,7 +391,8 @@ class _Scores:
         rows, alone, found = self.rows, self.terms[child], []
         for configurations, size in ((cells, sizes.sum() * cards[child]), (given, sizes.sum())):
             keys = configurations * n_classes + data.codes[-1]
-            table = np.bincount(keys.ravel(), weights, size * n_classes).reshape(size, n_classes)
+            table = np.asarray(np.bincount(keys.ravel(), weights, size * n_classes), dtype=np.float64)
+            table = table.reshape(size, n_classes)
             found.append(self._without_own(table.take(configurations[:, rows], axis=0)))
         terms, total = found
         terms += _PSEUDO_COUNTS * alone
@@ -399,8 +401,8 @@ class _Scores:
         terms /= total
         terms = np.log(np.maximum(terms, 1e-300, out=terms), out=terms)
         terms[~known[:, rows]] = 0.0
-        mean = np.einsum("src,rc->sr", terms, self.posterior)
-        spread = np.einsum("src,src,rc->sr", terms, terms, self.posterior) - mean**2
+        mean: Array = np.einsum("src,rc->sr", terms, self.posterior)
+        spread: Array = np.einsum("src,src,rc->sr", terms, terms, self.posterior) - mean**2
         slope, curvature = (terms[:, *self.at] - mean) @ self.weights, spread @ self.weights
         useful = (cards[parents].min(axis=1) > 1) & (cards[child] > 1)
         return np.where(useful, np.maximum(slope, 0.0) ** 2 / 2 / (curvature + _CURVATURE), 0.0)

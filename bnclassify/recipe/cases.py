@@ -129,7 +129,7 @@ def _shape(numbers: Any) -> float:
     values = as_floats(numbers)
     known = values[~np.isnan(values)]
     known = known / (np.abs(known).max(initial=0.0) or 1.0)
-    low, high = known.min(initial=1.0), known.max(initial=-1.0)
+    low, high = float(known.min(initial=1.0)), float(known.max(initial=-1.0))
     return round(float(np.mean(((known - low) / (high - low)) ** 2)), 6) if high > low else 0.0
 
 

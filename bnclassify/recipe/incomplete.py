@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, log
+from ..base.arrays import Array, Codes, Positions, log
 from ..base.immutable import POWER, Immutable, bounded, record
 from ..frames.dataset import Dataset
 from ..network.classifiers import BNC
@@ -64,8 +64,10 @@ class Fading(Immutable):
         shares = known @ weights / max(weights.sum(), 1e-300)
         usual = np.where(known.all(axis=1), 1.0, np.minimum(shares, _ALMOST))
         power = common_power(terms.sum(axis=0), classes, counts) if data.cards[-1] > 1 else 1.0
-        lacking = np.count_nonzero(~known, axis=0)
-        gaps = float(lacking**2 @ weights / max(lacking @ weights, 1e-300))  # beside a mean missing value
+        lacking: Positions = np.count_nonzero(~known, axis=0)
+        gaps = float(
+            lacking**2 @ weights / max(float(lacking @ weights), 1e-300)
+        )  # beside a mean missing value
         return cls(usual, power, gaps=max(1.0, gaps))
 
     def shares(self, codes: Codes) -> Array:

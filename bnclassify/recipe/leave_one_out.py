@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import TOLERANCE, Array, Positions, one_thread
+from ..base.arrays import TOLERANCE, Array, Mask, Positions, one_thread
 from ..base.checks import Flag, OneOf
 from ..base.immutable import record
 from ..frames.dataset import Dataset
@@ -224,7 +224,7 @@ class HeldOutRows(LeftOut):
         stacked = Weighted(x)._stacked(data, prior)
         [tables] = stacked.tables
         codes = data.codes[:, rows]
-        complete = codes.min(axis=0) >= 0
+        complete: Mask = codes.min(axis=0) >= 0
         result = np.empty((len(rows), data.cards[-1]))
         known = self.take(complete)
         result[complete] = stacked.left_out(codes[:-1, complete], known)

@@ -76,6 +76,12 @@ class LogLinear(BuiltOn):
         def _logs(self, codes: Codes) -> Iterator[tuple[int, Array]]:
             """Yield the number of a family and the value of one of its terms at rows, (rows, classes)."""
 
+        def plus(self, other: Any) -> Any:
+            """Return the sum of this model and of one with the same terms and at least as many parents."""
+
+        def split(self) -> LogLinear:
+            """Return the same model for long use, with the tables of each coding apart."""
+
     splits_tables = True
 
     @property

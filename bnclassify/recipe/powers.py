@@ -15,7 +15,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, log_sum_exp
+from ..base.arrays import Array, Codes, Mask, Positions, log_sum_exp
 from ..base.immutable import cached_property
 from .design import Design
 
@@ -123,7 +123,7 @@ class Terms:
 
     def gradient(self, posteriors: Array) -> Array:
         """Return the derivative of the log-likelihood; posteriors exclude the first class."""
-        is_own = self.classes == np.arange(1, self.others + 1)[:, None]
+        is_own: Mask = self.classes == np.arange(1, self.others + 1)[:, None]
         return self.transposed((is_own - posteriors) * self.counts)
 
     def curved(self, weights: Array, posteriors: Array) -> Array:
@@ -146,7 +146,7 @@ class Terms:
             return factor(self.curvature(posteriors), ridges)[0]
         shape = self.columns.shape[1], self.others
         step = -(-len(self.classes) // max(2 * shape[0], int(_PRODUCTS / shape[0] ** 2)))
-        spread = 1 - (posteriors**2).sum(axis=0) - (1 - posteriors.sum(axis=0)) ** 2
+        spread: Array = 1 - (posteriors**2).sum(axis=0) - (1 - posteriors.sum(axis=0)) ** 2
         root = self.columns[::step].times(np.sqrt(self.counts * spread / self.others * step)[::step])
         wide = root.shape[0] < shape[0]
         solve, _ = factor(root.full().T if wide else root.gram(), ridges.reshape(shape)[:, 0])
@@ -156,7 +156,7 @@ class Terms:
         """Return the diagonal of H; for columns, approximately."""
         parts = []
         for terms in self.shared:
-            mean = np.einsum("tkr,kr->tr", terms, posteriors)
+            mean: Array = np.einsum("tkr,kr->tr", terms, posteriors)
             parts.append((np.einsum("tkr,tkr,kr->tr", terms, terms, posteriors) - mean**2) @ self.counts)
         if self.columns is not None:
             spread = self.counts * (posteriors * (1 - posteriors)).mean(axis=0)
@@ -174,8 +174,8 @@ class Terms:
         step = -(-n // max(2 * size, int(_PRODUCTS / max(1, per_row))))
         terms = [array[..., ::step] for array in self.shared]
         columns = None if self.columns is None else self.columns[::step]
-        shares, counts = posteriors[:, ::step], self.counts[::step]
-        counts = counts * (self.counts.sum() / max(counts.sum(), 1e-300))
+        shares, some = posteriors[:, ::step], self.counts[::step]
+        counts = some * float(self.counts.sum() / max(some.sum(), 1e-300))
         if size > counts.size * self.others:
             return _root_of_curvature(np.concatenate([*terms, *self._in_full(columns)]), counts, shares)
         result = np.zeros((size, size))
@@ -197,13 +197,13 @@ class Terms:
         if columns is None:
             return []
         full = columns.full()
-        design = np.einsum("rj,ak->jakr", full, _contrasts(self.others + 1))
+        design: Array = np.einsum("rj,ak->jakr", full, _contrasts(self.others + 1))
         return [design.reshape(-1, self.others, len(full))]
 
     def _cross(self, design: Array, columns: Design, counts: Array, shares: Array) -> Array:
         """Return the part of H of shared terms and columns, (terms, weights of columns)."""
         terms, others, rows = design.shape
-        spread = design - np.einsum("tkr,kr->tr", design, shares)[:, None]
+        spread: Array = design - np.einsum("tkr,kr->tr", design, shares)[:, None]
         spread *= shares * counts
         by_class = columns.sums(spread.reshape(-1, rows).T).T.reshape(terms, others, columns.shape[1])
         crossed = np.tensordot(by_class, _contrasts(others + 1), (1, 1))
@@ -381,8 +381,8 @@ def _root_of_curvature(terms: Array, weights: Array, posteriors: Array) -> Array
 
     A row has the columns √(v p_k) (x_k − α x̄), where x̄ = Σ p_k x_k, s = Σ p_k and α s = 1 − √(1 − s).
     """
-    total = posteriors.sum(axis=0)
-    share = (1 - np.sqrt(np.maximum(1 - total, 0.0))) / np.where(total > 0, total, 1.0)
+    total: Array = posteriors.sum(axis=0)
+    share: Array = (1 - np.sqrt(np.maximum(1 - total, 0.0))) / np.where(total > 0, total, 1.0)
     root: Array = terms - np.einsum("tkr,kr->tr", terms, posteriors * share)[:, None]
     root *= np.sqrt(posteriors * weights)
     return root.reshape(len(terms), posteriors.size)

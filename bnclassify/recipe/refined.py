@@ -69,7 +69,7 @@ class Refined(LogLinear):
 
     bounds = bounded(shifts=POWER, intercept=POWER, gaps=POWER)
 
-    base: Any
+    base: LogLinear
     numbers: tuple[int, ...] = ()
     of_numbers: tuple[NumberTerms, ...] = ()
     shifts: tuple[Array | None, ...] = ()
@@ -95,8 +95,7 @@ class Refined(LogLinear):
     @property
     def of_tables(self) -> LogLinear:
         """The model of the tables alone."""
-        tables: LogLinear = self.base
-        return tables
+        return self.base
 
     @property
     def structure(self) -> BNC:
@@ -153,8 +152,7 @@ class Refined(LogLinear):
 
     def class_prior(self) -> Array:
         """Return the smoothed shares of the classes in training."""
-        prior: Array = self.of_tables.class_prior()
-        return prior
+        return self.of_tables.class_prior()
 
     @property
     def apart(self) -> int:
@@ -212,8 +210,7 @@ class Refined(LogLinear):
             yield from (tuple(sorted(self.numbers[i] for i in scope)) for scope in places)
 
     def marginal_tables(self) -> tuple[Array, ...]:
-        tables: tuple[Array, ...] = self.base.marginal_tables()
-        return tables
+        return self.base.marginal_tables()
 
     def _described(self) -> tuple[tuple[Any, ...], bool, tuple[Scale, ...]]:
         terms, marginalizes, _ = self.base._described()

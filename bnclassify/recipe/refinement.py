@@ -407,8 +407,8 @@ def _gaussian_parents(
     within, between = np.zeros((len(scores), len(scores))), np.zeros(len(scores))
     for c in range(data.cards[-1]):
         share = np.where(data.codes[-1] == c, weights, 0.0)
-        size = max(share.sum(), 1e-300)
-        residuals = scores - (scores @ share / size)[:, None]
+        size = max(float(share.sum()), 1e-300)
+        residuals: Array = scores - (scores @ share / size)[:, None]
         own = (residuals * share) @ residuals.T
         within += own
         between += size * np.log(np.maximum(np.diag(own) / size, 1e-9))

@@ -70,7 +70,7 @@ class Term:
             return self.written
         if min(code.min(initial=0) for code in members) >= 0:
             return self._look_up(self.written, members)
-        complete = np.logical_and.reduce([code >= 0 for code in members])
+        complete: Mask = np.logical_and.reduce([code >= 0 for code in members])
         logs = np.empty((len(complete), self.written.shape[1]))
         logs[complete] = self._look_up(self.written, [code[complete] for code in members])
         logs[~complete] = self._work_out([code[~complete] for code in members])
@@ -195,7 +195,7 @@ def normal_scores(numbers: Array, weights: Array) -> Scale:
     if not len(values) or np.diff(values).min(initial=1.0) < _LEAST_STEP:
         return Scale(np.zeros(1), np.zeros(1))
     mass = np.bincount(place, weights[known], len(values))
-    scores = ndtri((np.cumsum(mass) - mass / 2) / mass.sum())
+    scores: Array = ndtri((np.cumsum(mass) - mass / 2) / mass.sum())
     if len(values) > _MOST_KNOTS:  # knots at even distances on the scale
         wanted = np.linspace(scores[0], scores[-1], _MOST_KNOTS)
         kept = np.unique(np.searchsorted(scores, wanted).clip(0, len(values) - 1))
@@ -207,8 +207,8 @@ def z_scores(numbers: Array, weights: Array) -> Scale:
     """Return the scale in standard deviations from the mean, bounded by 5."""
     known = ~np.isnan(numbers)
     size = np.abs(numbers[known]).max(initial=0.0) or 1.0
-    share = weights[known] / max(weights[known].sum(), 1e-300)
-    mean = share @ (numbers[known] / size)
+    share: Array = weights[known] / max(weights[known].sum(), 1e-300)
+    mean = float(share @ (numbers[known] / size))
     deviation = np.sqrt(share @ (numbers[known] / size - mean) ** 2)
     if not deviation > 0 or deviation * size < _LEAST_STEP:
         return Scale(np.zeros(1), np.zeros(1))
@@ -301,7 +301,7 @@ def _regress(x: Array, design: Array, weights: Array) -> tuple[Array, ...]:
     roots = np.linalg.inv(lower).transpose(0, 2, 1)
     means = roots @ (roots.transpose(0, 2, 1) @ (weighted @ x[:, :, None]))
     # This form of x'x − m'Am does not fall below 0.
-    residual = (weights * (x - (design @ means)[:, :, 0]) ** 2).sum(axis=1)
+    residual: Array = (weights * (x - (design @ means)[:, :, 0]) ** 2).sum(axis=1)
     residual += (means.transpose(0, 2, 1) @ prior @ means)[:, 0, 0]
     return means[:, :, 0], roots, SHAPE + weights.sum(axis=1) / 2, RATE + residual / 2
 
@@ -341,7 +341,7 @@ class _Terms(NamedTuple):
             m, k = self.roots.shape[0], self.roots.shape[-1]
             spread = design @ self.roots.transpose(0, 2, 1, 3).reshape(m, k, -1)
             by_class = spread.reshape(*residual.shape, k)
-            leverage = np.einsum("mrck,mrck->mrc", by_class, by_class)
+            leverage: Array = np.einsum("mrck,mrck->mrc", by_class, by_class)
             result[:, block] = _log_student(self.shapes[:, None], self.rates[:, None], residual, leverage)
             if left_out is not None:
                 taken = left_out.take(block)
