@@ -24,10 +24,11 @@ from ..frames.training import TrainingData
 from ..model.arguments import encode_for
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe
+from ..network.priors import Method
 from ..recipe.cases import as_cases, class_ranks, in_order
 from ..recipe.leave_one_out import LeaveOneOut, LeaveOneOutSummary
 from ..recipe.powered import Powered
-from ..recipe.powers import COMMON_PRECISION, Terms, common_power, maximize, odds, row_logs
+from ..recipe.powers import COMMON_PRECISION, Terms, common_power, log_likelihood, maximize, odds
 from ..recipe.weighted import with_at_most
 from .rounds import RowFold, raw_rows, split_cases
 
@@ -40,32 +41,36 @@ _STEP_MEAN = -3.0  # so that each unit of its power must gain 6 nats to be above
 _SOME_ROWS = 150  # number of held-out rows from which the step to parents can be dropped
 _ENOUGH_ROWS = 600  # number of held-out rows from which no more folds are used
 
-Members = Callable[..., list[Any]]
+Learn = Callable[..., list[Model]]
 """Learns members from a structure, data, maximum numbers of parents, and precisions of weights, if known."""
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
-    """The odds of rows by members that were learned without them, (members, classes − 1, rows).
+class FoldOdds:
+    """The odds of rows by members that were learned without their fold, (members, classes − 1, rows).
 
     ``offset`` are the odds of what incomplete rows have beside the members.
     """
 
-    scores: Array
+    odds: Array
     offset: Array
     classes: Codes
     counts: Array
 
     @classmethod
-    def of(cls, folds: Sequence[HeldOut]) -> HeldOut:
+    def of(cls, folds: Sequence[FoldOdds]) -> FoldOdds:
         """Return the rows of all folds."""
         arrays = [[getattr(fold, name) for fold in folds] for name in cls.__dataclass_fields__]
         return cls(*[np.concatenate(each, axis=-1) for each in arrays])
 
+    @property
+    def size(self) -> int:
+        """Number of rows, or sum of their weights."""
+        return int(self.counts.sum())
+
     def power(self) -> float:
         """Return the best power of the only member."""
-        total = self.scores[0]
-        return max(common_power(total, self.classes, self.counts, offset=self.offset), _LEAST_POWER)
+        return max(common_power(self.odds[0], self.classes, self.counts, offset=self.offset), _LEAST_POWER)
 
     def powers(self, mean: Sequence[float]) -> Array:
         """Return the best powers of the members, around the means of the first ones and of a step to parents.
@@ -73,14 +78,14 @@ class HeldOut:
         None is below its least value. Example: with powers (0.4, 0.7, −0.1), the step is fixed at its least
         value 0, and the others are searched again.
         """
-        means = np.array([*mean, _STEP_MEAN][: len(self.scores)])
+        means = np.array([*mean, _STEP_MEAN][: len(self.odds)])
         least = np.zeros(len(means))
         least[len(mean) - 1] = _LEAST_POWER
         found: Array = np.maximum(means, least)
         free = np.ones(len(means), dtype=bool)
         while free.any():
-            offset = self.offset + np.tensordot(found[~free], self.scores[~free], 1)
-            problem = Terms([self.scores[free]], self.classes, self.counts, offset=offset)
+            offset = self.offset + np.tensordot(found[~free], self.odds[~free], 1)
+            problem = Terms([self.odds[free]], self.classes, self.counts, offset=offset)
             ridges = np.array([*[_PRECISION] * len(mean), _STEP_PRECISION])[: len(means)][free]
             found[free], *_ = maximize(problem, means[free], ridges, found[free])
             low = free & (found < least)
@@ -90,89 +95,93 @@ class HeldOut:
             free &= ~low
         return found
 
-    def without_step(self) -> HeldOut:
-        """Return the members without the last one."""
-        return replace(self, scores=self.scores[:-1])
+    def requires_step(self, mean: Sequence[float]) -> bool:
+        """Whether the last member, the step to parents, has a positive power."""
+        return bool(self.powers(mean)[-1] > 0)
 
-    def logs(self, powers: Array) -> Array:
-        """Return the log posterior of the class of each row, (rows,)."""
-        return row_logs(self.offset + np.tensordot(powers, self.scores, 1), self.classes)
+    def without_step(self) -> FoldOdds:
+        """Return the members without the last one."""
+        return replace(self, odds=self.odds[:-1])
+
+    def log_likelihood(self, power: float) -> float:
+        """Return the log-likelihood of the classes by the only member, raised to a power."""
+        return log_likelihood(self.offset + power * self.odds[0], self.classes, self.counts)
 
 
 def fit_by_folds(
     x: Model,
     dataset: Any,
     rows: Dataset,
-    method: Any,
+    method: Method,
     number: int,
-    learn: Members,
+    learn: Learn,
     *,
     weighs: bool,
     rng: np.random.Generator | None = None,
 ) -> Model:
     """Return the model with a power by folds or, if it ``weighs``, the sum of several models with powers."""
     rows = in_order(as_cases(rows)) if weighs else rows
-    n, one_class = rows.size, np.ptp(rows.codes[-1]) == 0 if len(rows) else True
-    if rows.cases is not None:
-        n = min(n, len(np.unique(rows.cases)))
+    cases = rows.size if rows.cases is None else min(rows.size, len(np.unique(rows.cases)))
+    several_classes = len(rows) > 0 and np.ptp(rows.codes[-1]) > 0
     folds = _Folds(x, dataset, rows, learn, number, weighs, rng)
     if weighs and isinstance(method, LeaveOneOut) and method.weights:
-        return _weighed(x, rows, method, learn, folds, n >= 2 * number and not one_class)
+        return _weighed(x, rows, method, folds, has_folds=cases >= 2 * number and several_classes)
     [fitted] = learn(x, rows)
-    enough = min(n / 2, len(rows)) >= number and not one_class
-    found = folds.predict([None]) if enough else None
-    return _with_power(method, fitted, found, rows)
+    enough = min(cases / 2, len(rows)) >= number and several_classes
+    return _with_power(method, fitted, folds.predict([None]) if enough else None, rows)
 
 
-def _with_power(method: Any, x: Model, found: HeldOut | None, rows: Dataset) -> Model:
+def _with_power(method: Method, x: Model, found: FoldOdds | None, rows: Dataset) -> Model:
     """Return a model raised to the power that is best for held-out rows."""
-    power = 1.0 if found is None else found.power()
-    size = 0 if found is None else int(found.counts.sum())
+    power, size = (1.0, 0) if found is None else (found.power(), found.size)
     if isinstance(method, LeaveOneOut):
-        summary = replace(x.learned["leave_one_out"], fold_power=power, fold_rows=size)
+        summary = _summary_of(x)
         x = method.finish([x], [power if method.weights else 1.0], rows)
     else:
-        value = 0.0 if found is None else float(found.counts @ found.logs(np.array([power])))
-        penalty = COMMON_PRECISION / 2 * (power - 1) ** 2
+        value = 0.0 if found is None else found.log_likelihood(power)
         depth = max(0 if member.graph is None else member.graph.depth for member in x.members)
+        penalty = COMMON_PRECISION / 2 * (power - 1) ** 2
         summary = LeaveOneOutSummary(power, value - penalty, value, depth, size)
-        summary = replace(summary, fold_power=power, fold_rows=size)
+    summary = replace(summary, fold_power=power, fold_rows=size)
     if power == 1 or (isinstance(method, LeaveOneOut) and method.weights):
         return renewed(x, learned={**x.learned, "leave_one_out": summary})
     return Powered(x, power, x.recipe, {"leave_one_out": replace(summary, power=power)})
 
 
-def _weighed(
-    x: Any, rows: Dataset, method: LeaveOneOut, learn: Members, folds: _Folds, has_folds: bool
-) -> Model:
+def _weighed(x: Model, rows: Dataset, method: LeaveOneOut, folds: _Folds, *, has_folds: bool) -> Model:
     """Return the sum of logistic regression and of the models without and with feature parents.
 
     With powers r, a and b, the score is r·regression + (a − b)·without + b·with: b moves from the one to the
     other, and is 0 unless held-out rows require parents.
     """
-    most = x.graph.depth
+    most = 0 if x.graph is None else x.graph.depth
     depths = [0, most] if method.parents and has_folds and most else [0 if method.parents else most]
     method = replace(method, parents=False)
-    members = learn(with_at_most(x, depths[0]), rows, depths[:1])
+    members = folds.learn(with_at_most(x, depths[0]), rows, depths[:1])
     mean = _MEANS if len(members) > 1 else (sum(_MEANS),)
-    powers, size = np.array(mean), 0
-    ridges = members[-1].learned["leave_one_out"].ridges
+    powers, size = [*mean], 0
+    ridges = _summary_of(members[-1]).ridges
     if has_folds:
         held = folds.predict(depths, mean, ridges)
-        powers, size = held.powers(mean), int(held.counts.sum())
-    of_members = powers.tolist()
+        powers, size = held.powers(mean).tolist(), held.size
+    of_members = powers
     if len(powers) > len(mean):
-        members = learn(x, rows, depths, ridges)
-        *first, plain, deep = of_members
+        members = folds.learn(x, rows, depths, ridges)
+        *first, plain, deep = powers
         of_members = [*first, plain - deep, deep]
     fitted = method.finish(members, of_members, rows)
     summary = replace(
-        members[-1].learned["leave_one_out"],
-        fold_power=float(powers[len(mean) - 1]),
+        _summary_of(members[-1]),
+        fold_power=powers[len(mean) - 1],
         fold_rows=size,
-        regression_power=float(powers[0]) if len(mean) > 1 else None,
+        regression_power=powers[0] if len(mean) > 1 else None,
     )
     return renewed(fitted, learned={**fitted.learned, "leave_one_out": summary})
+
+
+def _summary_of(x: Model) -> LeaveOneOutSummary:
+    summary: LeaveOneOutSummary = x.learned["leave_one_out"]
+    return summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,15 +191,15 @@ class _Folds:
     x: Model
     dataset: Any
     rows: Dataset
-    learn: Members
+    learn: Learn
     number: int
     weighs: bool
     rng: np.random.Generator | None
 
     @cached_property
-    def pairs(self) -> list[tuple[Any, Dataset]]:
+    def pairs(self) -> list[tuple[Dataset, Dataset]]:
         """The training rows and the held-out rows of each fold."""
-        data: Any = self.rows
+        data: Dataset = self.rows
         if self.x.recipe is not None:
             given = self.dataset
             raw = given.raw if isinstance(given, TrainingData) and given.raw is not None else given
@@ -206,9 +215,8 @@ class _Folds:
         """The recipe of structures."""
         return self.x.recipe and replace(self.x.recipe, parameters=None)
 
-    def structure(self, number: int, depths: Sequence[int | None]) -> Any:
-        """Return the structure that the recipe learns without a fold, maybe with fewer parents."""
-        train, depth = self.pairs[number][0], depths[-1]
+    def structure(self, train: Dataset, depth: int | None) -> Model:
+        """Return the structure that the recipe learns from rows, maybe with fewer parents."""
         if self.recipe is None:
             return self.x if depth is None else with_at_most(self.x, depth)
         if depth == 0:
@@ -217,45 +225,42 @@ class _Folds:
         return learned if depth is None else with_at_most(learned, depth)
 
     def predict(
-        self,
-        depths: Sequence[int | None],
-        mean: Sequence[float] = (),
-        ridges: Mapping[str, float] = EMPTY,
-    ) -> HeldOut:
+        self, depths: Sequence[int | None], mean: Sequence[float] = (), ridges: Mapping[str, float] = EMPTY
+    ) -> FoldOdds:
         """Predict folds by models of the other folds, to weigh the members until there are enough rows.
 
         The step to parents is dropped once some rows give it the power 0.
         """
-        found: list[HeldOut] = []
-        at_once: list[HeldOut] = []  # folds that were predicted in parallel
+        found: list[FoldOdds] = []
+        at_once: list[FoldOdds] = []  # folds that were predicted in parallel
         with silently():  # settings for all rows
             for number in range(len(self.pairs)):
                 if not at_once:
                     batch = range(number, min(number + number_of_jobs(), len(self.pairs)))
                     at_once = list(run_tasks(partial(self._of_fold, depths=depths, ridges=ridges), batch))
                 found.append(at_once.pop(0))
-                together = HeldOut.of(found)
-                n = together.counts.sum()
-                if len(depths) > 1 and n >= _SOME_ROWS and not together.powers(mean)[-1]:
+                together = FoldOdds.of(found)
+                if len(depths) > 1 and together.size >= _SOME_ROWS and not together.requires_step(mean):
                     depths, found, at_once = depths[:1], [fold.without_step() for fold in found], []
-                if self.weighs and n >= _ENOUGH_ROWS:
+                if self.weighs and together.size >= _ENOUGH_ROWS:
                     break
-        together = HeldOut.of(found)
-        return together if len(depths) < 2 or together.powers(mean)[-1] else together.without_step()
+        together = FoldOdds.of(found)
+        return together if len(depths) < 2 or together.requires_step(mean) else together.without_step()
 
-    def _of_fold(self, number: int, depths: Sequence[int | None], ridges: Mapping[str, float]) -> HeldOut:
+    def _of_fold(self, number: int, depths: Sequence[int | None], ridges: Mapping[str, float]) -> FoldOdds:
+        """Return the odds of a fold, the last ones as a step from the model before if there are several."""
         train, test = self.pairs[number]
-        members = self.learn(self.structure(number, depths), train, depths, ridges)
+        members = self.learn(self.structure(train, depths[-1]), train, depths, ridges)
         first = members[0]
         encoded = encode_for(first, test, first.variables)
         codes = first.code(encoded, unseen="missing")
-        own = encoded.codes[encoded.positions[first.class_var]]
+        own: Codes = encoded.codes[encoded.positions[first.class_var]]
         weights = np.ones(len(test)) if test.weights is None else test.weights
         scores, offsets = zip(*[x.score_and_offset(codes) for x in members], strict=True)
-        odds_of = np.array([odds(score) for score in scores])
+        by_member = np.array([odds(score) for score in scores])
         if len(depths) > 1:
-            odds_of[-1] -= odds_of[-2]
-        return HeldOut(odds_of, odds(offsets[-1]), own, weights)
+            by_member[-1] -= by_member[-2]
+        return FoldOdds(by_member, odds(offsets[-1]), own, weights)
 
 
 def _without_parents(recipe: Recipe) -> Recipe:
@@ -268,31 +273,28 @@ def _without_parents(recipe: Recipe) -> Recipe:
     return replace(recipe, structure=replace(recipe.structure, settings=settings))
 
 
-def split(data: Any, folds: int, *, by_content: bool = True) -> list[RowFold]:
+def split(data: Dataset, folds: int, *, by_content: bool = True) -> list[RowFold]:
     """Return the rows, or the units of whole weights, of each fold: unit i of class c is in (i + c) mod V.
 
     Units are in the given order, and classes, ``by_content``, by frequency. Rows of a case, which has the
     class of its first row, stay together.
     """
-    order, classes, weights = np.arange(len(data)), data.codes[-1], data.weights
-    if by_content:
-        classes = class_ranks(data, order)[classes]
+    rows, weights = np.arange(len(data)), data.weights
+    classes: Codes = class_ranks(data, rows)[data.codes[-1]] if by_content else data.codes[-1]
     if data.cases is not None:
-        return split_cases(data.cases[order], classes[order], order, folds)
+        return split_cases(data.cases, classes, rows, folds)
     whole = weights is not None and not (weights % 1).any()
-    units = weights.astype(np.int64) if whole else np.ones(len(data), dtype=np.int64)
-    order = order[np.argsort(classes[order], kind="stable")]
-    ends = np.cumsum(units[order])
-    starts = np.empty(len(data), dtype=np.int64)
-    first_of_class = np.searchsorted(classes[order], classes[order])
-    starts[order] = ends - units[order] - (ends - units[order])[first_of_class]
+    units = weights.astype(np.int64) if weights is not None and whole else np.ones(len(data), dtype=np.int64)
+    starts = np.empty(len(data), dtype=np.int64)  # the number of the first unit of a row, within its class
+    for of_class in (np.flatnonzero(classes == c) for c in range(data.cards[-1])):
+        starts[of_class] = units[of_class].cumsum() - units[of_class]
     result = []
     for fold in range(folds):
         # The units of class c in this fold are (fold − c) mod V, and then each V-th. In fold 0 of 5, those
         # of class 0 are 0, 5, 10, …, so a row with the units 7 to 11 has one of them.
         first = (fold - classes) % folds
         before, until = [-((first - end) // folds) for end in (starts, starts + units)]  # rounded up
-        rows = np.flatnonzero(until > before)
-        if len(rows):
-            result.append(RowFold(rows, (until - before)[rows].astype(np.float64) if whole else None))
+        some = np.flatnonzero(until > before)
+        if len(some):
+            result.append(RowFold(some, (until - before)[some].astype(np.float64) if whole else None))
     return result

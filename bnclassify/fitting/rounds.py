@@ -29,6 +29,7 @@ from ..model.recipes import Recipe
 from ..numbers.preparation import Preparation, check_numbers
 
 R = TypeVar("R")
+D = TypeVar("D", bound=Dataset)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,7 @@ class RowFold:
     units: Array | None = None
     learned: Positions | None = None
 
-    def split(self, data: TrainingData) -> tuple[TrainingData, TrainingData]:
+    def split(self, data: D) -> tuple[D, D]:
         """Return the training rows and the test rows."""
         test = data.taken(self.rows)
         if self.learned is not None:
@@ -433,20 +434,20 @@ def _draw(data: TrainingData, k: int, rng: np.random.Generator, *, quiet: bool) 
     return [RowFold(*part) for part in draw_parts(classes, levels, data.weights, k, rng)]
 
 
-def split_cases(cases: Codes, classes: Codes, rows: Codes, parts: int) -> list[RowFold]:
-    """Return the rows of each part: whole cases, those of each class (of the first row) in turns."""
+def split_cases(cases: Codes, classes: Codes, rows: Codes, number: int) -> list[RowFold]:
+    """Return the rows of each fold: whole cases, those of each class (of the first row) in turns."""
     _, first, case = np.unique(cases, return_index=True, return_inverse=True)
-    if len(first) < parts:
+    if len(first) < number:
         remedy = f"Use k={len(first)} or less" if len(first) > 1 else "Each row needs the label of its group"
         raise ValueError(
-            f"groups must contain at least {parts} groups, one for each fold; got {len(first)}. {remedy}."
+            f"groups must contain at least {number} groups, one for each fold; got {len(first)}. {remedy}."
         )
     order = np.lexsort((first, classes[first]))
-    number = np.arange(len(order)) - np.searchsorted(classes[first][order], classes[first][order])
-    part = np.empty(len(order), dtype=np.intp)
-    part[order] = (number + classes[first][order]) % parts
-    folds = [np.sort(rows[part[case] == each]) for each in range(parts)]
-    return [RowFold(fold) for fold in folds if len(fold)]
+    place = np.arange(len(order)) - np.searchsorted(classes[first][order], classes[first][order])
+    fold = np.empty(len(order), dtype=np.intp)
+    fold[order] = (place + classes[first][order]) % number
+    folds = [np.sort(rows[fold[case] == each]) for each in range(number)]
+    return [RowFold(some) for some in folds if len(some)]
 
 
 def _plan_parts(data: Any, dataset: object, k: int, repeats: int, column: Hashable, rng: Seed) -> Plan:
