@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ..base.calls import Bar
 from ..base.checks import Flag, OneOf, Seed, Whole, check_columns, check_rng
 from ..base.messages import listed, shown, warn
 from ..base.parallel import run_tasks
-from ..frames.dataset import Dataset, Opened
+from ..frames.dataset import Countable, Dataset, Opened
 from ..frames.frame import check_levels
 from ..frames.labels import check_unseen, recode
 from ..frames.opening import group_labels, is_partitioned, open_data
@@ -82,7 +82,7 @@ class Round:
 
     repeat: int
     number: int
-    fold: Any
+    fold: Any  # a RowFold or a PartFold, like the data
     seed: int | None = None
 
 
@@ -146,7 +146,7 @@ class Plan:
             )
 
 
-def _refit(name: Any, model: Model, rnd: Round, train: Dataset, dag: bool) -> Model:
+def _refit(name: Any, model: Model, rnd: Round, train: Countable, dag: bool) -> Model:
     """Return a model, refitted to the training rows of a round, or raise."""
     recipe, rng = check_recipe(model), None if rnd.seed is None else check_rng(rnd.seed)
     try:
@@ -221,29 +221,29 @@ def plan_rounds(
     """Prepare the data that models need, and assign its rows to folds."""
     check_unseen(unseen)
     Flag().check("dag", dag)
-    dataset = open_data(dataset)
+    opened, cases = open_data(dataset), None
     if groups is not None:
-        dataset, groups = group_labels(dataset, groups, next(iter(models.values())).targets)
-    check_same_columns(models, dataset, columns, dag, folds)
-    names, lenient = dataset.columns, unseen == "missing" and not dag
+        opened, cases = group_labels(opened, groups, next(iter(models.values())).targets)
+    check_same_columns(models, opened, columns, dag, folds)
+    names, lenient = [*opened.columns], unseen == "missing" and not dag
     counts: Mapping[Hashable, int] = {}
-    if is_partitioned(dataset):
+    if is_partitioned(opened):
         if folds is not None:
             check_columns([folds], names, "folds")
             names = [name for name in names if name != folds]
-        data = training_data(models, dataset, names, dag=dag, lenient=lenient)
-        plan = _plan_parts(data, dataset, k, repeats, folds, rng)
-        counts = data.hidden if lenient else counts
+        parts = cast("Partitions", training_data(models, opened, names, dag=dag, lenient=lenient))
+        plan = _plan_parts(parts, opened, k, repeats, folds, rng)
+        counts = parts.hidden if lenient else counts
     else:
-        data = training_data(models, dataset, names, dag=dag)
+        data = cast("TrainingData", training_data(models, opened, names, dag=dag))
         if lenient:
             data, counts = _hide_unseen(models, data)
-        if groups is not None:
-            data = replace(data, cases=groups[data.has_class if len(data.targets) == 1 else slice(None)])
+        if cases is not None:
+            data = replace(data, cases=cases[data.has_class if len(data.targets) == 1 else slice(None)])
         plan = _plan_rows(data, k, repeats, folds, rng)
     if counts:
-        columns = listed([f"{count} in {shown(name)}" for name, count in counts.items()])
-        warn(f"Values that are not among the levels of the models are treated as missing: {columns}.")
+        hidden = listed([f"{count} in {shown(name)}" for name, count in counts.items()])
+        warn(f"Values that are not among the levels of the models are treated as missing: {hidden}.")
     return replace(plan, unseen=counts)
 
 
@@ -289,14 +289,15 @@ def _read(models: Mapping[Any, Model], dataset: Any, names: Sequence[Hashable], 
 
 def _hide_unseen(models: Mapping[Any, Model], data: TrainingData) -> tuple[TrainingData, dict[Hashable, int]]:
     """Return data in which levels that a fixed model does not contain are missing, and their numbers."""
-    unseen: dict[Hashable, Any] = {}
+    unseen: dict[Hashable, Mask] = {}
     for model in models.values():
         coded = data if model.preparation is None else model.preparation.code(data)
         for name in [name for name in model.features if name not in model.densities]:
-            codes, labels = coded.codes[coded.positions[name]], coded.levels[coded.positions[name]]
+            position = coded.positions[name]
+            codes, labels = coded.codes[[position]][0], coded.levels[position]
             strange: Mask = (recode(codes, labels, model.levels_by_name[name], name, -1) < 0) & (codes >= 0)
             if strange.any():
-                unseen[name] = unseen.get(name, False) | strange
+                unseen[name] = unseen.get(name, np.zeros(len(data), dtype=bool)) | strange
     if not unseen:
         return data, {}
     hidden, numbers = data.codes.copy(), dict(data.numbers)
@@ -326,7 +327,7 @@ def training_data(
     dag: bool,
     lenient: bool = False,
     warns: bool = True,
-) -> Any:
+) -> TrainingData | Partitions:
     """Return the columns among names to which models can be refitted, in the rows that have the only target.
 
     If ``lenient``, unseen values in partitioned data are missing. If ``warns``, dropped rows cause a warning.
@@ -387,15 +388,19 @@ def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rn
     position = np.cumsum(known) - 1
     data = replace(data, with_unknown=None)
 
-    def of_known(rows: Any) -> Any:
-        return None if rows is None else position[rows[known[rows]]]
+    def of_known(rows: Positions) -> Positions:
+        found: Positions = position[rows[known[rows]]]
+        return found
 
     for repeat in range(repeats):
         if folds is None:
             tests = _draw(data, k, generator, quiet=repeat > 0)
         else:
             split = split_rows(folds, len(known), index)
-            tests = [RowFold(of_known(rows), learned=of_known(learned)) for rows, learned in split]
+            tests = [
+                RowFold(of_known(rows), None, None if learned is None else of_known(learned))
+                for rows, learned in split
+            ]
             _check_cases(data, tests)
             rows = np.sort(np.concatenate([test.rows for test in tests]))
             is_partition = np.array_equal(rows, np.arange(len(data)))
@@ -450,7 +455,7 @@ def split_cases(cases: Codes, classes: Codes, rows: Codes, number: int) -> list[
     return [RowFold(some) for some in folds if len(some)]
 
 
-def _plan_parts(data: Any, dataset: object, k: int, repeats: int, column: Hashable, rng: Seed) -> Plan:
+def _plan_parts(data: Partitions, dataset: Opened, k: int, repeats: int, column: Hashable, rng: Seed) -> Plan:
     """Assign the rows of partitioned data to folds by a hash of their values, or by a column."""
     if column is None:
         Whole(least=2).check("k", k)
