@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from ..network.families import Scope
 from .cases import column_order
 from .powers import common_power, log_likelihood, odds
 from .tables import LeftOut, PrefixTable
+
+if TYPE_CHECKING:
+    from .log_linear import LogLinear
 
 _ALMOST = 1 - 1e-9  # largest share of rows in which a feature is known that some rows lack
 _MOST_CELLS = 2**20  # maximum number of cells of a table in a tree
@@ -96,16 +99,16 @@ class Fading(Immutable):
         return np.count_nonzero(codes[always] < 0, axis=0) / total if total else np.zeros(codes.shape[1])
 
 
-def learn_exponent(x: Any, data: Dataset) -> float:
-    """Return the exponent that is best for training rows with random shares of their features hidden.
+def with_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fading:
+    """Return the rule of a model with the exponent that is best for training rows with features hidden.
 
-    Only features that no training row lacks are hidden; of the others, the rows themselves tell.
+    Of each row, a random share of the features that no training row lacks is hidden.
     """
     from scipy.optimize import minimize_scalar  # slow to import
 
-    always = np.flatnonzero(x.fading.usual >= 1)
+    always = np.flatnonzero(fading.usual >= 1)
     if data.cards[-1] < 2 or not len(always):
-        return 1.0
+        return fading
     rows = np.unique(np.linspace(0, len(data) - 1, min(len(data), _MOST_ROWS)).astype(np.intp))
     copies, d = np.tile(rows, _COPIES), len(x.features)
     rng, ranks = np.random.default_rng(0), np.argsort(column_order(data))
@@ -115,16 +118,17 @@ def learn_exponent(x: Any, data: Dataset) -> float:
     places = data.positions
     known = {name: v[copies] for name, v in data.numbers.items() if name in x.features}
     numbers = {name: np.where(hidden[places[name]], np.nan, v) for name, v in known.items()}
-    rest = log(x.class_prior()), x._alone.unadjusted(codes)
-    terms, gaps = x.unadjusted(x.with_numbers(codes, numbers)), x._of_gaps(codes)
+    rest = log(x.class_prior()), x.alone_tables.unadjusted(codes)
+    terms, gaps = x.unadjusted(x.with_numbers(codes, numbers)), x.shifts_of_gaps(codes)
     weights = np.ones(len(data)) if data.weights is None else data.weights
     classes, counts = data.codes[-1, copies], weights[copies]
 
     def loss(exponent: float) -> float:
-        kept, added = replace(x.fading, exponent=float(exponent)).at(codes, *rest)
+        kept, added = replace(fading, exponent=float(exponent)).at(codes, *rest)
         return -log_likelihood(odds(kept[:, None] * terms + added + gaps), classes, counts)
 
-    return float(minimize_scalar(loss, bounds=(1.0, _MOST_EXPONENT), method="bounded").x)
+    best = minimize_scalar(loss, bounds=(1.0, _MOST_EXPONENT), method="bounded").x
+    return replace(fading, exponent=float(best))
 
 
 def missing_shares(codes: Codes) -> Array:

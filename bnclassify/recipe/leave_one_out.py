@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ from ..model.model import Model, renewed
 from ..network.classifiers import BNC
 from ..network.priors import Method, Prior, check_positive
 from .cases import in_order, row_keys
-from .incomplete import learn_exponent, marginalize
+from .incomplete import marginalize, with_exponent
 from .log_linear import LogLinear
 from .powers import Powers, best_powers, log_likelihood
 from .prior import check_prefix_prior
@@ -99,19 +99,19 @@ class LeaveOneOut(Method):
         data = in_order(data)
         return self.finish(self.members(x, data, prior), (1.0,), data)
 
-    def finish(self, members: Sequence[Any], powers: Sequence[float], data: Dataset) -> Model:
+    def finish(self, members: Sequence[Model], powers: Sequence[float], data: Dataset) -> Model:
         """Return the sum of members raised to powers; those with more feature parents stand last."""
-        result = members[0] if powers[0] == 1 else members[0]._raised(powers[0])
-        for member, power in zip(members[1:], powers[1:], strict=True):
-            result = result.plus(member._raised(power))
+        first, *others = cast("Sequence[LogLinear]", members)
+        result = first if powers[0] == 1 else first.raised(powers[0])
+        for member, power in zip(others, powers[1:], strict=True):
+            result = result.plus(member.raised(power))
         if self.weights:
-            exponent = learn_exponent(result, data)
-            result = renewed(result, fading=replace(result.fading, exponent=exponent))
-        learned, result = members[0].learned, result.split()
+            assert result.fading is not None
+            result = renewed(result, fading=with_exponent(result.fading, result, data))
+        result = result.split()
         if self.weights:
-            learned = {**result.learned, **learned}
-        finished: Model = renewed(result if self.weights else result.unweighted(), learned=learned)
-        return finished
+            return renewed(result, learned={**result.learned, **first.learned})
+        return renewed(result.unweighted(), learned=first.learned)
 
     @property
     def regresses(self) -> bool:
@@ -120,13 +120,13 @@ class LeaveOneOut(Method):
 
     def members(
         self,
-        x: Any,
+        x: Model,
         data: Dataset,
         prior: Prior,
         depths: Sequence[int | None] = (None,),
         *,
         regression: bool = False,
-    ) -> list[Any]:
+    ) -> list[Model]:
         """Return maybe logistic regression, and the model with weights for each maximum number of parents.
 
         None is that of the structure. Precisions of weights that were found first are used for all.
@@ -134,7 +134,7 @@ class LeaveOneOut(Method):
         with one_thread:
             held = self._hold_out(x, data, prior, all_depths=len(depths) > 1)
             regresses = regression and self.regresses and data.cards[-1] > 1
-            result: list[Any] = [held.regress()] if regresses else []
+            result: list[Model] = [held.regress()] if regresses else []
             method = self
             for depth in depths:
                 model = method._fit(held if depth is None else held.up_to(depth))
@@ -145,7 +145,7 @@ class LeaveOneOut(Method):
     def _hold_out(self, x: Model, data: Dataset, prior: Prior, *, all_depths: bool = False) -> HeldOutTerms:
         """Count the tables, fit the terms, and compute the odds by each of them at held-out rows."""
         model = x if isinstance(x, LogLinear) else Weighted(cast("BNC", x.graph), recipe=x.recipe)
-        stacked = model._stacked(data, prior)
+        stacked = model.learn_tables(data, prior)
         asked, depth = self.terms if data.cards[-1] > 1 else (), stacked.most_parents
         all_depths |= self.parents or bool({"depths", "gaps"} & {*asked})
         depths = range(0 if all_depths else depth, depth + 1)
@@ -174,7 +174,7 @@ class LeaveOneOut(Method):
                 found[i] = Powers(1.0, np.ones(held.odds.by_depth.shape[1]), value, value)
         return found
 
-    def _fit(self, held: HeldOutTerms) -> Any:
+    def _fit(self, held: HeldOutTerms) -> LogLinear:
         """Return the model with the best weights and number of parents."""
         found, asked = self._weigh(held), held.terms.asked
         fits = {i: each.log_likelihood if asked else each.objective for i, each in found.items()}
@@ -184,7 +184,7 @@ class LeaveOneOut(Method):
             fit = held.weigh(best, powers.single, self.ridges)
         else:
             single = tuple(powers.single.tolist())
-            model: Any = renewed(held.terms.stacked, powers=single, most_parents=depth, fading=held.fading)
+            model = renewed(held.terms.stacked, powers=single, most_parents=depth, fading=held.fading)
             fit = Fit(model, powers.objective, powers.log_likelihood)
         summary = LeaveOneOutSummary(
             powers.common, fit.objective, fit.log_likelihood, depth, held.represented, fit.ridges
@@ -208,7 +208,7 @@ def _odds_by_folds(x: LogLinear, terms: Refinement, depths: range, prior: Prior)
     for fold in range(min(_FOLDS, len(cases))):
         own = np.flatnonzero(case % _FOLDS == fold)
         train = replace(data, weights=np.where(case % _FOLDS == fold, 0.0, weights))
-        learned = Refinement.learn(x._stacked(train, prior), train, terms.asked)
+        learned = Refinement.learn(x.learn_tables(train, prior), train, terms.asked)
         odds = learned.held_out(own, nothing.take(own), depths)
         same = [learned.numbers.index(number) for number in terms.numbers]
         found.append(odds._replace(of_numbers=[of_scale[same] for of_scale in odds.of_numbers]))
@@ -221,7 +221,7 @@ class HeldOutRows(LeftOut):
 
     def log_joint(self, x: BNC, data: Dataset, prior: Prior, rows: Positions) -> Array:
         """Return ln P(features, class) of rows, each under the network of all other rows, (rows, classes)."""
-        stacked = Weighted(x)._stacked(data, prior)
+        stacked = Weighted(x).learn_tables(data, prior)
         [tables] = stacked.tables
         codes = data.codes[:, rows]
         complete: Mask = codes.min(axis=0) >= 0

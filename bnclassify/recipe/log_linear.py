@@ -20,7 +20,7 @@ from ..counts.contingency import MAX_CELLS
 from ..frames.dataset import Dataset
 from ..model.derived import BuiltOn
 from ..model.formulas import Blend, Formula, Scale, Sum, Table
-from ..model.model import in_sequence, renewed
+from ..model.model import Model, in_sequence, renewed
 from ..model.recipes import A_NETWORK
 from ..network.classifiers import BNC
 from ..network.elimination import BLOCK_ROWS, network_joint
@@ -29,6 +29,9 @@ from .codings import Coarsening
 from .incomplete import Fading, evidence_in_trees, make_tree, some
 from .tables import PrefixTable, class_probabilities
 from .terms import Power, Term, make_terms
+
+if TYPE_CHECKING:
+    from .weighted import Stacked
 
 
 class LogLinear(BuiltOn):
@@ -70,10 +73,10 @@ class LogLinear(BuiltOn):
         fading: Fading | None
         """The rule for incomplete rows; None if missing features are ignored."""
 
-        def _stacked(self, data: Dataset, prior: Any) -> Any:
+        def learn_tables(self, data: Dataset, prior: Any) -> Stacked:
             """Return the structure with the tables of all prefixes of the families, with all powers 1."""
 
-        def _logs(self, codes: Codes) -> Iterator[tuple[int, Array]]:
+        def values_at(self, codes: Codes) -> Iterator[tuple[int, Array]]:
             """Yield the number of a family and the value of one of its terms at rows, (rows, classes)."""
 
         def plus(self, other: Any) -> Any:
@@ -81,6 +84,9 @@ class LogLinear(BuiltOn):
 
         def split(self) -> LogLinear:
             """Return the same model for long use, with the tables of each coding apart."""
+
+        def unweighted(self) -> Model:
+            """Return the network without powers, or the model if it averages discretizations."""
 
     splits_tables = True
 
@@ -134,8 +140,8 @@ class LogLinear(BuiltOn):
         rows = np.nonzero(known.min(axis=0, initial=0) < 0)[0]
         if self.fading is not None and len(rows):
             known, prior = known[:, rows], log(self.class_prior())
-            kept, offset[rows] = self.fading.at(known, prior, self._alone.unadjusted(known))
-            score[rows] = kept[:, None] * score[rows] + self._of_gaps(known)
+            kept, offset[rows] = self.fading.at(known, prior, self.alone_tables.unadjusted(known))
+            score[rows] = kept[:, None] * score[rows] + self.shifts_of_gaps(known)
         return score, offset
 
     def _blended(
@@ -152,21 +158,21 @@ class LogLinear(BuiltOn):
             kept, added = self.fading.at(known, log(self.class_prior()), evidence(known))
             logs[..., rows, :] = kept[:, None] * logs[..., rows, :] + added
             if order is None:
-                logs[rows] += self._of_gaps(known)
+                logs[rows] += self.shifts_of_gaps(known)
             else:
-                logs[1:, rows] += np.cumsum([self._of_gaps(known, {i}) for i in order], axis=0)
+                logs[1:, rows] += np.cumsum([self.shifts_of_gaps(known, {i}) for i in order], axis=0)
         return logs
 
     def _evidence(self, codes: Codes) -> Array:
         """Return ln P(observed features | class), (rows, classes), by trees or, without arcs, by tables."""
-        return self._alone.unadjusted(codes) if not self.depth else evidence_in_trees(self.trees, codes)
+        return self.alone_tables.unadjusted(codes) if not self.depth else evidence_in_trees(self.trees, codes)
 
     @cached_property
-    def _alone(self) -> Any:
+    def alone_tables(self) -> LogLinear:
         """The tables of the features without feature parents, averaged, with powers of 1."""
         return renewed(self.of_tables, powers=((1.0,),) * len(self.features) + ((0.0,),), further=())
 
-    def _of_gaps(self, codes: Codes, among: Collection[int] | None = None) -> Array:
+    def shifts_of_gaps(self, codes: Codes, among: Collection[int] | None = None) -> Array:
         """Return the sums of the shifts of missing values, (rows, classes), of all or some features."""
         total = np.zeros((codes.shape[1], len(self.known_levels[-1])))
         for i, shift in enumerate(self.gaps):
@@ -183,7 +189,7 @@ class LogLinear(BuiltOn):
     def trees(self) -> list[tuple[tuple[Factor, ...], Any]]:
         """The trees of some of the networks, each with the function that codes rows for it, or None."""
         averaged = self.tables[: len(self.tables) - self.apart]
-        return [(make_tree(self._in_coding(i), averaged[i]), self._coding(i)) for i in some(averaged)]
+        return [(make_tree(self.in_coding(i), averaged[i]), self._coding(i)) for i in some(averaged)]
 
     def value_logs(self, codes: Codes, features: Positions) -> Array:
         """Average the trees; in each, the intervals that it joins have equal probabilities."""
@@ -199,7 +205,7 @@ class LogLinear(BuiltOn):
         """Return the function that codes rows in a discretization, or None."""
         return self.coarsenings[number] if self.coarsenings else None
 
-    def _in_coding(self, number: int) -> BNC:
+    def in_coding(self, number: int) -> BNC:
         """Return the structure with the levels of a discretization."""
         if not self.coarsenings:
             return self.structure
@@ -210,7 +216,7 @@ class LogLinear(BuiltOn):
         total = np.zeros((codes.shape[1], len(self.known_levels[-1])))
         for start in range(0, codes.shape[1], BLOCK_ROWS):
             block = slice(start, start + BLOCK_ROWS)
-            for _, logs in self._logs(codes[:, block]):
+            for _, logs in self.values_at(codes[:, block]):
                 total[block] += logs
         return total
 
@@ -243,7 +249,7 @@ class LogLinear(BuiltOn):
                 yield owner, scope, logs
 
     def formula(self) -> Formula:
-        formula: Formula = Sum(*self._described())
+        formula: Formula = Sum(*self.described_terms())
         if self.fading is None:
             return formula
         gaps = tuple(
@@ -257,9 +263,9 @@ class LogLinear(BuiltOn):
         )
         prior, fading = log(self.class_prior()), self.fading
         if not fading.usual.any():  # a sum, also of incomplete rows
-            terms, marginalizes, scales = self._described()
+            terms, marginalizes, scales = self.described_terms()
             return Sum((*terms, *gaps), marginalizes, scales)
-        trees = self._described_trees() if self.depth else (Sum(*self._alone._described()),)
+        trees = self._described_trees() if self.depth else (Sum(*self.alone_tables.described_terms()),)
         return Blend(formula, prior, trees, fading.usual, fading.power, gaps, fading.exponent, fading.gaps)
 
     def value_formulas(self) -> tuple[Formula, ...] | None:
@@ -276,7 +282,7 @@ class LogLinear(BuiltOn):
             trees.append(Sum((*tables, of_class), marginalizes=True))
         return tuple(trees)
 
-    def _described(self) -> tuple[tuple[Any, ...], bool, tuple[Scale, ...]]:
+    def described_terms(self) -> tuple[tuple[Any, ...], bool, tuple[Scale, ...]]:
         """Return the terms, without marginalization, and their scales."""
         families: dict[int, list[tuple[int, Term]]] = {}
         for family, position, term in make_terms(self):
@@ -335,7 +341,7 @@ class LogLinear(BuiltOn):
         total = np.zeros((len(self.features) + 1, codes.shape[1], len(self.known_levels[-1])))
         for start in range(0, codes.shape[1], BLOCK_ROWS):
             block = slice(start, start + BLOCK_ROWS)
-            for family, logs in self._logs(codes[:, block]):
+            for family, logs in self.values_at(codes[:, block]):
                 total[family, block] += logs
         return total
 
@@ -347,7 +353,7 @@ class LogLinear(BuiltOn):
             logs = np.cumsum(self._contributions(codes)[[-1, *order]], axis=0)
         return self._blended(logs, codes, partial(in_sequence, self._evidence, order=order), order)
 
-    def _raised(self, power: float) -> Self:
+    def raised(self, power: float) -> Self:
         """Return the model with the power multiplied into its weights."""
         further = tuple([raised(powers, power) for powers in self.further])
         return renewed(self, powers=raised(self.powers, power), further=further)

@@ -23,6 +23,7 @@ from .incomplete import Fading
 from .log_linear import LogLinear
 from .tables import PrefixTable
 from .terms import NumberTerms
+from .weighted import Stacked
 
 TERMS = ("gaussians", "zscores", "densities", "slopes", "shifts", "depths", "codings", "gaps")
 """The terms that can be added, in the order of `feature_weights`."""
@@ -117,7 +118,7 @@ class Refined(LogLinear):
         """The network in each discretization."""
         return self.of_tables.members
 
-    def _raised(self, power: float) -> Refined:
+    def raised(self, power: float) -> Refined:
         """Return the model with the power multiplied into its weights."""
         terms = [replace(t, powers=power * t.powers, slopes=power * t.slopes) for t in self.of_numbers]
         shifts, gaps = (
@@ -125,7 +126,7 @@ class Refined(LogLinear):
         )
         return renewed(
             self,
-            base=self.base._raised(power),
+            base=self.base.raised(power),
             of_numbers=tuple(terms),
             shifts=tuple(shifts),
             gaps=tuple(gaps),
@@ -185,8 +186,8 @@ class Refined(LogLinear):
             codes, np.array([as_floats(numbers.get(name, nothing)) for name in names.values()])
         )
 
-    def _logs(self, codes: Codes) -> Iterator[tuple[int, Array]]:
-        yield from self.base._logs(codes)
+    def values_at(self, codes: Codes) -> Iterator[tuple[int, Array]]:
+        yield from self.base.values_at(codes)
         yield from self._further(codes)
 
     def _further(self, codes: Codes) -> Iterator[tuple[int, Array]]:
@@ -212,8 +213,8 @@ class Refined(LogLinear):
     def marginal_tables(self) -> tuple[Array, ...]:
         return self.base.marginal_tables()
 
-    def _described(self) -> tuple[tuple[Any, ...], bool, tuple[Scale, ...]]:
-        terms, marginalizes, _ = self.base._described()
+    def described_terms(self) -> tuple[tuple[Any, ...], bool, tuple[Scale, ...]]:
+        terms, marginalizes, _ = self.base.described_terms()
         shifts = [Table(i, (i,), table) for i, table in enumerate(self.shifts) if table is not None]
         scales: list[Scale] = []
         for of_numbers in self.of_numbers:
@@ -282,9 +283,9 @@ class Refined(LogLinear):
         """Return the structure with tables, without powers and additional terms."""
         return renewed(self.base, recipe=self.recipe).estimate(data, prior)
 
-    def _stacked(self, data: Any, prior: Any) -> Any:
+    def learn_tables(self, data: Any, prior: Any) -> Stacked:
         """Return the structure with the tables of all prefixes of the families in each discretization."""
-        return renewed(self.base, recipe=self.recipe)._stacked(data, prior)
+        return renewed(self.base, recipe=self.recipe).learn_tables(data, prior)
 
 
 def _sum(first: Any, second: Any) -> Any:

@@ -18,6 +18,7 @@ from .cases import column_order
 from .counts import without_class
 from .design import Design
 from .incomplete import Fading
+from .log_linear import LogLinear
 from .powers import (
     PRECISION,
     Terms,
@@ -69,7 +70,7 @@ class Block(NamedTuple):
 class Fit:
     """A model with the best weights, its objective and log-likelihood, and the precisions of the weights."""
 
-    model: Any
+    model: LogLinear
     objective: float
     log_likelihood: float
     ridges: Mapping[str, float] = field(default_factory=dict)
@@ -171,7 +172,7 @@ class HeldOutTerms:
         nothing = np.zeros(len(ridges))
         by_class = problem.by_class(maximize(problem, nothing, ridges, nothing)[0])
         of_columns = _split(by_class, of_terms)
-        found = self.terms.assemble(self.terms.stacked._raised(0.0), {}, of_columns, self.fading)
+        found = self.terms.assemble(self.terms.stacked.raised(0.0), {}, of_columns, self.fading)
         return renewed(found, intercept=by_class[-1])
 
     def weigh(self, best: int, single: Array, ridges: Mapping[str, float]) -> Fit:

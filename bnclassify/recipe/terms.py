@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import gammaln, ndtri
@@ -17,6 +17,9 @@ from ..counts.contingency import flat_index
 from ..model.formulas import Slope, Student
 from ..network.families import Scope
 from .tables import LeftOut, PrefixTable, class_probabilities, feature_probabilities
+
+if TYPE_CHECKING:
+    from .log_linear import LogLinear
 
 _MOST_CELLS = 2**20  # of a table that is written out in full, to be looked up
 _MOST_CELLS_OF_ALL = 2**25
@@ -110,7 +113,7 @@ def by_depth(power: Power, n: int) -> Array:
     return np.array([0.0] * (n - 1) + [power])
 
 
-def make_terms(x: Any) -> list[tuple[int, int, Term]]:
+def make_terms(x: LogLinear) -> list[tuple[int, int, Term]]:
     """Return the distinct terms of a model, each with its family and a discretization that has it."""
     class_number, chosen = len(x.features), []
     averaged = x.tables[: len(x.tables) - x.apart]
@@ -133,12 +136,30 @@ def make_terms(x: Any) -> list[tuple[int, int, Term]]:
     ]
 
 
-def make_fine_terms(x: Any) -> tuple[list[tuple[Any, ...]], list[tuple[int, int, Term]]]:
+class FineTable(NamedTuple):
+    """The sum of the terms of a family over discretizations, (cells, classes), by fine codes, missing first."""
+
+    family: int
+    features: Scope
+    cards: tuple[int, ...]
+    logs: Array
+
+    def at(self, codes: Codes) -> Array:
+        """Return the logs of rows, (rows, classes)."""
+        cells = np.zeros(codes.shape[1], dtype=np.intp)
+        for i, card in zip(self.features, self.cards, strict=True):
+            cells *= card
+            cells += codes[i]
+            cells += 1
+        return self.logs.take(cells, axis=0)
+
+
+def make_fine_terms(x: LogLinear) -> tuple[list[FineTable], list[tuple[int, int, Term]]]:
     """Return tables of the sums of terms of families by their fine codes, missing first, and other terms."""
     families: dict[int, list[tuple[int, int, Term]]] = {}
     for found in make_terms(x):
         families.setdefault(found[0], []).append(found)
-    tables: list[tuple[Any, ...]] = []
+    tables: list[FineTable] = []
     others: list[tuple[int, int, Term]] = []
     for family, terms in families.items():
         features = terms[0][2].features
@@ -152,7 +173,7 @@ def make_fine_terms(x: Any) -> tuple[list[tuple[Any, ...]], list[tuple[int, int,
             maps = [x.coarsenings[view].maps[i] for i in features]
             coarse = [row if places is None else places[row] for row, places in zip(grid, maps, strict=True)]
             logs += term.logs(dict(zip(features, coarse, strict=True)))
-        tables.append((family, features, cards, logs))
+        tables.append(FineTable(family, features, cards, logs))
     return tables, others
 
 

@@ -24,7 +24,7 @@ from .log_linear import LogLinear, shortened
 from .powers import odds
 from .prior import concentrations_of
 from .tables import LeftOut, PrefixTable, class_probabilities
-from .terms import Power, by_depth, make_fine_terms, make_terms
+from .terms import FineTable, Power, Term, by_depth, make_fine_terms, make_terms
 
 _BLOCK_CELLS = 2**16  # number of log probabilities of a family, which stay in cache
 
@@ -60,7 +60,7 @@ class Weighted(LogLinear):
         fits &= len(self.tables) in (0, codings) and len(self.further) in (0, self.apart)
         fits &= 0 <= self.apart < codings
         for i, tables in enumerate(self.tables if fits else ()):
-            cards, scopes = self._in_coding(i).cards, self.structure.scopes
+            cards, scopes = self.in_coding(i).cards, self.structure.scopes
             expected = [tuple([cards[v] for v in scope]) for scope in scopes]
             fits &= expected == [(*t.cards, cards[-1]) if t.root else t.cards for t in tables]
             lengths = [len(by_depth(p, len(t.cards))) for p, t in zip(self.powers, tables, strict=False)]
@@ -91,7 +91,7 @@ class Weighted(LogLinear):
         if recipe is not None and preparation is not None and isinstance(preparation.discretizer, MovedCuts):
             coarse = replace(preparation, discretizer=preparation.discretizer.at_times[number])
             recipe = replace(recipe, preparation=coarse)
-        structure = replace(self._in_coding(number), recipe=recipe)
+        structure = replace(self.in_coding(number), recipe=recipe)
         if not self.tables:
             return structure
         tables = self.tables[number]
@@ -106,19 +106,14 @@ class Weighted(LogLinear):
         return replace(self.structure, cpts=tuple([table.conditional(family) for table, family in families]))
 
     @cached_property
-    def _terms(self) -> Any:
+    def _terms(self) -> tuple[list[FineTable], list[tuple[int, int, Term]]]:
         """The tables of sums over discretizations, and the terms for which they would be large."""
         return make_fine_terms(self) if self.coarsenings else ([], make_terms(self))
 
-    def _logs(self, codes: Codes) -> Iterator[tuple[int, Array]]:
+    def values_at(self, codes: Codes) -> Iterator[tuple[int, Array]]:
         tables, others = self._terms
-        for family, features, cards, logs in tables:
-            cells = np.zeros(codes.shape[1], dtype=np.intp)
-            for i, card in zip(features, cards, strict=True):
-                cells *= card
-                cells += codes[i]
-                cells += 1
-            yield family, logs.take(cells, axis=0)
+        for table in tables:
+            yield table.family, table.at(codes)
         views = recode(codes[: len(self.features)], self.coarsenings) if others else codes[None]
         for family, view, term in others:
             yield family, term.logs(views[view])
@@ -133,9 +128,9 @@ class Weighted(LogLinear):
         """Return the structure with tables, without powers."""
         if not self.coarsenings:
             return replace(self.structure, recipe=self.recipe).estimate(data, prior)
-        return self._stacked(data, prior).split()
+        return self.learn_tables(data, prior).split()
 
-    def _stacked(self, data: Dataset, prior: Any) -> Stacked:
+    def learn_tables(self, data: Dataset, prior: Any) -> Stacked:
         """Return the structure with the tables of all prefixes of the families in each discretization."""
         return Stacked.learn(self, data, prior)
 
@@ -165,7 +160,7 @@ class Stacked(LogLinear):
         origin = renewed(x, structure=structure, tables=(), powers=(), learned={}, fading=None)
         coded = recode(data.codes[:-1], x.coarsenings)
         codes = np.concatenate([coded, np.broadcast_to(data.codes[-1], (len(coded), 1, len(data)))], axis=1)
-        cards = np.array([origin._in_coding(i).cards for i in range(len(codes))])
+        cards = np.array([origin.in_coding(i).cards for i in range(len(codes))])
         varies = x.coarsenings[0].changes if x.coarsenings else lambda scope: False
         groups = learn_groups(structure.scopes, cards, codes, data, prior, varies)
         return cls(origin, codes, groups, (1.0,) * len(structure.scopes), structure.depth, x.recipe)
@@ -211,7 +206,7 @@ class Stacked(LogLinear):
             further=self.further,
         )
 
-    def _logs(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
+    def values_at(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
         coded = recode(codes[: len(self.features)], self.coarsenings)
         for group in self.groups:
             n = min(1 + self.most_parents, group.stack.cards.shape[1])
@@ -248,7 +243,7 @@ class Stacked(LogLinear):
         total = np.zeros((codes.shape[1], len(self.known_levels[-1])))
         for start in range(0, codes.shape[1], BLOCK_ROWS):
             block = slice(start, start + BLOCK_ROWS)
-            for _, logs in self._logs(codes[:, block], left_out.take(block)):
+            for _, logs in self.values_at(codes[:, block], left_out.take(block)):
                 total[block] += logs
         return total
 
@@ -261,9 +256,7 @@ class Stacked(LogLinear):
     @cached_property
     def apart_families(self) -> list[Positions]:
         """The families that have levels in each discretization that is apart."""
-        cards = [
-            self.origin._in_coding(i).cards for i in range(len(self.codes) - self.apart, len(self.codes))
-        ]
+        cards = [self.origin.in_coding(i).cards for i in range(len(self.codes) - self.apart, len(self.codes))]
         return [self._varying[np.array(card)[self._varying] > 1] for card in cards]
 
     def left_out_odds(
