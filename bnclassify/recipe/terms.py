@@ -137,7 +137,7 @@ def make_terms(x: LogLinear) -> list[tuple[int, int, Term]]:
 
 
 class FineTable(NamedTuple):
-    """The sum of the terms of a family over discretizations, (cells, classes), by fine codes, missing first."""
+    """The sum of the terms of a family over discretizations, (cells, classes), by fine codes, -1 first."""
 
     family: int
     features: Scope
