@@ -221,7 +221,7 @@ def test_weights_are_at_their_optimum(case: str, monkeypatch: pytest.MonkeyPatch
     shared, columns = [rng.normal(size=(k, 2, n)) for k in (5, 3)], rng.normal(size=(n, 6))
     kept = sparse.csr_array(columns) if case == "sparse" else columns
     counts, classes = rng.integers(0, 3, n).astype(float), rng.integers(3, size=n)
-    problem = powers.Terms(shared, classes, counts, Design(kept))
+    problem = powers.Problem(shared, classes, counts, Design(kept))
     ridges, mean = rng.uniform(0.5, 3, problem.size), rng.normal(size=problem.size)
 
     def objective(of_shared: Array, of_columns: Array) -> float:

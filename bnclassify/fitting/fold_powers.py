@@ -28,7 +28,7 @@ from ..network.priors import Method
 from ..recipe.cases import as_cases, class_ranks, in_order
 from ..recipe.leave_one_out import LeaveOneOut, LeaveOneOutSummary
 from ..recipe.powered import Powered
-from ..recipe.powers import COMMON_PRECISION, Terms, common_power, log_likelihood, maximize, odds
+from ..recipe.powers import COMMON_PRECISION, Problem, common_power, log_likelihood, maximize, odds
 from ..recipe.weighted import with_at_most
 from .rounds import RowFold, raw_rows, split_cases
 
@@ -85,7 +85,7 @@ class FoldOdds:
         free = np.ones(len(means), dtype=bool)
         while free.any():
             offset = self.offset + np.tensordot(found[~free], self.odds[~free], 1)
-            problem = Terms([self.odds[free]], self.classes, self.counts, offset=offset)
+            problem = Problem([self.odds[free]], self.classes, self.counts, offset=offset)
             ridges = np.array([*[_PRECISION] * len(mean), _STEP_PRECISION])[: len(means)][free]
             found[free], *_ = maximize(problem, means[free], ridges, found[free])
             low = free & (found < least)
@@ -123,7 +123,7 @@ def fit_by_folds(
     rows = in_order(as_cases(rows)) if weighs else rows
     cases = rows.size if rows.cases is None else min(rows.size, len(np.unique(rows.cases)))
     several_classes = len(rows) > 0 and np.ptp(rows.codes[-1]) > 0
-    folds = _Folds(x, dataset, rows, learn, number, weighs, rng)
+    folds = _LeftOutFolds(x, dataset, rows, learn, number, weighs, rng)
     if weighs and isinstance(method, LeaveOneOut) and method.weights:
         return _weighed(x, rows, method, folds, has_folds=cases >= 2 * number and several_classes)
     [fitted] = learn(x, rows)
@@ -148,7 +148,7 @@ def _with_power(method: Method, x: Model, found: FoldOdds | None, rows: Dataset)
     return Powered(x, power, x.recipe, {"leave_one_out": replace(summary, power=power)})
 
 
-def _weighed(x: Model, rows: Dataset, method: LeaveOneOut, folds: _Folds, *, has_folds: bool) -> Model:
+def _weighed(x: Model, rows: Dataset, method: LeaveOneOut, folds: _LeftOutFolds, *, has_folds: bool) -> Model:
     """Return the sum of logistic regression and of the models without and with feature parents.
 
     With powers r, a and b, the score is r·regression + (a − b)·without + b·with: b moves from the one to the
@@ -185,7 +185,7 @@ def _summary_of(x: Model) -> LeaveOneOutSummary:
 
 
 @dataclass(frozen=True, eq=False)
-class _Folds:
+class _LeftOutFolds:
     """Training data in folds, and the models that are learned without each fold."""
 
     x: Model

@@ -290,7 +290,7 @@ def _parents_in_turns(views: Sequence[Dataset], k: int) -> dict[Hashable, tuple[
     rank = by_contents[_descending(relevance[by_contents])]
     information = pair_statistics(data, range(d), d).information
     parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(names, ())
-    scores = [_Scores(view) for view in views]
+    scores = [_LeftOutScores(view) for view in views]
     for place, child in enumerate(rank.tolist()[:_MOST_CHILDREN]):
         earlier = by_contents[np.isin(by_contents, rank[:place])]
         informative = earlier[_descending(information[child, earlier])]
@@ -302,7 +302,9 @@ def _parents_in_turns(views: Sequence[Dataset], k: int) -> dict[Hashable, tuple[
     return parents
 
 
-def _gains(scores: Sequence[_Scores], child: int, candidates: Sequence[int], among: Sequence[int]) -> Array:
+def _gains(
+    scores: Sequence[_LeftOutScores], child: int, candidates: Sequence[int], among: Sequence[int]
+) -> Array:
     """Return the gain of each candidate as a parent: its own, or half of that of a pair with another.
 
     Example: the class is the parity of three columns. No single parent of a column has a gain, but the pair
@@ -323,7 +325,7 @@ def _descending(values: Array) -> Positions:
     return np.argsort(-values.round(9), kind="stable")
 
 
-class _Scores:
+class _LeftOutScores:
     """The scores of the classes at rows by naive Bayes, each without the row."""
 
     def __init__(self, data: Dataset) -> None:

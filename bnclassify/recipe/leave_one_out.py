@@ -26,12 +26,10 @@ from .log_linear import LogLinear
 from .powers import Powers, best_powers, log_likelihood
 from .prior import check_prefix_prior
 from .refined import TERMS
-from .refinement import Fit, HeldOutOdds, HeldOutTerms, Refinement
+from .refinement import HeldOutOdds, HeldOutTerms, Refinement, WeightedFit
 from .tables import LeftOut
 from .weighted import Weighted
 
-_ALMOST = 1 - 1e-9  # largest share of rows in which a feature is known that some rows lack
-_BLOCK_CELLS = 2**16  # number of log probabilities of a family, which stay in cache
 _MOST_CELLS = 2**25  # maximum number of odds of all terms, 256 MiB
 _LEAST_CASES = 5  # with several rows
 _FOLDS = 10  # of cases with several rows, which are held out in turn
@@ -185,7 +183,7 @@ class LeaveOneOut(Method):
         else:
             single = tuple(powers.single.tolist())
             model = renewed(held.terms.stacked, powers=single, most_parents=depth, fading=held.fading)
-            fit = Fit(model, powers.objective, powers.log_likelihood)
+            fit = WeightedFit(model, powers.objective, powers.log_likelihood)
         summary = LeaveOneOutSummary(
             powers.common, fit.objective, fit.log_likelihood, depth, held.represented, fit.ridges
         )

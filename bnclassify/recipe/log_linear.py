@@ -28,7 +28,7 @@ from ..network.factors import Factor
 from .codings import Coarsening
 from .incomplete import Fading, evidence_in_trees, make_tree, some
 from .tables import PrefixTable, class_probabilities
-from .terms import Power, Term, make_terms
+from .terms import Power, RaisedTable, make_terms
 
 if TYPE_CHECKING:
     from .weighted import Stacked
@@ -284,7 +284,7 @@ class LogLinear(BuiltOn):
 
     def described_terms(self) -> tuple[tuple[Any, ...], bool, tuple[Scale, ...]]:
         """Return the terms, without marginalization, and their scales."""
-        families: dict[int, list[tuple[int, Term]]] = {}
+        families: dict[int, list[tuple[int, RaisedTable]]] = {}
         for family, position, term in make_terms(self):
             families.setdefault(family, []).append((position, term))
         self._check_size([[term for _, term in found] for found in families.values()])
@@ -294,7 +294,7 @@ class LogLinear(BuiltOn):
         )
         return tuple([table for tables in described for table in tables]), False, ()
 
-    def _check_size(self, families: Sequence[Sequence[Term]]) -> None:
+    def _check_size(self, families: Sequence[Sequence[RaisedTable]]) -> None:
         """Raise a ValueError if the terms of families have too many cells, also if `_joined` joins them."""
         n_classes, sizes = len(self.known_levels[-1]), []
         for terms in families:
@@ -312,7 +312,7 @@ class LogLinear(BuiltOn):
                 "discretization such as discretize='mdlp'."
             )
 
-    def _describe_term(self, family: int, position: int, term: Term) -> Table:
+    def _describe_term(self, family: int, position: int, term: RaisedTable) -> Table:
         """Return a term as a table of all values of its features, in a discretization."""
         owner = family if family < len(self.features) else -1
         cards = tuple([card + 1 for card in (term.table.cards[1:] if owner < 0 else term.table.cards)])

@@ -74,7 +74,7 @@ def _log_total(total: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
+class Problem:
     """The terms of a problem at rows with observed classes and weights ``counts``.
 
     ``shared`` are arrays of (terms, classes − 1, rows) odds, with one weight per term. ``columns`` have one
@@ -257,7 +257,7 @@ def best_powers(
     begin = 1.0 if start is None else start.common
     common = common_power(terms.sum(axis=0), classes, weights, begin, offset)
     mean = np.full(len(terms), common)
-    problem = Terms([terms], classes, weights, offset=offset)
+    problem = Problem([terms], classes, weights, offset=offset)
     single, total, _ = maximize(
         problem, mean, np.full(len(terms), PRECISION), mean if start is None else start.single
     )
@@ -270,12 +270,12 @@ def common_power(
     total: Array, classes: Codes, weights: Array, start: float = 1.0, offset: Array | float = 0.0
 ) -> float:
     """Return the best power of the sum of all terms, (classes − 1, rows) odds."""
-    problem = Terms([total[None]], classes, weights, offset=offset)
+    problem = Problem([total[None]], classes, weights, offset=offset)
     return float(maximize(problem, np.ones(1), np.full(1, COMMON_PRECISION), np.array([start]))[0][0])
 
 
 def maximize(
-    x: Terms,
+    x: Problem,
     mean: Array,
     ridges: Array,
     start: Array,
@@ -285,7 +285,7 @@ def maximize(
     """Return the weights w that maximize Σ v ln P(y) − ½ Σ λ (w − mean)², and odds and posteriors of rows.
 
     Newton's method with steps halved until the objective increases. Conjugate gradients find the steps, with
-    an earlier Hessian, possibly of a subset of rows, as preconditioner; see `Terms.curvature`.
+    an earlier Hessian, possibly of a subset of rows, as preconditioner; see `Problem.curvature`.
     """
     weights, total = start, x.offset + x.odds(start)
 
@@ -318,7 +318,7 @@ def maximize(
     return weights, total, np.exp(total - _log_total(total))
 
 
-def _times_curvature(x: Terms, posteriors: Array, ridges: Array, weights: Array) -> Array:
+def _times_curvature(x: Problem, posteriors: Array, ridges: Array, weights: Array) -> Array:
     return x.curved(weights, posteriors) + ridges * weights
 
 
@@ -389,7 +389,7 @@ def _root_of_curvature(terms: Array, weights: Array, posteriors: Array) -> Array
 
 
 def weigh_blocks(
-    x: Terms, mean: Array, blocks: Positions, ridges: Sequence[float], *, search: bool = True
+    x: Problem, mean: Array, blocks: Positions, ridges: Sequence[float], *, search: bool = True
 ) -> tuple[Array, Array, Array]:
     """Return the best weights around their means, the odds of the rows, and the ridges of all blocks.
 

@@ -45,13 +45,13 @@ def learn_masses(
     families: Sequence[Sequence[PrefixCounts]], cards: Sequence[Positions], of_class: Sequence[bool]
 ) -> list[list[Array]]:
     """Return the concentrations of the prefixes of families, one per coding (row of ``cards``)."""
-    search = _Search(families, cards, of_class)
+    search = _Concentrations(families, cards, of_class)
     for _ in back_off(max(map(len, families), default=0), search.read, search.mass):
         pass
     return search.masses
 
 
-class _Search:
+class _Concentrations:
     """The families of `learn_masses`, and the concentrations chosen so far."""
 
     def __init__(
@@ -135,12 +135,12 @@ def best_concentrations(
     for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
         of_cells, of_rows = slice(cells[start], cells[end]), slice(rows[start], rows[end])
         found = counts[of_cells], bases[of_cells], sizes[start:end], totals[of_rows], total_sizes[start:end]
-        result[start:end] = _solve(_Evidence.of(*found))
+        result[start:end] = _solve(_Likelihoods.of(*found))
     return result
 
 
 @dataclass(frozen=True)
-class _Evidence:
+class _Likelihoods:
     """The log marginal likelihoods of tables as functions of their concentrations m, up to constants.
 
     An entry adds sign · (ln Γ(m · base + count) − ln Γ(m · base)): the count and base of a cell, and, with a
@@ -174,7 +174,7 @@ class _Evidence:
     @classmethod
     def of(
         cls, counts: Array, bases: Array, sizes: Positions, totals: Array, total_sizes: Positions
-    ) -> _Evidence:
+    ) -> _Likelihoods:
         """Return the evidence of tables from their cells and totals, those of the first table first."""
         every, seen = np.arange(len(sizes)), totals > 0
         totals = totals[seen]
@@ -187,12 +187,12 @@ class _Evidence:
             np.bincount(tables, minlength=len(sizes)),
         )
 
-    def take(self, tables: Positions) -> _Evidence:
+    def take(self, tables: Positions) -> _Likelihoods:
         """Return the evidence of some tables, which may be repeated."""
         sizes = self.sizes[tables]
         starts = (self.sizes.cumsum() - self.sizes)[tables] - (sizes.cumsum() - sizes)
         entries = np.repeat(starts, sizes) + np.arange(sizes.sum())
-        return _Evidence(self.counts[entries], self.bases[entries], self.signs[entries], sizes)
+        return _Likelihoods(self.counts[entries], self.bases[entries], self.signs[entries], sizes)
 
     def __call__(self, m: Array) -> Array:
         """Return the values at one concentration per table."""
@@ -212,7 +212,7 @@ class _Evidence:
         return result
 
 
-def _solve(evidence: _Evidence) -> Array:
+def _solve(evidence: _Likelihoods) -> Array:
     """Return the best concentration of each table: the largest local maximum."""
     slopes = np.stack([evidence.slopes(float(m)) for m in _GRID], axis=1)
     is_top = (slopes[:, :-1] > 0) & (slopes[:, 1:] <= 0)
@@ -236,7 +236,7 @@ def _solve(evidence: _Evidence) -> Array:
     return result
 
 
-def _cross(evidence: _Evidence, a: Array, b: Array, slope_a: Array, slope_b: Array) -> Array:
+def _cross(evidence: _Likelihoods, a: Array, b: Array, slope_a: Array, slope_b: Array) -> Array:
     """Return the zero of the slope of each table in ln m, between a and b, by the Anderson–Björck method."""
     active = np.ones(len(a), dtype=bool)
     for _ in range(_ROUNDS):

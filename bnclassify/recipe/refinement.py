@@ -21,7 +21,7 @@ from .incomplete import Fading
 from .log_linear import LogLinear
 from .powers import (
     PRECISION,
-    Terms,
+    Problem,
     log_likelihood,
     maximize,
     odds,
@@ -54,7 +54,7 @@ _RIDGES = {
 
 
 class Block(NamedTuple):
-    """Terms of one kind: (terms, classes − 1, rows) odds with a weight each, or columns, one per class."""
+    """Problem of one kind: (terms, classes − 1, rows) odds with a weight each, or columns, one per class."""
 
     name: str
     odds: Array | None = None
@@ -67,7 +67,7 @@ class Block(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class WeightedFit:
     """A model with the best weights, its objective and log-likelihood, and the precisions of the weights."""
 
     model: LogLinear
@@ -107,7 +107,7 @@ class HeldOutOdds(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HeldOutTerms:
-    """Terms of training rows, and the odds by each of them at rows that are held out.
+    """Problem of training rows, and the odds by each of them at rows that are held out.
 
     ``counts`` are the weights of the rows, and ``represented`` is how many training rows they stand for. At
     incomplete rows, all terms count ``kept``, and ``offset`` are the odds of what is added to them.
@@ -167,7 +167,7 @@ class HeldOutTerms:
         intercept = np.ones(len(self.rows)) if self.kept is None else self.kept
         columns = _beside([*[c for _, _, c in of_terms if c is not None], Design(intercept[:, None])])
         none = np.empty((0, n_classes - 1, len(self.rows)))
-        problem = Terms([none], self.classes, self.counts, columns, self.offset)
+        problem = Problem([none], self.classes, self.counts, columns, self.offset)
         ridges = np.repeat([RIDGE] * (columns.shape[1] - 1) + [_FREE], n_classes - 1)
         nothing = np.zeros(len(ridges))
         by_class = problem.by_class(maximize(problem, nothing, ridges, nothing)[0])
@@ -175,7 +175,7 @@ class HeldOutTerms:
         found = self.terms.assemble(self.terms.stacked.raised(0.0), {}, of_columns, self.fading)
         return renewed(found, intercept=by_class[-1])
 
-    def weigh(self, best: int, single: Array, ridges: Mapping[str, float]) -> Fit:
+    def weigh(self, best: int, single: Array, ridges: Mapping[str, float]) -> WeightedFit:
         """Return the refined model with the best weights, around ``single`` ones of tables number ``best``.
 
         Without ``ridges``, the precisions of the weights by kind of term, they maximize the evidence.
@@ -211,15 +211,15 @@ class HeldOutTerms:
         model = self.terms.assemble(base, of_scales, _split(problem.by_class(weights), blocks), self.fading)
         likelihood = log_likelihood(total, self.classes, self.counts)
         objective = likelihood - 0.5 * float(precisions[kind] @ (weights - mean) ** 2)
-        return Fit(model, objective, likelihood, dict(zip(kinds, precisions.tolist(), strict=True)))
+        return WeightedFit(model, objective, likelihood, dict(zip(kinds, precisions.tolist(), strict=True)))
 
-    def _problem(self, blocks: Sequence[Block]) -> Terms:
+    def _problem(self, blocks: Sequence[Block]) -> Problem:
         """Return the problem of the weights of blocks, first those with one weight per term."""
         shared = [block.odds for block in blocks if block.odds is not None]
         joined = [np.concatenate(shared)] if sum(array.size for array in shared) <= _SMALL else shared
         columns = [block.columns for block in blocks if block.columns is not None]
         side = _beside(columns) if columns else None
-        return Terms(joined, self.classes, self.counts, side, self.offset)
+        return Problem(joined, self.classes, self.counts, side, self.offset)
 
     def _further(self, families: Positions, weights: Array) -> tuple[Power, ...]:
         """Return the powers of all families in a discretization in which some have a table."""
@@ -273,7 +273,7 @@ class Refinement:
 
     @classmethod
     def learn(cls, stacked: Stacked, data: Dataset, asked: Sequence[str]) -> Refinement:
-        """Fit the terms to data, whose numeric columns have numbers."""
+        """WeightedFit the terms to data, whose numeric columns have numbers."""
         names = [name for name in SCALES if name in asked]
         numeric = _numbers(stacked, data)
         numbers = numeric if names or "slopes" in asked else []

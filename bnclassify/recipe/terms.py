@@ -30,7 +30,7 @@ Power: TypeAlias = float | tuple[float, ...]
 """The power of the table of a family, or one power per number 0, 1, … of its feature parents."""
 
 
-class Term:
+class RaisedTable:
     """The log tables of a family times their powers by number of parents.
 
     Their sum is written out as a table, if it is not too large, once rows have been asked for as many values
@@ -113,7 +113,7 @@ def by_depth(power: Power, n: int) -> Array:
     return np.array([0.0] * (n - 1) + [power])
 
 
-def make_terms(x: LogLinear) -> list[tuple[int, int, Term]]:
+def make_terms(x: LogLinear) -> list[tuple[int, int, RaisedTable]]:
     """Return the distinct terms of a model, each with its family and a discretization that has it."""
     class_number, chosen = len(x.features), []
     averaged = x.tables[: len(x.tables) - x.apart]
@@ -131,7 +131,7 @@ def make_terms(x: LogLinear) -> list[tuple[int, int, Term]]:
     allowed = sizes[np.cumsum(sizes) <= _MOST_CELLS_OF_ALL]
     most = min(_MOST_CELLS, allowed.max(initial=0))
     return [
-        (family, position, Term(table, features, powers, most))
+        (family, position, RaisedTable(table, features, powers, most))
         for family, position, table, features, powers in chosen
     ]
 
@@ -154,13 +154,13 @@ class FineTable(NamedTuple):
         return self.logs.take(cells, axis=0)
 
 
-def make_fine_terms(x: LogLinear) -> tuple[list[FineTable], list[tuple[int, int, Term]]]:
+def make_fine_terms(x: LogLinear) -> tuple[list[FineTable], list[tuple[int, int, RaisedTable]]]:
     """Return tables of the sums of terms of families by their fine codes, missing first, and other terms."""
-    families: dict[int, list[tuple[int, int, Term]]] = {}
+    families: dict[int, list[tuple[int, int, RaisedTable]]] = {}
     for found in make_terms(x):
         families.setdefault(found[0], []).append(found)
     tables: list[FineTable] = []
-    others: list[tuple[int, int, Term]] = []
+    others: list[tuple[int, int, RaisedTable]] = []
     for family, terms in families.items():
         features = terms[0][2].features
         cards = tuple([len(x.known_levels[i]) + 1 for i in features])
@@ -275,7 +275,7 @@ class GaussianTerm(Immutable):
 
     def log_density(self, scores: Array, number: int, left_out: LeftOut | None = None) -> Array:
         """Return ln of the predictive density for each class, (rows, classes), without ``left_out`` rows."""
-        (logs,) = _Terms.stack([number], [self]).log_densities(scores, np.isnan(scores).T, left_out)
+        (logs,) = _AlikeTerms.stack([number], [self]).log_densities(scores, np.isnan(scores).T, left_out)
         return np.asarray(logs)
 
     def described(self, owner: int, first: int, number: int, power: float) -> Student:
@@ -333,7 +333,7 @@ def _design(rows: Array, parents: Positions, at: Any = slice(None)) -> Array:
     return np.concatenate([np.ones((*scores.shape[:2], 1)), scores], axis=2)
 
 
-class _Terms(NamedTuple):
+class _AlikeTerms(NamedTuple):
     """Gaussian terms with equally many parents: their numbers and parents, and what they learned, stacked."""
 
     numbers: Positions
@@ -344,7 +344,7 @@ class _Terms(NamedTuple):
     rates: Array
 
     @classmethod
-    def stack(cls, numbers: Sequence[int], terms: Sequence[GaussianTerm]) -> _Terms:
+    def stack(cls, numbers: Sequence[int], terms: Sequence[GaussianTerm]) -> _AlikeTerms:
         """Stack terms of these numbers."""
         parents = np.array([term.parents for term in terms], dtype=np.intp)
         learned = [[getattr(t, name) for t in terms] for name in ("means", "roots", "shapes", "rates")]
@@ -416,10 +416,10 @@ class NumberTerms(Immutable):
         return np.where(np.isnan(numbers), 0.0, columns).T.copy()
 
     @cached_property
-    def _stacked(self) -> list[_Terms]:
+    def _stacked(self) -> list[_AlikeTerms]:
         """The Gaussian terms with equally many parents."""
         groups = alike([term.parents for term in self.gaussians])
-        return [_Terms.stack(group, [self.gaussians[i] for i in group]) for group in groups]
+        return [_AlikeTerms.stack(group, [self.gaussians[i] for i in group]) for group in groups]
 
     def log_densities(self, numbers: Array, scores: Array, left_out: LeftOut | None = None) -> Array:
         """Return the log densities of all numbers, (numbers, rows, classes), 0 if missing."""

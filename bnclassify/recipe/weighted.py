@@ -24,7 +24,7 @@ from .log_linear import LogLinear, shortened
 from .powers import odds
 from .prior import concentrations_of
 from .tables import LeftOut, PrefixTable, class_probabilities
-from .terms import FineTable, Power, Term, by_depth, make_fine_terms, make_terms
+from .terms import FineTable, Power, RaisedTable, by_depth, make_fine_terms, make_terms
 
 _BLOCK_CELLS = 2**16  # number of log probabilities of a family, which stay in cache
 
@@ -106,7 +106,7 @@ class Weighted(LogLinear):
         return replace(self.structure, cpts=tuple([table.conditional(family) for table, family in families]))
 
     @cached_property
-    def _terms(self) -> tuple[list[FineTable], list[tuple[int, int, Term]]]:
+    def _terms(self) -> tuple[list[FineTable], list[tuple[int, int, RaisedTable]]]:
         """The tables of sums over discretizations, and the terms for which they would be large."""
         return make_fine_terms(self) if self.coarsenings else ([], make_terms(self))
 
