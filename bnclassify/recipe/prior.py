@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from ..base.arrays import TOLERANCE, Array, ArrayOf, Positions
+from ..base.arrays import TOLERANCE, Array, Positions
 from ..base.checks import Flag, Real, must_be
 from ..base.immutable import cached_property, record
 from ..frames.dataset import Dataset
@@ -26,7 +26,7 @@ from ..network.priors import (
     is_nested,
 )
 from .counts import PrefixCounts, count_nested, owners
-from .tables import PrefixTable, Stack, back_off
+from .tables import PrefixTable, Stack, shrunk
 
 LEAST, MOST = 0.5, 5000.0
 """The range of concentrations."""
@@ -44,74 +44,73 @@ _BLOCK_CELLS = 2**15  # number of tables that are solved together, so that their
 def learn_masses(
     families: Sequence[Sequence[PrefixCounts]], cards: Sequence[Positions], of_class: Sequence[bool]
 ) -> list[list[Array]]:
-    """Return the concentrations of the prefixes of families, one per coding (row of ``cards``)."""
-    search = _Concentrations(families, cards, of_class)
-    for _ in back_off(max(map(len, families), default=0), search.read, search.mass):
-        pass
-    return search.masses
+    """Return the concentrations of the prefixes of families, one per coding (row of ``cards``).
+
+    The base of a prefix is the distribution of the previous one, so prefix i of all families is learned
+    before prefix i + 1 of any.
+    """
+    learned = [_Nested(*family) for family in zip(families, cards, of_class, strict=True)]
+    for i in range(max(map(len, families), default=0)):
+        present = [family for family in learned if len(family.prefixes) > i]
+        cells = [family.cells(i) for family in present]
+        counts, bases, _, sizes, totals, total_sizes = map(np.concatenate, zip(*cells, strict=True))
+        best = best_concentrations(counts, bases, sizes, totals, total_sizes)
+        ends = np.cumsum([len(family.cards) for family in present])
+        for family, found, masses in zip(present, cells, np.split(best, ends[:-1]), strict=True):
+            family.add(i, found, masses)
+    return [family.masses for family in learned]
 
 
-class _Concentrations:
-    """The families of `learn_masses`, and the concentrations chosen so far."""
+class _Cells(NamedTuple):
+    """The positive counts n(u, x) of a prefix in all codings, their p(x | u) and n(u), and all n(u).
 
-    def __init__(
-        self,
-        families: Sequence[Sequence[PrefixCounts]],
-        cards: Sequence[Positions],
-        of_class: Sequence[bool],
-    ) -> None:
-        self.families, self.cards, self.of_class = families, cards, of_class
-        self.order = sorted(range(len(families)), key=lambda f: -len(families[f]))
-        self.owners = [owners(prefixes, rows) for prefixes, rows in zip(families, cards, strict=True)]
-        self.occurring: list[list[tuple[Any, ...]]] = [
-            [prefix.counts.nonzero() for prefix in prefixes] for prefixes in families
-        ]
-        self.masses: list[list[Array]] = [[] for _ in families]
-        self.sizes: list[Positions] = []
-        self.totals: list[Array] = []
-        self.total_sizes: list[Positions] = []
+    ``sizes`` and ``total_sizes`` are the number of counts and of totals in each coding.
+    """
 
-    def at(self, i: int) -> list[int]:
-        """Return the families that have a prefix i, in descending order of their numbers of prefixes."""
-        return [f for f in self.order if len(self.families[f]) > i]
+    counts: Array
+    bases: Array
+    given: Array
+    sizes: Positions
+    totals: Array
+    total_sizes: Positions
 
-    def read(self, i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
-        """Return the arguments of `back_off` for the positive counts of prefix i of all families."""
-        counts, totals, bases, start = [], [], [], 0
-        self.sizes, self.totals, self.total_sizes = [], [], []
-        for f in self.at(i):
-            prefix, owner, n = self.families[f][i], self.owners[f][i], len(self.cards[f])
-            cells, classes = self.occurring[f][i]
-            configurations = prefix.cells.keys[cells] // prefix.levels
-            counts.append(prefix.counts[cells, classes])
-            totals.append(prefix.totals[configurations, classes])
-            self.sizes.append(np.bincount(owner[configurations], minlength=n))
-            self.totals.append(prefix.totals.ravel())
-            self.total_sizes.append(np.bincount(owner, minlength=n) * prefix.totals.shape[1])
-            if shorter is None:
-                bases.append(1 / self.cards[f][owner[configurations], 0])
-                continue
-            before = self.families[f][i - 1]
-            place: ArrayOf[Any] = np.empty(before.counts.shape, dtype=np.intp)
-            occurring = self.occurring[f][i - 1]
-            place[occurring] = np.arange(start, start + len(occurring[0]))
-            columns = classes if place.shape[1] > 1 else np.zeros_like(classes)
-            bases.append(shorter[place[prefix.cells_before(before)[cells], columns]])
-            start += len(occurring[0])
-        return np.concatenate(counts), np.concatenate(totals), np.concatenate(bases)
 
-    def mass(self, i: int, counts: Array, base: Array) -> Array:
-        """Choose the concentrations of prefix i of all families, and return one per count."""
-        sizes, totals = np.concatenate(self.sizes), np.concatenate(self.totals)
-        best = best_concentrations(counts, base, sizes, totals, np.concatenate(self.total_sizes))
-        start = 0
-        for f in self.at(i):
-            end = start + len(self.cards[f])
-            if self.of_class[f] and i == 0:
-                best[start:end] = 1.0
-            self.masses[f].append(best[start:end])
-            start = end
-        return np.repeat(best, sizes)
+class _Nested:
+    """The prefixes of a family, the concentrations found so far, and the distribution of the last prefix."""
+
+    def __init__(self, prefixes: Sequence[PrefixCounts], cards: Positions, of_class: bool) -> None:
+        self.prefixes, self.cards, self.of_class = prefixes, cards, of_class
+        self.owners = owners(prefixes, cards)
+        self.masses: list[Array] = []
+        self.values = np.empty((0, 1))
+
+    def cells(self, i: int) -> _Cells:
+        """Return the counts of prefix i, with the distribution of the previous prefix as bases."""
+        prefix, owner, n = self.prefixes[i], self.owners[i], len(self.cards)
+        cells, classes = prefix.counts.nonzero()
+        configurations = prefix.cells.keys[cells] // prefix.levels
+        if i == 0:
+            bases = 1 / self.cards[owner[configurations], 0]
+        else:
+            columns = classes if self.values.shape[1] > 1 else np.zeros_like(classes)
+            bases = self.values[prefix.cells_before(self.prefixes[i - 1])[cells], columns]
+        return _Cells(
+            prefix.counts[cells, classes],
+            bases,
+            prefix.totals[configurations, classes],
+            np.bincount(owner[configurations], minlength=n),
+            prefix.totals.ravel(),
+            np.bincount(owner, minlength=n) * prefix.totals.shape[1],
+        )
+
+    def add(self, i: int, found: _Cells, masses: Array) -> None:
+        """Add the concentrations of prefix i, and compute its distribution."""
+        masses = np.ones(len(masses)) if self.of_class and i == 0 else masses
+        self.masses.append(masses)
+        self.values = np.zeros(self.prefixes[i].counts.shape)
+        occurs = self.prefixes[i].counts.nonzero()
+        amounts = np.repeat(masses, found.sizes)
+        self.values[occurs] = shrunk(found.counts, found.given, found.bases, amounts)
 
 
 def best_concentrations(

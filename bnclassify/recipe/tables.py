@@ -35,14 +35,20 @@ def back_off(prefixes: int, read: Read, mass: Callable[[int, Array, Array], Any]
         amount = mass(i, counts, base)
         positive = amount > 0
         if positive is True or np.all(positive):
-            value = np.multiply(base, amount, out=np.empty(counts.shape))
-            value += counts
-            value /= totals + amount
+            value = shrunk(counts, totals, base, amount)
         else:
             observed = totals > 0
             value = np.where(observed, counts / np.where(observed, totals, 1.0), base)
         advance()
         yield value
+
+
+def shrunk(counts: Array, totals: Array, base: Array, amount: Any) -> Array:
+    """Return (n(u, x) + mass · base(x)) / (n(u) + mass) for positive masses."""
+    value: Array = np.multiply(base, amount, out=np.empty(counts.shape))
+    value += counts
+    value /= totals + amount
+    return value
 
 
 @record
