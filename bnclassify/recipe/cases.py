@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,6 +21,7 @@ _MOST_MARKS = 9  # number of times that one of several rows with the same descri
 _MOST_TRIED = (
     16  # of these rows, which usually stand for each other, as all cells of a table with equal counts
 )
+_BLOCK_CELLS = 2**18  # number of values that are described together
 _FEW = 2**10  # number of different rows up to which this is done
 
 Data = TypeVar("Data", bound=Dataset)
@@ -54,6 +56,36 @@ def row_keys(data: Dataset) -> Keys:
     return total
 
 
+class _Block(NamedTuple):
+    """Some columns whose values are described together: (columns, rows) numbers that do not overlap.
+
+    The values of a column begin at its start; ``ranks`` describe the ranks of numbers, 0 in other columns.
+    """
+
+    values: Positions
+    starts: Positions
+    sizes: Positions
+    ranks: Keys
+    mass: Array | None
+
+    @classmethod
+    def of(
+        cls, columns: Sequence[tuple[Positions, int]], is_number: Sequence[bool], mass: Array | None
+    ) -> _Block:
+        """Return the values of columns, with the weights of their rows."""
+        sizes = np.array([size for _, size in columns])
+        starts = sizes.cumsum() - sizes
+        values = np.array([values for values, _ in columns]) + starts[:, None]
+        ranks = [_mixed(np.arange(n), 11) * np.uint64(of) for n, of in zip(sizes, is_number, strict=False)]
+        tiled = None if mass is None else np.tile(mass, len(columns))
+        return cls(values, starts, sizes, np.concatenate(ranks), tiled)
+
+    def describe(self, rows: Keys) -> Keys:
+        """Return a hash of each value from those of its rows."""
+        tiled = np.tile(rows, len(self.values))
+        return _of_values(self.values.ravel(), len(self.ranks), tiled, self.mass) + self.ranks
+
+
 class Contents:
     """Hashes that describe rows and columns by their contents alone.
 
@@ -77,7 +109,10 @@ class Contents:
         if data.cases is not None:  # rows of a case describe each other
             case, n_cases = np.unique(data.cases, return_inverse=True)[1], len(data)
             own = own + _mixed(_of_values(case, n_cases, own + contents, mass), 29)[case]
-        self._features, self._is_number = features, [name in data.numbers for name in data.columns]
+        is_number = [name in data.numbers for name in data.columns]
+        at_once = max(1, _BLOCK_CELLS // max(1, len(data)))
+        starts = range(0, len(features), at_once)
+        self._blocks = [_Block.of(features[i : i + at_once], is_number[i:], mass) for i in starts]
         self._classes, self._mass = (classes, n_classes), mass
         numbers = [data.numbers.get(name) for name in data.columns[:-1]]
         self.shapes = np.array([0.0 if of is None else _shape(of) for of in numbers])
@@ -92,17 +127,16 @@ class Contents:
 
     def _described(self, own: Keys, rows: Keys) -> tuple[Keys, Keys]:
         """Return hashes of rows, one for each row, and of features, after a few rounds."""
-        columns = np.zeros(len(self._features), dtype=np.uint64)
+        columns = [np.zeros(0, dtype=np.uint64)]
         for _ in range(_ROUNDS):
-            total = self._of_classes(rows, 7) + own
-            for i, (values, size) in enumerate(self._features):
-                keys = _of_values(values, size, rows, self._mass)
-                if self._is_number[i]:
-                    keys += _mixed(np.arange(size), 11)
-                columns[i] = _mixed(keys, 13).sum(dtype=np.uint64)
-                total += _mixed(keys + columns[i], 17)[values]
+            total, columns = self._of_classes(rows, 7) + own, columns[:1]
+            for block in self._blocks:
+                keys = block.describe(rows)
+                columns.append(np.add.reduceat(_mixed(keys, 13), block.starts))
+                described = _mixed(keys + np.repeat(columns[-1], block.sizes), 17)
+                total += described[block.values].sum(axis=0, dtype=np.uint64)
             rows = total
-        return rows, columns
+        return rows, np.concatenate(columns)
 
     def _of_classes(self, rows: Keys, salt: int) -> Keys:
         """Return a hash of the class of each row."""
