@@ -59,10 +59,10 @@ def data(n: int = 60, gaps: float = 0.0) -> pd.DataFrame:
 @pytest.mark.slow
 @pytest.mark.parametrize("gaps", [0.0, 0.2])
 def test_gains_are_those_of_a_loop_over_rows(gaps: float) -> None:
-    from bnclassify.learners.k_dependence import _Scores
+    from bnclassify.learners.k_dependence import LeftOutScores
 
     frame = data(24, gaps=gaps)
-    scores = _Scores(bn.encode(frame))
+    scores = LeftOutScores(bn.encode(frame))
     for child, name in enumerate("abcd"):
         others = [i for i in range(4) if i != child]
         for parents in [*combinations(others, 1), *combinations(others, 2)]:
@@ -110,12 +110,12 @@ def test_parents_of_a_parity_are_found_in_pairs() -> None:
 
 
 def test_columns_that_are_never_observed_together_have_no_gain() -> None:
-    from bnclassify.learners.k_dependence import _Scores
+    from bnclassify.learners.k_dependence import LeftOutScores
 
     frame = data(40)
     frame.loc[:19, "a"] = None
     frame.loc[20:, "b"] = None
     for weights in (None, np.ones(40), np.linspace(0.5, 2, 40)):
-        scores = _Scores(bn.encode(frame, weights=weights))
+        scores = LeftOutScores(bn.encode(frame, weights=weights))
         for child, parents in ((0, [[1]]), (1, [[0]]), (2, [[0, 1]])):
             assert scores.gains(child, np.array(parents)).tolist() == [0]

@@ -290,7 +290,7 @@ def _parents_in_turns(views: Sequence[Dataset], k: int) -> dict[Hashable, tuple[
     rank = by_contents[_descending(relevance[by_contents])]
     information = pair_statistics(data, range(d), d).information
     parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(names, ())
-    scores = [_LeftOutScores(view) for view in views]
+    scores = [LeftOutScores(view) for view in views]
     for place, child in enumerate(rank.tolist()[:_MOST_CHILDREN]):
         earlier = by_contents[np.isin(by_contents, rank[:place])]
         informative = earlier[_descending(information[child, earlier])]
@@ -303,7 +303,7 @@ def _parents_in_turns(views: Sequence[Dataset], k: int) -> dict[Hashable, tuple[
 
 
 def _gains(
-    scores: Sequence[_LeftOutScores], child: int, candidates: Sequence[int], among: Sequence[int]
+    scores: Sequence[LeftOutScores], child: int, candidates: Sequence[int], among: Sequence[int]
 ) -> Array:
     """Return the gain of each candidate as a parent: its own, or half of that of a pair with another.
 
@@ -325,7 +325,7 @@ def _descending(values: Array) -> Positions:
     return np.argsort(-values.round(9), kind="stable")
 
 
-class _LeftOutScores:
+class LeftOutScores:
     """The scores of the classes at rows by naive Bayes, each without the row."""
 
     def __init__(self, data: Dataset) -> None:
