@@ -110,7 +110,7 @@ class Problem:
         for end, terms in zip(self.ends, self.shared, strict=True):
             flat += weights[end - len(terms) : end] @ terms.reshape(len(terms), flat.size)
         if self.columns is not None:
-            of_columns = weights[self.ends[-1] :].reshape(self.columns.shape[1], self.others)
+            of_columns = weights[self.ends[-1] :].reshape(-1, self.others)
             total += self.columns.product(of_columns @ _contrasts(self.others + 1)).T
         return total
 
