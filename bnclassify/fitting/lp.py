@@ -117,9 +117,9 @@ def lp(
         - "parents" (for "weights"): if True, the number of feature parents is chosen, too.
         - "terms" (for "weights"): list of additional terms: "gaussians" or "zscores" (log density of a number
           given the class and up to eight other numbers), "densities" (given the class alone), "slopes" (a
-          coefficient per class), "shifts" (a constant per class and level), "depths" (tables with fewer
-          parents), "codings" (tables of further discretizations), "gaps" (a constant per class for a missing
-          value).
+          coefficient per class), "shifts" (a constant per class and level), "steps" (the same per interval of
+          MDLP, with ``discretize="averaged_mdlp"``), "depths" (tables with fewer parents), "codings" (tables
+          of further discretizations), "gaps" (a constant per class for a missing value).
         - "blend" (for "weights"): if True, the scores of a logistic regression with the same terms are added,
           and folds estimate a power of each. With "parents", the step from the model without feature parents
           to the model with them has a power, too.

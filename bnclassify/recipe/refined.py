@@ -25,12 +25,12 @@ from .tables import PrefixTable
 from .terms import NumberTerms
 from .weighted import Stacked
 
-TERMS = ("gaussians", "zscores", "densities", "slopes", "shifts", "depths", "codings", "gaps")
+TERMS = ("gaussians", "zscores", "densities", "slopes", "shifts", "steps", "depths", "codings", "gaps")
 """The terms that can be added, in the order of `feature_weights`."""
 
 _POINTS = 256  # at which a curve is evaluated between cut points
 
-ADDITIVE = ("densities", "slopes", "shifts", "codings", "gaps")
+ADDITIVE = ("densities", "slopes", "shifts", "steps", "codings", "gaps")
 """The terms that depend on one feature each: together, the model is a sum of one effect per feature."""
 
 

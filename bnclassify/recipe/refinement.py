@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -48,9 +48,17 @@ _RIDGES = {
     "densities": 30.0,
     "slopes": 10.0,
     "shifts": 10.0,
+    "steps": 10.0,
     "gaps": 10.0,
 }
 """The initial precision of the weights of each term in the search by evidence."""
+
+
+OF_REGRESSION = ("slopes", "shifts", "gaps")
+"""The columns of the logistic regression that is added to the model."""
+
+Shifts: TypeAlias = list[tuple[int, Positions]]
+"""Features, each with the number of the shift of each of its levels, -1 for none and for missing values."""
 
 
 class Block(NamedTuple):
@@ -162,8 +170,9 @@ class HeldOutTerms:
         return blocks
 
     def regress(self) -> Refined:
-        """Return the ridge logistic regression of the class on the columns, without tables."""
-        of_terms, n_classes = self.columns(), self.terms.data.cards[-1]
+        """Return the ridge logistic regression of the class on columns, without tables."""
+        of_terms = [block for block in self.columns() if block.name in OF_REGRESSION]
+        n_classes = self.terms.data.cards[-1]
         intercept = np.ones(len(self.rows)) if self.kept is None else self.kept
         columns = _beside([*[c for _, _, c in of_terms if c is not None], Design(intercept[:, None])])
         none = np.empty((0, n_classes - 1, len(self.rows)))
@@ -304,6 +313,8 @@ class Refinement:
             result["slopes"] = Design(self.of_numbers[0].scores(self.values))
         if self.shifted:
             result["shifts"] = _indicators(self.data, self.shifted)
+        if self.stepped:
+            result["steps"] = _indicators(self.data, self.stepped)
         if self.gappy:
             result["gaps"] = Design((self.data.codes[list(self.gappy)] < 0).T.astype(np.float64))
         return result
@@ -315,8 +326,17 @@ class Refinement:
         return tuple(np.flatnonzero(missing).tolist())
 
     @cached_property
-    def shifted(self) -> list[tuple[int, Positions]]:
-        """The features with shifts, each with its levels that have one, the most frequent ones."""
+    def stepped(self) -> Shifts:
+        """The numeric features with a shift per interval of MDLP, which several levels share."""
+        if "steps" not in self.asked or not self.stacked.apart:
+            return []
+        maps = self.stacked.coarsenings[-self.stacked.apart].maps
+        chosen = [(i, places) for i, places in enumerate(maps) if i in self.numeric and places is not None]
+        return [(i, places.astype(np.intp)) for i, places in chosen if places.max() > 0]
+
+    @cached_property
+    def shifted(self) -> Shifts:
+        """The features with a shift per level, of the most frequent levels."""
         data, numeric = self.data, self.numeric
         if "shifts" not in self.asked:
             return []
@@ -328,8 +348,8 @@ class Refinement:
                 count[: len(labels) - (labels[-1:] == (MISSING,))] = 0
             counts.append(count)
         too_rare = np.sort(np.concatenate([[0.0], *counts]))[:-_MOST_SHIFTS][-1:].max(initial=0)
-        shifted = [(i, np.flatnonzero(count > too_rare)) for i, count in enumerate(counts)]
-        return [(i, levels) for i, levels in shifted if len(levels)]
+        kept = [np.append(count > too_rare, False) for count in counts]
+        return [(i, np.where(has, has.cumsum() - 1, -1)) for i, has in enumerate(kept) if has.any()]
 
     def held_out(self, rows: Positions, left_out: LeftOut, depths: Sequence[int]) -> HeldOutOdds:
         """Return the odds by tables with these numbers of parents, and by Gaussian terms, at rows."""
@@ -346,16 +366,18 @@ class Refinement:
         terms = [
             replace(t, powers=of_scales.get(t.name, np.zeros(len(t.gaussians)))) for t in self.of_numbers
         ]
-        d, n_classes = len(base.features), self.data.cards[-1]
+        d = len(base.features)
         shifts: list[Array | None] = [None] * d
         gaps: list[Array | None] = [None] * d
         if "slopes" in by_class:
             terms[0] = replace(terms[0], slopes=by_class["slopes"])
-        start = 0
-        for i, levels in self.shifted if "shifts" in by_class else ():
-            table = np.zeros((self.data.cards[i] + 1, n_classes))
-            table[levels] = by_class["shifts"][start : start + len(levels)]
-            start, shifts[i] = start + len(levels), table
+        for name, chosen in {"shifts": self.shifted, "steps": self.stepped}.items():
+            start = 0
+            for i, places in chosen if name in by_class else ():
+                of_places = by_class[name][start : start + places.max() + 1]
+                table = np.where(places[:, None] >= 0, of_places[places], 0.0)
+                shifts[i] = table if shifts[i] is None else shifts[i] + table
+                start += len(of_places)
         for place, i in enumerate(self.gappy if "gaps" in by_class else ()):
             gaps[i] = by_class["gaps"][place]
         return Refined(
@@ -369,19 +391,17 @@ class Refinement:
         )
 
 
-def _indicators(data: Dataset, chosen: Sequence[tuple[int, Positions]]) -> Design:
-    """Return the indicators of chosen levels of columns, (rows, levels), as a sparse array."""
+def _indicators(data: Dataset, chosen: Shifts) -> Design:
+    """Return the indicators of the shifts of columns, (rows, shifts), as a sparse array."""
     from scipy import sparse  # slow to import
 
-    sizes = [len(levels) for _, levels in chosen]
-    rows, places = [], []
-    for (i, levels), start in zip(chosen, np.cumsum([0, *sizes]).tolist(), strict=False):
-        place = np.full(data.cards[i] + 1, -1)
-        place[levels] = start + np.arange(len(levels))
-        found = place[data.codes[i]]
+    sizes = [int(places.max()) + 1 for _, places in chosen]
+    rows, columns = [], []
+    for (i, places), start in zip(chosen, np.cumsum([0, *sizes]).tolist(), strict=False):
+        found: Positions = places[data.codes[i]]
         rows.append(np.flatnonzero(found >= 0))
-        places.append(found[rows[-1]])
-    at = np.concatenate(rows), np.concatenate(places)
+        columns.append(start + found[rows[-1]])
+    at = np.concatenate(rows), np.concatenate(columns)
     return Design(sparse.csr_array((np.ones(len(at[0])), at), shape=(len(data), sum(sizes))))
 
 
