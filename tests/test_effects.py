@@ -48,7 +48,7 @@ def pima() -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def curves(pima: pd.DataFrame) -> Any:
     """The default as a sum of curves: tables, densities and slopes."""
-    terms = ("densities", "slopes", "shifts", "codings", "gaps")
+    terms = ("densities", "slopes", "shifts", "steps", "codings", "gaps")
     return bn.bnc("nb", "diabetes", pima, held_out_args={"terms": terms})
 
 

@@ -354,6 +354,26 @@ def test_only_frequent_levels_have_shifts(monkeypatch: pytest.MonkeyPatch) -> No
     assert shifted == [["a", "b"], ["p", "q"]]
 
 
+def test_steps_are_shifts_of_intervals_by_mdlp() -> None:
+    """A bump, which neither a slope nor nine tables by quantiles describe as sharply as its own intervals."""
+    rng = np.random.default_rng(0)
+    x = rng.uniform(size=900)
+    labels = np.where((x > 0.41) & (x < 0.47), "in", np.where(rng.uniform(size=900) < 0.5, "low", "high"))
+    frame = pd.DataFrame({"x": x, "class": labels})
+    args = {"backoff": True, "held_out": "weights", "held_out_args": {"terms": ["steps"]}}
+    model = bn.bnc("nb", "class", frame, discretize="averaged_mdlp", **args)
+    mdlp = bn.bnc("nb", "class", frame, discretize="mdlp", smooth=1)
+    [shifts] = model.shifts
+    middle = np.array([0.0, *model.preparation.discretizer.cuts["x"]]) + 1e-9
+    intervals = bn.preparation(mdlp).discretizer.cuts["x"]
+    of_interval = np.searchsorted(intervals, middle)
+    assert len(intervals) >= 2
+    assert np.abs(shifts[:-1]).max() > 0.1
+    for interval in np.unique(of_interval):
+        own = shifts[:-1][of_interval == interval]
+        np.testing.assert_array_equal(own, np.broadcast_to(own[0], own.shape))
+
+
 def test_one_class_or_few_rows() -> None:
     """Columns may be constant, or missing in most rows, and classes may have one row."""
     frame = trips(12, gaps=0.5).assign(same=1.5, huge=np.linspace(-1, 1, 12) * 1e300)
