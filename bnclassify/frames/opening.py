@@ -21,7 +21,7 @@ from .partitions import Memo, Partitions
 from .reading import Reading
 from .records import Records
 from .schema import ALL, Columns, Known, Schema
-from .sources import AnyFrame, Source, converted, find_source
+from .sources import AnyFrame, Source, converted, find_source, in_pandas
 from .survey import numbers_among, survey
 
 InPandas: TypeAlias = pd.DataFrame | Dataset
@@ -40,7 +40,7 @@ def group_labels(dataset: Any, groups: Any, targets: Collection[Hashable] = ()) 
 
     ``groups`` is the name of a column, but not of a target, or one label per row.
     """
-    rows, labels = open_data(dataset), converted(groups)
+    rows, labels = open_data(dataset), in_pandas(groups)
     if not isinstance(rows, Frame | Dataset):
         raise TypeError("groups must be None if data are partitioned; got groups. Use rows in memory.")
     if names_column(groups):
