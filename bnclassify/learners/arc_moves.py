@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import TOLERANCE, Array, Mask
+from ..base.arrays import TOLERANCE, Array, Mask, Positions
 from ..base.calls import Bar, progress_bar
 from ..base.checks import Instance, ListOf, OneOf, must_be
 from ..base.graphs import ChangingDag, find_cycle
@@ -207,10 +207,12 @@ class HillClimber:
         self.parents = [list(ps) for ps in parents]
         n = len(self.parents)
         self._graph = ChangingDag(n, [(p, v) for v, ps in enumerate(parents) for p in ps])
-        # Gains of the addition, whether or not it closes a cycle, and the deletion of each arc, (from, to).
-        self._added, self._deleted = np.full((2, n, n), -np.inf)
-        self._local = np.zeros(n)
+        # Gains of the addition and the deletion of each arc, (to, from), and of additions that close no
+        # cycle, with the largest to each variable; -inf if it is impossible.
+        self._added, self._deleted, self._open = np.full((3, n, n), -np.inf)
+        self._largest, self._local = np.full(n, -np.inf), np.zeros(n)
         self._score(*range(n))
+        self._reopen(range(n))
 
     @property
     def score(self) -> float:
@@ -225,27 +227,39 @@ class HillClimber:
     def gains(self) -> Array:
         """Return the gain of each operation on each arc, (operations, from, to), -inf if impossible."""
         gains = np.full((len(MOVES), *self._added.shape), -np.inf)
-        sources, targets = self._graph.present()
-        if "add" in self.limits.moves:
-            np.copyto(gains[0], self._added, where=~self._graph.reach.T)
-        if "delete" in self.limits.moves:
-            gains[1, sources, targets] = self._deleted[sources, targets]
-        if "reverse" in self.limits.moves:
-            turned = self._deleted[sources, targets] + self._added[targets, sources]
-            can_turn = self._graph.reversible(sources, targets)
-            gains[2, sources, targets] = np.where(can_turn, turned, -np.inf)
+        sources, targets, deletions, reversals = self._gains_on_arcs()
+        turns = self._graph.reversible(sources, targets)
+        gains[0] = self._open.T
+        gains[1, sources, targets] = deletions
+        gains[2, sources[turns], targets[turns]] = reversals[turns]
         return gains
+
+    def _gains_on_arcs(self) -> tuple[Positions, Positions, Array, Array]:
+        """Return the ends of the arcs, in order, and the gains of their deletions and reversals."""
+        sources, targets = self._graph.present()
+        deletions, reversals = np.full((2, len(sources)), -np.inf)
+        if "delete" in self.limits.moves:
+            deletions = self._deleted[targets, sources]
+        if "reverse" in self.limits.moves:
+            reversals = self._deleted[targets, sources] + self._added[sources, targets]
+        return sources, targets, deletions, reversals
 
     def best(self, tolerance: float, tabu: Collection[Mask] = ()) -> tuple[ArcMove, float] | None:
         """Return the best move to a network that is not `tabu` and its gain, the first if tied."""
-        gains = self.gains()
-        while (most := float(gains.max(initial=-np.inf))) > -np.inf:
-            place = int((gains >= most - tolerance).argmax())
-            move, gain = _move_at(gains, place)
-            if not tabu or not self._leads_to(move, tabu):
-                return move, gain
-            gains.flat[place] = -np.inf
-        return None
+        on_arcs, refused = self._gains_on_arcs(), list[int]()
+        while (found := self._first(tolerance, *on_arcs)) is not None:
+            operation, source, target = found[0]
+            if not tabu or not self._leads_to(found[0], tabu):
+                break
+            if operation == "add":
+                self._open[target, source] = -np.inf
+                self._largest[target] = self._open[target].max()
+                refused.append(target)
+            else:
+                of_operation = on_arcs[2 if operation == "delete" else 3]
+                of_operation[(on_arcs[0] == source) & (on_arcs[1] == target)] = -np.inf
+        self._reopen(refused)
+        return found
 
     def _leads_to(self, move: ArcMove, networks: Collection[Mask]) -> bool:
         """Whether the network after a move is one of some networks."""
@@ -254,6 +268,34 @@ class HillClimber:
         after[move.target, move.source] |= move.operation == "reverse"
         return any(np.array_equal(after, network) for network in networks)
 
+    def _first(
+        self, tolerance: float, sources: Positions, targets: Positions, deletions: Array, reversals: Array
+    ) -> tuple[ArcMove, float] | None:
+        """Return the first of the moves that tie with the best one."""
+        least: float = max(self._largest.max(initial=-np.inf), deletions.max(initial=-np.inf)) - tolerance
+        better = np.flatnonzero(reversals >= least)  # only these are checked for cycles
+        reversals[better[~self._graph.reversible(sources[better], targets[better])]] = -np.inf
+        least = max(least, reversals.max(initial=-np.inf) - tolerance)
+        if least == -np.inf:
+            return None
+        reached = np.flatnonzero(self._largest >= least)
+        if len(reached):
+            tied: Mask = self._open[reached] >= least
+            source = int(tied.any(axis=0).argmax())
+            target = int(reached[tied[:, source].argmax()])
+            return ArcMove("add", source, target), float(self._open[target, source])
+        operation, gains = "delete", deletions
+        if not (deletions >= least).any():
+            operation, gains = "reverse", reversals
+        at = int((gains >= least).argmax())
+        return ArcMove(operation, int(sources[at]), int(targets[at])), float(gains[at])
+
+    def _reopen(self, targets: Sequence[int] | Positions) -> None:
+        """Update which additions of arcs to some variables close no cycle."""
+        if len(targets) and "add" in self.limits.moves:
+            self._open[targets] = np.where(self._graph.reach[targets], -np.inf, self._added[targets])
+            self._largest[targets] = self._open[targets].max(axis=1)
+
     def draw(self, rng: np.random.Generator) -> tuple[ArcMove, float] | None:
         """Draw one of the possible moves, and return it with its gain."""
         gains = self.gains()
@@ -261,8 +303,9 @@ class HillClimber:
         return _move_at(gains, int(possible[rng.integers(len(possible))])) if len(possible) else None
 
     def make(self, move: ArcMove) -> None:
-        """Make a possible move."""
+        """Make a possible move. Paths change from an end of the arc and its ancestors only."""
         operation, source, target = move
+        changed = self._graph.reach[:, source] | (self._graph.reach[:, target] & (operation == "reverse"))
         if operation == "add":
             self.parents[target].append(source)
             self._graph.add(source, target)
@@ -275,6 +318,8 @@ class HillClimber:
             self._score(source, target)
         else:
             self._score(target)
+        changed[target] = True
+        self._reopen(np.flatnonzero(changed))
 
     def _score(self, *variables: int) -> None:
         """Score families, and their gains by one more or one fewer parent."""
@@ -295,14 +340,15 @@ class HillClimber:
 
     def _score_family(self, variable: int) -> None:
         parents, scores = self.parents[variable], self.scores
-        self._added[:, variable] = self._deleted[:, variable] = -np.inf
+        self._added[variable] = -np.inf
         if len(parents) < self.limits.max_parents:
             option = ~self.limits.forbidden[:, variable]
             option[[variable, *parents]] = False
-            self._added[option, variable] = scores.gains(variable, parents)[option]
+            np.copyto(self._added[variable], scores.gains(variable, parents), where=option)
         score = self._local[variable] = scores.family(variable, parents)
+        self._deleted[variable] = -np.inf
         for parent, others in self._lesser(variable):
-            self._deleted[parent, variable] = scores.family(variable, others) - score
+            self._deleted[variable, parent] = scores.family(variable, others) - score
 
 
 def _move_at(gains: Array, place: int) -> tuple[ArcMove, float]:
