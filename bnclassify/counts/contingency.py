@@ -19,7 +19,6 @@ from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, blocks, code_t
 from ..base.immutable import cached_property
 from ..base.messages import how_to_merge, listed
 from ..frames.dataset import Countable, Dataset
-from ..frames.partitions import Partitions
 
 MAX_CELLS = 2**27
 """Maximum number of cells of a table (1 GiB)."""
@@ -102,9 +101,7 @@ def _stack_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
     cells = prod(shape)
     members = np.array(families, dtype=np.intp).T
     counts = np.empty((len(families), cells))
-    at_once = max(1, min(_BLOCK_ITEMS // max(1, len(data)), _BLOCK_ITEMS // max(1, cells)))
-    for start in range(0, len(families), at_once):
-        block = slice(start, start + at_once)
+    for block in blocks(len(families), _BLOCK_ITEMS, max(len(data), cells)):
         counts[block] = _count_block(data, members[:, block], shape)
     return counts.reshape(len(families), *shape)
 
@@ -403,4 +400,4 @@ class FamilyCountsInParts(FamilyCounts):
 
 def family_counts(data: Countable) -> FamilyCounts:
     """Return the counter of families of data."""
-    return (FamilyCountsInParts if isinstance(data, Partitions) else FamilyCounts)(data)
+    return (FamilyCountsInParts if data.in_parts else FamilyCounts)(data)

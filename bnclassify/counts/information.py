@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
-from ..base.arrays import Array, ArrayOf, Mask, Positions, blocks, xlogx
+from ..base.arrays import Array, ArrayOf, Positions, blocks, xlogx
 from ..frames.dataset import Countable, Dataset
 from .contingency import by_products, count_alike, flat_index, pair_tables
 from .moments import Moments, Observed, known_values, moments_of, number_moments, numbers_of
@@ -85,17 +85,6 @@ _CACHED_CELLS = 2**17  # number of them whose logs are added up at once
 _FEW_CELLS, _CELLS_PER_ROW = 2**15, 16  # number of cells above which counting rows one by one is faster
 
 
-def _observed(data: Dataset, columns: Sequence[int]) -> tuple[list[ArrayOf[Any]], Array | None]:
-    """Return the codes of columns, and the weights, of the rows in which all of them are observed."""
-    rows = [data.codes[column] for column in columns]
-    partial = [row for row, column in zip(rows, columns, strict=True) if data.incomplete[column]]
-    if not partial:
-        return rows, data.weights
-    observed: Mask = np.logical_and.reduce([row >= 0 for row in partial])
-    weights = None if data.weights is None else data.weights[observed]
-    return [row[observed] for row in rows], weights
-
-
 def _entropy_sum(codes: Sequence[ArrayOf[Any]], cards: Sequence[int], weights: Array | None) -> float:
     """Sum n·ln n over the joint values of variables that occur; large domains stay sparse."""
     index = flat_index(codes, cards)
@@ -111,24 +100,27 @@ def mutual_information(data: Countable, x: int, y: int, condition: Sequence[int]
     return next(informations(data, [(x, y)], condition))
 
 
-def _information_of_rows(data: Dataset, columns: Sequence[int]) -> tuple[float, float]:
+def _information_of_rows(data: Countable, columns: Sequence[int]) -> tuple[float, float]:
     """Return the information of the first two columns given the others, and the rows, from joint values.
 
     The joint values that occur are at most as many as rows.
     """
-    codes, weights = _observed(data, columns)
-    cards, condition = [data.cards[column] for column in columns], columns[2:]
-    if prod(cards) > np.iinfo(np.int64).max:
+    [(codes, weights)] = data.cells([columns])
+    observed = (codes >= 0).all(axis=0)
+    rows, weights = codes[:, observed], None if weights is None else weights[observed]
+    if prod([data.cards[column] for column in columns]) > np.iinfo(np.int64).max:
         raise ValueError("x, y, z: too many joint values; condition on fewer variables")
-    n = len(codes[0]) if weights is None else float(weights.sum())
+    n = rows.shape[1] if weights is None else float(weights.sum())
     if not n:
         return 0.0, 0
-    total = (
-        _entropy_sum(codes, cards, weights)
-        - _entropy_sum([codes[0], *codes[2:]], [cards[0], *cards[2:]], weights)
-        - _entropy_sum(codes[1:], cards[1:], weights)
-        + (_entropy_sum(codes[2:], cards[2:], weights) if condition else float(xlogy(n, n)))
-    )
+
+    def entropy_sum(*members: int) -> float:
+        cards = [data.cards[columns[member]] for member in members]
+        return _entropy_sum([rows[member] for member in members], cards, weights)
+
+    given = range(2, len(columns))
+    of_given = entropy_sum(*given) if given else float(xlogy(n, n))
+    total = entropy_sum(0, 1, *given) - entropy_sum(0, *given) - entropy_sum(1, *given) + of_given
     return max(total / n, 0.0), n
 
 
@@ -159,13 +151,10 @@ def _informations_of_tables(
     """Yield the mutual information of coded pairs, by tables or, if these would be nearly empty, by rows."""
     families = [(*pair, *condition) for pair in pairs]
     cells = [prod([data.cards[column] for column in family]) for family in families]
-    most = max(_FEW_CELLS, _CELLS_PER_ROW * len(data)) if isinstance(data, Dataset) else inf
+    most = inf if data.in_parts else max(_FEW_CELLS, _CELLS_PER_ROW * len(data))
     by_table = _informations_in_batches(data, [f for f, n in zip(families, cells, strict=True) if n <= most])
     for family, n in zip(families, cells, strict=True):
-        if n > most and isinstance(data, Dataset):
-            yield _information_of_rows(data, family)
-        else:
-            yield next(by_table)
+        yield _information_of_rows(data, family) if n > most else next(by_table)
 
 
 def _informations_in_batches(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, added, code_type
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, added, blocks, code_type
 from ..base.immutable import EMPTY, Immutable, cached_property, lock
 from ..base.messages import listed, needs_rows, shown, warn
 from .labels import REFIT, TREAT_AS_MISSING, recode
@@ -68,7 +68,7 @@ class Opened(ABC):
         return False
 
     @abstractmethod
-    def weighed(self, weights: Any) -> Countable:
+    def weighed(self, weights: object) -> Countable:
         """Return the encoded data with weights; see `encode`."""
 
     def in_memory(self, argument: str) -> InMemory:
@@ -89,22 +89,18 @@ class InMemory(Opened):
         """Return at least the given columns, in any order; see `read`."""
 
     def read(self, wanted: Columns = ALL) -> Dataset:
-        """Return columns in the given order; see `Opened`."""
         data = self.encode(wanted)
         return data.select(wanted.among(data.columns))
 
     def prepared(self, preparation: Prepare, known: Known) -> Dataset:
-        """Return the encoded and prepared columns with ``known`` levels."""
         return preparation.code(preparation.read(self, known))
 
     def find_numbers(
         self, features: Sequence[Hashable], targets: Sequence[Hashable]
     ) -> tuple[Dataset, tuple[Hashable, ...]]:
-        """Return the encoded data, and the features that `discretize` cuts by default."""
         data = self.read_raw(targets[0] if targets else None, {*features, *targets}, targets)
-        levels = dict(zip(data.columns, data.levels, strict=True))
-        numbers = [name for name in features if name in data.numbers]
-        return data, tuple([n for n in numbers if not (levels[n] and are_categories(levels[n]))])
+        labels = {name: data.schema.known[name] for name in features if name in data.numbers}
+        return data, tuple([name for name, own in labels.items() if not (own and are_categories(own))])
 
     def read_raw(
         self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
@@ -112,13 +108,11 @@ class InMemory(Opened):
         """Encode columns of which numbers have codes, too, if they have few values or are ``coded``."""
         return self.encode(Columns(columns))
 
-    def weighed(self, weights: Any) -> Dataset:
-        """Return the encoded data with their weights; see `encode`."""
+    def weighed(self, weights: object) -> Dataset:
         data = self.encode()
         return replace(data, weights=check_weights(weights, data.index))
 
     def in_memory(self, argument: str) -> InMemory:
-        """Return the data."""
         return self
 
 
@@ -143,7 +137,14 @@ class Countable(Immutable, Opened):
         def select(self, columns: Sequence[Hashable]) -> Self: ...
         def cells(self, families: Sequence[Sequence[int]]) -> Iterable[tuple[ArrayOf[Any], Array | None]]: ...
         def coded(self, schema: Schema) -> Countable: ...
+        def requiring(self, column: Hashable) -> Self: ...
+        def with_missing_level(self, columns: Collection[Hashable]) -> Self: ...
         def label_counts(self, name: Hashable) -> Array: ...
+
+    in_parts: ClassVar[bool] = False
+    """Whether rows are partitioned, so that a pass over them is slow."""
+
+    numbers: Mapping[Hashable, ArrayOf[Any]] = EMPTY
 
     def counting(self) -> Self:
         """Return the rows with a positive weight; others add nothing to the sums over partitioned data."""
@@ -248,7 +249,6 @@ class Dataset(InMemory, Countable):
         return self.codes.shape[1]
 
     def encode(self, wanted: Columns = ALL) -> Self:
-        """Return the data with all columns, of which some become numbers; see `InMemory`."""
         wanted.among(self.columns)
         return self.with_numbers([name for name in wanted.numeric if name in self.positions])
 
@@ -262,7 +262,6 @@ class Dataset(InMemory, Countable):
 
     @property
     def has_numbers(self) -> bool:
-        """Whether there are numeric columns."""
         return bool(self.numbers)
 
     @property
@@ -301,9 +300,7 @@ class Dataset(InMemory, Countable):
         """
         if len(self) <= _PART_ROWS:
             return count(self)
-        starts = range(0, len(self), _PART_ROWS)
-        total: T = added(count(self.taken(slice(start, start + _PART_ROWS))) for start in starts)
-        return total
+        return added(count(self.taken(rows)) for rows in blocks(len(self), _PART_ROWS))
 
     count_all = add_up
 
@@ -328,6 +325,13 @@ class Dataset(InMemory, Countable):
         cases, index = None if self.cases is None else self.cases[rows], self.index[rows]
         return replace(self, codes=codes, index=index, weights=weights, numbers=numbers, cases=cases)
 
+    def requiring(self, column: Hashable) -> Self:
+        """Return the rows in which a column is known; all rows if it is None."""
+        if column is None:
+            return self
+        known: Mask = self.codes[self.positions[column]] >= 0
+        return self if known.all() else self.taken(known)
+
     def select(self, columns: Sequence[Hashable]) -> Self:
         """Return some of the columns in this order, without a copy if they are adjacent."""
         if tuple(columns) == self.columns:
@@ -341,29 +345,22 @@ class Dataset(InMemory, Countable):
         """Return the data with the given levels and codes of some columns, which keep their numbers."""
         if not coded:
             return self
-        pairs = zip(self.columns, self.levels, strict=True)
-        levels = tuple([coded[name][0] if name in coded else labels for name, labels in pairs])
-        codes = np.empty(self.codes.shape, dtype=code_type(max(map(len, levels))))
-        for i, name in enumerate(self.columns):
-            codes[i] = coded[name][1] if name in coded else self.codes[i]
-        schema = Schema(self.columns, levels, self.schema.ordered)
+        schema = self.schema.with_levels({name: labels for name, (labels, _) in coded.items()})
+        codes = np.empty(self.codes.shape, dtype=code_type(max(schema.cards)))
+        for row, name, old in zip(codes, self.columns, self.codes, strict=True):
+            row[:] = coded[name][1] if name in coded else old
         return replace(self, schema=schema, codes=codes)
 
     def with_numbers(self, columns: Iterable[Hashable]) -> Self:
         """Return the data with some columns as numbers, without codes; raise for columns of text."""
-        chosen = [name for name in columns if self.levels[self.positions[name]] or name not in self.numbers]
-        read = {name: self._read_numbers(name) for name in chosen}
-        if not read:
-            return self
+        chosen = [name for name in columns if self.schema.known[name] or name not in self.numbers]
+        read = {name: self.numbers[name] for name in chosen if name in self.numbers}
+        for name in chosen:
+            if name not in read:
+                labels = np.array([*to_numbers(name, self.schema.known[name]), np.nan])
+                read[name] = labels[self.codes[self.positions[name]]]
         data = self.recoded({name: ((), np.full(len(self), -1)) for name in read})
-        return replace(data, numbers={**data.numbers, **read})
-
-    def _read_numbers(self, name: Hashable) -> Array:
-        if name in self.numbers:
-            return as_floats(self.numbers[name])
-        column = self.positions[name]
-        labels = np.array([*to_numbers(name, self.levels[column]), np.nan])
-        return np.asarray(labels[self.codes[column]], dtype=np.float64)
+        return replace(data, numbers={**data.numbers, **{n: as_floats(x) for n, x in read.items()}})
 
     def with_values(self, columns: Collection[Hashable]) -> Self:
         """Return the data with the numbers of some columns coded by their distinct values."""
@@ -419,15 +416,19 @@ def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen:
     code = -1 if unseen == "missing" else None
     advice = REFIT if unseen is None else TREAT_AS_MISSING
     for k, (old, i, labels) in enumerate(zip(codes, where, levels, strict=True)):
-        known, name = data.levels[i], columns[k]
-        matched[k] = row = old if same[k] else recode(old, known, labels, name, code, advice)
+        known, name = old_levels[i], columns[k]
+        row = old if same[k] else recode(old, known, labels, name, code, advice)
+        matched[k] = row
         if code is not None and len(row) > 1 and (old >= 0).any() and not (row >= 0).any():
-            found = [known[value] for value in np.unique(old[old >= 0])]
-            are_numbers = all(isinstance(label, int | float) for label in (*found, *labels))
-            if are_numbers and np.count_nonzero(old >= 0) < len(labels):
-                continue  # Measurements in a few rows need not occur in other rows.
-            warn(
-                f"column {shown(name)}: none of its values, {listed(found)}, is among the levels of the "
-                f"model, {listed(labels)}, so all of them are treated as missing. Check the column."
-            )
+            _warn_of_unseen(name, [known[label] for label in np.sort(old).tolist() if label >= 0], labels)
     return matched
+
+
+def _warn_of_unseen(name: Hashable, found: Sequence[Hashable], labels: Sequence[Hashable]) -> None:
+    """Warn of a column in which no label is known, unless they are measurements in a few rows."""
+    are_numbers = all(isinstance(label, int | float) for label in (*found, *labels))
+    if not (are_numbers and len(found) < len(labels)):
+        warn(
+            f"column {shown(name)}: none of its values, {listed(dict.fromkeys(found))}, is among the levels "
+            f"of the model, {listed(labels)}, so all of them are treated as missing. Check the column."
+        )

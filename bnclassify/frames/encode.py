@@ -139,17 +139,17 @@ def add_missing_level(data: Dataset | Partitions, columns: Any = True) -> Datase
     else:
         chosen = list(Names().check("missing_level", columns))
         check_columns(chosen, data.columns, "missing_level")
-    check_new_level(data, chosen, data.numbers if isinstance(data, Dataset) else ())
+    check_new_level(data, chosen)
     return data.with_missing_level(chosen)
 
 
-def check_new_level(data: Countable, chosen: Collection[Hashable], numbers: Collection[Hashable]) -> None:
+def check_new_level(data: Countable, chosen: Collection[Hashable]) -> None:
     """Raise if missing values of the chosen columns cannot be a level, because they are numbers or one."""
-    if numeric := [name for name in chosen if name in numbers]:
+    if numeric := [name for name in chosen if name in data.numbers and not data.schema.known[name]]:
         raise TypeError(
             f"missing_level must name categorical columns; got {listed(numeric)}. Discretize it first."
         )
-    if twice := [name for name in chosen if MISSING in data.levels[data.positions[name]]]:
+    if twice := [name for name in chosen if MISSING in data.schema.known[name]]:
         raise ValueError(
             f"missing_level must not name columns with a level {MISSING!r}; got {listed(twice)}. Rename it."
         )

@@ -91,6 +91,8 @@ class Partitions(Learnable):
     warns: bool = True
     memo: Memo = field(default_factory=Memo)
 
+    in_parts = True
+
     def __repr__(self) -> str:
         rows = "" if self.memo.counted is None else f"{self.memo.counted.kept} rows, "
         return f"Partitions: {rows}{len(self.columns)} columns"
@@ -152,7 +154,6 @@ class Partitions(Learnable):
         return replace(self.coded(self.schema.with_missing_level(columns)), memo=Memo())
 
     def requiring(self, column: Hashable) -> Partitions:
-        """Return the rows in which a column is known; all rows if it is None."""
         if column == self.reading.required:
             return self
         memo = self.memo if self.memo.gaps.get(column) == 0 else Memo()

@@ -11,7 +11,7 @@ from ..base.arrays import Array, Mask
 from ..base.checks import OneOf, Real
 from ..base.parallel import check_jobs, run_tasks, using_jobs
 from ..counts.contingency import FamilyCounts, count_families
-from ..frames.dataset import Dataset, Learnable
+from ..frames.dataset import Learnable
 from ..frames.opening import InFull, InParts
 from ..frames.training import prepare
 from ..model.recipes import Recipe, Step
@@ -141,7 +141,7 @@ def _choose_parents(data: Learnable, alpha: float, df: str, rules: ArcRules) -> 
         return [choice.parents for choice in choices]
 
     every = range(of_class)  # partitioned data are counted for all features in one pass
-    tasks = [[v] for v in every] if isinstance(data, Dataset) else [every]
+    tasks = [every] if data.in_parts else [[v] for v in every]
     return [parents for found in run_tasks(choose, tasks) for parents in found]
 
 

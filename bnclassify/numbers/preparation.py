@@ -152,7 +152,7 @@ class Preparing(NamedTuple):
         merger: Merger | None = None
         if self.discretize is not None:
             OneOf((*METHODS, *CUTTINGS)).check("discretize", self.discretize)
-            levels = {name: data.levels[data.positions[name]] for name in data.numbers}
+            levels = {name: data.schema.known[name] for name in data.numbers}
             is_category = is_binary if self.is_default else are_categories
             kept = {name: labels for name, labels in levels.items() if labels and is_category(labels)}
             classes = data.codes[data.positions[class_var]]
@@ -165,23 +165,19 @@ class Preparing(NamedTuple):
         missing = self.columns_with_level(Preparation(merger, discretizer).code(data), class_var)
         return Preparation(merger, discretizer, missing)
 
-    def columns_with_level(self, data: Dataset | Partitions, class_var: Hashable) -> tuple[Hashable, ...]:
+    def columns_with_level(self, data: Countable, class_var: Hashable) -> tuple[Hashable, ...]:
         """Return the columns whose missing values become a level: named ones, or all with missing values."""
         if self.missing_level in (None, False):
             return ()
         if self.missing_level is True:
-            rows: Countable = data
-            if isinstance(data, Dataset):
-                counting = data.counting()
-                rows = counting.taken(counting.codes[counting.positions[class_var]] >= 0)
+            rows = data.counting().requiring(class_var)
             pairs = zip(data.columns, rows.incomplete.tolist(), data.cards, strict=True)
             chosen = [name for name, lacks, card in pairs if lacks and card and name != class_var]
         else:
             named = check_names(self.missing_level, (class_var,), "missing_level")
             check_columns(named, data.columns, "missing_level")
             chosen = [name for name in data.columns if name in named]
-        of_numbers = data.numbers if isinstance(data, Dataset) else ()
-        check_new_level(data, chosen, data.schema.numeric.keys() & of_numbers)
+        check_new_level(data, chosen)
         return tuple(chosen)
 
 
