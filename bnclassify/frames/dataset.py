@@ -341,6 +341,12 @@ class Dataset(InMemory, Countable):
         schema = self.schema.select(columns)
         return replace(self, schema=schema, codes=codes_of(self.codes, where), numbers=numbers)
 
+    def split_off(self, column: Hashable) -> tuple[Self, ArrayOf[Any]]:
+        """Return the data without a column, and the numbers or codes of the column, NaN if missing."""
+        codes = self.codes[self.positions[column]]
+        values: ArrayOf[Any] = self.numbers.get(column, np.where(codes < 0, np.nan, codes))
+        return self.select([name for name in self.columns if name != column]), values
+
     def recoded(self, coded: Mapping[Hashable, tuple[tuple[Any, ...], ArrayOf[Any]]]) -> Self:
         """Return the data with the given levels and codes of some columns, which keep their numbers."""
         if not coded:

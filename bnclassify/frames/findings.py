@@ -294,7 +294,7 @@ def _copies_class(column: Column) -> Iterator[Finding]:
         yield Finding(column.name, "alone predicts the class in all rows", remedy, serious)
 
 
-def equal_rows(codes: Codes, numbers: Mapping[Hashable, ArrayOf[Any]]) -> dict[Hashable, int]:
+def equal_rows(codes: Iterable[Codes], numbers: Mapping[Hashable, ArrayOf[Any]]) -> dict[Hashable, int]:
     """Return how many rows equal an earlier one, by column of numbers in which chance does not explain it.
 
     If the different rows have m pairs of equal values in a column of numbers, of all p pairs, chance explains

@@ -21,7 +21,7 @@ from ..frames.partitions import Partitions
 from ..frames.records import Row
 from ..frames.schema import Columns, Known
 from ..frames.sources import Source
-from ..frames.training import Numeric, find_numbers, prepare, some_features
+from ..frames.training import Numeric, choose_numbers, prepare, some_features
 from .cut_points import CUTTINGS, METHODS, table_cuts, table_of
 from .discretization import Discretizer, learn_cuts
 from .rare_levels import Merger, learn_merger, with_categories
@@ -140,7 +140,7 @@ class Preparing(NamedTuple):
         rows = open_data(data).in_memory("dataset")
         if self.discretize is None:
             features = [name for name in columns if name != class_var]
-            opened, numeric = find_numbers(rows, features, (class_var,), self.numeric)
+            opened, numeric = choose_numbers(rows, features, (class_var,), self.numeric)
             return opened.in_memory("dataset").encode(Columns(columns, numeric=numeric))
         if isinstance(rows, Frame):
             check_class(rows.frame[class_var])
