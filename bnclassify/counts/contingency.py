@@ -109,11 +109,12 @@ def _stack_tables(data: Dataset, families: Sequence[Sequence[int]]) -> Array:
 def _count_block(data: Dataset, members: Positions, shape: Sequence[int]) -> ArrayOf[Any]:
     """Count families, (members, families), at once; rows that lack a member go to one cell more."""
     cells = prod(shape)
-    codes = [data.codes[columns] for columns in members]
+    codes: list[Codes] = [data.codes[columns] for columns in members]
     index = flat_index(codes, shape)
-    partial = [code for code, columns in zip(codes, members, strict=True) if data.incomplete[columns].any()]
+    incomplete: Mask = data.incomplete[members]
+    partial = [code for code, lacks in zip(codes, incomplete, strict=True) if lacks.any()]
     if partial:
-        observed = np.logical_and.reduce([code >= 0 for code in partial])
+        observed: Mask = np.logical_and.reduce([code >= 0 for code in partial])
         index = np.where(observed, index, np.array(cells, dtype=code_type(cells + 1)))
     width = cells + bool(partial)
     if len(index) > 1:  # two families of 4 cells: cell 3 of the second one is cell 4 + 3 of both
@@ -280,9 +281,9 @@ class FamilyCounts:
     A row in which a member is missing is not counted.
     """
 
-    def __init__(self, data: Any) -> None:
-        self.data = data
-        self.cards = np.array(data.cards, dtype=np.intp)
+    def __init__(self, data: Countable) -> None:
+        self.data, self._rows = data, cast("Dataset", data)  # whose codes are not used if in parts
+        self.cards: Positions = np.array(data.cards, dtype=np.intp)
         self.is_complete = not data.incomplete.any()
         self._tables: dict[Family, Counts] = {}
         self._extended: dict[Family, Counts] = {}
@@ -304,21 +305,23 @@ class FamilyCounts:
 
     def table(self, family: Sequence[int]) -> Counts:
         """Count a family: (levels of the variable, configurations) array."""
-        state, shape = number_states(self.data, family)
-        observed = self._observed(family)
-        weights = None if self.data.weights is None else self.data.weights[observed]
+        state, shape = number_states(self._rows, family)
+        observed, weights = self._observed(family), self._rows.weights
+        weights = None if weights is None else weights[observed]
         return np.bincount(state[observed], weights, minlength=prod(shape)).reshape(shape)
 
-    def _observed(self, family: Sequence[int]) -> Any:
-        """Return the rows in which all members of a family are observed."""
-        return slice(None) if self.is_complete else (self.data.codes[list(family)] >= 0).all(axis=0)
+    def _observed(self, family: Sequence[int]) -> Mask:
+        """Return whether all members of a family are observed in each row."""
+        if self.is_complete:
+            return np.ones(len(self.data), dtype=bool)
+        return np.asarray((self._rows.codes[list(family)] >= 0).all(axis=0))
 
     def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
         """Yield slices of columns, and (levels, configurations, levels of these columns) counts."""
         if (own := self._extended.get(tuple(family))) is not None:
             yield slice(0, len(self.cards)), own if own.dtype.kind == "f" else own.astype(np.intp)
             return
-        state, shape = number_states(self.data, family)
+        state, shape = number_states(self._rows, family)
         cells, widest = prod(shape), int(self.cards.argmax())
         check_number(self.data, (*family, widest), cells * int(self.cards[widest]), "set max_parents")
         has_level = self._has_level
@@ -326,11 +329,11 @@ class FamilyCounts:
             counts = self._add_states(state, cells, has_level, self._observed(family))
             yield slice(0, len(self.cards)), counts.reshape(*shape, -1)
             return
-        largest = max(len(self.data), cells * int(self.cards[widest]))
+        largest, weights = max(len(self.data), cells * int(self.cards[widest])), self._rows.weights
         for columns in blocks(len(self.cards), _BLOCK_CELLS, largest):
-            cards, codes = self.cards[columns], self.data.codes[columns]
+            cards, codes = self.cards[columns], self._rows.codes[columns]
             index: Positions = (state * cards.sum() + (np.cumsum(cards) - cards)[:, None] + codes).ravel()
-            weights = None if self.data.weights is None else np.tile(self.data.weights, len(cards))
+            weights = None if self._rows.weights is None else np.tile(self._rows.weights, len(cards))
             if not self.is_complete:
                 known: Mask = ((codes >= 0) & self._observed(family)).ravel()
                 index, weights = index[known], None if weights is None else weights[known]
@@ -345,23 +348,21 @@ class FamilyCounts:
             return None
         result = np.empty(shape, dtype=np.uint8)
         for rows in blocks(len(result), _SHORT_ROWS):
-            result[rows] = levels_of_rows(self.data, every, np.arange(rows.start, rows.stop)).T
+            result[rows] = levels_of_rows(self._rows, every, np.arange(rows.start, rows.stop)).T
         return result
 
-    def _add_states(self, state: Positions, cells: int, has_level: ArrayOf[np.uint8], known: Any) -> Counts:
+    def _add_states(self, state: Positions, cells: int, has_level: ArrayOf[np.uint8], known: Mask) -> Counts:
         """Add up the levels of the known rows of each state, by sparse products of few rows."""
         from scipy.sparse import csc_array  # slow to import
 
-        weights = np.ones(len(state), np.uint16) if self.data.weights is None else self.data.weights
-        weights = weights if self.is_complete else weights * known
+        given = self._rows.weights
+        weights: ArrayOf[Any] = known.astype(np.uint16) if given is None else given * known
         states, rows_at = state.astype(np.int32), np.arange(_SHORT_ROWS + 1, dtype=np.int32)
-        total: Counts = np.zeros(
-            (cells, has_level.shape[1]), np.intp if self.data.weights is None else np.float64
-        )
+        total: Counts = np.zeros((cells, has_level.shape[1]), np.intp if given is None else np.float64)
         for rows in blocks(len(state), _SHORT_ROWS):
             n: int = rows.stop - rows.start
-            of_state: Any = csc_array((weights[rows], states[rows], rows_at[: n + 1]), shape=(cells, n))
-            total += of_state @ has_level[rows]
+            of_state = csc_array((weights[rows], states[rows], rows_at[: n + 1]), shape=(cells, n))
+            total += np.asarray(of_state @ has_level[rows])
         return total
 
 

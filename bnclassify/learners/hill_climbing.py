@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
 from ..base.checks import Flag, ListOf, OneOf, Optional, ScoreName, Seed, Whole, check_rng
-from ..frames.dataset import Countable
+from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts
 from ..frames.training import prepare
 from ..model.recipes import Step
@@ -238,7 +238,9 @@ class _Search:
         names = ("score", "ess", "max_parents", "moves", "tabu", "restarts", "missing", "rng")
         return {name: given[name] for name in names if given[name] != usual.get(name)}
 
-    def run(self, step: Step, class_var: Hashable, rows: Any, parents: ParentNames, rules: ArcRules) -> BNC:
+    def run(
+        self, step: Step, class_var: Hashable, rows: Countable, parents: ParentNames, rules: ArcRules
+    ) -> BNC:
         """Return the structure found, with its steps and `step`, completed, as its recipe."""
         if self.missing == "error":
             check_complete(rows)
@@ -256,7 +258,7 @@ class _Search:
         start = [[position[parent] for parent in parents[name]] for name in names]
         trace: dict[str, Any] = {}
         if rows.incomplete.any():
-            found, trace["scores"] = structural_em(rows, start, learn, self.score)
+            found, trace["scores"] = structural_em(cast("Dataset", rows), start, learn, self.score)
         else:
             found = learn(rows, start)
         named = {names[v]: [names[p] for p in parents] for v, parents in enumerate(found)}

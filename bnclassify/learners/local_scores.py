@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import log as ln
 from math import prod
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 import pandas as pd
 from scipy.special import gammaln
 
-from ..base.arrays import TOLERANCE, Array, ArrayOf, log, xlogx
+from ..base.arrays import TOLERANCE, Array, Mask, log, xlogx
 from ..base.checks import OneOf, Real, ScoreName
 from ..base.messages import listed, warn
 from ..counts.contingency import Counts, count_families, family_counts, flat_index
@@ -26,6 +26,8 @@ from ..network.elimination import equal_columns
 from ..network.families import Scope
 from ..network.priors import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize
 
+Amount = float | Array
+
 _STIRLING = 16.0  # above this, four terms of the series are exact to 1e-14
 
 
@@ -37,32 +39,31 @@ class DecomposableScore:
     where a count is 0, and `pseudo_counts` returns a from r and q.
     """
 
-    term: Callable[[Counts, Any], Array]
-    pseudo_counts: Callable[[Any, Any], Any]
+    term: Callable[[Counts, Amount], Array]
+    pseudo_counts: Callable[[int, Amount], Amount]
     penalty: float
 
 
-def log_rising(n: Counts, a: Any) -> Array:
-    """Return ln Γ(a + n) − ln Γ(a), by the difference of Stirling series if a is large."""
-    is_large = np.greater_equal(a, _STIRLING)
+def log_rising(n: Counts, amount: Amount) -> Array:
+    """Return ln Γ(a + n) − ln Γ(a) for an amount a, by the difference of Stirling series if it is large."""
+    a: Array = np.asarray(amount, dtype=np.float64)
+    is_large: Mask = np.asarray(a >= _STIRLING)
     if not is_large.any():
         return np.asarray(gammaln(n + a) - gammaln(a))
-    large = np.maximum(a, _STIRLING)
+    large: Array = np.maximum(a, _STIRLING)
     # For a = 10⁶ and n = 1, the two values of ln Γ are near 1.28e7, and 6 of their 16 digits cancel. The
     # difference of the series is ln 10⁶ = 13.8 to all digits.
-    total = large + n
-    stirling = (large - 0.5) * np.log1p(n / large) + n * (np.log(total) - 1)
-    stirling += _stirling_rest(total) - _stirling_rest(large)
-    if is_large.all():
-        return np.asarray(stirling)
-    small = np.minimum(a, _STIRLING)
+    total: Array = large + n
+    stirling: Array = (large - 0.5) * np.log1p(n / large) + n * (np.log(total) - 1)
+    stirling = stirling + _stirling_rest(total) - _stirling_rest(large)
+    small: Array = np.minimum(a, _STIRLING)
     return np.asarray(np.where(is_large, stirling, gammaln(n + small) - gammaln(small)))
 
 
-def _stirling_rest(x: ArrayOf[Any]) -> ArrayOf[Any]:
+def _stirling_rest(x: Array) -> Array:
     """Return ln Γ(x) − (x − 1/2) ln x + x − ln(2π)/2, for large x."""
-    square: ArrayOf[Any] = x * x
-    return np.asarray((1 / 12 - (1 / 360 - (1 / 1260 - 1 / 1680 / square) / square) / square) / x)
+    square: Array = x * x
+    return (1 / 12 - (1 / 360 - (1 / 1260 - 1 / 1680 / square) / square) / square) / x
 
 
 SCORE_NAMES = ("loglik", "aic", "bic", "bde", "k2")
@@ -170,7 +171,7 @@ class LocalScores:
         cards = self.counts.cards
         return int(cards[variable]), float(prod(cards[list(parents)].tolist()))
 
-    def _fit(self, table: Counts, r: int, q: Any) -> Array:
+    def _fit(self, table: Counts, r: int, q: Amount) -> Array:
         """Return Σ_jk f(N_jk, a) − Σ_j f(N_j, r a) over the first two axes."""
         term, a = self.score.term, self.score.pseudo_counts(r, q)
         return np.asarray(term(table, a).sum(axis=(0, 1)) - term(table.sum(axis=0), r * a).sum(axis=0))
@@ -179,7 +180,7 @@ class LocalScores:
         """Return the contribution of each of some columns as a further parent to the fit, and the fit."""
         cards = self.counts.cards[columns]
         starts = np.cumsum(cards) - cards
-        by_level = self._fit(table, r, q * np.repeat(cards, cards))
+        by_level = self._fit(table, r, q * np.repeat(cards, cards).astype(np.float64))
         known = table[..., : cards[0]].sum(axis=2)
         if not self.counts.is_complete:
             known = np.add.reduceat(table, starts, axis=2)
@@ -273,8 +274,8 @@ class Completions(Generic[D]):
     """All completions of the rows of data, row by row, with the numbers of the rows, (completions,)."""
 
     def __init__(self, data: D) -> None:
-        numbers = np.where(data.codes < 0, np.array(data.cards, dtype=float)[:, None], 1.0)
-        n_completions: Array = numbers.prod(axis=0)
+        is_missing: Mask = data.codes < 0
+        n_completions: Array = np.where(is_missing, np.array(data.cards)[:, None], 1.0).prod(axis=0)
         if n_completions.sum() > _MOST_COMPLETIONS:
             raise ValueError(
                 f"missing must not be 'em' if incomplete rows have more than {_MOST_COMPLETIONS:,} "
@@ -283,7 +284,7 @@ class Completions(Generic[D]):
         self.rows = np.repeat(np.arange(len(data)), n_completions.astype(np.intp))
         self.starts = np.cumsum(n_completions.astype(np.intp)) - n_completions.astype(np.intp)
         codes = data.codes.take(self.rows, axis=1)
-        for hidden, alike in equal_columns(data.codes < 0):
+        for hidden, alike in equal_columns(is_missing):
             if hidden:
                 grid = np.indices([data.cards[column] for column in hidden]).reshape(len(hidden), -1)
                 at = self.starts[alike][:, None] + np.arange(grid.shape[1])
@@ -327,7 +328,7 @@ def structural_em(
     The first structure is the best one of those of the complete rows and ``others``.
     """
     data = data if data.weights is None else data.taken(data.weights > 0)
-    complete = data.codes.min(axis=0) >= 0
+    complete: Mask = data.codes.min(axis=0) >= 0
     first = [list(parents) for parents in start]
     if complete.any():
         first = learn(data.taken(complete), first)

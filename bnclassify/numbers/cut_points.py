@@ -320,7 +320,8 @@ def table_cuts(
     few = [name for name, s in spreads.items() if columns is None and s.distinct <= MOST_CODES]
     counted = source.cut({}, dict.fromkeys(few, ())).count([(name,) for name in few])
     found = {
-        n: sorted({as_label(x) for (x,) in c if x is not None}) for n, c in zip(few, counted, strict=True)
+        n: sorted({as_label(x) for (x,) in c if isinstance(x, int | float)})
+        for n, c in zip(few, counted, strict=True)
     }
     kept = {name: tuple(labels) for name, labels in found.items() if are_categories(tuple(labels))}
     ends = {name: np.array([spread.low, spread.high]) for name, spread in spreads.items()}
