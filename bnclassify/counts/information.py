@@ -1,9 +1,8 @@
-"""Mutual information of columns, given others, and of all pairs."""
+"""Mutual information of two columns, given others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from math import inf, prod
@@ -12,10 +11,14 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
-from ..base.arrays import Array, ArrayOf, Positions, blocks, xlogx
+from ..base.arrays import Array, ArrayOf, xlogx
 from ..frames.dataset import Countable, Dataset
-from .contingency import by_products, count_alike, flat_index, pair_tables
+from .contingency import count_alike, flat_index
 from .moments import Moments, Observed, known_values, moments_of, number_moments, numbers_of
+
+_PASS_CELLS = 2**22  # number of cells of tables that are counted in one pass over the data
+_FEW_CELLS = 2**15
+_CELLS_PER_ROW = 16  # with more cells of a table, the values that occur in rows are counted
 
 
 def informations_of_numbers(
@@ -74,15 +77,6 @@ def _products(
     products = (first.values - x_mean.ravel()[first.cells]) * (second.values - y_mean.ravel()[second.cells])
     weighted = products if first.weights is None else first.weights * products
     return np.bincount(first.cells, weighted, x_mean.size).reshape(x_mean.shape)
-
-
-_PASS_CELLS = 2**22  # number of cells of tables that are counted in one pass over the data
-
-_PRODUCT_CELLS = 2**24  # number of cells of tables of pairs of levels that are counted at once
-
-_CACHED_CELLS = 2**17  # number of them whose logs are added up at once
-
-_FEW_CELLS, _CELLS_PER_ROW = 2**15, 16  # number of cells above which counting rows one by one is faster
 
 
 def _entropy_sum(codes: Sequence[ArrayOf[Any]], cards: Sequence[int], weights: Array | None) -> float:
@@ -170,67 +164,3 @@ def _informations_in_batches(
                 found[position] = value
         yield from found
         families = families[fitting:]
-
-
-@dataclass(frozen=True, eq=False)
-class PairStatistics:
-    """For all pairs of features: ``information`` I(X;Y|C) in nats and ``rows``, (n, n) arrays."""
-
-    information: Array
-    rows: Array
-
-
-def pair_statistics(data: Countable, features: Sequence[int], class_column: int | None) -> PairStatistics:
-    """Compute the class-conditional mutual information of all pairs of features.
-
-    Without a column of classes, this is mutual information. Pairs of two numbers, neither of which can be
-    a parent, are omitted. The diagonal is 0.
-    """
-    if by_products(data, features):
-        return _product_statistics(data, features, class_column)
-    n = len(features)
-    information, rows = np.zeros((n, n)), np.zeros((n, n))
-    condition = () if class_column is None else (class_column,)
-    pairs = [(i, j) for i in range(n) for j in range(i) if data.cards[features[i]] or data.cards[features[j]]]
-    values = informations(data, [(features[i], features[j]) for i, j in pairs], condition)
-    for (i, j), (value, count) in zip(pairs, values, strict=True):
-        information[i, j] = information[j, i] = value
-        rows[i, j] = rows[j, i] = count
-    return PairStatistics(information, rows)
-
-
-def _product_statistics(data: Countable, features: Sequence[int], class_column: int | None) -> PairStatistics:
-    """Compute the statistics of `pair_statistics` from tables of all pairs of levels.
-
-    A feature is paired with itself and with later features, whose levels follow its own.
-    """
-    n, starts = len(features), np.cumsum([0, *[data.cards[feature] for feature in features]])
-    classes = 1 if class_column is None else data.cards[class_column]
-    cells = int(starts[-1] * np.diff(starts).max(initial=0)) * classes
-    sums, rows = np.zeros((2, n, n))
-    for block in blocks(n, _PRODUCT_CELLS, cells):
-        first, last = starts[[block.start, block.stop]]
-        tables = pair_tables(data, features, class_column, slice(first, last))
-        for part in blocks(block.stop - block.start, _CACHED_CELLS, cells):
-            at = slice(block.start + part.start, block.start + part.stop)
-            own, others = starts[at], starts[at.start : -1]
-            later = tables[own[0] - first : starts[at.stop] - first, :, own[0] :]
-            found = _sum_tables(later, own - own[0], others - own[0])
-            sums[at, at.start :], rows[at, at.start :] = found
-    sums, rows = np.triu(sums, 1), np.triu(rows, 1)
-    sums, rows = sums + sums.T, rows + rows.T
-    return PairStatistics(np.maximum(sums, 0.0) / np.where(rows > 0, rows, 1.0), rows)
-
-
-def _sum_tables(tables: ArrayOf[Any], own: Positions, others: Positions) -> tuple[Array, Array]:
-    """Return N·I and N of pairs, from (owners, classes, levels) tables and the first levels of features."""
-    of_others: ArrayOf[Any] = np.add.reduceat(tables, own, axis=0)
-    of_owners: ArrayOf[Any] = np.add.reduceat(tables, others, axis=2)
-    # Of a pair of binary features with the table [[3, 1], [0, 2]], Σ n ln n of the cells is 3 ln 3 + 2 ln 2,
-    # of the rows 4 ln 4 + 2 ln 2, of the columns 3 ln 3 + 3 ln 3, and of all 6 ln 6. So N·I, which is
-    # cells − rows − columns + all, is 6 ln 6 − 4 ln 4 − 3 ln 3.
-    n: ArrayOf[Any] = np.add.reduceat(of_others, others, axis=2)
-    both: Array = np.add.reduceat(np.add.reduceat(xlogx(tables), others, axis=2), own, axis=0)
-    both -= np.add.reduceat(xlogx(of_others), others, axis=2)
-    both -= np.add.reduceat(xlogx(of_owners), own, axis=0)
-    return (both + xlogx(n)).sum(axis=1), n.sum(axis=1)

@@ -10,7 +10,8 @@ from scipy.special import chdtri
 from ..base.arrays import Array, Mask
 from ..base.checks import OneOf, Real
 from ..base.parallel import check_jobs, run_tasks, using_jobs
-from ..counts.contingency import FamilyCounts, count_families
+from ..counts.contingency import count_families
+from ..counts.family_counts import FamilyCounts
 from ..frames.dataset import Learnable
 from ..frames.opening import InFull, InParts
 from ..frames.training import prepare

@@ -13,7 +13,8 @@ from ..base.arrays import TOLERANCE, Array, Mask, Positions, first_best
 from ..base.checks import OneOf, ScoreName, Whole
 from ..base.graphs import descending
 from ..counts.contingency import flat_index
-from ..counts.information import informations, pair_statistics
+from ..counts.information import informations
+from ..counts.pairs import pair_statistics
 from ..frames.dataset import Dataset, Learnable
 from ..frames.opening import InFull, InParts
 from ..frames.training import averages_views, prepare, prepare_rows

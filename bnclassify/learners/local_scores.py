@@ -15,7 +15,8 @@ from scipy.special import gammaln
 from ..base.arrays import TOLERANCE, Array, Mask, log, xlogx
 from ..base.checks import OneOf, Real, ScoreName
 from ..base.messages import listed, warn
-from ..counts.contingency import Counts, count_families, family_counts, flat_index
+from ..counts.contingency import Counts, count_families, flat_index
+from ..counts.family_counts import family_counts
 from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.schema import Columns, Schema

@@ -17,7 +17,8 @@ import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Mask, Positions, code_type, first_best, log
 from ..base.messages import shown
-from ..counts.contingency import check_cells, flat_index, number_states
+from ..counts.contingency import check_cells, flat_index
+from ..counts.family_counts import number_states
 from ..frames.dataset import Dataset
 from ..frames.schema import Schema
 from ..metrics import ACCURACY, Metric

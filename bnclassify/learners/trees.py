@@ -11,7 +11,8 @@ import numpy as np
 from ..base.arrays import TOLERANCE, Array, Mask, first_best
 from ..base.checks import OneOf
 from ..base.graphs import maximum_forest, spanning_tree_posterior
-from ..counts.information import PairStatistics, informations, pair_statistics
+from ..counts.information import informations
+from ..counts.pairs import PairStatistics, pair_statistics
 from ..frames.dataset import Learnable
 from ..frames.opening import InFull, InParts
 from ..frames.training import TrainingData, averages_views, prepare
