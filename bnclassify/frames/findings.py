@@ -17,7 +17,7 @@ from .numeric import MOST_CODES, as_floats
 from .schema import MISSING
 from .texts import MARKERS, alike, dates_in, is_marker, numbers_in
 
-FEWEST_ROWS = 20
+_FEWEST_ROWS = 20
 """With fewer rows, all values of a column can differ by chance."""
 
 _CHANCE = -14.0
@@ -97,7 +97,7 @@ def find(column: Column, *, only_serious: bool = False) -> Iterator[Finding]:
         yield from _in_counts(column)
     elif column.numbers is not None:
         yield from _in_numbers(column.name, as_floats(column.numbers))
-    elif len(column.levels) >= FEWEST_ROWS // 2 and (column.is_class or _can_be_wide(column)):
+    elif len(column.levels) >= _FEWEST_ROWS // 2 and (column.is_class or _can_be_wide(column)):
         yield from _in_counts(column)
     yield from _copies_class(column)
 
@@ -155,7 +155,7 @@ def _in_counts(column: Column) -> Iterator[Finding]:
     """Yield findings about the number of different values."""
     rows, levels = _rows_and_levels(column)
     name, labels = column.name, column.levels
-    few = rows < FEWEST_ROWS
+    few = rows < _FEWEST_ROWS
     if column.is_class:
         is_number = len(labels) > _MOST_NUMBERS and all(isinstance(label, int | float) for label in labels)
         if levels < 2:
@@ -233,7 +233,7 @@ def _in_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
         return
     n = len(values)
     some = values[:_BEGINNING]
-    if n < FEWEST_ROWS or (some % 1).any() or len(np.unique(some)) < len(some):
+    if n < _FEWEST_ROWS or (some % 1).any() or len(np.unique(some)) < len(some):
         return
     if np.isnan(values).any() or (values % 1).any() or len(np.unique(values)) < n:
         return

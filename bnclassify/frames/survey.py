@@ -98,9 +98,9 @@ def survey(
     source: Source, columns: Sequence[Hashable], class_var: Hashable = None, weights: Hashable = None
 ) -> tuple[Levels, Facts]:
     """Return the levels of columns, sorted unless all parts declare the same, and facts about the rows."""
-    reading = Reading(Schema((), ()), class_var, weights)
-    counted = ask_source(source, [(name,) for name in columns], replace(reading, required=None, weights=None))
-    facts = facts_of_source(source, columns, reading)
+    of_all_rows = Reading(Schema((), ()))
+    counted = ask_source(source, [(name,) for name in columns], of_all_rows)
+    facts = facts_of_source(source, columns, replace(of_all_rows, required=class_var, weights=weights))
     if counted is not None and facts is not None:
         labels = [ColumnLevels(tuple([x for (x,) in counts if x is not None]), False) for counts in counted]
         return tuple(map(_in_order, columns, labels)), facts

@@ -16,7 +16,8 @@ from ..base.graphs import ChangingDag, find_cycle
 from ..base.messages import shown
 from ..model.questions import is_anb
 from ..network.classifiers import BNC
-from .local_scores import LocalScores, ParentLists
+from .local_scores import LocalScores
+from .structural_em import ParentLists
 
 Arc = tuple[Hashable, Hashable]
 

@@ -16,14 +16,8 @@ from ..model.recipes import Step
 from ..network.classifiers import BNC
 from .arc_moves import MOVES, Arc, ArcRules, Change, Climb, Limits, check_start
 from .fixed import general_network
-from .local_scores import (
-    LocalScores,
-    check_complete,
-    check_missing,
-    check_score,
-    structural_em,
-    warn_of_fractions,
-)
+from .local_scores import LocalScores, check_complete, check_score, warn_of_fractions
+from .structural_em import check_missing, structural_em
 
 ParentNames = Mapping[Hashable, Sequence[Hashable]]
 

@@ -21,7 +21,8 @@ from ..network.classifiers import BNC
 from ..network.densities import Numbers, as_setting, columns_of
 from .arc_moves import Arc, ArcRules, written
 from .fixed import general_network, network
-from .local_scores import LocalScores, check_missing, check_score, structural_em, warn_of_fractions
+from .local_scores import LocalScores, check_score, warn_of_fractions
+from .structural_em import check_missing, structural_em
 
 
 def _bde_gains(data: Learnable, ess: float) -> Array:
