@@ -36,7 +36,11 @@ def _all_moments(families: Sequence[tuple[int, Sequence[int]]], data: Dataset) -
 
 
 def _information(cells: Moments) -> tuple[float, float]:
-    """Return ½ Σ_z P(z) [ln σ²_z − Σ_x P(x | z) ln σ²_xz], x along the first axis, and the rows."""
+    """Return ½ Σ_z P(z) [ln σ²_z − Σ_x P(x | z) ln σ²_xz], x along the first axis, and the rows.
+
+    If half of the rows have the numbers 0 and 2 and half 4 and 6, the variance is 5 in all and 1 within each
+    half, so the information is ½ ln 5 = .80.
+    """
     total, variance = float(cells.n.sum()), cells.variance
     given = cells.over(0).variance
     logs = np.log(np.where(given > 0, given, 1.0)) - np.log(np.where(variance > 0, variance, 1.0))

@@ -144,10 +144,10 @@ class DatabaseTable:
                 counted = rows.group_by(**keys).agg(total=total) if keys else rows.agg(total=total)
                 counted = counted.limit(MAX_LEVELS + 1) if len(keys) == 1 else counted
                 others = {slot: ibis.null(kind) for slot, kind in types.items() if slot not in keys}
-                all_slots = counted.mutate(number=ibis.literal(position, "int64"), **others)
-                selects.append(all_slots.select("number", "total", *types))
+                all_slots = counted.mutate(position=ibis.literal(position, "int64"), **others)
+                selects.append(all_slots.select("position", "total", *types))
             result: Foreign = ibis.union(*selects).to_pyarrow()
-            of_select = cast("Positions", result["number"].to_numpy())
+            of_select = cast("Positions", result["position"].to_numpy())
             for position, (columns, used) in enumerate(zip(some, slots, strict=True)):
                 part = result.filter(of_select == position)
                 values = [cast("list[Hashable]", part[slot].to_pylist()) for slot in used]
@@ -265,9 +265,9 @@ class DatabaseTable:
             rows = self.table.filter(_number(self.table[name]).notnull())
             weight = ibis.literal(1).cast("float64") if weights is None else self._weight(rows, weights)
             selected = select(name, rows.select(x=_number(rows[name]), w=weight))
-            selects.append(selected.mutate(number=ibis.literal(position, "int64")))
+            selects.append(selected.mutate(position=ibis.literal(position, "int64")))
         for row in _fetched(ibis.union(*selects)) if selects else ():
-            yield list(names)[cast("int", row.pop("number"))], cast("dict[str, Number]", row)
+            yield list(names)[cast("int", row.pop("position"))], cast("dict[str, Number]", row)
 
     def spreads(self, names: Sequence[Hashable], bins: int, weights: Hashable) -> dict[Hashable, Spread]:
         """Return facts about columns of numbers in which a value is known."""

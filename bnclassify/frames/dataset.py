@@ -43,6 +43,9 @@ class Opened(ABC):
     Each class reads its own kind of data, so that no function has to ask which kind it was.
     """
 
+    in_parts: ClassVar[bool] = False
+    """Whether rows are partitioned, so that they need not be in memory together."""
+
     @property
     @abstractmethod
     def columns(self) -> Sequence[Hashable]:
@@ -140,9 +143,6 @@ class Countable(Immutable, Opened):
         def requiring(self, column: Hashable) -> Self: ...
         def with_missing_level(self, columns: Collection[Hashable]) -> Self: ...
         def label_counts(self, name: Hashable) -> Array: ...
-
-    in_parts: ClassVar[bool] = False
-    """Whether rows are partitioned, so that a pass over them is slow."""
 
     numbers: Mapping[Hashable, ArrayOf[Any]] = EMPTY
 

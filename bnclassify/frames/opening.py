@@ -96,7 +96,7 @@ def open_rows(newdata: Any, argument: str = "newdata") -> InMemory:
 
 def is_partitioned(data: Any) -> bool:
     """Whether the rows of data need not be in memory together."""
-    return not isinstance(open_data(data, or_rows=True), InMemory)
+    return open_data(data, or_rows=True).in_parts
 
 
 def frame_of(data: Any, argument: str, *, or_row: bool = False) -> pd.DataFrame:
@@ -138,6 +138,8 @@ class Parts(Opened):
     source: Source
     argument: str
     preparation: Prepare | None = None
+
+    in_parts = True
 
     @cached_property
     def columns(self) -> Sequence[Hashable]:
