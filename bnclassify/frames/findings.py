@@ -263,8 +263,8 @@ def _copies_class(column: Column) -> Iterator[Finding]:
 
     Missing values are one more value, and nearly all rows have a value that repeats. By chance, a value that
     repeats has the class of its first row with a probability of Σ p². Of N!/Π n! orders of the classes, C!
-    are such that numbers separate C classes. With two classes of 12 rows each, 20 repeats have a chance of
-    2^−20, which is below one in a million, and numbers separate them in 2 of 2.7 million orders.
+    are such that numbers separate C classes. With two classes of 12 rows each, 22 repeats have a chance of
+    2^−22, which is below one in a million, and numbers separate them in 2 of 2.7 million orders.
     """
     if column.classes is None:
         return
