@@ -17,6 +17,9 @@ from .labels import REFIT, TREAT_AS_MISSING, recode
 from .numeric import are_categories, as_floats, check_weights, to_numbers
 from .schema import ALL, MISSING, Columns, Known, Levels, Schema
 
+if TYPE_CHECKING:
+    from .sources import Source
+
 _PART_ROWS = 2**20
 """Rows in memory are counted in parts of this size, so that temporary arrays stay small."""
 
@@ -33,7 +36,7 @@ class Prepare(Protocol):
     def code(self, data: Data, /) -> Data:
         """Prepare encoded data, unless they are prepared."""
 
-    def of_source(self, source: Any, /) -> Any:
+    def of_source(self, source: Source, /) -> Source | None:
         """Return a source with prepared columns if it prepares them itself, or None."""
 
 
@@ -313,7 +316,7 @@ class Dataset(InMemory, Countable):
         """Yield the codes of families, (columns, rows), and the weights; a source can merge equal rows."""
         return ((self.codes[list(family)], self.weights) for family in families)
 
-    def taken(self, rows: ArrayOf[Any] | slice) -> Self:
+    def taken(self, rows: Positions | Mask | slice) -> Self:
         """Return rows by position, by a mask or by a slice, with the levels unchanged."""
         if isinstance(rows, slice):
             codes = self.codes[:, rows]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from ..base.calls import guided
 from ..base.checks import Cutting, OneOf, Whole, check_columns, check_names
 from ..base.immutable import ANY_NUMBER, Immutable, bounded, cached_property, record
 from ..base.messages import listed, shown
+from ..frames.databases import DatabaseTable
 from ..frames.dataset import Data
 from ..frames.numeric import (
     as_floats,
@@ -28,7 +29,7 @@ from ..frames.numeric import (
 )
 from ..frames.opening import frame_of
 from ..frames.records import Row
-from ..frames.sources import AnyFrame, Source
+from ..frames.sources import AnyFrame
 from .cut_points import (
     BY_CLASS,
     CUTTINGS,
@@ -209,11 +210,10 @@ class Discretizer(Immutable):
                 frame.isetitem(i, pd.Categorical.from_codes(codes, pd.Index(levels), ordered=ordered))
         return frame
 
-    def of_source(self, source: Source) -> Any:
-        """Return a source that discretizes its columns itself, as a database can."""
-        cut: Any = source
+    def of_source(self, source: DatabaseTable) -> DatabaseTable:
+        """Return a table that discretizes its columns itself."""
         points = {name: cuts for name, cuts in self.cuts.items() if name in source.names}
-        return cut.cut(points, {**self.kept, **{name: self.intervals[name] for name in points}})
+        return source.cut(points, {**self.kept, **{name: self.intervals[name] for name in points}})
 
     def code(self, data: Data) -> Data:
         """Return data with codes for the numbers of the columns of this discretizer."""
@@ -368,7 +368,7 @@ def discretize(
     names = None if columns is None else check_names(columns, (class_var,), "columns")
     if (table := table_of(dataset)) is not None:
         discretizer = Discretizer(method, *table_cuts(table, class_var, method, bins, names, weights))
-        return discretizer.of_source(table), discretizer
+        return cast("pd.DataFrame", discretizer.of_source(table)), discretizer
     dataset = frame_of(dataset, "dataset")
     if not len(dataset):
         raise ValueError("dataset must have rows; got none.")

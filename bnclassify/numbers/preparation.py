@@ -102,9 +102,10 @@ class Preparation(Immutable):
 
     def of_source(self, source: Source) -> Source | None:
         """Return the source with discretized columns if it discretizes them itself, as a database can."""
-        if table_of(source) is None or self.merger is not None:
+        table = table_of(source)
+        if table is None or self.merger is not None:
             return None
-        return source if self.discretizer is None else self.discretizer.of_source(source)
+        return table if self.discretizer is None else self.discretizer.of_source(table)
 
     def code(self, data: Data) -> Data:
         """Return encoded data with the categories of the model; prepared columns do not change."""
