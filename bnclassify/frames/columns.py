@@ -12,7 +12,7 @@ import pandas as pd
 from ..base.arrays import ArrayOf
 from ..base.messages import listed, plain, shown, warn
 from .dataset import Dataset
-from .findings import Column, find, sentences
+from .findings import Column, candidates, find, sentences
 from .numeric import CATEGORICAL, FLOATS, ArrayLike, advice_on, is_dictionary, is_whole, value_type
 from .schema import Schema
 from .sources import categories_of_arrow
@@ -120,21 +120,22 @@ def _kind_of_floats(name: Hashable, column: pd.Series[Any], argument: str) -> st
 def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = None) -> None:
     """Warn of serious findings about columns; the numbers of ``raw`` data are read before preparation."""
     numbers = {} if raw is None else {n: values for n, values in raw.numbers.items() if n != class_var}
-    classes = data.codes[data.positions[class_var]] if class_var in data.positions else None
-    untested = {
-        class_var,
-        *numbers,
-        *data.schema.ordered,
-    }  # numbers are tested, ordered ones may be intervals
+    target = data.positions.get(class_var)
+    classes = None if target is None else data.codes[target]
+    tested = set[Hashable]()
+    if classes is not None:
+        tested = {data.columns[i] for i in candidates(data.codes, classes).tolist()}
+    tested -= {class_var, *numbers, *data.schema.ordered}  # ordered ones may be intervals chosen by the class
+    pairs = zip(data.schema.known.items(), data.codes, strict=True)
     columns = [
         Column(
-            name, levels, codes, None, data.weights, None if name in untested else classes, name == class_var
+            name, levels, codes, None, data.weights, classes if name in tested else None, name == class_var
         )
-        for name, levels, codes in zip(data.columns, data.levels, data.codes, strict=True)
+        for (name, levels), codes in pairs
     ]
     if raw is not None:
-        target = raw.codes[raw.positions[class_var]]
-        columns += [Column(name, (), target, values, None, target) for name, values in numbers.items()]
+        labels = raw.codes[raw.positions[class_var]]
+        columns += [Column(name, (), labels, values, None, labels) for name, values in numbers.items()]
     _warn_of(columns)
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions
 from ..base.messages import listed, shown
 from .numeric import MOST_CODES, as_floats
 from .schema import MISSING
@@ -256,6 +256,17 @@ def _of_nines(name: Hashable, values: Array) -> Iterator[Finding]:
                 f"the number {text}, which can stand for a missing value",
                 f"If so, make it missing, with {column} = {column}.mask({column} == {text})",
             )
+
+
+def candidates(codes: Codes, classes: Codes) -> Positions:
+    """Return which columns of (columns, rows) codes can predict the class alone, by some of the rows."""
+    rows = np.flatnonzero(classes >= 0)
+    some = rows[:: max(1, len(rows) // _BEGINNING)]
+    some = some[np.argsort(classes[some], kind="stable")]
+    first, last = some[: len(some) // 2], some[::-1][: len(some) // 2]
+    differ: Mask = classes[first] != classes[last]
+    is_same: Mask = codes[:, first[differ]] == codes[:, last[differ]]
+    return np.flatnonzero(~is_same.any(axis=1)) if differ.any() else np.empty(0, dtype=np.intp)
 
 
 def _copies_class(column: Column) -> Iterator[Finding]:
