@@ -99,15 +99,16 @@ class FamilyCounts:
             counts = self._add_states(state, cells, has_level, self._observed(family))
             yield slice(0, len(self.cards)), counts.reshape(*shape, -1)
             return
-        largest, weights = max(len(self.data), cells * int(self.cards[widest])), self._rows.weights
+        largest = max(len(self.data), cells * int(self.cards[widest]))
         for columns in blocks(len(self.cards), _BLOCK_CELLS, largest):
             cards, codes = self.cards[columns], self._rows.codes[columns]
-            index: Positions = (state * cards.sum() + (np.cumsum(cards) - cards)[:, None] + codes).ravel()
+            n_levels = int(cards.sum())
+            index: Positions = (state * n_levels + (np.cumsum(cards) - cards)[:, None] + codes).ravel()
             weights = None if self._rows.weights is None else np.tile(self._rows.weights, len(cards))
             if not self.is_complete:
                 known: Mask = ((codes >= 0) & self._observed(family)).ravel()
                 index, weights = index[known], None if weights is None else weights[known]
-            counts = np.bincount(index, weights, cells * int(cards.sum()))
+            counts = np.bincount(index, weights, cells * n_levels)
             yield columns, counts.reshape(*shape, -1)
 
     @cached_property

@@ -58,7 +58,7 @@ def information_of_two_numbers(
     share = np.divide(products**2, squares, out=np.zeros(np.shape(squares)), where=squares > 0)
     n = float(first.n.sum())
     with np.errstate(divide="ignore"):
-        logs = np.log1p(-np.minimum(share, 1.0))
+        logs: Array = np.log1p(-np.minimum(share, 1.0))
     return (-0.5 * float((first.n * logs)[first.n > 0].sum()) / n if n else 0.0), n
 
 
@@ -124,8 +124,9 @@ def _information_of_rows(data: Countable, columns: Sequence[int]) -> tuple[float
 
 def _table_informations(tables: ArrayOf[Any]) -> list[tuple[float, float]]:
     """Return the information of x and y given the others, and the rows, from (families, x, y, …) tables."""
-    margins = [tables, tables.sum(axis=1), tables.sum(axis=2), tables.sum(axis=(1, 2))]
-    cells, x, y, both = [xlogx(margin).reshape(len(tables), -1).sum(axis=1) for margin in margins]
+    margins: list[ArrayOf[Any]] = [tables, *(tables.sum(axis=axis) for axis in (1, 2, (1, 2)))]
+    sums: list[Array] = [xlogx(margin).reshape(len(tables), -1).sum(axis=1) for margin in margins]
+    cells, x, y, both = sums
     n: Array = margins[3].reshape(len(tables), -1).sum(axis=1, dtype=np.float64)
     per_row: Array = np.maximum(cells - x - y + both, 0.0) / np.where(n > 0, n, 1.0)
     return list(zip(per_row.tolist(), n.tolist(), strict=True))

@@ -118,7 +118,7 @@ def _product_statistics(data: Countable, features: Sequence[int], class_column: 
     cells = int(starts[-1] * np.diff(starts).max(initial=0)) * classes
     sums, rows = np.zeros((2, n, n))
     for block in blocks(n, _PRODUCT_CELLS, cells):
-        first, last = starts[[block.start, block.stop]]
+        first, last = starts[[block.start, block.stop]].tolist()
         tables = pair_tables(data, features, class_column, slice(first, last))
         for part in blocks(block.stop - block.start, _CACHED_CELLS, cells):
             at = slice(block.start + part.start, block.start + part.stop)

@@ -309,8 +309,9 @@ class Dataset(InMemory, Countable):
 
     def label_counts(self, name: Hashable) -> Array:
         """Return the weight of each label of a column."""
-        codes, card = self.codes[self.positions[name]], self.cards[self.positions[name]]
-        return np.bincount(codes.astype(np.intp) + 1, self.weights, card + 1)[1:].astype(np.float64)
+        codes: Codes = self.codes[self.positions[name]]
+        n_codes = len(self.schema.known[name]) + 1
+        return np.bincount(codes.astype(np.intp) + 1, self.weights, n_codes)[1:].astype(np.float64)
 
     def cells(self, families: Sequence[Sequence[int]]) -> Iterable[tuple[ArrayOf[Any], Array | None]]:
         """Yield the codes of families, (columns, rows), and the weights; a source can merge equal rows."""
@@ -346,7 +347,7 @@ class Dataset(InMemory, Countable):
 
     def split_off(self, column: Hashable) -> tuple[Self, ArrayOf[Any]]:
         """Return the data without a column, and the numbers or codes of the column, NaN if missing."""
-        codes = self.codes[self.positions[column]]
+        codes: Codes = self.codes[self.positions[column]]
         values: ArrayOf[Any] = self.numbers.get(column, np.where(codes < 0, np.nan, codes))
         return self.select([name for name in self.columns if name != column]), values
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import lgamma
+from math import lgamma, log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -296,13 +296,14 @@ def _copies_class(column: Column) -> Iterator[Finding]:
     once = np.count_nonzero(~np.append(is_same, False) & ~np.append(False, is_same))
     counts = np.bincount(classes)
     counts = counts[counts > 0]
-    repeats = bool(np.count_nonzero(is_same) * np.log(np.square(counts / counts.sum()).sum()) < _CHANCE)
-    orders = lgamma(counts.sum() + 1) - sum(lgamma(n + 1) for n in counts.tolist())
+    chance = float(np.square(counts / len(classes)).sum())
+    repeats = np.count_nonzero(is_same) * log(chance) < _CHANCE
+    orders = lgamma(len(classes) + 1) - sum(lgamma(int(n) + 1) for n in counts)
     if (repeats and _FEW * once <= len(values)) or (separates and lgamma(len(counts) + 1) - orders < _CHANCE):
         remedy = f"If it is known only when the class is known, drop it, with {drop([column.name])}"
         # Measurements can separate classes, unless all but one class have a single value.
         spread = np.bincount(in_order[np.append(True, ~is_same)]) > 1
-        serious = repeats and not (separates and np.count_nonzero(spread) > 1)
+        serious = bool(repeats) and not (separates and np.count_nonzero(spread) > 1)
         yield Finding(column.name, "alone predicts the class in all rows", remedy, serious)
 
 
@@ -322,10 +323,10 @@ def equal_rows(codes: Iterable[Codes], numbers: Mapping[Hashable, ArrayOf[Any]])
         n, rows = int(np.count_nonzero(some & repeats)), int(np.count_nonzero(some))
         pairs = (rows - n) * (rows - n - 1) / 2
         if n and pairs:
-            alike = np.unique(values[some & ~repeats], return_counts=True)[1].astype(float)
+            alike: Array = np.unique(values[some & ~repeats], return_counts=True)[1].astype(np.float64)
             share = (float((alike * (alike - 1) / 2).sum()) + 1) / pairs
             expected = share * rows * (rows - 1) / 2
             # the bound of Chernoff on the probability of n or more
-            if n > expected and n - expected + n * np.log(expected / n) <= _CHANCE:
+            if n > expected and n - expected + n * log(expected / n) <= _CHANCE:
                 found[name] = n
     return found

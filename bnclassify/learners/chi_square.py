@@ -137,10 +137,11 @@ def _choose_parents(data: Learnable, alpha: float, df: str, rules: ArcRules) -> 
             by_class = [(of_class, *parents[v]) for v in choosing] if df == "deterministic" else []
             scores.prefetch(families, by_class)
             for v, family in zip(choosing, families, strict=True):
-                excess = (2 * scores.gains(v, family[1:]) - threshold(family))[:of_class]
+                excess: Array = (2 * scores.gains(v, family[1:]) - threshold(family))[:of_class]
                 remains[v] &= excess > _LEAST
                 if remains[v].any():
-                    best = int((remains[v] & (excess >= excess[remains[v]].max() - _LEAST)).argmax())
+                    most = float(excess.max(where=remains[v], initial=-np.inf))
+                    best = int((remains[v] & (excess >= most - _LEAST)).argmax())
                     parents[v].append(best)
                     remains[v][best] = False
         return list(parents.values())

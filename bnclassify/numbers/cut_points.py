@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import TOLERANCE, Array, ArrayOf, Codes, Positions, blocks, xlogx
+from ..base.arrays import TOLERANCE, Array, ArrayOf, Codes, Mask, Positions, blocks, xlogx
 from ..base.checks import Whole, check_columns
 from ..base.messages import listed, shown, without_labels
 from ..counts.contingency import MAX_CELLS, flat_index
@@ -62,7 +62,7 @@ def _mdlp(values: Array, classes: Codes | None, weights: Array | None, bins: int
         return np.empty(0)
     values, classes, weights = values[known], classes[known], None if weights is None else weights[known]
     last = np.append(np.nonzero(values[1:] > values[:-1])[0], len(values) - 1)
-    distinct = values[last]
+    distinct: Array = values[last]
     n_classes = int(classes.max()) + 1
     if n_classes * len(last) > MAX_CELLS:
         raise ValueError(
@@ -103,7 +103,7 @@ def _best_cut(below: Array) -> int:
     after = _bits(left) + _bits(right)
     for block in map(below.__getitem__, blocks(len(below), _BLOCK_CELLS, below.shape[1])):
         after -= (_bits(block[:, 1:-1] - block[:, :1]) + _bits(block[:, -1:] - block[:, 1:-1])).sum(axis=0)
-    gain = _bits(whole.sum()) - _bits(whole).sum() - after
+    gain: Array = float(_bits(whole.sum())) - float(_bits(whole).sum()) - after
     best = int((gain >= gain.max() - n * TOLERANCE).argmax())
     low = _without_rounding(below[:, best + 1] - below[:, 0])
     # The values 1, 2, 3, 4 with the classes a, a, b, b have 4 bits, and a cut at 2.5 leaves 0. It costs
@@ -120,8 +120,8 @@ def _without_rounding(weights: Array) -> Array:
 
 def _spread(counts: Array) -> float:
     """Return the entropy of class counts times the number of classes that occur."""
-    n = counts.sum()
-    return float(np.count_nonzero(counts) * (_bits(n) - _bits(counts).sum()) / n) if n > 0 else 0.0
+    n, entropy_sum = float(counts.sum()), float(_bits(counts.sum())) - float(_bits(counts).sum())
+    return np.count_nonzero(counts) * entropy_sum / n if n > 0 else 0.0
 
 
 def _midpoints(lower: Array, upper: Array) -> Array:
@@ -154,7 +154,7 @@ def _below_largest(points: Array, values: Array) -> list[float]:
     inside = sorted(set(points[points < values[-1]].tolist()))
     if inside:
         return inside
-    first = np.searchsorted(values, values[-1])
+    first = int(np.searchsorted(values, values[-1]))
     return [value + 0.0 for value in values[first - 1 : first].tolist()]
 
 
@@ -223,7 +223,7 @@ def between_values(numbers: ArrayOf[Any], weights: Array | None = None) -> tuple
     lower, upper = distinct[:-1], distinct[1:]
     middles = _midpoints(lower, upper)
     moved = _shorten(middles + np.minimum(upper - lower, 1e300) / 100, distinct)
-    in_sequence = (upper - lower == 1) & (lower % 1 == 0)
+    in_sequence: Mask = (upper - lower == 1) & (lower % 1 == 0)
     return tuple(np.where(in_sequence | (moved >= upper) | (moved < lower), middles, moved).tolist())
 
 

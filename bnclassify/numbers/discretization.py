@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes
+from ..base.arrays import Array, ArrayOf, Codes, Positions
 from ..base.calls import guided
 from ..base.checks import Cutting, OneOf, Whole, check_columns, check_names
 from ..base.immutable import ANY_NUMBER, Immutable, bounded, cached_property, record
@@ -18,6 +18,7 @@ from ..base.messages import listed, shown
 from ..frames.databases import DatabaseTable
 from ..frames.dataset import Data
 from ..frames.numeric import (
+    ArrayLike,
     as_floats,
     check_exact,
     check_finite,
@@ -166,7 +167,7 @@ class Discretizer(Immutable):
         """Draw a number from each interval, uniformly, within the range of the training values."""
         low, high = self._learned(name, self.ranges)
         edges = np.array([low, *self.cuts[name], high])
-        intervals = np.minimum(codes, len(edges) - 2)
+        intervals: Positions = np.minimum(codes, len(edges) - 2)
         drawn = rng.uniform(edges[intervals], edges[intervals + 1])
         return np.where(codes == intervals, drawn, np.nan)  # an additional level stands for missing values
 
@@ -200,9 +201,9 @@ class Discretizer(Immutable):
         for i, name in enumerate(original.columns):
             if name not in self.numeric:
                 continue
-            column = original.iloc[:, i].array
+            column: ArrayLike = original.iloc[:, i].array
             numbers = read_numbers(column, name, "newdata", must=self.numeric[name])
-            if numbers is None and column.isna().all():
+            if numbers is None and pd.isna(column).all():
                 numbers = np.full(len(column), np.nan)
             if numbers is not None:
                 levels, codes = self._code(name, numbers)
