@@ -87,7 +87,7 @@ def sentences(findings: Iterable[Finding]) -> Iterator[str]:
 
 def find(column: Column, *, only_serious: bool = False) -> Iterator[Finding]:
     """Yield what is odd about a column; with ``only_serious``, other findings may be omitted."""
-    texts = _texts(column)
+    texts = [label for label in column.levels if isinstance(label, str) and label != MISSING]
     if not column.is_class and (written := _written(column.name, texts)):
         yield written
         if written.serious:
@@ -104,10 +104,6 @@ def find(column: Column, *, only_serious: bool = False) -> Iterator[Finding]:
 
 def _can_be_wide(column: Column) -> bool:
     return column.weights is not None or bool(2 * len(column.levels) > np.count_nonzero(column.codes >= 0))
-
-
-def _texts(column: Column) -> list[str]:
-    return [label for label in column.levels if isinstance(label, str) and label != MISSING]
 
 
 def _written(name: Hashable, texts: list[str]) -> Finding | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -292,9 +292,9 @@ def ask_source(
 ) -> Sequence[LabelCounts] | None:
     """Return the counts of families by label if the source counts these rows itself; see `Source`."""
     changes = reading.keep, reading.draw, reading.prepare, reading.lenient or None
-    if any(change is not None for change in changes) or not isinstance(source, CountingSource):
+    if any(change is not None for change in changes) or not hasattr(source, "count"):
         return None
-    return source.count(families, reading.required, reading.weights)
+    return cast("CountingSource", source).count(families, reading.required, reading.weights)
 
 
 def facts_of_source(source: Source, columns: Sequence[Hashable], reading: Reading) -> Facts | None:

@@ -184,7 +184,6 @@ class Source(Protocol):
 LabelCounts = Mapping[tuple[Hashable, ...], float]
 
 
-@runtime_checkable
 class CountingSource(Source, Protocol):
     """A source that can count rows, and is asked for counts before rows are fetched."""
 
