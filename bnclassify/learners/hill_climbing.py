@@ -250,18 +250,15 @@ class _Search:
             return found
 
         start = [[position[parent] for parent in parents[name]] for name in names]
-        trace: dict[str, Any] = {}
+        trace: dict[str, tuple[Any, ...]] = {}
         if rows.incomplete.any():
-            found, trace["scores"] = structural_em(cast("Dataset", rows), start, learn, self.score)
+            found, scores = structural_em(cast("Dataset", rows), start, learn, self.score)
+            trace["scores"] = tuple(scores)
         else:
             found = learn(rows, start)
         named = {names[v]: [names[p] for p in parents] for v, parents in enumerate(found)}
-        trace["steps"] = [
-            (move.operation, names[move.source], names[move.target], gain, score, run)
-            for move, gain, score, run in changes
-        ]
-        if not self.climb.restarts and self.missing == "error":
-            trace["steps"] = [step[:-1] for step in trace["steps"]]
+        has_runs = self.climb.restarts > 0 or self.missing == "em"
+        steps = [(c.move.operation, names[c.move.source], names[c.move.target], *c[1:]) for c in changes]
+        trace["steps"] = tuple(steps if has_runs else [made[:-1] for made in steps])
         step = replace(step, settings={**self.settings(), **step.settings}, draws=self.climb.restarts > 0)
-        trace = {key: tuple(value) for key, value in trace.items()}
         return general_network(class_var, named, rows.schema, step, trace)
