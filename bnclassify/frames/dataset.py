@@ -396,9 +396,9 @@ class Dataset(InMemory, Countable):
 
 def codes_of(codes: Codes, where: list[int]) -> Codes:
     """Select columns by position, without a copy if they are adjacent."""
-    if where and where == list(range(where[0], where[0] + len(where))):
-        return codes[where[0] : where[0] + len(where)]
-    return codes[where]
+    first = where[0] if where else 0
+    adjacent = slice(first, first + len(where))
+    return codes[adjacent] if where == list(range(first, adjacent.stop)) else codes[where]
 
 
 def scoring_classes(data: Dataset, class_var: Hashable, levels: tuple[Hashable, ...]) -> Codes:

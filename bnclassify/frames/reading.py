@@ -47,7 +47,7 @@ class Facts(NamedTuple):
     checks: Any = 0
 
 
-def with_class(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
+def with_facts(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
     """Return the rows with a class (all rows if no column is required), and their facts."""
     rows, data = len(data), data.requiring(class_var)
     gaps = np.zeros(len(data.columns), dtype=np.int64)
@@ -102,7 +102,7 @@ class Reading:
             codes = recode(raw.codes[i], raw.levels[i], new, name, -1)
             hidden[self.schema.positions[name]] = np.count_nonzero((codes < 0) & (raw.codes[i] >= 0))
             coded = coded.recoded({name: (new, codes)})
-        data, facts = with_class(replace(coded.coded(self.schema), weights=weights), self.required)
+        data, facts = with_facts(replace(coded.coded(self.schema), weights=weights), self.required)
         if self.draw is not None:
-            data, facts = with_class(self.draw(frame, data), None)
+            data, facts = with_facts(self.draw(frame, data), None)
         return data, facts._replace(hidden=hidden)

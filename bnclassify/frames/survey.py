@@ -16,7 +16,7 @@ from .columns import check_categorical, column_arrays
 from .frame import encode_frame
 from .numeric import MOST_CODES, are_categories, as_label, check_weights, is_categorical, read_numbers
 from .partitions import ask_source, facts_of_source
-from .reading import Facts, Reading, with_class
+from .reading import Facts, Reading, with_facts
 from .schema import Levels, Schema
 from .sources import Source
 
@@ -72,7 +72,7 @@ class Survey:
             ColumnLevels(labels, is_categorical(dtype), is_float_dtype(dtype))
             for dtype, labels in zip(dtypes, data.levels, strict=True)
         )
-        return column_levels, with_class(data, self.class_var)[1]
+        return column_levels, with_facts(data, self.class_var)[1]
 
     def merge(self, results: Sequence[tuple[tuple[ColumnLevels, ...], Facts]]) -> Any:
         """Unite the levels of parts."""

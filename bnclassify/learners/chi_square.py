@@ -17,7 +17,7 @@ from ..frames.opening import InFull, InParts
 from ..frames.training import prepare
 from ..model.recipes import Recipe, Step
 from ..network.classifiers import DN
-from .arc_moves import Arc, ArcRules
+from .arc_rules import Arc, ArcRules
 from .local_scores import LocalScores, warn_of_fractions
 
 _LEAST = 1e-8  # tolerance of ties, and minimum score of a parent

@@ -22,7 +22,7 @@ from ..model.questions import is_semi_naive
 from ..model.recipes import Step, is_repeated
 from ..network.classifiers import BNC
 from ..recipe.prior import find_prior
-from .arc_moves import Arc, ArcRules, check_start, written
+from .arc_rules import Arc, ArcRules, check_start, written
 from .fixed import network
 from .neighbours import Arcs, Edit, Parents, Structure, apply, name_edit
 from .scoring import CrossValidatedScore, FoldedData

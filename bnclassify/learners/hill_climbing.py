@@ -14,7 +14,8 @@ from ..frames.opening import InFull, InParts
 from ..frames.training import prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC
-from .arc_moves import MOVES, Arc, ArcRules, Change, Climb, Limits, check_start
+from .arc_moves import MOVES, Change, Climb, Limits
+from .arc_rules import Arc, ArcRules, check_start
 from .fixed import general_network
 from .local_scores import LocalScores, check_complete, check_score, warn_of_fractions
 from .structural_em import check_missing, structural_em

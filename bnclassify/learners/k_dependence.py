@@ -22,7 +22,7 @@ from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..network.densities import Numbers, as_setting, columns_of
 from ..recipe.cases import column_order
-from .arc_moves import Arc, ArcRules
+from .arc_rules import Arc, ArcRules
 from .fixed import network
 from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractions
 

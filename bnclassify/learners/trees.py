@@ -19,7 +19,7 @@ from ..frames.training import TrainingData, averages_views, prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..network.densities import Numbers, as_setting, columns_of
-from .arc_moves import Arc, ArcRules, written
+from .arc_rules import Arc, ArcRules, written
 from .fixed import general_network, network
 from .local_scores import LocalScores, check_score, warn_of_fractions
 from .structural_em import check_missing, structural_em
