@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.special import log_softmax
 
 import bnclassify as bn
-from bnclassify.numbers.cut_points import CUTTINGS, averaged_cuts
+from bnclassify.numbers.cut_points import CUTTINGS, averaged_cuts, between_values
 
 from .conftest import REFERENCE, read_reference
 
@@ -312,3 +312,10 @@ def test_effects_are_what_is_added() -> None:
         bn.plot_effect(model, "wether")
     with pytest.raises(ValueError, match="target"):
         bn.plot_effect(model, "weather", target="maybe")
+
+
+def test_cut_points_between_numbers_that_occur_twice_on_average() -> None:
+    twice = np.array([1.0, 1, 2, 2, 4, 4])
+    assert between_values(twice) == (1.5, 3.02)  # just above the middle, unless numbers are in sequence
+    assert between_values(np.append(twice, 5.0)) == ()
+    assert between_values(np.array([1.0, 2, 4]), np.array([2.0, 2, 2])) == (1.5, 3.02)

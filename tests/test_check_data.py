@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from datetime import date
 from typing import Any
@@ -92,6 +93,17 @@ def test_a_number_known_for_one_class_only_does_not_predict_it() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         bn.bnc("nb", "y", frame, smooth=1, discretize="quantile")
+
+
+@pytest.mark.parametrize(("rows", "is_told"), [(11, False), (12, True)])  # per class, of two
+def test_copies_of_the_class_have_a_chance_below_one_in_a_million(rows: int, is_told: bool) -> None:
+    frame = pd.DataFrame({"text": ["p", "q"], "size": [0.5, 1.5], "y": ["a", "b"]})
+    frame = frame.loc[[0] * rows + [1] * rows].reset_index(drop=True)
+    frame["size"] += np.arange(2 * rows) / 100  # no two are equal
+    chances = 2.0 ** -(2 * rows - 2), 2 / math.comb(2 * rows, rows)
+    assert [chance < math.exp(-14) for chance in chances] == [is_told] * 2
+    told = ["alone predicts the class in all rows"]
+    assert findings(frame, "y") == ({"text": told, "size": told} if is_told else {})
 
 
 def test_equal_rows_are_found_if_numbers_would_differ() -> None:

@@ -20,9 +20,10 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import bnclassify as bn
 from bnclassify.base.arrays import log, one_thread
 from bnclassify.counts import contingency as counting
-from bnclassify.counts import information
-from bnclassify.counts.contingency import count_pairs, family_counts, pair_tables
-from bnclassify.counts.information import pair_statistics
+from bnclassify.counts import family_counts as extending
+from bnclassify.counts import information, pairs
+from bnclassify.counts.family_counts import family_counts
+from bnclassify.counts.pairs import count_pairs, pair_statistics, pair_tables
 from bnclassify.model.arguments import log_joint
 from bnclassify.models import AODE
 
@@ -73,7 +74,7 @@ def test_families_of_one_shape_are_counted_together(missing: float) -> None:
 @pytest.mark.parametrize("missing", [0, 0.3])
 def test_information_of_all_pairs(missing: float) -> None:
     data = some_data(missing)
-    found = information.pair_statistics(data, range(12), 12)
+    found = pair_statistics(data, range(12), 12)
     for i in range(12):
         for j in range(12):
             table = by_hand(data, [i, j, 12])
@@ -216,7 +217,7 @@ def test_information_is_never_negative() -> None:
     for levels in range(2, 12):
         design = product(range(levels), range(3), range(5), "p")
         frame = pd.DataFrame(list(design), columns=["a", "b", "d", "class"]).astype("category")
-        found = information.pair_statistics(bn.encode(frame), range(3), None)
+        found = pair_statistics(bn.encode(frame), range(3), None)
         assert (found.information >= 0).all()
         np.testing.assert_allclose(found.information, 0, atol=1e-14)
 
@@ -299,10 +300,10 @@ def test_counts_by_products_and_by_tables_are_those_of_loops(
     ends = np.cumsum([0, *rows.cards])
     tolerance = {"rtol": 1e-12 if weights == "fractions" else 0}
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(counting, "_FEW_LEVELS", few_levels)
-        patched.setattr(counting, "_BLOCK_ROWS", 7)
-        patched.setattr(counting, "_SHORT_ROWS", 7)
-        pairs, without_class = count_pairs(data), pair_tables(data, range(n + 1), None)
+        patched.setattr(pairs, "_FEW_LEVELS", few_levels)
+        patched.setattr(pairs, "_BLOCK_ROWS", 7)
+        patched.setattr(extending, "_SHORT_ROWS", 7)
+        by_class, without_class = count_pairs(data), pair_tables(data, range(n + 1), None)
         counts = family_counts(data)
         counts.prefetch([(0, n)])
         further = {
@@ -313,7 +314,7 @@ def test_counts_by_products_and_by_tables_are_those_of_loops(
         if i == j:
             expected = expected[..., None] * np.eye(rows.cards[i])[:, None]
         own, other = slice(*ends[i : i + 2]), slice(*ends[j : j + 2])
-        np.testing.assert_allclose(pairs[own, :, other], expected, **tolerance)
+        np.testing.assert_allclose(by_class[own, :, other], expected, **tolerance)
         if i != j:
             np.testing.assert_allclose(
                 without_class[own, 0, other], weighted_by_hand(rows, [i, j]), **tolerance

@@ -547,6 +547,11 @@ def test_a_column_whose_values_are_all_unseen_is_told(car: pd.DataFrame) -> None
     pd.testing.assert_frame_equal(told, bn.predict(x, car.assign(safety=np.nan), prob=True))
     half = car.assign(safety=["hoch", "low"] * 864)
     bn.predict(x, half, unseen="missing")
+    rooms = pd.DataFrame({"rooms": [1, 2, 3] * 2, "y": ["a", "b"] * 3})
+    y = bn.lp(bn.nb("y", rooms), rooms, smooth=1)
+    bn.predict(y, pd.DataFrame({"rooms": [7, 8]}), unseen="missing")  # fewer numbers than levels
+    with pytest.warns(UserWarning, match="column 'rooms': none of its values, 7, 8, is among the levels"):
+        bn.predict(y, pd.DataFrame({"rooms": [8, 7, 8]}), unseen="missing")
 
 
 @pytest.mark.parametrize("form", [lambda frame: frame, lambda frame: [frame.head(200), frame.tail(-200)]])

@@ -249,6 +249,7 @@ def test_latent_classes_that_data_cannot_identify_are_told() -> None:
     items = bn.load_voting().iloc[:, :3].dropna()
     with pytest.warns(UserWarning, match="4 classes has 15 parameters, .* has 7 free cells"):
         bn.lca("group", items, k=4, restarts=1, rng=0)
+    bn.lca("group", items, k=2, restarts=1, rng=0)  # with as many parameters as free cells
     with pytest.warns(UserWarning, match="the largest number of classes, 3, has the best BIC"):
         bn.lca("group", bn.load_voting().drop(columns="Class"), k=[2, 3], restarts=2, rng=0)
 

@@ -155,3 +155,14 @@ def test_shifts_of_few_gaps_do_not_add_up_in_a_row_of_many() -> None:
     loss = -np.log(posterior.to_numpy()[np.arange(len(test)), test["Class"].cat.codes]).mean()
     shares = train["Class"].value_counts(normalize=True).reindex(posterior.columns)
     assert loss < -float(np.log(shares.reindex(test["Class"]).to_numpy()).mean()) - 0.15
+
+
+def test_whole_numbers_of_weighted_rows_can_have_the_level() -> None:
+    frame = pd.DataFrame(
+        {"k": pd.array([1, 2, None, 2], dtype="Int64"), "y": list("abab"), "w": [1, 2, 3, 4]}
+    )
+    data = bn.encode(frame, weights="w", weights_are="frequencies", missing_level=True)
+    assert data.schema.levels[0] == (1, 2, "(missing)")
+    repeated = bn.encode(frame.loc[frame.index.repeat(frame["w"])].drop(columns="w"), missing_level=True)
+    models = [bn.lp(bn.nb("y", rows), rows, smooth=1) for rows in (data, repeated)]
+    pd.testing.assert_frame_equal(*[bn.predict(x, frame, prob=True) for x in models])

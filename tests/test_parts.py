@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.base.arrays import added
-from bnclassify.counts.information import mutual_information, pair_statistics
+from bnclassify.counts.information import mutual_information
+from bnclassify.counts.pairs import pair_statistics
 from bnclassify.frames.opening import open_data
 from bnclassify.frames.training import prepare
 from bnclassify.models import Partitions

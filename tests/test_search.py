@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.base.graphs import find_cycle
-from bnclassify.counts import contingency
+from bnclassify.counts import family_counts
 from bnclassify.frames.dataset import Dataset
 from bnclassify.frames.schema import Schema
 from bnclassify.learners import greedy, scoring
@@ -45,7 +45,7 @@ FILES = ["car_search", "car_search_eps0", "car_search_smooth0", "voting_complete
 # Ways to the same scores that depend on the size of the data, taken on little data.
 WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "as it is": [],
-    "numbering the cells that occur": [(contingency, "_FEW_CONFIGURATIONS", 0)],
+    "numbering the cells that occur": [(family_counts, "_FEW_CONFIGURATIONS", 0)],
     "without keeping": [(scoring, "_KEPT_BYTES", 0)],
 }
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.counts.information import pair_statistics
+from bnclassify.counts.pairs import pair_statistics
 from bnclassify.metrics import folds
 from bnclassify.network.awnb import min_testing_depths
 

@@ -20,14 +20,15 @@ def _g2(tables: Array) -> Array:
     """Return 2 Σ n ln(n / e) of the tables in the last two axes."""
     parts = [tables, tables.sum(axis=-1), tables.sum(axis=-2), tables.sum(axis=(-2, -1))]
     both, rows, columns, total = map(xlogx, parts)
-    statistics: Array = 2 * (both.sum(axis=(-2, -1)) - rows.sum(axis=-1) - columns.sum(axis=-1) + total)
-    return np.maximum(statistics, np.zeros(()))
+    half: Array = both.sum(axis=(-2, -1)) - rows.sum(axis=-1) - columns.sum(axis=-1) + total
+    return np.maximum(2 * half, np.zeros(()))
 
 
 def _x2(tables: Array) -> Array:
     """Return Σ (n − e)² / e of the tables in the last two axes, over the cells with e > 0."""
-    rows, columns = tables.sum(axis=-1, keepdims=True), tables.sum(axis=-2, keepdims=True)
-    total = tables.sum(axis=(-2, -1), keepdims=True)
+    rows: Array = tables.sum(axis=-1, keepdims=True)
+    columns: Array = tables.sum(axis=-2, keepdims=True)
+    total: Array = tables.sum(axis=(-2, -1), keepdims=True)
     expected: Array = rows * columns / np.where(total > 0, total, 1)
     squares: Array = (tables - expected) ** 2
     cells: Array = np.divide(squares, expected, out=np.zeros(squares.shape), where=expected > 0)
@@ -63,7 +64,7 @@ def permutation_p(table: Array, test: str, permutations: int, rng: np.random.Gen
     from scipy.stats import random_table  # slow to import
 
     observed, drawn = 0.0, np.zeros(permutations)
-    for stratum in _strata(table).astype(np.int64):
+    for stratum in map(np.asarray, _strata(table).astype(np.int64)):
         rows, columns = stratum.sum(axis=1), stratum.sum(axis=0)
         observed += float(STATISTICS[test](stratum))
         if np.count_nonzero(rows) > 1 and np.count_nonzero(columns) > 1:

@@ -1,9 +1,8 @@
-"""Mutual information of columns, given others, and of all pairs."""
+"""Mutual information of two columns, given others."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import accumulate
 from math import inf, prod
@@ -12,10 +11,14 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
-from ..base.arrays import Array, ArrayOf, Mask, Positions, blocks, xlogx
+from ..base.arrays import Array, ArrayOf, xlogx
 from ..frames.dataset import Countable, Dataset
-from .contingency import by_products, count_alike, flat_index, pair_tables
+from .contingency import count_alike, flat_index
 from .moments import Moments, Observed, known_values, moments_of, number_moments, numbers_of
+
+_PASS_CELLS = 2**22  # number of cells of tables that are counted in one pass over the data
+_FEW_CELLS = 2**15
+_CELLS_PER_ROW = 16  # with more cells of a table, the values that occur in rows are counted
 
 
 def informations_of_numbers(
@@ -33,7 +36,11 @@ def _all_moments(families: Sequence[tuple[int, Sequence[int]]], data: Dataset) -
 
 
 def _information(cells: Moments) -> tuple[float, float]:
-    """Return ½ Σ_z P(z) [ln σ²_z − Σ_x P(x | z) ln σ²_xz], x along the first axis, and the rows."""
+    """Return ½ Σ_z P(z) [ln σ²_z − Σ_x P(x | z) ln σ²_xz], x along the first axis, and the rows.
+
+    If half of the rows have the numbers 0 and 2 and half 4 and 6, the variance is 5 in all and 1 within each
+    half, so the information is ½ ln 5 = .80.
+    """
     total, variance = float(cells.n.sum()), cells.variance
     given = cells.over(0).variance
     logs = np.log(np.where(given > 0, given, 1.0)) - np.log(np.where(variance > 0, variance, 1.0))
@@ -51,7 +58,7 @@ def information_of_two_numbers(
     share = np.divide(products**2, squares, out=np.zeros(np.shape(squares)), where=squares > 0)
     n = float(first.n.sum())
     with np.errstate(divide="ignore"):
-        logs = np.log1p(-np.minimum(share, 1.0))
+        logs: Array = np.log1p(-np.minimum(share, 1.0))
     return (-0.5 * float((first.n * logs)[first.n > 0].sum()) / n if n else 0.0), n
 
 
@@ -76,30 +83,6 @@ def _products(
     return np.bincount(first.cells, weighted, x_mean.size).reshape(x_mean.shape)
 
 
-NLogN = Callable[[ArrayOf[Any]], Array]
-
-_LONGEST_LOOKED_UP = 2**20  # largest number whose n·ln n is looked up, in 8 MiB
-
-_PASS_CELLS = 2**22  # number of cells of tables that are counted in one pass over the data
-
-_PRODUCT_CELLS = 2**24  # number of cells of tables of pairs of levels that are counted at once
-
-_CACHED_CELLS = 2**17  # number of them whose logs are added up at once
-
-_FEW_CELLS, _CELLS_PER_ROW = 2**15, 16  # number of cells above which counting rows one by one is faster
-
-
-def _observed(data: Dataset, columns: Sequence[int]) -> tuple[list[ArrayOf[Any]], Array | None]:
-    """Return the codes of columns, and the weights, of the rows in which all of them are observed."""
-    rows = [data.codes[column] for column in columns]
-    partial = [row for row, column in zip(rows, columns, strict=True) if data.incomplete[column]]
-    if not partial:
-        return rows, data.weights
-    observed: Mask = np.logical_and.reduce([row >= 0 for row in partial])
-    weights = None if data.weights is None else data.weights[observed]
-    return [row[observed] for row in rows], weights
-
-
 def _entropy_sum(codes: Sequence[ArrayOf[Any]], cards: Sequence[int], weights: Array | None) -> float:
     """Sum n·ln n over the joint values of variables that occur; large domains stay sparse."""
     index = flat_index(codes, cards)
@@ -115,31 +98,35 @@ def mutual_information(data: Countable, x: int, y: int, condition: Sequence[int]
     return next(informations(data, [(x, y)], condition))
 
 
-def _information_of_rows(data: Dataset, columns: Sequence[int]) -> tuple[float, float]:
+def _information_of_rows(data: Countable, columns: Sequence[int]) -> tuple[float, float]:
     """Return the information of the first two columns given the others, and the rows, from joint values.
 
     The joint values that occur are at most as many as rows.
     """
-    codes, weights = _observed(data, columns)
-    cards, condition = [data.cards[column] for column in columns], columns[2:]
-    if prod(cards) > np.iinfo(np.int64).max:
+    [(codes, weights)] = data.cells([columns])
+    observed = (codes >= 0).all(axis=0)
+    rows, weights = codes[:, observed], None if weights is None else weights[observed]
+    if prod([data.cards[column] for column in columns]) > np.iinfo(np.int64).max:
         raise ValueError("x, y, z: too many joint values; condition on fewer variables")
-    n = len(codes[0]) if weights is None else float(weights.sum())
+    n = rows.shape[1] if weights is None else float(weights.sum())
     if not n:
         return 0.0, 0
-    total = (
-        _entropy_sum(codes, cards, weights)
-        - _entropy_sum([codes[0], *codes[2:]], [cards[0], *cards[2:]], weights)
-        - _entropy_sum(codes[1:], cards[1:], weights)
-        + (_entropy_sum(codes[2:], cards[2:], weights) if condition else float(xlogy(n, n)))
-    )
+
+    def entropy_sum(*members: int) -> float:
+        cards = [data.cards[columns[member]] for member in members]
+        return _entropy_sum([rows[member] for member in members], cards, weights)
+
+    given = range(2, len(columns))
+    of_given = entropy_sum(*given) if given else float(xlogy(n, n))
+    total = entropy_sum(0, 1, *given) - entropy_sum(0, *given) - entropy_sum(1, *given) + of_given
     return max(total / n, 0.0), n
 
 
 def _table_informations(tables: ArrayOf[Any]) -> list[tuple[float, float]]:
     """Return the information of x and y given the others, and the rows, from (families, x, y, …) tables."""
-    margins = [tables, tables.sum(axis=1), tables.sum(axis=2), tables.sum(axis=(1, 2))]
-    cells, x, y, both = [xlogx(margin).reshape(len(tables), -1).sum(axis=1) for margin in margins]
+    margins: list[ArrayOf[Any]] = [tables, *(tables.sum(axis=axis) for axis in (1, 2, (1, 2)))]
+    sums: list[Array] = [xlogx(margin).reshape(len(tables), -1).sum(axis=1) for margin in margins]
+    cells, x, y, both = sums
     n: Array = margins[3].reshape(len(tables), -1).sum(axis=1, dtype=np.float64)
     per_row: Array = np.maximum(cells - x - y + both, 0.0) / np.where(n > 0, n, 1.0)
     return list(zip(per_row.tolist(), n.tolist(), strict=True))
@@ -163,13 +150,10 @@ def _informations_of_tables(
     """Yield the mutual information of coded pairs, by tables or, if these would be nearly empty, by rows."""
     families = [(*pair, *condition) for pair in pairs]
     cells = [prod([data.cards[column] for column in family]) for family in families]
-    most = max(_FEW_CELLS, _CELLS_PER_ROW * len(data)) if isinstance(data, Dataset) else inf
+    most = inf if data.in_parts else max(_FEW_CELLS, _CELLS_PER_ROW * len(data))
     by_table = _informations_in_batches(data, [f for f, n in zip(families, cells, strict=True) if n <= most])
     for family, n in zip(families, cells, strict=True):
-        if n > most and isinstance(data, Dataset):
-            yield _information_of_rows(data, family)
-        else:
-            yield next(by_table)
+        yield _information_of_rows(data, family) if n > most else next(by_table)
 
 
 def _informations_in_batches(
@@ -185,90 +169,3 @@ def _informations_in_batches(
                 found[position] = value
         yield from found
         families = families[fitting:]
-
-
-@dataclass(frozen=True, eq=False)
-class PairStatistics:
-    """For all pairs of features: ``information`` I(X;Y|C) in nats and ``rows``, (n, n) arrays."""
-
-    information: Array
-    rows: Array
-
-
-def pair_statistics(data: Countable, features: Sequence[int], class_column: int | None) -> PairStatistics:
-    """Compute the class-conditional mutual information of all pairs of features.
-
-    Without a column of classes, this is mutual information. Pairs of two numbers, neither of which can be
-    a parent, are omitted. The diagonal is 0.
-    """
-    if by_products(data, features):
-        return _product_statistics(data, features, class_column)
-    n = len(features)
-    information, rows = np.zeros((n, n)), np.zeros((n, n))
-    condition = () if class_column is None else (class_column,)
-    pairs = [(i, j) for i in range(n) for j in range(i) if data.cards[features[i]] or data.cards[features[j]]]
-    values = informations(data, [(features[i], features[j]) for i, j in pairs], condition)
-    for (i, j), (value, count) in zip(pairs, values, strict=True):
-        information[i, j] = information[j, i] = value
-        rows[i, j] = rows[j, i] = count
-    return PairStatistics(information, rows)
-
-
-def _product_statistics(data: Countable, features: Sequence[int], class_column: int | None) -> PairStatistics:
-    """Compute the statistics of `pair_statistics` from tables of all pairs of levels.
-
-    A feature is paired with itself and with later features, whose levels follow its own.
-    """
-    n, starts = len(features), np.cumsum([0, *[data.cards[feature] for feature in features]])
-    n_log_n = xlogx if data.is_weighted else looking_up(data.size)
-    given = [] if class_column is None else [class_column]
-    complete = not data.incomplete[[*features, *given]].any()
-    cells = int(starts[-1] * np.diff(starts).max(initial=0)) * prod([data.cards[column] for column in given])
-    sums, rows = np.zeros((2, n, n))
-    for block in blocks(n, _PRODUCT_CELLS, cells):
-        first, last = starts[[block.start, block.stop]]
-        tables = pair_tables(data, features, class_column, slice(first, last))
-        for part in blocks(block.stop - block.start, _CACHED_CELLS, cells):
-            at = slice(block.start + part.start, block.start + part.stop)
-            own = starts[at.start : at.stop + 1]
-            later = tables[own[0] - first : own[-1] - first, :, own[0] :]
-            found = _sum_tables(later, own - own[0], starts[at.start :] - own[0], n_log_n, complete)
-            sums[at, at.start :], rows[at, at.start :] = found
-    sums, rows = np.triu(sums, 1), np.triu(rows, 1)
-    sums, rows = sums + sums.T, rows + rows.T
-    return PairStatistics(np.maximum(sums, 0.0) / np.where(rows > 0, rows, 1.0), rows)
-
-
-def _sum_tables(
-    tables: ArrayOf[Any], own: Positions, others: Positions, n_log_n: NLogN, complete: bool
-) -> tuple[Array, Array]:
-    """Return N·I and N of pairs from (owners, classes, levels) tables, in which features start at positions.
-
-    If all values are observed, the margins of a feature are the same in all its tables.
-    """
-    if complete:
-        of_others, of_owners = (
-            tables[: own[1]].sum(axis=0, keepdims=True),
-            tables[..., : others[1]].sum(axis=2)[..., None],
-        )
-    else:
-        of_others, of_owners = (
-            np.add.reduceat(tables, own[:-1], axis=0),
-            np.add.reduceat(tables, others[:-1], axis=2),
-        )
-    # Of a pair of binary features with the table [[3, 1], [0, 2]], Σ n ln n of the cells is 3 ln 3 + 2 ln 2,
-    # of the rows 4 ln 4 + 2 ln 2, of the columns 3 ln 3 + 3 ln 3, and of all 6 ln 6. So N·I, which is
-    # cells − rows − columns + all, is 6 ln 6 − 4 ln 4 − 3 ln 3.
-    n = np.add.reduceat(of_others, others[:-1], axis=2)
-    both = np.add.reduceat(np.add.reduceat(n_log_n(tables), others[:-1], axis=2), own[:-1], axis=0)
-    both -= np.add.reduceat(n_log_n(of_others), others[:-1], axis=2)
-    both -= np.add.reduceat(n_log_n(of_owners), own[:-1], axis=0)
-    return (both + n_log_n(n)).sum(axis=1), n.sum(axis=1)
-
-
-def looking_up(most: float) -> NLogN:
-    """Return a function that looks up n·ln n of whole numbers in a table."""
-    if most > _LONGEST_LOOKED_UP:
-        return xlogx
-    logs = xlogx(np.arange(int(most) + 1))
-    return lambda counts: logs[counts.astype(np.intp, copy=False)]

@@ -17,7 +17,7 @@ from ..counts.information import mutual_information
 from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.schema import Columns
-from ..frames.training import Numeric, find_numbers
+from ..frames.training import Numeric, choose_numbers
 from ..learners.local_scores import warn_of_fractions
 from ..network.densities import Numbers, columns_of
 
@@ -96,7 +96,7 @@ def _open_tested(
     if numeric:
         pair = list(dict.fromkeys(names[:2]))
         chosen = numeric if isinstance(numeric, bool) else tuple([name for name in pair if name in numeric])
-        opened, kept = find_numbers(opened, pair, names[2:], chosen)
+        opened, kept = choose_numbers(opened, pair, names[2:], chosen)
     data = opened.read(Columns(names, numeric=kept, named_by="x, y, z"))
     return data, [data.positions[name] for name in names]
 

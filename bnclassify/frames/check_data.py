@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any
+from collections.abc import Hashable
 
-import numpy as np
 import pandas as pd
 
-from ..base.arrays import ArrayOf, Codes
 from ..base.calls import guided
 from ..base.checks import check_columns, check_name
 from .columns import column_arrays
@@ -98,15 +95,19 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
         check_columns([class_var], rows.columns, "class_var")
     found = {name: list[Finding]() for name in rows.columns}
     read = {name: data for name in rows.columns if (data := _read(rows, name, found[name])) is not None}
-    target = read.get(class_var)
-    classes = None if target is None else target.with_values(target.numbers).codes[0]
+    classes = None
+    if class_var in read:
+        read[class_var] = read[class_var].with_values(read[class_var].numbers)
+        classes = read[class_var].codes[0]
     for name, data in read.items():
         is_class = name == class_var
-        column = _column(data, None if is_class else classes, is_class=is_class)
+        numbers, tested = (None, None) if is_class else (data.numbers.get(name), classes)
+        column = Column(name, data.levels[0], data.codes[0], numbers, data.weights, tested, is_class)
         is_float = is_class and rows.types.get(name) in FLOATS and bool(column.levels)
         found[name] += [float_class(name)] if is_float else find(column)
     listed_findings = [finding for findings in found.values() for finding in findings]
-    if read and (equal := equal_rows(*_all_columns(list(read.values())))):
+    codes = [data.codes[0] for data in read.values()]
+    if equal := equal_rows(codes, {n: x for data in read.values() for n, x in data.numbers.items()}):
         remedy = "If they are copies, use dataset.drop_duplicates(), and if rows belong to persons, groups="
         finding = f"{max(equal.values()):,} rows equal an earlier row, but not by chance"
         listed_findings.append(Finding(_ROWS, finding, remedy))
@@ -129,18 +130,3 @@ def _read(rows: InMemory, name: Hashable, found: list[Finding]) -> Dataset | Non
         found.append(Finding(name, f"{kind} values", advice.rstrip("."), serious=True))
         return None
     return part.read_raw(None, [name])
-
-
-def _column(data: Dataset, classes: Codes | None, *, is_class: bool) -> Column:
-    """Return the only column of some data; a class of numbers has them as labels."""
-    [name] = data.columns
-    if is_class:
-        data = data.with_values(data.numbers)
-    numbers = None if is_class else data.numbers.get(name)
-    return Column(name, data.levels[0], data.codes[0], numbers, data.weights, classes, is_class)
-
-
-def _all_columns(data: Sequence[Dataset]) -> tuple[Codes, dict[Hashable, ArrayOf[Any]]]:
-    """Return the codes of columns, and the numbers of those that have some."""
-    codes = np.concatenate([one.codes for one in data])
-    return codes, {name: values for one in data for name, values in one.numbers.items()}

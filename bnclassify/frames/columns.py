@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +12,7 @@ import pandas as pd
 from ..base.arrays import ArrayOf
 from ..base.messages import listed, plain, shown, warn
 from .dataset import Dataset
-from .findings import FEWEST_ROWS, Column, Finding, candidates, find, sentences
+from .findings import Column, candidates, find, sentences
 from .numeric import CATEGORICAL, FLOATS, ArrayLike, advice_on, is_dictionary, is_whole, value_type
 from .schema import Schema
 from .sources import categories_of_arrow
@@ -119,34 +119,33 @@ def _kind_of_floats(name: Hashable, column: pd.Series[Any], argument: str) -> st
 
 def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = None) -> None:
     """Warn of serious findings about columns; the numbers of ``raw`` data are read before preparation."""
-    found: list[Finding] = []
     numbers = {} if raw is None else {n: values for n, values in raw.numbers.items() if n != class_var}
     target = data.positions.get(class_var)
     classes = None if target is None else data.codes[target]
-    suspects = set() if classes is None else set(candidates(data.codes, classes).tolist())
-    known = {class_var, *numbers, *data.schema.ordered}  # tested as numbers, or intervals chosen by the class
-    clean = set[tuple[Any, ...]]()  # labels of several columns, such as yes and no
-    for i, (name, levels) in enumerate(zip(data.columns, data.levels, strict=True)):
-        tested = classes if i in suspects and name not in known else None
-        if tested is None and levels in clean and i != target:
-            continue
-        column = Column(name, levels, data.codes[i], None, data.weights, tested, i == target)
-        new = list(find(column, only_serious=True))
-        if not new and len(levels) < FEWEST_ROWS // 2 and i != target:
-            clean.add(levels)
-        found += new
-    for name, values in numbers.items():
-        assert raw is not None
-        column = Column(name, (), raw.codes[0], values, None, raw.codes[raw.positions[class_var]])
-        found += find(column, only_serious=True)
-    for sentence in sentences(finding for finding in found if finding.serious):
-        warn(sentence)
+    tested = set[Hashable]()
+    if classes is not None:
+        tested = {data.columns[i] for i in candidates(data.codes, classes).tolist()}
+    tested -= {class_var, *numbers, *data.schema.ordered}  # ordered ones may be intervals chosen by the class
+    pairs = zip(data.schema.known.items(), data.codes, strict=True)
+    columns = [
+        Column(
+            name, levels, codes, None, data.weights, classes if name in tested else None, name == class_var
+        )
+        for (name, levels), codes in pairs
+    ]
+    if raw is not None:
+        labels = raw.codes[raw.positions[class_var]]
+        columns += [Column(name, (), labels, values, None, labels) for name, values in numbers.items()]
+    _warn_of(columns)
 
 
 def warn_of_labels(schema: Schema) -> None:
     """Warn of serious findings about the labels of partitioned data, whose rows are not looked at."""
     none = np.empty(0, dtype=np.int8)
-    columns = [Column(name, labels, none) for name, labels in zip(schema.columns, schema.levels, strict=True)]
+    _warn_of([Column(name, labels, none) for name, labels in schema.known.items()])
+
+
+def _warn_of(columns: Sequence[Column]) -> None:
     found = [finding for column in columns for finding in find(column, only_serious=True)]
     for sentence in sentences(finding for finding in found if finding.serious):
         warn(sentence)

@@ -7,15 +7,15 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from contextlib import closing
 from dataclasses import dataclass
 from sys import float_info
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf
+from ..base.arrays import Array, ArrayOf, Mask, Positions
 from ..base.immutable import EMPTY, cached_property
 from ..base.messages import needs_rows, shown
-from .partitions import LabelCounts
-from .sources import Make, Merge, T, register_source
+from .schema import Known
+from .sources import Foreign, LabelCounts, Make, Merge, T, register_source
 from .survey import MAX_LEVELS
 
 _MOST_CELLS = 2**12  # of a table from which those of several families are summed
@@ -27,13 +27,16 @@ _ENUMS = (  # of PostgreSQL
     "SELECT format_type(enumtypid, NULL), enumlabel::text FROM pg_enum ORDER BY enumsortorder"
 )
 
-Labels = dict[Any, int]
+Labels = dict[Hashable, int]
+Items = Iterable[tuple[Hashable, Foreign]]
+Number = int | float | None
+Points = Mapping[Hashable, Sequence[float]]
 
 
 def is_table(data: object) -> bool:
     """Whether data is a table of ibis, found without importing ibis."""
-    kinds: tuple[type, ...] = type(data).__mro__
-    return any(kind.__module__ == "ibis.expr.types.relations" and kind.__name__ == "Table" for kind in kinds)
+    kinds = [(kind.__module__, kind.__name__) for kind in type(data).__mro__]
+    return ("ibis.expr.types.relations", "Table") in kinds
 
 
 class Spread(NamedTuple):
@@ -70,11 +73,9 @@ class _Joint:
 class DatabaseTable:
     """A table of ibis, which counts by GROUP BY. Columns that are ``given`` have these levels."""
 
-    def __init__(
-        self, table: Any, argument: str = "dataset", given: Mapping[Hashable, tuple[Hashable, ...]] = EMPTY
-    ) -> None:
+    def __init__(self, table: Foreign, argument: str = "dataset", given: Known = EMPTY) -> None:
         self.table, self.argument, self.given = table, argument, given
-        self.types: dict[Any, Any] = dict(table.schema().items())
+        self.types = dict(cast("Items", table.schema().items()))
         self.names = list(self.types)
         self._labels: dict[Hashable, Labels] = {}
         self._joints: dict[tuple[Hashable, Hashable], list[_Joint]] = {}
@@ -84,7 +85,7 @@ class DatabaseTable:
         return f"Table of a database: {len(self.names)} columns"
 
     @cached_property
-    def declared(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
+    def declared(self) -> Known:
         """The levels of enums, which DuckDB and PostgreSQL have, and those that are given."""
         return {**self._enums, **self.given}
 
@@ -93,17 +94,17 @@ class DatabaseTable:
         types = {name: dtype for name, dtype in self.types.items() if name not in self.given}
         texts = [name for name, dtype in types.items() if dtype.is_string() or dtype.is_unknown()]
         backend = self.table.get_backend()
-        if not texts or backend.name not in ("duckdb", "postgres"):
+        if not texts or str(backend.name) not in ("duckdb", "postgres"):
             return {}
-        first = self.table.limit(1).select(**{name: self.table[name].typeof() for name in texts})
-        kinds: dict[str, str] = next(iter(first.to_pyarrow().to_pylist()), {})
-        by_kind: dict[str, list[str]] = {
-            kind: [label.replace("''", "'") for label in re.findall(r"'((?:[^']|'')*)'", kind)]
-            for kind in kinds.values()
-            if kind.startswith("ENUM(")
-        }
-        if backend.name == "postgres":
-            with closing(backend.raw_sql(_ENUMS)) as cursor:
+        first = self.table.limit(1).select(**{str(name): self.table[name].typeof() for name in texts})
+        kinds = cast("dict[Hashable, str]", next(iter(_fetched(first)), {}))
+        by_kind: dict[str, list[str]] = {}
+        for kind in kinds.values():
+            if kind.startswith("ENUM("):
+                labels: list[str] = re.findall(r"'((?:[^']|'')*)'", kind)
+                by_kind[kind] = [label.replace("''", "'") for label in labels]
+        if str(backend.name) == "postgres":
+            with closing(cast("Any", backend.raw_sql(_ENUMS))) as cursor:
                 for kind, label in cursor.fetchall():
                     by_kind.setdefault(kind, []).append(label)
         return {name: tuple(by_kind[kind]) for name, kind in kinds.items() if kind in by_kind}
@@ -137,20 +138,21 @@ class DatabaseTable:
             slots = [[f"{kind}_{own[:i].count(kind)}" for i, kind in enumerate(own)] for own in kinds]
             types = {slot: slot.partition("_")[0] for used in slots for slot in used}
             selects = []
-            for number, (columns, used) in enumerate(zip(some, slots, strict=True)):
+            for position, (columns, used) in enumerate(zip(some, slots, strict=True)):
                 keys = {slot: self._key(rows, name) for slot, name in zip(used, columns, strict=True)}
                 total = rows.count() if weights is None else _number(rows[weights]).sum()
                 counted = rows.group_by(**keys).agg(total=total) if keys else rows.agg(total=total)
                 counted = counted.limit(MAX_LEVELS + 1) if len(keys) == 1 else counted
                 others = {slot: ibis.null(kind) for slot, kind in types.items() if slot not in keys}
-                all_slots = counted.mutate(number=ibis.literal(number, "int64"), **others)
-                selects.append(all_slots.select("number", "total", *types))
-            result = ibis.union(*selects).to_pyarrow()
-            for number, (columns, used) in enumerate(zip(some, slots, strict=True)):
-                part = result.filter(result["number"].to_numpy() == number)
-                values = {name: part[slot].to_pylist() for name, slot in zip(columns, used, strict=True)}
-                codes = [self._code(name, labels) for name, labels in values.items()]
-                totals = np.nan_to_num(part["total"].to_numpy().astype(np.float64))
+                all_slots = counted.mutate(position=ibis.literal(position, "int64"), **others)
+                selects.append(all_slots.select("position", "total", *types))
+            result: Foreign = ibis.union(*selects).to_pyarrow()
+            of_select = cast("Positions", result["position"].to_numpy())
+            for position, (columns, used) in enumerate(zip(some, slots, strict=True)):
+                part = result.filter(of_select == position)
+                values = [cast("list[Hashable]", part[slot].to_pylist()) for slot in used]
+                codes = [self._code(name, labels) for name, labels in zip(columns, values, strict=True)]
+                totals = np.nan_to_num(np.asarray(part["total"].to_numpy(), dtype=np.float64))
                 table = np.array(codes, dtype=np.int32).reshape(len(columns), len(totals))
                 joint = _Joint(columns, table, totals)
                 self._check_same_rows(joint, required, weights)
@@ -163,10 +165,9 @@ class DatabaseTable:
         """
         known = self._seen.get((required, None, None)) if weights is None else None
         if known is not None and required is not None:
-            rows = known.sum() - sum(
-                known[code] for x, code in self._labels[required].items() if x is None and code < len(known)
-            )
-            self._seen.setdefault((None, required, None), np.array([rows], dtype=np.float64))
+            missing = self._labels[required].get(None, len(known))
+            rows = known.sum() - known[missing : missing + 1].sum()
+            self._seen.setdefault((None, required, None), np.array([rows]))
         everything = None, np.zeros(len(joint.totals), dtype=np.int32)
         for name, codes in (everything, *zip(joint.columns, joint.codes, strict=True)):
             counts: Array = np.bincount(codes, joint.totals).astype(np.float64)
@@ -194,22 +195,22 @@ class DatabaseTable:
     def _kind(self, name: Hashable) -> str:
         """Return the type in which labels of a column are requested, or raise if it is not categorical."""
         dtype = self.types[name]
-        if dtype.is_decimal() and dtype.scale == 0:
+        if dtype.is_decimal() and cast("int", dtype.scale) == 0:
             return "int64"
-        kind = next((kind for kind, test in _KINDS.items() if getattr(dtype, test)()), None)
         if name in self._enums:
             return "string"
+        kind = next((kind for kind, test in _KINDS.items() if getattr(dtype, test)()), None)
         if kind is None or (kind == "float64" and name not in self.given):
-            remedy = "Cast it in the database, for example to text."
-            if kind is not None:
-                remedy = "Use discretize(dataset, method='quantile'), or bnc(..., discretize='quantile')."
+            remedy = "Use discretize(dataset, method='quantile'), or bnc(..., discretize='quantile')."
+            if kind is None:
+                remedy = "Cast it in the database, for example to text."
             raise TypeError(
                 f"column {shown(name)} must be categorical: text, bool or integer; got {dtype} values. "
                 f"{remedy}"
             )
         return kind
 
-    def _key(self, rows: Any, name: Hashable) -> Any:
+    def _key(self, rows: Foreign, name: Hashable) -> Foreign:
         """Return the labels of a column as one of these types; enums are not text to PostgreSQL."""
         kind = self._kind(name)
         if kind == "float64":
@@ -224,8 +225,8 @@ class DatabaseTable:
         asked = {"fine": self.table.count(where=(weight >= 0) & (weight <= float_info.max))}
         asked |= {"rows": self.table.count(), "low": weight.min(), "high": weight.max()}
         asked["positive"] = self.table.count(where=kept & (weight > 0))
-        asked["fractional"] = self.table.count(where=kept & (weight != weight.floor()))
-        [found] = self.table.agg(**asked).to_pyarrow().to_pylist()
+        asked["fractional"] = self.table.count(where=kept & (weight - weight.floor() > 0))
+        [found] = cast("list[dict[str, int]]", _fetched(self.table.agg(**asked)))
         if found["fine"] < found["rows"]:
             raise ValueError(
                 f"weights must be finite numbers of 0 or more; got {found['rows'] - found['fine']:,} others, "
@@ -233,13 +234,14 @@ class DatabaseTable:
             )
         return found["positive"], found["fractional"]
 
-    def _known(self, rows: Any, required: Hashable) -> Any:
+    def _known(self, rows: Foreign, required: Hashable) -> Foreign:
         """Return whether a column is known in rows, or that all are if it is None."""
         import ibis
 
-        return ibis.literal(True) if required is None else self._key(rows, required).notnull()
+        known: Foreign = ibis.literal(True) if required is None else self._key(rows, required).notnull()
+        return known
 
-    def _weight(self, rows: Any, weights: Hashable) -> Any:
+    def _weight(self, rows: Foreign, weights: Hashable) -> Foreign:
         if not (dtype := self.types[weights]).is_numeric():
             raise TypeError(
                 f"weights must be a column of numbers; got {shown(weights)}, with {dtype} values."
@@ -253,25 +255,25 @@ class DatabaseTable:
         return [name for name, dtype in types.items() if dtype.is_numeric() and not dtype.is_boolean()]
 
     def _by_column(
-        self, names: Iterable[Hashable], weights: Hashable, select: Callable[[Hashable, Any], Any]
-    ) -> Iterator[tuple[Hashable, dict[str, Any]]]:
+        self, names: Iterable[Hashable], weights: Hashable, select: Callable[[Hashable, Foreign], Foreign]
+    ) -> Iterator[tuple[Hashable, dict[str, Number]]]:
         """Select from the known numbers x of columns, of weight w, in one query; yield the rows by column."""
         import ibis
 
         selects = []
-        for number, name in enumerate(names):
+        for position, name in enumerate(names):
             rows = self.table.filter(_number(self.table[name]).notnull())
             weight = ibis.literal(1).cast("float64") if weights is None else self._weight(rows, weights)
             selected = select(name, rows.select(x=_number(rows[name]), w=weight))
-            selects.append(selected.mutate(number=ibis.literal(number, "int64")))
-        for row in ibis.union(*selects).to_pyarrow().to_pylist() if selects else ():
-            yield list(names)[row.pop("number")], row
+            selects.append(selected.mutate(position=ibis.literal(position, "int64")))
+        for row in _fetched(ibis.union(*selects)) if selects else ():
+            yield list(names)[cast("int", row.pop("position"))], cast("dict[str, Number]", row)
 
     def spreads(self, names: Sequence[Hashable], bins: int, weights: Hashable) -> dict[Hashable, Spread]:
         """Return facts about columns of numbers in which a value is known."""
         import ibis
 
-        def select(name: Hashable, rows: Any) -> Any:
+        def select(name: Hashable, rows: Foreign) -> Foreign:
             values = rows.group_by("x").agg(n=rows.w.sum())
             below = values.n.sum().over(ibis.cumulative_window(order_by="x"))
             top = ibis.ifelse(values.n > 0, values.x, ibis.null("float64")).max().over()
@@ -284,50 +286,51 @@ class DatabaseTable:
             facts["second"] = x.max(where=counts & (x < values.top))
             return values.agg(**facts, **{f"q{k}": x.min(where=r) for k, r in enumerate(reached)})
 
-        found = {name: list(row.values()) for name, row in self._by_column(names, weights, select)}
-        return {
-            n: Spread(row[0], row[1], row[2], row[3], tuple(row[4:]))
-            for n, row in found.items()
-            if row[1] is not None
-        }
+        spreads = {}
+        for name, row in self._by_column(names, weights, select):
+            distinct, low, *rest = cast("list[float]", list(row.values()))
+            if row["low"] is not None:
+                spreads[name] = Spread(int(distinct), low, rest[0], row["second"], tuple(rest[2:]))
+        return spreads
 
-    def sums(
-        self, points: Mapping[Hashable, Sequence[float]], weights: Hashable
-    ) -> dict[Hashable, dict[int, tuple[float, float]]]:
+    def sums(self, points: Points, weights: Hashable) -> dict[Hashable, dict[int, tuple[float, float]]]:
         """Return the weight and the weighted sum of the numbers in each interval."""
 
-        def select(name: Hashable, rows: Any) -> Any:
+        def select(name: Hashable, rows: Foreign) -> Foreign:
             interval = _interval(rows.x, points[name], range(len(points[name]) + 1), "int64")
             return rows.group_by(interval=interval).agg(w=rows.w.sum(), wx=(rows.w * rows.x).sum())
 
         found: dict[Hashable, dict[int, tuple[float, float]]] = {name: {} for name in points}
         for name, row in self._by_column(points, weights, select):
-            found[name][row["interval"]] = row["w"], row["wx"]
+            interval, weight, moment = cast("tuple[int, float, float]", row.values())
+            found[name][interval] = weight, moment
         return found
 
-    def cut(
-        self, points: Mapping[Hashable, Sequence[float]], levels: Mapping[Hashable, tuple[Hashable, ...]]
-    ) -> DatabaseTable:
+    def cut(self, points: Points, levels: Known) -> DatabaseTable:
         """Return the table with intervals (labels in ``levels``) in place of numbers with cut points."""
-        cut = {
-            name: _interval(_number(self.table[name]), points[name], levels[name], "string")
-            for name in points
-        }
+        numbers = {name: _number(self.table[name]) for name in points}
+        cut = {n: _interval(x, points[n], levels[n], "string") for n, x in numbers.items()}
         mutated = DatabaseTable(self.table.mutate(cut), self.argument, {**self.given, **levels})
         mutated._seen.update({key: found for key, found in self._seen.items() if key[0] is None})
         return mutated
 
 
-def _interval(number: Any, points: Sequence[float], labels: Sequence[Hashable], kind: str) -> Any:
+def _fetched(table: Foreign) -> list[dict[str, object]]:
+    """Return the rows of the result of a query."""
+    return cast("list[dict[str, object]]", table.to_pyarrow().to_pylist())
+
+
+def _interval(number: Foreign, points: Sequence[float], labels: Sequence[Hashable], kind: str) -> Foreign:
     """Return the label of the interval of a number; it has no label if it is missing."""
     import ibis
 
     named = [ibis.literal(label, kind) for label in labels]
     upper = [(number <= ibis.literal(p, "float64"), label) for p, label in zip(points, named, strict=False)]
-    return ibis.cases((number.isnull(), ibis.null(kind)), *upper, else_=named[-1])
+    found: Foreign = ibis.cases((number.isnull(), ibis.null(kind)), *upper, else_=named[-1])
+    return found
 
 
-def _number(column: Any) -> Any:
+def _number(column: Foreign) -> Foreign:
     """Return a column as floats, without NaN."""
     import ibis
 
@@ -339,24 +342,22 @@ def covering(
     families: Sequence[tuple[Hashable, ...]], cards: Mapping[Hashable, int], most_cells: int = _MOST_CELLS
 ) -> list[tuple[Hashable, ...]]:
     """Return few sets of columns with tables of a bounded size, so that each family is part of a set."""
-    names, numbers = list(cards), np.arange(len(cards))
-    sizes = np.array([cards[name] for name in names], dtype=object)
-    costs = np.maximum(sizes.astype(float), 2)
-    largest_first = sorted(families, key=len, reverse=True)
-    members = np.zeros((len(families), len(names)), dtype=bool)
-    for row, family in zip(members, largest_first, strict=True):
-        row[[names.index(name) for name in family]] = True
+    names, positions = list(cards), np.arange(len(cards))
+    sizes = np.array(list(cards.values()), dtype=float)
+    members = np.array([[name in family for name in names] for family in families], dtype=bool)
+    members = members[np.argsort([-len(family) for family in families], kind="stable")]
     sets = []
     while len(members):
-        inside = members[0].copy()
-        outside = members & ~inside
-        lacking, which = outside.sum(axis=1), outside @ numbers
+        inside: Mask = members[0].copy()
+        outside: Mask = members & ~inside
+        lacking, which = outside.sum(axis=1), outside @ positions
         while True:
+            # how many families that lack one column get it by each column
             gain = np.bincount(which[lacking == 1], minlength=len(names))
-            gain[(sizes[inside].prod() * sizes > most_cells).astype(bool)] = 0
+            gain[sizes[inside].prod() * sizes > most_cells] = 0
             if not gain.any():
                 break
-            best = (gain / np.log(costs)).argmax()
+            best = int((gain / np.log(np.maximum(sizes, 2))).argmax())
             inside[best] = True
             lacking -= members[:, best]
             which -= best * members[:, best]

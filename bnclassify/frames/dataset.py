@@ -5,17 +5,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, added, code_type
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, added, blocks, code_type
 from ..base.immutable import EMPTY, Immutable, cached_property, lock
 from ..base.messages import listed, needs_rows, shown, warn
 from .labels import REFIT, TREAT_AS_MISSING, recode
 from .numeric import are_categories, as_floats, check_weights, to_numbers
 from .schema import ALL, MISSING, Columns, Known, Levels, Schema
+
+if TYPE_CHECKING:
+    from .sources import Source
 
 _PART_ROWS = 2**20
 """Rows in memory are counted in parts of this size, so that temporary arrays stay small."""
@@ -33,7 +36,7 @@ class Prepare(Protocol):
     def code(self, data: Data, /) -> Data:
         """Prepare encoded data, unless they are prepared."""
 
-    def of_source(self, source: Any, /) -> Any:
+    def of_source(self, source: Source, /) -> Source | None:
         """Return a source with prepared columns if it prepares them itself, or None."""
 
 
@@ -42,6 +45,9 @@ class Opened(ABC):
 
     Each class reads its own kind of data, so that no function has to ask which kind it was.
     """
+
+    in_parts: ClassVar[bool] = False
+    """Whether rows are partitioned, so that they need not be in memory together."""
 
     @property
     @abstractmethod
@@ -68,7 +74,7 @@ class Opened(ABC):
         return False
 
     @abstractmethod
-    def weighed(self, weights: Any) -> Countable:
+    def weighed(self, weights: object) -> Countable:
         """Return the encoded data with weights; see `encode`."""
 
     def in_memory(self, argument: str) -> InMemory:
@@ -89,22 +95,18 @@ class InMemory(Opened):
         """Return at least the given columns, in any order; see `read`."""
 
     def read(self, wanted: Columns = ALL) -> Dataset:
-        """Return columns in the given order; see `Opened`."""
         data = self.encode(wanted)
         return data.select(wanted.among(data.columns))
 
     def prepared(self, preparation: Prepare, known: Known) -> Dataset:
-        """Return the encoded and prepared columns with ``known`` levels."""
         return preparation.code(preparation.read(self, known))
 
     def find_numbers(
         self, features: Sequence[Hashable], targets: Sequence[Hashable]
     ) -> tuple[Dataset, tuple[Hashable, ...]]:
-        """Return the encoded data, and the features that `discretize` cuts by default."""
         data = self.read_raw(targets[0] if targets else None, {*features, *targets}, targets)
-        levels = dict(zip(data.columns, data.levels, strict=True))
-        numbers = [name for name in features if name in data.numbers]
-        return data, tuple([n for n in numbers if not (levels[n] and are_categories(levels[n]))])
+        labels = {name: data.schema.known[name] for name in features if name in data.numbers}
+        return data, tuple([name for name, own in labels.items() if not (own and are_categories(own))])
 
     def read_raw(
         self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
@@ -112,13 +114,11 @@ class InMemory(Opened):
         """Encode columns of which numbers have codes, too, if they have few values or are ``coded``."""
         return self.encode(Columns(columns))
 
-    def weighed(self, weights: Any) -> Dataset:
-        """Return the encoded data with their weights; see `encode`."""
+    def weighed(self, weights: object) -> Dataset:
         data = self.encode()
         return replace(data, weights=check_weights(weights, data.index))
 
     def in_memory(self, argument: str) -> InMemory:
-        """Return the data."""
         return self
 
 
@@ -143,7 +143,11 @@ class Countable(Immutable, Opened):
         def select(self, columns: Sequence[Hashable]) -> Self: ...
         def cells(self, families: Sequence[Sequence[int]]) -> Iterable[tuple[ArrayOf[Any], Array | None]]: ...
         def coded(self, schema: Schema) -> Countable: ...
+        def requiring(self, column: Hashable) -> Self: ...
+        def with_missing_level(self, columns: Collection[Hashable]) -> Self: ...
         def label_counts(self, name: Hashable) -> Array: ...
+
+    numbers: Mapping[Hashable, ArrayOf[Any]] = EMPTY
 
     def counting(self) -> Self:
         """Return the rows with a positive weight; others add nothing to the sums over partitioned data."""
@@ -248,7 +252,6 @@ class Dataset(InMemory, Countable):
         return self.codes.shape[1]
 
     def encode(self, wanted: Columns = ALL) -> Self:
-        """Return the data with all columns, of which some become numbers; see `InMemory`."""
         wanted.among(self.columns)
         return self.with_numbers([name for name in wanted.numeric if name in self.positions])
 
@@ -262,7 +265,6 @@ class Dataset(InMemory, Countable):
 
     @property
     def has_numbers(self) -> bool:
-        """Whether there are numeric columns."""
         return bool(self.numbers)
 
     @property
@@ -301,22 +303,21 @@ class Dataset(InMemory, Countable):
         """
         if len(self) <= _PART_ROWS:
             return count(self)
-        starts = range(0, len(self), _PART_ROWS)
-        total: T = added(count(self.taken(slice(start, start + _PART_ROWS))) for start in starts)
-        return total
+        return added(count(self.taken(rows)) for rows in blocks(len(self), _PART_ROWS))
 
     count_all = add_up
 
     def label_counts(self, name: Hashable) -> Array:
         """Return the weight of each label of a column."""
-        codes, card = self.codes[self.positions[name]], self.cards[self.positions[name]]
-        return np.bincount(codes.astype(np.intp) + 1, self.weights, card + 1)[1:].astype(np.float64)
+        codes: Codes = self.codes[self.positions[name]]
+        n_codes = len(self.schema.known[name]) + 1
+        return np.bincount(codes.astype(np.intp) + 1, self.weights, n_codes)[1:].astype(np.float64)
 
     def cells(self, families: Sequence[Sequence[int]]) -> Iterable[tuple[ArrayOf[Any], Array | None]]:
         """Yield the codes of families, (columns, rows), and the weights; a source can merge equal rows."""
         return ((self.codes[list(family)], self.weights) for family in families)
 
-    def taken(self, rows: ArrayOf[Any] | slice) -> Self:
+    def taken(self, rows: Positions | Mask | slice) -> Self:
         """Return rows by position, by a mask or by a slice, with the levels unchanged."""
         if isinstance(rows, slice):
             codes = self.codes[:, rows]
@@ -328,6 +329,13 @@ class Dataset(InMemory, Countable):
         cases, index = None if self.cases is None else self.cases[rows], self.index[rows]
         return replace(self, codes=codes, index=index, weights=weights, numbers=numbers, cases=cases)
 
+    def requiring(self, column: Hashable) -> Self:
+        """Return the rows in which a column is known; all rows if it is None."""
+        if column is None:
+            return self
+        known: Mask = self.codes[self.positions[column]] >= 0
+        return self if known.all() else self.taken(known)
+
     def select(self, columns: Sequence[Hashable]) -> Self:
         """Return some of the columns in this order, without a copy if they are adjacent."""
         if tuple(columns) == self.columns:
@@ -337,33 +345,32 @@ class Dataset(InMemory, Countable):
         schema = self.schema.select(columns)
         return replace(self, schema=schema, codes=codes_of(self.codes, where), numbers=numbers)
 
+    def split_off(self, column: Hashable) -> tuple[Self, ArrayOf[Any]]:
+        """Return the data without a column, and the numbers or codes of the column, NaN if missing."""
+        codes: Codes = self.codes[self.positions[column]]
+        values: ArrayOf[Any] = self.numbers.get(column, np.where(codes < 0, np.nan, codes))
+        return self.select([name for name in self.columns if name != column]), values
+
     def recoded(self, coded: Mapping[Hashable, tuple[tuple[Any, ...], ArrayOf[Any]]]) -> Self:
         """Return the data with the given levels and codes of some columns, which keep their numbers."""
         if not coded:
             return self
-        pairs = zip(self.columns, self.levels, strict=True)
-        levels = tuple([coded[name][0] if name in coded else labels for name, labels in pairs])
-        codes = np.empty(self.codes.shape, dtype=code_type(max(map(len, levels))))
-        for i, name in enumerate(self.columns):
-            codes[i] = coded[name][1] if name in coded else self.codes[i]
-        schema = Schema(self.columns, levels, self.schema.ordered)
+        schema = self.schema.with_levels({name: labels for name, (labels, _) in coded.items()})
+        codes = np.empty(self.codes.shape, dtype=code_type(max(schema.cards)))
+        for row, name, old in zip(codes, self.columns, self.codes, strict=True):
+            row[:] = coded[name][1] if name in coded else old
         return replace(self, schema=schema, codes=codes)
 
     def with_numbers(self, columns: Iterable[Hashable]) -> Self:
         """Return the data with some columns as numbers, without codes; raise for columns of text."""
-        chosen = [name for name in columns if self.levels[self.positions[name]] or name not in self.numbers]
-        read = {name: self._read_numbers(name) for name in chosen}
-        if not read:
-            return self
+        chosen = [name for name in columns if self.schema.known[name] or name not in self.numbers]
+        read = {name: self.numbers[name] for name in chosen if name in self.numbers}
+        for name in chosen:
+            if name not in read:
+                labels = np.array([*to_numbers(name, self.schema.known[name]), np.nan])
+                read[name] = labels[self.codes[self.positions[name]]]
         data = self.recoded({name: ((), np.full(len(self), -1)) for name in read})
-        return replace(data, numbers={**data.numbers, **read})
-
-    def _read_numbers(self, name: Hashable) -> Array:
-        if name in self.numbers:
-            return as_floats(self.numbers[name])
-        column = self.positions[name]
-        labels = np.array([*to_numbers(name, self.levels[column]), np.nan])
-        return np.asarray(labels[self.codes[column]], dtype=np.float64)
+        return replace(data, numbers={**data.numbers, **{n: as_floats(x) for n, x in read.items()}})
 
     def with_values(self, columns: Collection[Hashable]) -> Self:
         """Return the data with the numbers of some columns coded by their distinct values."""
@@ -389,9 +396,9 @@ class Dataset(InMemory, Countable):
 
 def codes_of(codes: Codes, where: list[int]) -> Codes:
     """Select columns by position, without a copy if they are adjacent."""
-    if where and where == list(range(where[0], where[0] + len(where))):
-        return codes[where[0] : where[0] + len(where)]
-    return codes[where]
+    first = where[0] if where else 0
+    adjacent = slice(first, first + len(where))
+    return codes[adjacent] if where == list(range(first, adjacent.stop)) else codes[where]
 
 
 def scoring_classes(data: Dataset, class_var: Hashable, levels: tuple[Hashable, ...]) -> Codes:
@@ -419,15 +426,19 @@ def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen:
     code = -1 if unseen == "missing" else None
     advice = REFIT if unseen is None else TREAT_AS_MISSING
     for k, (old, i, labels) in enumerate(zip(codes, where, levels, strict=True)):
-        known, name = data.levels[i], columns[k]
-        matched[k] = row = old if same[k] else recode(old, known, labels, name, code, advice)
+        known, name = old_levels[i], columns[k]
+        row = old if same[k] else recode(old, known, labels, name, code, advice)
+        matched[k] = row
         if code is not None and len(row) > 1 and (old >= 0).any() and not (row >= 0).any():
-            found = [known[value] for value in np.unique(old[old >= 0])]
-            are_numbers = all(isinstance(label, int | float) for label in (*found, *labels))
-            if are_numbers and np.count_nonzero(old >= 0) < len(labels):
-                continue  # Measurements in a few rows need not occur in other rows.
-            warn(
-                f"column {shown(name)}: none of its values, {listed(found)}, is among the levels of the "
-                f"model, {listed(labels)}, so all of them are treated as missing. Check the column."
-            )
+            _warn_of_unseen(name, [known[label] for label in np.sort(old).tolist() if label >= 0], labels)
     return matched
+
+
+def _warn_of_unseen(name: Hashable, found: Sequence[Hashable], labels: Sequence[Hashable]) -> None:
+    """Warn of a column in which no label is known, unless they are measurements in a few rows."""
+    are_numbers = all(isinstance(label, int | float) for label in (*found, *labels))
+    if not (are_numbers and len(found) < len(labels)):
+        warn(
+            f"column {shown(name)}: none of its values, {listed(dict.fromkeys(found))}, is among the levels "
+            f"of the model, {listed(labels)}, so all of them are treated as missing. Check the column."
+        )

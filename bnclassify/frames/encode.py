@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable
 from dataclasses import replace
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, cast, overload
 
 import numpy as np
 import pandas as pd
 
+from ..base.arrays import Array
 from ..base.calls import guided
 from ..base.checks import Names, OneOf, check_columns
 from ..base.messages import listed, warn
@@ -96,7 +97,7 @@ def encode(
     opened = open_data(frame, "frame")
     if weights is not None:
         opened = opened.weighed(weights)
-    data: Any = opened if isinstance(opened, Countable) else opened.read()
+    data = cast("Dataset | Partitions", opened if isinstance(opened, Countable) else opened.read())
     if isinstance(data, Dataset) and weights is not None:
         data = each_a_case(data) if weights_are == "cases" else data
         if weights_are is None:
@@ -110,8 +111,8 @@ def each_a_case(data: Data) -> Data:
     """Return data in which each row is a case, with weights that sum to the effective number of rows."""
     assert data.weights is not None
     size = data.weights.max(initial=0.0) or 1.0
-    weights = data.weights / size
-    scale = weights.sum() / max(np.square(weights).sum(), 1e-300)
+    weights: Array = data.weights / size
+    scale = float(weights.sum()) / max(float(np.square(weights).sum()), 1e-300)
     return replace(data, weights=weights * scale, cases=np.arange(len(data)))
 
 
@@ -139,17 +140,17 @@ def add_missing_level(data: Dataset | Partitions, columns: Any = True) -> Datase
     else:
         chosen = list(Names().check("missing_level", columns))
         check_columns(chosen, data.columns, "missing_level")
-    check_new_level(data, chosen, data.numbers if isinstance(data, Dataset) else ())
+    check_new_level(data, chosen)
     return data.with_missing_level(chosen)
 
 
-def check_new_level(data: Countable, chosen: Collection[Hashable], numbers: Collection[Hashable]) -> None:
+def check_new_level(data: Countable, chosen: Collection[Hashable]) -> None:
     """Raise if missing values of the chosen columns cannot be a level, because they are numbers or one."""
-    if numeric := [name for name in chosen if name in numbers]:
+    if numeric := [name for name in chosen if name in data.numbers and not data.schema.known[name]]:
         raise TypeError(
             f"missing_level must name categorical columns; got {listed(numeric)}. Discretize it first."
         )
-    if twice := [name for name in chosen if MISSING in data.levels[data.positions[name]]]:
+    if twice := [name for name in chosen if MISSING in data.schema.known[name]]:
         raise ValueError(
             f"missing_level must not name columns with a level {MISSING!r}; got {listed(twice)}. Rename it."
         )

@@ -41,20 +41,23 @@ class Frame(InMemory):
     def __len__(self) -> int:
         return len(self.frame)
 
+    @property
+    def index(self) -> pd.Index[Any]:
+        """Row labels."""
+        return self.frame.index
+
     @cached_property
     def columns(self) -> Sequence[Hashable]:
-        """Names of the columns."""
         return self.frame.columns.tolist()
 
     @cached_property
     def types(self) -> Mapping[Hashable, str]:
-        """The types of values by column, as pandas infers them."""
         return dict(zip(self.columns, map(value_type, column_arrays(self.frame)), strict=True))
 
     has_numbers = True
 
     def encode(self, wanted: Columns = ALL) -> Dataset:
-        """Encode columns in the order of the frame; see `InMemory`."""
+        """Encode columns in the order of the frame."""
         chosen = set(wanted.among(self.columns))
         names = [name for name in self.columns if name in chosen]
         numeric = wanted.as_numbers()
@@ -63,7 +66,6 @@ class Frame(InMemory):
     def read_raw(
         self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
     ) -> Dataset:
-        """Encode columns of which numbers have codes, too, if they have few values or are ``coded``."""
         data = self.encode(Columns(columns, raw={name: False for name in columns if name != class_var}))
         kept = {name: labels_to_keep(values) for name, values in data.numbers.items() if name not in coded}
         codes = {name: code_labels(data.numbers[name], labels) for name, labels in kept.items() if labels}
@@ -71,15 +73,17 @@ class Frame(InMemory):
         codes |= dict(zip(both.columns, zip(both.levels, both.codes, strict=True), strict=True))
         return data.recoded(codes)
 
-    def weighed(self, weights: Any) -> Dataset:
-        """Return the encoded data, with the weights of a column or of an array."""
-        frame = self.frame
+    def split_off(self, column: Hashable) -> tuple[Frame, ArrayLike]:
+        """Return the frame without a column, and the values of the column."""
+        return Frame(self.frame.drop(columns=[column]), self.argument), self.frame[column].array
+
+    def weighed(self, weights: object) -> Dataset:
+        rows = self
         if names_column(weights):
             check_columns([weights], self.columns, "weights")
-            weights, frame = frame[weights].array, frame.drop(columns=[weights])
-        coded = [name for name, kind in self.types.items() if kind == "integer"]
-        data = Frame(frame, self.argument).read_raw(None, frame.columns.tolist(), coded)
-        return replace(data, weights=check_weights(weights, frame.index))
+            rows, weights = self.split_off(weights)
+        coded = [name for name, kind in rows.types.items() if kind == "integer"]
+        return replace(rows.read_raw(None, rows.columns, coded), weights=check_weights(weights, rows.index))
 
 
 def check_unique(names: Sequence[Hashable], argument: str) -> None:

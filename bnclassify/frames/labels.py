@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from numbers import Real
-from typing import Any
 
 import numpy as np
 
-from ..base.arrays import ArrayOf, Mask, Positions
+from ..base.arrays import Codes, Mask, Positions
 from ..base.checks import OneOf
 from ..base.messages import listed, shown
 from .schema import MISSING
@@ -36,15 +35,15 @@ TREAT_AS_MISSING = (
 
 
 def recode(
-    codes: ArrayOf[Any],
-    old: tuple[Any, ...],
-    new: tuple[Any, ...],
+    codes: Codes,
+    old: tuple[Hashable, ...],
+    new: tuple[Hashable, ...],
     name: Hashable,
     unseen: int | None,
     advice: str = REFIT,
-) -> ArrayOf[Any]:
+) -> Positions:
     """Return the codes of one column for ``new`` levels; ``unseen`` is the code of other labels, or None."""
-    position = {label: code for code, label in enumerate(new)}
+    position: dict[Hashable, int] = {label: code for code, label in enumerate(new)}
     missing = len(new) - 1 if new and new[-1] == MISSING else -1
     # The last entry is the code of a missing value, -1.
     lookup = np.array([position.get(label, _UNSEEN) for label in old] + [missing])
@@ -60,7 +59,7 @@ def recode(
     return matched
 
 
-def united(name: Hashable, known: tuple[Hashable, ...], more: Iterable[Any]) -> tuple[Any, ...]:
+def united(name: Hashable, known: tuple[Hashable, ...], more: Iterable[Hashable]) -> tuple[Hashable, ...]:
     """Return the levels of a column, then the further ones of other data; "(missing)" stays last."""
     strange = [label for label in more if label not in known]
     in_other_type = [label for label in strange if _same_text([label], known)]
@@ -91,7 +90,7 @@ def _numbers_for_text(strange: Iterable[Hashable], known: Sequence[Hashable]) ->
     return is_text and all(isinstance(label, Real) for label in strange)
 
 
-def _unknown(strange: list[Any], known: tuple[Hashable, ...], remedy: str) -> str:
+def _unknown(strange: Sequence[Hashable], known: tuple[Hashable, ...], remedy: str) -> str:
     """Return the message about labels that are not among the known ones."""
     if _same_text(strange, known):
         remedy = f"{_difference(strange, known)} Convert the column, with {_conversion(strange, known)}."

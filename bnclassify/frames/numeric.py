@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 import pandas as pd
@@ -34,12 +34,12 @@ _MOST_EXACT = 2.0**53
 _TYPES = {"f": "floating", "i": "integer", "u": "integer", "b": "boolean"}
 
 
-def is_categorical(dtype: Any) -> bool:
+def is_categorical(dtype: object) -> bool:
     """Whether values are categories of pandas or of Arrow."""
     return isinstance(dtype, pd.CategoricalDtype) or is_dictionary(dtype)
 
 
-def is_dictionary(dtype: Any) -> bool:
+def is_dictionary(dtype: object) -> bool:
     """Whether values are categories of Arrow, as pandas reads them with ``dtype_backend="pyarrow"``."""
     return isinstance(dtype, pd.ArrowDtype) and str(dtype.pyarrow_dtype).startswith("dictionary")
 
@@ -58,9 +58,9 @@ def value_type(column: pd.Series[Any] | ArrayLike) -> str:
     return str(dtype) if kind == "unknown-array" else kind
 
 
-def is_whole(number: Any) -> bool:
+def is_whole(number: Decimal) -> bool:
     """Whether a decimal is a whole number."""
-    return bool(number.is_finite() and number == number.to_integral_value())
+    return number.is_finite() and number == number.to_integral_value()
 
 
 def read_numbers(array: ArrayLike, name: Hashable, argument: str, *, must: bool) -> ArrayOf[Any] | None:
@@ -92,12 +92,12 @@ def read_numbers(array: ArrayLike, name: Hashable, argument: str, *, must: bool)
     raise TypeError(f"{argument}: column {shown(name)} must be numeric; got {got}. {advice}")
 
 
-def names_column(weights: Any) -> bool:
+def names_column(weights: object) -> TypeGuard[Hashable]:
     """Whether weights are the name of a column."""
-    return isinstance(weights, str | tuple) or np.ndim(weights) == 0
+    return isinstance(weights, str | tuple) or np.ndim(cast("ArrayOf[Any]", weights)) == 0
 
 
-def check_index(values: Any, index: pd.Index[Any], argument: str) -> None:
+def check_index(values: object, index: pd.Index[Any], argument: str) -> None:
     """Raise a ValueError for a Series with another index than the data."""
     if isinstance(values, pd.Series) and not values.index.equals(index):
         raise ValueError(
@@ -106,7 +106,7 @@ def check_index(values: Any, index: pd.Index[Any], argument: str) -> None:
         )
 
 
-def check_weights(weights: Any, index: pd.Index[Any], argument: str = "weights") -> Array:
+def check_weights(weights: object, index: pd.Index[Any], argument: str = "weights") -> Array:
     """Return a weight of 0 or more for each row, or raise."""
     check_index(weights, index, argument)
     numbers = np.asarray(weights)
@@ -170,7 +170,7 @@ def are_categories(labels: tuple[Any, ...]) -> bool:
     return len(labels) <= 2 or (len(labels) <= MOST_CODES and all(isinstance(x, int) for x in labels))
 
 
-def as_label(number: Any) -> int | float:
+def as_label(number: float) -> int | float:
     """Return a number as a Python number, a whole number as an int."""
     try:
         whole = int(number)

@@ -21,7 +21,7 @@ from .partitions import Memo, Partitions
 from .reading import Reading
 from .records import Records
 from .schema import ALL, Columns, Known, Schema
-from .sources import AnyFrame, Source, converted, find_source
+from .sources import AnyFrame, Source, converted, find_source, in_pandas
 from .survey import numbers_among, survey
 
 InPandas: TypeAlias = pd.DataFrame | Dataset
@@ -36,39 +36,33 @@ Meaning: TypeAlias = Literal["frequencies", "cases"]
 
 
 def group_labels(dataset: Any, groups: Any, targets: Collection[Hashable] = ()) -> tuple[InMemory, Positions]:
-    """Return data without the column of groups, and the number of the group of each row, or raise.
+    """Return data without the column of groups, and the position of the group of each row, or raise.
 
     ``groups`` is the name of a column, but not of a target, or one label per row.
     """
-    rows, labels = open_data(dataset), converted(groups)
+    rows, labels = open_data(dataset), in_pandas(groups)
     if not isinstance(rows, Frame | Dataset):
         raise TypeError("groups must be None if data are partitioned; got groups. Use rows in memory.")
     if names_column(groups):
         check_columns([groups], rows.columns, "groups")
         if groups in targets:
             raise ValueError(f"groups must not be the class; got {shown(groups)}.")
-        others = [name for name in rows.columns if name != groups]
-        if isinstance(rows, Frame):
-            labels, rows = rows.frame[groups].array, Frame(rows.frame[others], rows.argument)
-        else:
-            codes = rows.codes[rows.positions[groups]]
-            labels = rows.numbers.get(groups, np.where(codes < 0, np.nan, codes))
-            rows = rows.select(others)
+        rows, labels = rows.split_off(groups)
     elif isinstance(labels, list | tuple) and all(isinstance(label, Hashable) for label in labels):
         labels = pd.Series(labels, dtype=object)  # as an array, 1 and "1" would be the same, and NaN a label
     else:
-        check_index(labels, rows.frame.index if isinstance(rows, Frame) else rows.index, "groups")
+        check_index(labels, rows.index, "groups")
     if np.ndim(labels) != 1:
         raise TypeError(f"groups must be the name of a column or one label per row; got {shown(groups)}.")
     if len(labels) != len(rows):
         raise ValueError(f"groups must have one label for each of the {len(rows)} rows; got {len(labels)}.")
-    numbers, _ = pd.factorize(pd.Series(labels))
-    if (numbers < 0).any():
+    group_of_row, _ = pd.factorize(pd.Series(labels))
+    if missing := np.count_nonzero(group_of_row < 0):
         raise ValueError(
-            f"groups must have a label for each row; got {int((numbers < 0).sum())} missing values. Give "
-            "each of these rows a label of its own."
+            f"groups must have a label for each row; got {missing} missing values. Give each of these rows a "
+            "label of its own."
         )
-    return rows, numbers
+    return rows, group_of_row
 
 
 def open_data(data: Any, argument: str = "dataset", *, or_rows: bool = False) -> Opened:
@@ -90,10 +84,9 @@ def open_data(data: Any, argument: str = "dataset", *, or_rows: bool = False) ->
     frame = converted(data)
     if isinstance(frame, pd.DataFrame):
         return Frame(frame, argument)
-    expected = "a pandas DataFrame" + (
-        ", one row as a Series or a dict, or a list of rows" if or_rows else ""
-    )
-    raise TypeError(f"{argument} must be {expected}; got {type(data).__name__}.{_remedy(data)}")
+    rows = ", one row as a Series or a dict, or a list of rows" if or_rows else ""
+    expected = f"{argument} must be a pandas DataFrame{rows}"
+    raise TypeError(f"{expected}; got {type(data).__name__}.{_remedy(data)}")
 
 
 def open_rows(newdata: Any, argument: str = "newdata") -> InMemory:
@@ -103,7 +96,7 @@ def open_rows(newdata: Any, argument: str = "newdata") -> InMemory:
 
 def is_partitioned(data: Any) -> bool:
     """Whether the rows of data need not be in memory together."""
-    return not isinstance(open_data(data, or_rows=True), InMemory)
+    return open_data(data, or_rows=True).in_parts
 
 
 def frame_of(data: Any, argument: str, *, or_row: bool = False) -> pd.DataFrame:
@@ -146,15 +139,16 @@ class Parts(Opened):
     argument: str
     preparation: Prepare | None = None
 
+    in_parts = True
+
     @cached_property
     def columns(self) -> Sequence[Hashable]:
-        """Names of the columns."""
         names = list(self.source.names)
         check_unique(names, self.argument)
         return names
 
     def read(self, wanted: Columns = ALL) -> Partitions:
-        """Return columns in the given order, after a pass for levels if some are unknown; see `Opened`."""
+        """Return columns in the given order, after a pass for levels if some are unknown."""
         required, weights = wanted.required, wanted.weights
         names = [name for name in wanted.among(self.columns) if name != weights]
         source, preparation = self.source, self.preparation
@@ -172,17 +166,14 @@ class Parts(Opened):
         return Partitions(source, Reading(schema, required, weights, preparation), memo=memo)
 
     def prepared(self, preparation: Prepare, known: Known) -> Parts:
-        """Return data of which each frame is prepared when it is read."""
         return replace(self, preparation=preparation)
 
     def find_numbers(
         self, features: Sequence[Hashable], targets: Sequence[Hashable]
     ) -> tuple[Parts, tuple[Hashable, ...]]:
-        """Return the data, and which columns are numbers, after a pass over them."""
         return self, numbers_among(self.source, features)
 
-    def weighed(self, weights: Any) -> Partitions:
-        """Return the encoded data, with the weights of a column."""
+    def weighed(self, weights: object) -> Partitions:
         if not names_column(weights):
             raise TypeError(
                 f"weights must be the name of a column if data are partitioned; got {shown(weights)}."

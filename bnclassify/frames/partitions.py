@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -15,22 +16,13 @@ from .dataset import Dataset, Learnable, Prepare
 from .labels import recode
 from .reading import Facts, Reading
 from .schema import ALL, MISSING, Columns, Known, Schema
-from .sources import Source, is_dask
+from .sources import CountingSource, LabelCounts, Source, is_dask
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class _Counting:
-    """The function that workers apply to a frame."""
-
-    reading: Reading
-    count: Callable[[Dataset], Any]
-    targets: tuple[Hashable, ...] = ()
-
-    def __call__(self, frame: pd.DataFrame) -> tuple[Any, Facts]:
-        data, facts = self.reading(frame)
-        return self.count(data), facts._replace(labels=tuple(map(data.label_counts, self.targets)))
+Key = tuple[Hashable, tuple[Hashable, ...]]
+"""A column and its levels."""
 
 
 class Memo:
@@ -40,8 +32,8 @@ class Memo:
         self.counted: Facts | None = None
         self.gaps: dict[Hashable, int] = {}
         self.hidden: dict[Hashable, int] = {}
-        self.labels: dict[tuple[Hashable, tuple[Any, ...]], Array] = {}
-        self.checks: dict[tuple[Hashable, tuple[Any, ...]], tuple[int, int, int]] = {}
+        self.labels: dict[Key, Array] = {}
+        self.checks: dict[Key, tuple[int, int, int]] = {}
 
     def compare(self, facts: Facts, schema: Schema) -> None:
         """Raise a ValueError if rows or the values of a column differ from those of a former pass."""
@@ -99,23 +91,22 @@ class Partitions(Learnable):
     warns: bool = True
     memo: Memo = field(default_factory=Memo)
 
+    in_parts = True
+
     def __repr__(self) -> str:
         rows = "" if self.memo.counted is None else f"{self.memo.counted.kept} rows, "
         return f"Partitions: {rows}{len(self.columns)} columns"
 
     @property
     def schema(self) -> Schema:
-        """Names and levels of the columns."""
         return self.reading.schema
 
     @property
     def is_weighted(self) -> bool:
-        """Whether rows have weights, so that counts may be fractions."""
         return self.reading.weights is not None or self.reading.draw is not None
 
     @property
     def fractions(self) -> tuple[int, int]:
-        """Number of positive weights, and of weights that are not whole numbers."""
         return self._counted.positive, self._counted.fractional
 
     def __len__(self) -> int:
@@ -123,12 +114,10 @@ class Partitions(Learnable):
 
     @property
     def size(self) -> float:
-        """Sum of the weights; without weights, the number of rows."""
         return self._counted.size
 
     @property
     def incomplete(self) -> Mask:
-        """Which columns have a missing value."""
         if not self.memo.gaps.keys() >= set(self.columns):
             self._look()
         return np.array([self.memo.gaps[name] > 0 for name in self.columns], dtype=bool)
@@ -155,45 +144,36 @@ class Partitions(Learnable):
         raise needs_rows("dataset")
 
     def coded(self, schema: Schema) -> Partitions:
-        """Return the columns of a schema, coded by its levels."""
         lenient = tuple([name for name in self.reading.lenient if name in schema.columns])
         return replace(self, reading=replace(self.reading, schema=schema, lenient=lenient))
 
     def select(self, columns: Sequence[Hashable]) -> Partitions:
-        """Return some of the columns, in this order."""
         return self.coded(self.schema.select(columns))
 
     def with_missing_level(self, columns: Collection[Hashable]) -> Partitions:
-        """Return the data with missing values of some columns as their last level."""
         return replace(self.coded(self.schema.with_missing_level(columns)), memo=Memo())
 
     def requiring(self, column: Hashable) -> Partitions:
-        """Return the rows in which a column is known; all rows if it is None."""
         if column == self.reading.required:
             return self
         memo = self.memo if self.memo.gaps.get(column) == 0 else Memo()
         return replace(self, reading=replace(self.reading, required=column), memo=memo)
 
     def read(self, wanted: Columns = ALL) -> Partitions:
-        """Return columns in the given order; see `Opened`."""
         chosen = wanted.among(self.columns)
-        levels = dict(zip(self.columns, self.levels, strict=True)) | {**(wanted.known or {})}
-        levels |= dict.fromkeys(wanted.numeric, ())
+        levels = {**self.schema.known, **(wanted.known or {}), **dict.fromkeys(wanted.numeric, ())}
         schema = Schema(chosen, tuple([levels[name] for name in chosen]))
         return self.coded(schema).requiring(wanted.required)
 
     def prepared(self, preparation: Prepare, known: Known) -> Partitions:
-        """Return the same, because the frames are prepared when they are read."""
-        return self
+        return self  # the frames are prepared when they are read
 
     def find_numbers(
         self, features: Sequence[Hashable], targets: Sequence[Hashable]
     ) -> tuple[Partitions, tuple[Hashable, ...]]:
-        """Return the data, and the features that are numbers."""
         return self, tuple([name for name in features if name in self.schema.numeric])
 
-    def weighed(self, weights: Any) -> Partitions:
-        """Raise a TypeError, because the data are encoded without these weights."""
+    def weighed(self, weights: object) -> Partitions:
         raise TypeError("weights must be None for encoded partitioned data. Pass the source to encode.")
 
     def reread(self, **changes: Any) -> Partitions:
@@ -202,9 +182,7 @@ class Partitions(Learnable):
 
     def hiding(self, known: Mapping[Hashable, tuple[Hashable, ...]]) -> Partitions:
         """Return the data with the ``known`` levels of some columns; other values are missing."""
-        levels = [known.get(name, old) for name, old in zip(self.columns, self.levels, strict=True)]
-        schema = Schema(self.columns, tuple(levels), self.schema.ordered)
-        return self.reread(schema=schema, lenient=tuple(known))
+        return self.reread(schema=self.schema.with_levels(known), lenient=tuple(known))
 
     @property
     def hidden(self) -> dict[Hashable, int]:
@@ -214,7 +192,6 @@ class Partitions(Learnable):
         return {name: n for name in self.columns if (n := self.memo.hidden.get(name, 0))}
 
     def count_all(self, count: Callable[[Any], T]) -> T:
-        """Return the counts of all rows, by a function of the source that counts them, or of each part."""
         if self.counts_of_source([]) is None:
             return self.add_up(count)
         if self.memo.counted is None:
@@ -224,12 +201,11 @@ class Partitions(Learnable):
     def add_up(self, count: Callable[[Dataset], T]) -> T:
         """Return the sum of the results of a function for each part of the rows; see `Dataset.add_up`.
 
-        Workers call the function, so it must be picklable. The first pass warns of rows
-        without a class, and raises if no row is left.
+        Workers call the function, so it must be picklable. The first pass warns of rows without a class, and
+        raises if no row is left.
         """
-        total: T
         targets = tuple([name for name in self.targets if name in self.schema.positions])
-        counting = _Counting(self.reading, count, targets)
+        counting = partial(_count_frame, self.reading, count, targets)
         total, facts = self.source.reduce(counting, added, self.reading.columns)
         self.memo.labels.update(zip([self._key(name) for name in targets], facts.labels, strict=True))
         if self.reading.draw is None:
@@ -238,29 +214,26 @@ class Partitions(Learnable):
             self.tell()
         return total
 
-    def _key(self, name: Hashable) -> tuple[Hashable, tuple[Any, ...]]:
+    def _key(self, name: Hashable) -> Key:
         return name, self.levels[self.positions[name]]
 
     def label_counts(self, name: Hashable) -> Array:
-        """Return the weight of each label of a column; of a target, without a pass if there was one."""
         if self._key(name) in self.memo.labels:
             return self.memo.labels[self._key(name)]
         tables = self.counts_of_source([[self.positions[name]]])
         return self.add_up(lambda rows: rows.label_counts(name)) if tables is None else tables[0]
 
     def counts_of_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None:
-        """Return the tables of families if the source of the rows counts them itself, as a database can."""
         counted = self._cells(families)
         if counted is None:
             return None
-        tables = [np.zeros([len(self.levels[i]) for i in family]) for family in families]
+        tables = [np.zeros([self.cards[i] for i in family]) for family in families]
         for table, (codes, totals) in zip(tables, counted, strict=True):
             observed = (codes >= 0).all(axis=0)
             np.add.at(table, tuple(codes[:, observed]), totals[observed])
         return tables
 
     def cells(self, families: Sequence[Sequence[int]]) -> Iterable[tuple[Positions, Array]]:
-        """Yield codes of joint values of families, (columns, cells), and how many rows have them."""
         counted = self._cells(families)
         if counted is None:
             raise needs_rows("dataset")
@@ -275,10 +248,8 @@ class Partitions(Learnable):
         """Return the codes of counted labels, and their counts."""
         codes = np.empty((len(family), len(counts)), dtype=np.intp)
         for row, i, labels in zip(codes, family, zip(*counts, strict=True), strict=bool(counts)):
-            found = tuple([label for label in dict.fromkeys(labels) if label is not None])
-            position = {label: k for k, label in enumerate(found)}
-            coded = np.array([position.get(label, -1) for label in labels])
-            row[:] = recode(coded, found, self.levels[i], self.columns[i], None)
+            coded, found = pd.factorize(pd.Series(labels, dtype=object))
+            row[:] = recode(coded, tuple(found), self.levels[i], self.columns[i], None)
         return codes, np.array(list(counts.values()), dtype=np.float64)
 
     def tell(self) -> None:
@@ -288,6 +259,14 @@ class Partitions(Learnable):
             return
         unlabeled = all(self.memo.gaps.get(name) == facts.kept for name in self.targets)
         check_rows(self.targets, facts.rows, 0 if unlabeled else facts.kept, facts.size, self.warns)
+
+
+def _count_frame(
+    reading: Reading, count: Callable[[Dataset], T], targets: Sequence[Hashable], frame: pd.DataFrame
+) -> tuple[T, Facts]:
+    """Count the rows of a frame, also by the labels of the targets; workers call this."""
+    data, facts = reading(frame)
+    return count(data), facts._replace(labels=tuple(map(data.label_counts, targets)))
 
 
 def dask_frame_of(data: object) -> Any:
@@ -308,19 +287,14 @@ def check_rows(targets: Sequence[Hashable], rows: int, kept: int, size: float, w
         warn(f"{rows - kept} of {rows} rows have no class {shown(targets[0])} and are ignored")
 
 
-LabelCounts = Mapping[tuple[Any, ...], float]
-
-
 def ask_source(
     source: Source, families: Sequence[tuple[Hashable, ...]], reading: Reading
 ) -> Sequence[LabelCounts] | None:
     """Return the counts of families by label if the source counts these rows itself; see `Source`."""
-    count = getattr(source, "count", None)
-    changes = reading.keep, reading.draw, reading.prepare
-    if count is None or reading.lenient or any(change is not None for change in changes):
+    changes = reading.keep, reading.draw, reading.prepare, reading.lenient or None
+    if any(change is not None for change in changes) or not hasattr(source, "count"):
         return None
-    answer: Sequence[LabelCounts] | None = count(families, reading.required, reading.weights)
-    return answer
+    return cast("CountingSource", source).count(families, reading.required, reading.weights)
 
 
 def facts_of_source(source: Source, columns: Sequence[Hashable], reading: Reading) -> Facts | None:
@@ -330,14 +304,13 @@ def facts_of_source(source: Source, columns: Sequence[Hashable], reading: Readin
     if kept is None:
         return None
     check = getattr(source, "check_weights", None)
-    positive, fractional = (
-        check(reading.required, reading.weights) if check and reading.weights is not None else (0, 0)
-    )
+    weighed = (0, 0)
+    if check is not None and reading.weights is not None:
+        weighed = check(reading.required, reading.weights)
     everything = replace(unweighted, required=None)
-    [rows], [size] = (ask_source(source, [()], asked) or ({},) for asked in (everything, reading))
+    rows, size = [ask_source(source, [()], asked) or [{}] for asked in (everything, reading)]
     n, *known = [int(sum(v for k, v in counts.items() if None not in k)) for counts in kept]
-    gaps = n - np.array(known, dtype=np.int64)
-    facts = Facts(int(sum(rows.values())), n, float(sum(size.values())), gaps, positive, fractional)
-    pairs = zip(reading.schema.columns, reading.schema.levels, strict=True)
-    filled = {name for name, labels in pairs if labels[-1:] == (MISSING,)}
-    return facts._replace(gaps=np.where([name in filled for name in columns], 0, facts.gaps))
+    filled = [reading.schema.known.get(name, ())[-1:] == (MISSING,) for name in columns]
+    gaps = np.where(filled, 0, n - np.array(known, dtype=np.int64))
+    n_rows, total = int(sum(rows[0].values())), float(sum(size[0].values()))
+    return Facts(n_rows, n, total, gaps, *weighed)

@@ -47,12 +47,9 @@ class Facts(NamedTuple):
     checks: Any = 0
 
 
-def with_class(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
+def with_facts(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
     """Return the rows with a class (all rows if no column is required), and their facts."""
-    rows = len(data)
-    if class_var is not None:
-        known: Mask = data.codes[data.positions[class_var]] >= 0
-        data = data if known.all() else data.taken(known)
+    rows, data = len(data), data.requiring(class_var)
     gaps = np.zeros(len(data.columns), dtype=np.int64)
     gaps[data.incomplete] = np.count_nonzero(data.codes[data.incomplete] < 0, axis=1)
     weights = np.empty(0) if data.weights is None else data.weights
@@ -98,15 +95,14 @@ class Reading:
         if self.prepare is None:
             raw = encode_frame(frame, self.schema.columns, numeric=self.schema.numeric, whole_floats=True)
         else:
-            known = dict(zip(self.schema.columns, self.schema.levels, strict=True))
-            raw = Frame(frame, "dataset").prepared(self.prepare, known)
+            raw = Frame(frame, "dataset").prepared(self.prepare, self.schema.known)
         coded, hidden = raw, np.zeros(len(self.schema.columns), dtype=np.int64)
         for name in self.lenient:
-            i, new = raw.positions[name], self.schema.levels[self.schema.positions[name]]
+            i, new = raw.positions[name], self.schema.known[name]
             codes = recode(raw.codes[i], raw.levels[i], new, name, -1)
             hidden[self.schema.positions[name]] = np.count_nonzero((codes < 0) & (raw.codes[i] >= 0))
             coded = coded.recoded({name: (new, codes)})
-        data, facts = with_class(replace(coded.coded(self.schema), weights=weights), self.required)
+        data, facts = with_facts(replace(coded.coded(self.schema), weights=weights), self.required)
         if self.draw is not None:
-            data, facts = with_class(self.draw(frame, data), None)
+            data, facts = with_facts(self.draw(frame, data), None)
         return data, facts._replace(hidden=hidden)

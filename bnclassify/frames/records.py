@@ -60,18 +60,18 @@ def encode_records(
     codes = np.full((len(names), len(rows)), -1, dtype=code_type(len(rows)))
     for column, name in zip(codes, names, strict=True):
         values = [record.get(name) for record in records]
-        read, text = None, next((value for value in values if isinstance(value, str)), None)
+        text = next((value for value in values if isinstance(value, str)), None)
         if text is not None and numeric.get(name):
             raise TypeError(
                 f"{argument}: column {shown(name)} must be numeric; got text such as {shown(text)}. Write "
                 "numbers without quotes, with a decimal point."
             )
+        labels = dict.fromkeys(value for value in values if not is_missing(value))
         if name in numeric:
             array = _alone(values[0]) if len(values) == 1 else pd.Series(values).array
             read = read_numbers(array, name, argument, must=numeric[name])
-        labels = {} if read is not None else dict.fromkeys(v for v in values if not is_missing(v))
-        if read is not None:
-            numbers[name] = read
+            if read is not None:
+                numbers[name], labels = read, {}
         position = {label: code for code, label in enumerate(labels)}
         column[:] = [position.get(value, -1) for value in values]
         levels.append(tuple(labels))

@@ -42,22 +42,28 @@ class Schema:
         return {column: i for i, column in enumerate(self.columns)}
 
     @cached_property
+    def known(self) -> Known:
+        """The levels by column."""
+        return dict(zip(self.columns, self.levels, strict=True))
+
+    @cached_property
     def numeric(self) -> dict[Hashable, bool]:
         """The columns of numbers, which have no levels, in the form of `encode_frame`."""
-        return {name: True for name, labels in zip(self.columns, self.levels, strict=True) if not labels}
+        return {name: True for name, labels in self.known.items() if not labels}
 
     def select(self, columns: Sequence[Hashable]) -> Schema:
         """Return the schema of some columns, in their order."""
-        levels = tuple([self.levels[self.positions[column]] for column in columns])
-        return Schema(tuple(columns), levels, self.ordered)
+        return Schema(tuple(columns), tuple([self.known[column] for column in columns]), self.ordered)
+
+    def with_levels(self, levels: Known) -> Schema:
+        """Return the schema with other levels of some columns."""
+        known = {**self.known, **levels}
+        return Schema(self.columns, tuple([known[name] for name in self.columns]), self.ordered)
 
     def with_missing_level(self, columns: Collection[Hashable]) -> Schema:
         """Return the schema with a last level for the missing values of some columns."""
-        levels = [
-            (*labels, MISSING) if name in columns and MISSING not in labels else labels
-            for name, labels in zip(self.columns, self.levels, strict=True)
-        ]
-        return Schema(self.columns, tuple(levels), self.ordered)
+        chosen = {n: self.known[n] for n in self.columns if n in columns}
+        return self.with_levels({n: (*ls, MISSING) for n, ls in chosen.items() if MISSING not in ls})
 
 
 class Columns(NamedTuple):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
 import pandas as pd
 
+from ..base.arrays import ArrayOf
 from ..base.calls import open_bar
 from ..base.immutable import cached_property
 from ..base.messages import listed
@@ -28,7 +29,25 @@ class AnyFrame(Protocol):
         """The columns or their names."""
 
 
-def converted(data: Any) -> Any:
+class Foreign(Protocol):
+    """An object of another library, such as a column of ibis or narwhals; its methods return others."""
+
+    def __getattr__(self, name: str, /) -> Foreign: ...
+    def __call__(self, *arguments: object, **named: object) -> Foreign: ...
+    def __getitem__(self, at: object, /) -> Foreign: ...
+    def __iter__(self) -> Iterator[Foreign]: ...
+    def __len__(self) -> int: ...
+    def __hash__(self) -> int: ...
+    def __mul__(self, other: object, /) -> Foreign: ...
+    def __sub__(self, other: object, /) -> Foreign: ...
+    def __and__(self, other: object, /) -> Foreign: ...
+    def __ge__(self, other: object, /) -> Foreign: ...
+    def __gt__(self, other: object, /) -> Foreign: ...
+    def __le__(self, other: object, /) -> Foreign: ...
+    def __lt__(self, other: object, /) -> Foreign: ...
+
+
+def converted(data: object) -> object:
     """Return a data frame or Series of another library as one of pandas, and all other data unchanged."""
     if not _is_foreign(data):
         return data
@@ -38,12 +57,12 @@ def converted(data: Any) -> Any:
     if hasattr(opened, "collect"):
         opened = opened.collect()
     if hasattr(opened, "columns"):
-        columns = {name: _column(opened[name]) for name in opened.columns}
+        columns = {str(name): _column(opened[name]) for name in opened.columns}
         return pd.DataFrame(columns, index=pd.RangeIndex(len(opened)))
-    return pd.Series(_column(opened), name=opened.name)
+    return pd.Series(cast("ArrayOf[Any]", _column(opened)), name=str(opened.name))
 
 
-def in_kind_of(given: Any, answer: pd.Series[Any] | pd.DataFrame) -> Any:
+def in_kind_of(given: object, answer: pd.Series[Any] | pd.DataFrame) -> Any:
     """Return a Series or data frame of pandas in the library of the data that were given."""
     if not _is_foreign(given):
         return answer
@@ -51,30 +70,27 @@ def in_kind_of(given: Any, answer: pd.Series[Any] | pd.DataFrame) -> Any:
 
     implementation = _opened(given).implementation
     is_lazy = implementation.is_spark_like() or implementation.is_duckdb() or implementation.is_ibis()
-    backend: Any = nw.Implementation.PYARROW if is_lazy else implementation
+    backend: Foreign = nw.Implementation.PYARROW if is_lazy else implementation
     if isinstance(answer, pd.Series):
-        values, dtype = _values(answer)
-        return nw.new_series(str(answer.name), values, dtype, backend=backend).to_native()
+        return nw.new_series(str(answer.name), *_values(answer), backend=backend).to_native()
     names = ["_".join(map(str, name if isinstance(name, tuple) else (name,))) for name in answer.columns]
     if len(set(names)) < len(names):
         raise ValueError(
             f"newdata must be a pandas DataFrame if columns of the result have the same name as text; got "
             f"{type(given).__name__} and the names {listed(names)}. Convert it with .to_pandas()."
         )
-    columns = {name: _values(column) for name, (_, column) in zip(names, answer.items(), strict=True)}
-    schema = {name: dtype for name, (_, dtype) in columns.items()}
-    return nw.from_dict(
-        {name: values for name, (values, _) in columns.items()}, schema, backend=backend
-    ).to_native()
+    values, types = zip(*[_values(column) for _, column in answer.items()], strict=True)
+    schema = dict(zip(names, types, strict=True))
+    return nw.from_dict(dict(zip(names, values, strict=True)), schema, backend=backend).to_native()
 
 
-def _is_foreign(data: Any) -> bool:
+def _is_foreign(data: object) -> bool:
     if isinstance(data, _OWN):
         return False
     return hasattr(data, "__arrow_c_stream__") or type(data).__module__.partition(".")[0] in _MODULES
 
 
-def _opened(data: Any) -> Any:
+def _opened(data: object) -> Foreign:
     """Return a frame or Series as narwhals wraps it, from any object with the interface of Arrow."""
     try:
         import narwhals.stable.v2 as nw
@@ -84,48 +100,49 @@ def _opened(data: Any) -> Any:
             f"Data of type {name} require narwhals, which is not installed. Run pip install "
             "'pybnclassify[frames]', or convert them to a pandas DataFrame."
         ) from None
-    opened = nw.from_native(data, allow_series=True, pass_through=True)
+    opened: Foreign = nw.from_native(data, allow_series=True, pass_through=True)
     if opened is data and hasattr(data, "__arrow_c_stream__"):
-        return nw.from_arrow(data, backend="pyarrow")
+        opened = nw.from_arrow(data, backend="pyarrow")
     return opened
 
 
-def _column(series: Any) -> Any:
+def _column(series: Foreign) -> object:
     """Return a column as pandas would have it: integers and bools with missing values are nullable."""
     dtype, implementation = series.dtype, series.implementation
     if implementation.is_pandas_like():
         return series.to_pandas().array
     if implementation.is_pyarrow() and str(dtype) == "Categorical":
         return categories_of_arrow(series.to_native())
-    categories = getattr(dtype, "categories", None)
-    if categories is not None:
-        return pd.Categorical(series.to_list(), categories=list(categories))
     if dtype.is_float():
         return series.to_numpy()
     if not (dtype.is_integer() or str(dtype) == "Boolean") or str(dtype) in _WIDE:
-        return pd.Series(series.to_list(), dtype=object).array
-    filled, missing = series.fill_null(0 if dtype.is_integer() else False), series.is_null().to_numpy()
+        values, categories = (
+            pd.Series(list(series.to_list()), dtype=object),
+            getattr(dtype, "categories", None),
+        )
+        return values.array if categories is None else pd.Categorical(values, list(categories))
+    filled = np.array(series.fill_null(0 if dtype.is_integer() else False).to_numpy())
+    missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
     if not missing.any():
-        return filled.to_numpy()
-    nullable = pd.arrays.IntegerArray if dtype.is_integer() else pd.arrays.BooleanArray
-    return nullable(filled.to_numpy().copy(), missing.astype(bool))
+        return filled
+    return (pd.arrays.IntegerArray if dtype.is_integer() else pd.arrays.BooleanArray)(filled, missing)
 
 
-def categories_of_arrow(chunked: Any) -> pd.Categorical:
+def categories_of_arrow(chunked: Foreign) -> pd.Categorical:
     """Return categories of Arrow, whose dictionary may repeat a label, as those of pandas."""
     labels = chunked.unify_dictionaries().combine_chunks().dictionary.to_pylist()
     known = dict.fromkeys(label for label in labels if label is not None)
-    return pd.Categorical(chunked.to_pylist(), categories=list(known), ordered=chunked.type.ordered)
+    return pd.Categorical(list(chunked.to_pylist()), list(known), ordered=bool(chunked.type.ordered))
 
 
-def _values(column: pd.Series[Any]) -> tuple[Any, Any]:
+def _values(column: pd.Series[Any]) -> tuple[object, Foreign]:
     """Return numbers or labels and their type; labels of other types as text, missing ones as None."""
     import narwhals.stable.v2 as nw
 
     if column.dtype.kind == "f":
         return column.to_numpy(), nw.Float64()
     labels = column.astype(object).where(column.notna(), None)
-    types = {"integer": nw.Int64(), "boolean": nw.Boolean()}
+    types: dict[str, Foreign] = {"integer": nw.Int64(), "boolean": nw.Boolean()}
     kind = pd.api.types.infer_dtype(column.cat.categories)
     if kind in types:
         return labels.tolist(), types[kind]
@@ -161,12 +178,22 @@ class Source(Protocol):
         """The levels of columns with known levels, the same in all frames."""
 
     def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
-        """Call ``make`` on each frame, or on some of its columns, and merge the results in order.
+        """Call ``make`` on each frame, or on some of its columns, and merge the results in order."""
 
-        A source can also have a method ``count(families, required, weights)``, which is called before rows
-        are fetched. It returns for each family (a tuple of column names) a dict of the number of rows by
-        tuple of labels, None where a value is missing, only for rows in which the ``required`` column is
-        known; ``weights`` names a column whose sum replaces the number of rows. It can return None.
+
+LabelCounts = Mapping[tuple[Hashable, ...], float]
+
+
+class CountingSource(Source, Protocol):
+    """A source that can count rows, and is asked for counts before rows are fetched."""
+
+    def count(
+        self, families: Sequence[tuple[Hashable, ...]], required: Hashable = None, weights: Hashable = None
+    ) -> Sequence[LabelCounts] | None:
+        """Return for each family, a tuple of columns, the number of rows by tuple of labels.
+
+        A missing value has the label None. Only the rows in which the ``required`` column is known are
+        counted; ``weights`` names a column whose sum replaces the number of rows. It can return None.
         """
 
 
@@ -190,21 +217,9 @@ class Chunks:
         """Iterate over the frames; see `Source`."""
         total: list[T] = []
         # A progress bar, in interactive sessions only.
-        for number, frame in enumerate(
-            open_bar(self._walk(), desc="chunks", unit=" chunks", disable=None), 1
-        ):
-            part = frame if columns is None else self._columns(frame, columns, number)
+        for part in open_bar(self._walk(columns), desc="chunks", unit=" chunks", disable=None):
             total = [merge([*total, make(part)])]
         return total[0]
-
-    def _columns(self, frame: pd.DataFrame, columns: Sequence[Hashable], number: int) -> pd.DataFrame:
-        """Return columns of a part, or raise a KeyError for those that it lacks."""
-        if absent := [name for name in columns if name not in frame.columns]:
-            raise KeyError(
-                f"{self.argument}: part {number} has no column {listed(absent)}. Give each part the columns "
-                "of the first, with part.reindex(columns=first.columns)."
-            )
-        return frame[list(columns)]
 
     def _peek(self) -> pd.DataFrame:
         """Return the first frame, which is kept for the next pass."""
@@ -216,25 +231,28 @@ class Chunks:
             self._opened = _as_pandas(first, self.argument), frames
         return self._opened[0]
 
-    def _walk(self) -> Iterator[pd.DataFrame]:
-        """Iterate over the frames, and check that each pass has as many rows."""
+    def _walk(self, columns: Sequence[Hashable] | None) -> Iterator[pd.DataFrame]:
+        """Iterate over columns of the frames, and check that each pass has these and as many rows."""
         first = self._peek()
         assert self._opened is not None
         (_, others), self._opened = self._opened, None
         rows = 0
-        for frame in chain([first], others):
-            made = _as_pandas(frame, self.argument)
-            rows += len(made)
-            yield made
+        for part, made in enumerate(chain([first], others), start=1):
+            frame = _as_pandas(made, self.argument)
+            if absent := [name for name in columns or () if name not in frame.columns]:
+                raise KeyError(
+                    f"{self.argument}: part {part} has no column {listed(absent)}. Give each part the "
+                    "columns of the first, with part.reindex(columns=first.columns)."
+                )
+            rows += len(frame)
+            yield frame if columns is None else frame[list(columns)]
         self._rows = rows if self._rows is None else self._rows
         if rows != self._rows:
             found = f"{self._rows} rows in the first pass and {rows} in a later one"
             raise ValueError(f"{self.argument} {NEEDS_FUNCTION}; got {found}.")
 
-    def _open(self) -> Iterable[Any]:
-        frames = self._frames
-        if callable(frames):
-            frames = frames()
+    def _open(self) -> Iterable[object]:
+        frames = self._frames() if callable(self._frames) else self._frames
         if isinstance(frames, pd.DataFrame | str | Mapping) or not isinstance(frames, Iterable):
             raise TypeError(
                 f"{self.argument} {NEEDS_FUNCTION}; got a function that returns {type(frames).__name__}."
@@ -245,16 +263,16 @@ class Chunks:
 class DaskFrame:
     """The partitions of a Dask DataFrame, read by its workers; results are merged in a tree."""
 
-    def __init__(self, frame: Any, argument: str) -> None:
-        self.frame, self.names = frame, list(frame.columns)
+    def __init__(self, frame: Foreign, argument: str) -> None:
+        self.frame = frame
+        self.names: list[Hashable] = list(frame.columns)
 
     @property
     def declared(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
         """The categories that are known to Dask."""
-        dtypes = zip(self.frame.columns, self.frame.dtypes, strict=True)
-        categorical = [name for name, dtype in dtypes if isinstance(dtype, pd.CategoricalDtype)]
-        known = [name for name in categorical if self.frame[name].cat.known]
-        return {name: tuple(self.frame[name].cat.categories) for name in known}
+        dtypes = zip(self.names, self.frame.dtypes, strict=True)
+        categories = {n: self.frame[n].cat for n, dtype in dtypes if isinstance(dtype, pd.CategoricalDtype)}
+        return {name: tuple(column.categories) for name, column in categories.items() if column.known}
 
     def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
         """Read the partitions with the scheduler of Dask; see `Source`."""
@@ -264,11 +282,11 @@ class DaskFrame:
         together = delayed(merge, pure=False)
         # Mapped, not delayed, so that a partition is read and counted in one task, and never kept or sent.
         nothing = pd.Series([], dtype=object)
-        results = frame.map_partitions(make, meta=nothing, enforce_metadata=False).to_delayed()
+        made = frame.map_partitions(make, meta=nothing, enforce_metadata=False)
+        results: list[Foreign] = list(made.to_delayed())
         while len(results) > 1:
             results = [together(results[i : i + _MERGED]) for i in range(0, len(results), _MERGED)]
-        made: T = results[0].compute()
-        return made
+        return cast("T", results[0].compute())
 
 
 def is_dask(data: object) -> bool:
@@ -305,12 +323,11 @@ def find_source(data: object, argument: str) -> Source | None:
 
 
 def in_pandas(data: Any) -> Any:
-    """Return a data frame or Series of another library as one of pandas, and all other data unchanged."""
-    known = isinstance(data, pd.DataFrame) or find_source(data, "dataset") is not None
-    return data if known else converted(data)
+    """Return a data frame or Series of another library as one of pandas, unless it is a source of parts."""
+    return data if find_source(data, "dataset") is not None else converted(data)
 
 
-def _is_chunks(data: Any) -> bool:
+def _is_chunks(data: object) -> bool:
     if isinstance(data, list | tuple):
         return bool(data) and all(isinstance(one, pd.DataFrame) or _is_foreign(one) for one in data)
     return (callable(data) and not is_delayed(data)) or isinstance(data, Iterator)
@@ -320,12 +337,12 @@ register_source(_is_chunks, Chunks)
 register_source(is_dask, DaskFrame)
 
 
-def _as_pandas(frame: Any, argument: str) -> pd.DataFrame:
+def _as_pandas(frame: object, argument: str) -> pd.DataFrame:
     """Return one of several frames, or batches of Arrow, as a data frame of pandas."""
     try:
-        made: pd.DataFrame = converted(frame)
+        made = converted(frame)
     except ImportError:  # without which batches of Arrow can be read, too
-        made = frame.to_pandas()
+        made = cast("Foreign", frame).to_pandas()
     if not isinstance(made, pd.DataFrame):
         raise TypeError(f"{argument} must contain data frames; got {type(frame).__name__}.")
     return made

@@ -4,56 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_float_dtype
 
-from ..base.arrays import ArrayOf, added
+from ..base.arrays import added
 from ..base.messages import listed, shown
 from .columns import check_categorical, column_arrays
 from .frame import encode_frame
-from .numeric import are_categories, check_weights, is_categorical, labels_to_keep, read_numbers
+from .numeric import MOST_CODES, are_categories, as_label, check_weights, is_categorical, read_numbers
 from .partitions import ask_source, facts_of_source
-from .reading import Facts, Reading, with_class
+from .reading import Facts, Reading, with_facts
 from .schema import Levels, Schema
 from .sources import Source
 
-
-class Kind(NamedTuple):
-    """The values of a column in some parts: text, many numbers, or few, which are its ``labels``."""
-
-    is_text: bool = False
-    is_number: bool = False
-    labels: frozenset[Any] = frozenset()
+Labels = frozenset[int | float]
 
 
 def numbers_among(source: Source, columns: Sequence[Hashable]) -> tuple[Hashable, ...]:
     """Return the columns that are numbers, and not a few labels, after a pass over the data."""
-    kinds = source.reduce(_kinds, _joined, list(columns))
-    numbers = [not k.is_text and (k.is_number or not are_categories(tuple(k.labels))) for k in kinds]
-    return tuple(compress(columns, numbers))
+    found: list[Labels | None] = source.reduce(_numbers_in, _joined, list(columns))
+    pairs = zip(columns, found, strict=True)
+    return tuple([name for name, own in pairs if own is not None and not are_categories(tuple(own))])
 
 
-def _kinds(frame: pd.DataFrame) -> list[Kind]:
-    """Return the kind of each column of a part."""
+def _numbers_in(frame: pd.DataFrame) -> list[Labels | None]:
+    """Return the distinct numbers of each column of a part, at most as many as decide; None for text."""
     arrays = zip(frame.columns, column_arrays(frame), strict=True)
-    return [_kind(read_numbers(array, name, "dataset", must=False)) for name, array in arrays]
+    columns = [read_numbers(array, name, "dataset", must=False) for name, array in arrays]
+    distinct = [None if numbers is None else pd.Series(numbers).dropna().unique() for numbers in columns]
+    return [None if own is None else frozenset(map(as_label, own[: MOST_CODES + 1])) for own in distinct]
 
 
-def _kind(numbers: ArrayOf[Any] | None) -> Kind:
-    if numbers is None:
-        return Kind(is_text=True)
-    labels = labels_to_keep(numbers)
-    return Kind(is_number=not labels and not pd.isna(numbers).all(), labels=frozenset(labels))
-
-
-def _joined(parts: Sequence[Sequence[Kind]]) -> list[Kind]:
-    """Return the kinds of columns, given those in some parts."""
-    columns = [list(zip(*kinds, strict=True)) for kinds in zip(*parts, strict=True)]
-    return [Kind(any(text), any(number), frozenset().union(*labels)) for text, number, labels in columns]
+def _joined(parts: Sequence[Sequence[Labels | None]]) -> list[Labels | None]:
+    columns = zip(*parts, strict=True)
+    return [None if None in own else frozenset().union(*filter(None, own)) for own in columns]
 
 
 MAX_LEVELS = 2**20
@@ -85,7 +72,7 @@ class Survey:
             ColumnLevels(labels, is_categorical(dtype), is_float_dtype(dtype))
             for dtype, labels in zip(dtypes, data.levels, strict=True)
         )
-        return column_levels, with_class(data, self.class_var)[1]
+        return column_levels, with_facts(data, self.class_var)[1]
 
     def merge(self, results: Sequence[tuple[tuple[ColumnLevels, ...], Facts]]) -> Any:
         """Unite the levels of parts."""
@@ -98,9 +85,9 @@ def survey(
     source: Source, columns: Sequence[Hashable], class_var: Hashable = None, weights: Hashable = None
 ) -> tuple[Levels, Facts]:
     """Return the levels of columns, sorted unless all parts declare the same, and facts about the rows."""
-    reading = Reading(Schema((), ()), class_var, weights)
-    counted = ask_source(source, [(name,) for name in columns], replace(reading, required=None, weights=None))
-    facts = facts_of_source(source, columns, reading)
+    of_all_rows = Reading(Schema((), ()))
+    counted = ask_source(source, [(name,) for name in columns], of_all_rows)
+    facts = facts_of_source(source, columns, replace(of_all_rows, required=class_var, weights=weights))
     if counted is not None and facts is not None:
         labels = [ColumnLevels(tuple([x for (x,) in counts if x is not None]), False) for counts in counted]
         return tuple(map(_in_order, columns, labels)), facts

@@ -25,10 +25,10 @@ Numeric: TypeAlias = bool | tuple[Hashable, ...]
 """Columns to keep as numbers, or True for those that `discretize` discretizes by default."""
 
 
-def find_numbers(
+def choose_numbers(
     data: Opened, features: Sequence[Hashable], targets: Sequence[Hashable], numeric: Numeric
 ) -> tuple[Opened, tuple[Hashable, ...]]:
-    """Return data, encoded if necessary, and the features that are numbers."""
+    """Return data, encoded if necessary, and the features that are kept as numbers."""
     if not isinstance(numeric, bool):
         check_columns(numeric, features, "numbers")
         return data, numeric
@@ -59,7 +59,6 @@ class TrainingData(Learnable, Dataset):
         return np.asarray(self.all_rows.codes[-1] >= 0)
 
     def select(self, columns: Sequence[Hashable]) -> Self:
-        """Return some of the columns, in this order."""
         with_unknown = self.with_unknown and self.with_unknown.select(columns)
         return replace(super().select(columns), with_unknown=with_unknown)
 
@@ -99,7 +98,7 @@ def prepare(
     if numeric:
         allowed = None if features is None else set(check_names(features, targets))
         named = [name for name in opened.columns if allowed is None or name in allowed]
-        opened, numbers = find_numbers(opened, [n for n in named if n not in targets], targets, numeric)
+        opened, numbers = choose_numbers(opened, [n for n in named if n not in targets], targets, numeric)
     if isinstance(opened, TrainingData | Partitions) and opened.targets == targets:
         kept = opened.with_numbers(numbers) if isinstance(opened, TrainingData) else opened
         return kept if features is None else some_features(kept, tuple(features))
@@ -157,7 +156,7 @@ def _choose(
 def _check_no_missing_level(schema: Schema, targets: Sequence[Hashable], argument: str) -> None:
     """Raise a ValueError if missing values of a target were encoded as a level."""
     for target in targets:
-        if schema.levels[schema.positions[target]][-1:] == (MISSING,):
+        if schema.known[target][-1:] == (MISSING,):
             raise ValueError(
                 f"{argument} must not have the level {MISSING!r}. Name only features in missing_level."
             )
@@ -175,8 +174,7 @@ def _rows_with_targets(
     data: Dataset, targets: tuple[Hashable, ...], order: tuple[Hashable, ...], warns: bool
 ) -> TrainingData:
     """Drop the rows that lack the only target, and raise if no rows remain."""
-    has_class: Mask = data.codes[-1] >= 0
-    kept = data if len(targets) > 1 or has_class.all() else data.taken(has_class)
+    kept = data if len(targets) > 1 else data.requiring(targets[0])
     unlabeled = len(targets) > 1 and bool((data.codes[-len(targets) :] < 0).all())
     check_rows(targets, len(data), 0 if unlabeled else len(kept), kept.size, warns)
     with_unknown = None if kept is data else data
@@ -190,7 +188,7 @@ def averages_views(learner: L) -> L:
     return learner
 
 
-def describe(
+def find_schema(
     dataset: InFull | InParts | None,
     class_var: Hashable,
     features: Iterable[Hashable] | None,
@@ -211,9 +209,9 @@ def describe(
     floats = {name for name in chosen if numeric and data.types.get(name) in FLOATS}
     found = data.read_raw(class_var, columns, {*columns} - floats) if floats else data.read(Columns(columns))
     found = found.select(columns)
-    known = [name for name in columns if numeric and name in found.numbers]
-    filled = [name for name in known if not pd.isna(found.numbers[name]).all()]
-    check_levels(found, [name for name in columns if name not in filled], (class_var,))
+    numbers = found.numbers if numeric else {}
+    coded = [name for name in columns if name not in numbers or pd.isna(numbers[name]).all()]
+    check_levels(found, coded, (class_var,))
     _check_no_missing_level(found.schema, (class_var,), "class_var")
     if features is None:
         warn_of_columns(found, class_var)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..base.arrays import TOLERANCE, Array
 from ..base.checks import OneOf, Real
-from ..counts.contingency import FamilyCounts, family_counts
+from ..counts.family_counts import FamilyCounts, family_counts
 from ..counts.independence import STATISTICS, log_tail
 from ..frames.opening import InFull, InParts
 from ..frames.training import prepare
@@ -81,14 +81,14 @@ def learn_blanket(
     """
     level = ln(Real(above=0, below=1).check("alpha", alpha))
     OneOf(STATISTICS).check("test", test)
-    adjusts = OneOf(("none", "holm")).check("adjust", adjust) == "holm"
+    adjusts = bool(OneOf(("none", "holm")).check("adjust", adjust) == "holm")
     data = prepare(dataset, (class_var,))
     warn_of_fractions(data, test)
     counts, n = family_counts(data), len(data.features)
     blanket: list[int] = []
     while len(blanket) < n:
         tails = _log_p_values(counts, (n, *blanket), test)
-        least = tails.min()
+        least = float(tails.min())
         if least + adjusts * ln(n - len(blanket)) > level:
             break
         blanket.append(int((tails <= least + TOLERANCE * max(1.0, -least)).argmax()))

@@ -7,16 +7,17 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 import numpy as np
 from scipy.special import chdtri
 
-from ..base.arrays import Array, Mask
+from ..base.arrays import Array
 from ..base.checks import OneOf, Real
 from ..base.parallel import check_jobs, run_tasks, using_jobs
-from ..counts.contingency import FamilyCounts, count_families
-from ..frames.dataset import Dataset, Learnable
+from ..counts.contingency import count_families
+from ..counts.family_counts import FamilyCounts
+from ..frames.dataset import Learnable
 from ..frames.opening import InFull, InParts
 from ..frames.training import prepare
 from ..model.recipes import Recipe, Step
 from ..network.classifiers import DN
-from .arc_moves import Arc, ArcRules
+from .arc_rules import Arc, ArcRules
 from .local_scores import LocalScores, warn_of_fractions
 
 _LEAST = 1e-8  # tolerance of ties, and minimum score of a parent
@@ -126,22 +127,27 @@ def _choose_parents(data: Learnable, alpha: float, df: str, rules: ArcRules) -> 
     threshold = _of_tables(scores.counts, alpha) if df == "deterministic" else _of_levels(data, alpha, df)
 
     def choose(features: Sequence[int]) -> list[list[int]]:
-        choices = [_Selection(v, ~forbidden[:, v]) for v in features]
-        for choice in choices:
-            for parent in np.flatnonzero(required[:, choice.variable]).tolist():
-                choice.add(parent)
-        choosing = choices
-        while choosing := [choice for choice in choosing if choice.remains.any()]:
-            families = [(choice.variable, *choice.parents, of_class) for choice in choosing]
-            by_class = [(of_class, *choice.parents) for choice in choosing] if df == "deterministic" else []
+        parents = {v: np.flatnonzero(required[:, v]).tolist() for v in features}
+        remains = {v: ~(forbidden[:, v] | required[:, v]) for v in features}
+        for v in features:
+            remains[v][v] = False
+        choosing = list(features)
+        while choosing := [v for v in choosing if remains[v].any()]:
+            families = [(v, *parents[v], of_class) for v in choosing]
+            by_class = [(of_class, *parents[v]) for v in choosing] if df == "deterministic" else []
             scores.prefetch(families, by_class)
-            for choice, family in zip(choosing, families, strict=True):
-                g = 2 * scores.gains(family[0], family[1:])
-                choice.go_on((g - threshold(family))[:of_class])
-        return [choice.parents for choice in choices]
+            for v, family in zip(choosing, families, strict=True):
+                excess: Array = (2 * scores.gains(v, family[1:]) - threshold(family))[:of_class]
+                remains[v] &= excess > _LEAST
+                if remains[v].any():
+                    most = float(excess.max(where=remains[v], initial=-np.inf))
+                    best = int((remains[v] & (excess >= most - _LEAST)).argmax())
+                    parents[v].append(best)
+                    remains[v][best] = False
+        return list(parents.values())
 
     every = range(of_class)  # partitioned data are counted for all features in one pass
-    tasks = [[v] for v in every] if isinstance(data, Dataset) else [every]
+    tasks = [every] if data.in_parts else [[v] for v in every]
     return [parents for found in run_tasks(choose, tasks) for parents in found]
 
 
@@ -187,23 +193,3 @@ def _of_tables(counts: FamilyCounts, alpha: float) -> Threshold:
 def _quantiles(freedom: Array, alpha: float) -> Array:
     """Return the 1 − alpha quantiles of chi-square distributions, 0 for 0 degrees of freedom."""
     return np.where(freedom > 0, chdtri(np.maximum(freedom, 1.0), alpha), 0.0)
-
-
-class _Selection:
-    """The parents that a feature has selected, and the features that remain as candidates."""
-
-    def __init__(self, variable: int, remains: Mask) -> None:
-        self.variable, self.parents, self.remains = variable, list[int](), remains
-        self.remains[variable] = False
-
-    def go_on(self, scores: Array) -> None:
-        """Drop candidates with too small scores, and select the best of the others."""
-        self.remains &= scores > _LEAST
-        if self.remains.any():
-            best: float = scores[self.remains].max()
-            self.add(int(np.argmax(self.remains & (scores >= best - _LEAST))))
-
-    def add(self, parent: int) -> None:
-        """Select a parent."""
-        self.parents.append(parent)
-        self.remains[parent] = False

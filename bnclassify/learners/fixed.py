@@ -14,7 +14,7 @@ from ..base.immutable import EMPTY, record
 from ..base.messages import shown
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Schema
-from ..frames.training import averages_views, describe
+from ..frames.training import averages_views, find_schema
 from ..model.recipes import Recipe, Step
 from ..network.classifiers import BNC
 from ..network.families import Family, check_families
@@ -98,7 +98,7 @@ def nb(
       num. arcs:           6
       learning algorithm:  nb
     """
-    schema, chosen = describe(dataset, class_var, features, numeric=True)
+    schema, chosen = find_schema(dataset, class_var, features, numeric=True)
     step = Step("nb", nb, {"features": _kept(dataset, features, chosen)})
     return network(class_var, dict.fromkeys(chosen, ()), schema, step)
 
@@ -145,7 +145,7 @@ def aode(
     >>> [modelstring(member) for member in members(model)]
     ['[class] [doors|class] [safety|doors:class]', '[class] [safety|class] [doors|safety:class]']
     """
-    schema, chosen = describe(dataset, class_var, features)
+    schema, chosen = find_schema(dataset, class_var, features)
     step = Step("aode", aode, {"features": _kept(dataset, features, chosen)})
     if len(chosen) < 2:
         return network(class_var, dict.fromkeys(chosen, ()), schema, step)
@@ -194,7 +194,7 @@ def anb(
             "every feature. Omit it."
         )
     open_choice = dataset is None and features is None
-    schema, chosen = describe(dataset, class_var, mentioned if open_choice else features, numeric=True)
+    schema, chosen = find_schema(dataset, class_var, mentioned if open_choice else features, numeric=True)
     strange = sorted(set(mentioned) - set(chosen), key=mentioned.index)
     if strange:
         OneOf(chosen, "a dict of features").check("parents", strange[0])
@@ -285,7 +285,7 @@ def fixed_network(
 def fixed_again(class_var: Hashable, dataset: InFull | InParts, *, families: tuple[Family, ...]) -> BNC:
     """Build a network from its families again, with the levels of data."""
     names = families_columns(families)
-    schema, _ = describe(dataset, class_var, names)
+    schema, _ = find_schema(dataset, class_var, names)
     levels = None if schema is None else schema.select((*names, class_var)).levels
     return BNC(class_var, families, levels)
 

@@ -22,9 +22,9 @@ from ..model.questions import is_semi_naive
 from ..model.recipes import Step, is_repeated
 from ..network.classifiers import BNC
 from ..recipe.prior import find_prior
-from .arc_moves import Arc, ArcRules, check_start, written
+from .arc_rules import Arc, ArcRules, check_start, written
 from .fixed import network
-from .neighbours import Arcs, Edit, Parents, Structure, apply, describe
+from .neighbours import Arcs, Edit, Parents, Structure, apply, name_edit
 from .scoring import CrossValidatedScore, FoldedData
 
 
@@ -93,7 +93,7 @@ def climb(
             if best_score - epsilon < score - TOLERANCE:
                 missed = best_score - score if best_score > score + TOLERANCE else 0.0
                 break
-            made = describe(current, edits[best], joins=moves.joins)
+            made = name_edit(current, edits[best], joins=moves.joins)
             steps.append((*made, best_score - score, best_score))
             current, score = apply(current, edits[best]), best_score
             bar.set_postfix(candidates=len(edits), best=f"{score:.4f}", refresh=False)

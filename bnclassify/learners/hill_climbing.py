@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
 from ..base.checks import Flag, ListOf, OneOf, Optional, ScoreName, Seed, Whole, check_rng
-from ..frames.dataset import Countable
+from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts
 from ..frames.training import prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC
-from .arc_moves import MOVES, Arc, ArcRules, Change, Climb, Limits, check_start
+from .arc_moves import MOVES, Change, Climb, Limits
+from .arc_rules import Arc, ArcRules, check_start
 from .fixed import general_network
-from .local_scores import (
-    LocalScores,
-    check_complete,
-    check_missing,
-    check_score,
-    structural_em,
-    warn_of_fractions,
-)
+from .local_scores import LocalScores, check_complete, check_score, warn_of_fractions
+from .structural_em import check_missing, structural_em
 
 ParentNames = Mapping[Hashable, Sequence[Hashable]]
 
@@ -238,7 +233,9 @@ class _Search:
         names = ("score", "ess", "max_parents", "moves", "tabu", "restarts", "missing", "rng")
         return {name: given[name] for name in names if given[name] != usual.get(name)}
 
-    def run(self, step: Step, class_var: Hashable, rows: Any, parents: ParentNames, rules: ArcRules) -> BNC:
+    def run(
+        self, step: Step, class_var: Hashable, rows: Countable, parents: ParentNames, rules: ArcRules
+    ) -> BNC:
         """Return the structure found, with its steps and `step`, completed, as its recipe."""
         if self.missing == "error":
             check_complete(rows)
@@ -254,18 +251,15 @@ class _Search:
             return found
 
         start = [[position[parent] for parent in parents[name]] for name in names]
-        trace: dict[str, Any] = {}
+        trace: dict[str, tuple[Any, ...]] = {}
         if rows.incomplete.any():
-            found, trace["scores"] = structural_em(rows, start, learn, self.score)
+            found, scores = structural_em(cast("Dataset", rows), start, learn, self.score)
+            trace["scores"] = tuple(scores)
         else:
             found = learn(rows, start)
         named = {names[v]: [names[p] for p in parents] for v, parents in enumerate(found)}
-        trace["steps"] = [
-            (move.operation, names[move.source], names[move.target], gain, score, run)
-            for move, gain, score, run in changes
-        ]
-        if not self.climb.restarts and self.missing == "error":
-            trace["steps"] = [step[:-1] for step in trace["steps"]]
+        has_runs = self.climb.restarts > 0 or self.missing == "em"
+        steps = [(c.move.operation, names[c.move.source], names[c.move.target], *c[1:]) for c in changes]
+        trace["steps"] = tuple(steps if has_runs else [made[:-1] for made in steps])
         step = replace(step, settings={**self.settings(), **step.settings}, draws=self.climb.restarts > 0)
-        trace = {key: tuple(value) for key, value in trace.items()}
         return general_network(class_var, named, rows.schema, step, trace)

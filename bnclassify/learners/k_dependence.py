@@ -13,7 +13,8 @@ from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, first_best
 from ..base.checks import OneOf, ScoreName, Whole
 from ..base.graphs import descending
 from ..counts.contingency import flat_index
-from ..counts.information import informations, pair_statistics
+from ..counts.information import informations
+from ..counts.pairs import pair_statistics
 from ..frames.dataset import Dataset, Learnable
 from ..frames.opening import InFull, InParts
 from ..frames.training import averages_views, prepare, prepare_rows
@@ -21,7 +22,7 @@ from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..network.densities import Numbers, as_setting, columns_of
 from ..recipe.cases import column_order
-from .arc_moves import Arc, ArcRules
+from .arc_rules import Arc, ArcRules
 from .fixed import network
 from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractions
 

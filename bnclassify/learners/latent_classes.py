@@ -98,43 +98,43 @@ def lca(
     data = open_data(dataset).in_memory("dataset").encode()
     if class_var in data.columns:
         raise ValueError(must_be("class_var", "the name of a new variable, not of a column", class_var))
-    numbers = (
+    given = (
         [k] if isinstance(k, int | np.integer) else ListOf("numbers of classes", filled=True).check("k", k)
     )
-    numbers = [Whole(least=1, most=_MOST_CLASSES).check("k", number) for number in numbers]
+    sizes = [Whole(least=1, most=_MOST_CLASSES).check("k", size) for size in given]
     smooth, generator = float(Real(least=0).check("smooth", smooth)), check_rng(rng)
     restarts = Whole(least=1, most=_MOST_RESTARTS).check("restarts", restarts)
     check_levels(data, data.columns)
     if not data.size:
         raise ValueError("dataset must have rows to fit a model to; got none, or only rows of weight 0.")
-    fits = [_fit(data, number, smooth, restarts, generator) for number in numbers]
+    fits = [_fit(data, size, smooth, restarts, generator) for size in sizes]
     n_levels = sum(data.cards) - len(data.columns)
-    free = [number - 1 + number * n_levels for number in numbers]
+    free = [size - 1 + size * n_levels for size in sizes]
     bics = [fit.loglik - ln(data.size) / 2 * n for fit, n in zip(fits, free, strict=True)]
     best = int(np.argmax(bics))
-    steps = tuple(zip(numbers, [fit.loglik for fit in fits], free, bics, strict=True))
-    settings = {"k": tuple(numbers) if len(numbers) > 1 else numbers[0], "smooth": smooth}
+    steps = tuple(zip(sizes, [fit.loglik for fit in fits], free, bics, strict=True))
+    settings = {"k": tuple(sizes) if len(sizes) > 1 else sizes[0], "smooth": smooth}
     step = Step("lca", lca, settings | {"restarts": restarts}, draws=True)
     trace = {"classes": steps, "latent": True}
     structure = network(class_var, dict.fromkeys(data.columns, ()), None, step, trace)
-    levels = (*data.levels, tuple(range(1, numbers[best] + 1)))
-    _warn_of_choice(data.cards, numbers, best, free[best])
+    levels = (*data.levels, tuple(range(1, sizes[best] + 1)))
+    _warn_of_choice(data.cards, sizes, best, free[best])
     warn_of_end(fits[best].run, "The result may depend on the start.")
     recipe = structure.recipe and replace(structure.recipe, rows=Rows.of(data, ()))
     learned = {"em": fits[best].run}
     return renewed(structure, recipe=recipe, levels=levels, cpts=fits[best].tables, learned=learned)
 
 
-def _warn_of_choice(cards: Sequence[int], numbers: Sequence[int], best: int, free: int) -> None:
+def _warn_of_choice(cards: Sequence[int], sizes: Sequence[int], best: int, free: int) -> None:
     """Warn if tables are not identified, or the best number of classes may be larger than all given."""
     cells = prod(cards) - 1
     if free > cells:
         warn(
-            f"the model of {numbers[best]} classes has {free:,} parameters, but the joint table of the "
+            f"the model of {sizes[best]} classes has {free:,} parameters, but the joint table of the "
             f"features has {cells:,} free cells, so different tables fit equally well. Use fewer classes."
         )
-    elif len(numbers) > 1 and numbers[best] == max(numbers):
-        warn(f"the largest number of classes, {numbers[best]}, has the best BIC. Pass larger numbers, too.")
+    elif len(sizes) > 1 and sizes[best] == max(sizes):
+        warn(f"the largest number of classes, {sizes[best]}, has the best BIC. Pass larger numbers, too.")
 
 
 class _Fit(NamedTuple):

@@ -1,31 +1,30 @@
-"""Decomposable scores of structures, and structural EM, which scores weighted completions."""
+"""Decomposable scores of families and of structures."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import log as ln
 from math import prod
-from typing import Any, Generic, TypeVar
 
 import numpy as np
-import pandas as pd
 from scipy.special import gammaln
 
-from ..base.arrays import TOLERANCE, Array, ArrayOf, log, xlogx
+from ..base.arrays import Array, Mask, xlogx
 from ..base.checks import OneOf, Real, ScoreName
 from ..base.messages import listed, warn
-from ..counts.contingency import Counts, count_families, family_counts, flat_index
-from ..counts.information import looking_up
-from ..frames.dataset import Countable, Dataset
+from ..counts.contingency import Counts
+from ..counts.family_counts import family_counts
+from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.schema import Columns, Schema
 from ..model.arguments import check_bnc
 from ..model.recipes import is_repeated
 from ..network.classifiers import BNC
-from ..network.elimination import equal_columns
 from ..network.families import Scope
 from ..network.priors import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize
+
+Amount = float | Array
 
 _STIRLING = 16.0  # above this, four terms of the series are exact to 1e-14
 
@@ -38,32 +37,31 @@ class DecomposableScore:
     where a count is 0, and `pseudo_counts` returns a from r and q.
     """
 
-    term: Callable[[Counts, Any], Array]
-    pseudo_counts: Callable[[Any, Any], Any]
+    term: Callable[[Counts, Amount], Array]
+    pseudo_counts: Callable[[int, Amount], Amount]
     penalty: float
 
 
-def log_rising(n: Counts, a: Any) -> Array:
-    """Return ln Γ(a + n) − ln Γ(a), by the difference of Stirling series if a is large."""
-    is_large = np.greater_equal(a, _STIRLING)
+def log_rising(n: Counts, amount: Amount) -> Array:
+    """Return ln Γ(a + n) − ln Γ(a) for an amount a, by the difference of Stirling series if it is large."""
+    a: Array = np.asarray(amount, dtype=np.float64)
+    is_large: Mask = np.asarray(a >= _STIRLING)
     if not is_large.any():
         return np.asarray(gammaln(n + a) - gammaln(a))
-    large = np.maximum(a, _STIRLING)
+    large: Array = np.maximum(a, _STIRLING)
     # For a = 10⁶ and n = 1, the two values of ln Γ are near 1.28e7, and 6 of their 16 digits cancel. The
     # difference of the series is ln 10⁶ = 13.8 to all digits.
-    total = large + n
-    stirling = (large - 0.5) * np.log1p(n / large) + n * (np.log(total) - 1)
-    stirling += _stirling_rest(total) - _stirling_rest(large)
-    if is_large.all():
-        return np.asarray(stirling)
-    small = np.minimum(a, _STIRLING)
+    total: Array = large + n
+    stirling: Array = (large - 0.5) * np.log1p(n / large) + n * (np.log(total) - 1)
+    stirling = stirling + _stirling_rest(total) - _stirling_rest(large)
+    small: Array = np.minimum(a, _STIRLING)
     return np.asarray(np.where(is_large, stirling, gammaln(n + small) - gammaln(small)))
 
 
-def _stirling_rest(x: ArrayOf[Any]) -> ArrayOf[Any]:
+def _stirling_rest(x: Array) -> Array:
     """Return ln Γ(x) − (x − 1/2) ln x + x − ln(2π)/2, for large x."""
-    square: ArrayOf[Any] = x * x
-    return np.asarray((1 / 12 - (1 / 360 - (1 / 1260 - 1 / 1680 / square) / square) / square) / x)
+    square: Array = x * x
+    return (1 / 12 - (1 / 360 - (1 / 1260 - 1 / 1680 / square) / square) / square) / x
 
 
 SCORE_NAMES = ("loglik", "aic", "bic", "bde", "k2")
@@ -75,8 +73,7 @@ def _decomposable(score: str, data: Countable, ess: float) -> DecomposableScore:
         prior = EquivalentSize(ess) if score == "bde" else Dirichlet(1)
         return DecomposableScore(log_rising, prior.per_cell, 0.0)
     penalties = {"loglik": 0.0, "aic": 1.0, "bic": 0.5 * ln(data.size or 1)}
-    n_log_n = xlogx if data.is_weighted else looking_up(data.size)
-    return DecomposableScore(lambda n, _: n_log_n(n), lambda r, q: 0, penalties[score])
+    return DecomposableScore(lambda n, _: xlogx(n), lambda r, q: 0, penalties[score])
 
 
 def check_score(score: object, ess: object) -> float:
@@ -172,7 +169,7 @@ class LocalScores:
         cards = self.counts.cards
         return int(cards[variable]), float(prod(cards[list(parents)].tolist()))
 
-    def _fit(self, table: Counts, r: int, q: Any) -> Array:
+    def _fit(self, table: Counts, r: int, q: Amount) -> Array:
         """Return Σ_jk f(N_jk, a) − Σ_j f(N_j, r a) over the first two axes."""
         term, a = self.score.term, self.score.pseudo_counts(r, q)
         return np.asarray(term(table, a).sum(axis=(0, 1)) - term(table.sum(axis=0), r * a).sum(axis=0))
@@ -181,7 +178,7 @@ class LocalScores:
         """Return the contribution of each of some columns as a further parent to the fit, and the fit."""
         cards = self.counts.cards[columns]
         starts = np.cumsum(cards) - cards
-        by_level = self._fit(table, r, q * np.repeat(cards, cards))
+        by_level = self._fit(table, r, q * np.repeat(cards, cards).astype(np.float64))
         known = table[..., : cards[0]].sum(axis=2)
         if not self.counts.is_complete:
             known = np.add.reduceat(table, starts, axis=2)
@@ -254,105 +251,3 @@ def network_score(x: BNC, dataset: InFull | InParts, *, score: ScoreName = "bic"
     check_complete(rows)
     warn_of_fractions(rows, score)
     return LocalScores(rows, score, ess).network([ps for _, *ps in model.scopes])
-
-
-ParentLists = Sequence[Sequence[int]]
-D = TypeVar("D", bound=Dataset)
-
-_MOST_COMPLETIONS = 2**22
-_EM_SCORES = ("bic", "aic", "loglik")
-_LIKELIHOOD = Dirichlet(0)
-_TOLERANCE = 1e-6  # minimum gain of an iteration in nats per row, as in `lp`
-
-
-def check_missing(missing: object, usual: str, score: str) -> None:
-    """Raise unless `missing` is a valid option for the score."""
-    if OneOf((usual, "em")).check("missing", missing) == "em":
-        OneOf(_EM_SCORES).check("score", score)
-
-
-class Completions(Generic[D]):
-    """All completions of the rows of data, row by row, with the numbers of the rows, (completions,)."""
-
-    def __init__(self, data: D) -> None:
-        numbers = np.where(data.codes < 0, np.array(data.cards, dtype=float)[:, None], 1.0)
-        n_completions: Array = numbers.prod(axis=0)
-        if n_completions.sum() > _MOST_COMPLETIONS:
-            raise ValueError(
-                f"missing must not be 'em' if incomplete rows have more than {_MOST_COMPLETIONS:,} "
-                f"completions; got {n_completions.sum():,.0f}. Drop rows or columns with many missing values."
-            )
-        self.rows = np.repeat(np.arange(len(data)), n_completions.astype(np.intp))
-        self.starts = np.cumsum(n_completions.astype(np.intp)) - n_completions.astype(np.intp)
-        codes = data.codes.take(self.rows, axis=1)
-        for hidden, alike in equal_columns(data.codes < 0):
-            if hidden:
-                grid = np.indices([data.cards[column] for column in hidden]).reshape(len(hidden), -1)
-                at = self.starts[alike][:, None] + np.arange(grid.shape[1])
-                codes[np.array(hidden)[:, None], at.ravel()] = np.tile(grid, len(alike))
-        self.rows_given, self.weights = data, np.ones(len(data)) if data.weights is None else data.weights
-        self.data = replace(
-            data, codes=codes, index=pd.RangeIndex(len(self.rows)), weights=self.weights[self.rows]
-        )
-
-    def expect(self, scopes: Sequence[Scope], tables: Sequence[Array]) -> tuple[D, float]:
-        """Return the completions, weighted by their probability given their row, and Σ ln P(row)."""
-        logs = np.zeros(len(self.rows))
-        for scope, table in zip(scopes, tables, strict=True):
-            cells = flat_index([self.data.codes[column] for column in scope], table.shape)
-            logs += log(table).ravel().take(cells)
-        highest = np.maximum.reduceat(logs, self.starts)
-        shares = np.exp(logs - highest[self.rows])
-        totals = np.add.reduceat(shares, self.starts)
-        shares *= (self.weights / totals)[self.rows]
-        return replace(self.data, weights=shares), float(self.weights @ (highest + np.log(totals)))
-
-    def maximize(self, scopes: Sequence[Scope], counts: Sequence[Array]) -> tuple[D, float]:
-        """Return the result of `expect` at maximum-likelihood tables, by EM that starts from some counts."""
-        evidence = -np.inf
-        while True:
-            expected, further = self.expect(scopes, [_LIKELIHOOD(table) for table in counts])
-            if not further - evidence > _TOLERANCE * self.weights.sum():  # also if it is not a number
-                return expected, further
-            counts, evidence = count_families(expected, scopes), further
-
-
-def structural_em(
-    data: D,
-    start: ParentLists,
-    learn: Callable[[D, ParentLists], list[list[int]]],
-    score: str,
-    others: Sequence[ParentLists] = (),
-) -> tuple[list[list[int]], list[float]]:
-    """Return the parents in the structure that `learn` finds step by step, and scores of the data.
-
-    The first structure is the best one of those of the complete rows and ``others``.
-    """
-    data = data if data.weights is None else data.taken(data.weights > 0)
-    complete = data.codes.min(axis=0) >= 0
-    first = [list(parents) for parents in start]
-    if complete.any():
-        first = learn(data.taken(complete), first)
-    completions, observed = Completions(data), list[float]()
-    starts = [first, *[list(map(list, other)) for other in others if list(map(list, other)) != first]]
-    fits = [_fit(completions, found, None, score) for found in starts]
-    best = int(np.argmax([value for _, value in fits]))
-    found, (expected, value) = starts[best], fits[best]
-    while True:
-        observed.append(value)
-        further, scores = learn(expected, found), LocalScores(expected, score)
-        if scores.network(further) <= scores.network(found) + TOLERANCE:
-            return found, observed
-        found = further
-        expected, value = _fit(completions, found, expected, score)
-
-
-def _fit(completions: Completions[D], found: ParentLists, expected: D | None, score: str) -> tuple[D, float]:
-    """Return the weighted completions and the score of a structure at the tables that EM finds."""
-    scopes, data = [(v, *parents) for v, parents in enumerate(found)], completions.rows_given
-    counts = count_families(data if expected is None else expected, scopes)
-    if expected is None:
-        counts = [table + 1 for table in counts]  # EM would keep zeros
-    expected, evidence = completions.maximize(scopes, counts)
-    sizes = [(data.cards[v] - 1) * prod([data.cards[p] for p in parents]) for v, *parents in scopes]
-    return expected, evidence - LocalScores(expected, score).score.penalty * sum(sizes)

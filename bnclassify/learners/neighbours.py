@@ -28,14 +28,14 @@ def apply(structure: Structure, edit: Edit) -> dict[int, Parents]:
     return {feature: parents for feature, parents in changed.items() if parents is not None}
 
 
-def describe(structure: Structure, edit: Edit, *, joins: bool) -> tuple[str, Parents, Parents]:
+def name_edit(structure: Structure, edit: Edit, *, joins: bool) -> tuple[str, Parents, Parents]:
     """Return the name of an edit, and its source and target features.
 
-    >>> describe({0: (), 1: ()}, {0: (1,)}, joins=True)
+    >>> name_edit({0: (), 1: ()}, {0: (1,)}, joins=True)
     ('join', (1,), (0,))
-    >>> describe({0: (), 1: ()}, {0: (1,)}, joins=False)
+    >>> name_edit({0: (), 1: ()}, {0: (1,)}, joins=False)
     ('arc', (1,), (0,))
-    >>> describe({0: ()}, {1: ()}, joins=True), describe({0: ()}, {0: None}, joins=True)
+    >>> name_edit({0: ()}, {1: ()}, joins=True), name_edit({0: ()}, {0: None}, joins=True)
     (('add', (), (1,)), ('remove', (0,), ()))
     """
     gone = tuple(feature for feature, parents in edit.items() if parents is None)
@@ -63,12 +63,7 @@ def ancestors(structure: Structure, feature: int) -> set[int]:
     return reached
 
 
-def _groups(structure: Structure) -> list[Parents]:
-    """Return the groups of a semi-naive structure: its components."""
-    return [tuple(group) for group in components(structure)]
-
-
-def _may_join(first: Parents, second: Parents, forbidden: Arcs) -> bool:
+def _may_join(first: Sequence[int], second: Sequence[int], forbidden: Arcs) -> bool:
     return not any(pair in forbidden for pair in product(first, second))
 
 
@@ -81,10 +76,13 @@ def additions_and_joins(
     [{0: ()}, {2: ()}, {0: (1,)}, {2: (1,)}]
     """
     absent = [feature for feature in features if feature not in structure]
-    groups = _groups(structure)
+    groups = components(structure)
     additions: list[Edit] = [{feature: ()} for feature in absent]
     joins: list[Edit] = [
-        {feature: group} for feature in absent for group in groups if _may_join((feature,), group, forbidden)
+        {feature: tuple(group)}
+        for feature in absent
+        for group in groups
+        if _may_join([feature], group, forbidden)
     ]
     return additions + joins
 
@@ -99,24 +97,16 @@ def removals_and_joins(
     >>> removals_and_joins({0: (), 1: ()})
     [{0: None}, {1: None}, {0: (1,)}]
     """
-    removals: list[Edit] = [
-        {
-            gone: None,
-            **{
-                feature: tuple(p for p in parents if p != gone)
-                for feature, parents in structure.items()
-                if gone in parents
-            },
-        }
-        for gone in structure
-        if gone not in fixed
-    ]
-    joins: list[Edit] = [
-        {feature: (*structure[feature], *later) for feature in earlier}
-        for earlier, later in combinations(_groups(structure), 2)
-        if _may_join(earlier, later, forbidden)
-    ]
-    return removals + joins
+    edits = list[Edit]()
+    for gone in structure:
+        if gone not in fixed:
+            children = {v: parents for v, parents in structure.items() if gone in parents}
+            orphaned = {v: tuple([p for p in parents if p != gone]) for v, parents in children.items()}
+            edits.append({gone: None, **orphaned})
+    for earlier, later in combinations(components(structure), 2):
+        if _may_join(earlier, later, forbidden):
+            edits.append({feature: (*structure[feature], *later) for feature in earlier})
+    return edits
 
 
 def arcs_to(

@@ -17,7 +17,8 @@ import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Mask, Positions, code_type, first_best, log
 from ..base.messages import shown
-from ..counts.contingency import check_cells, flat_index, number_states
+from ..counts.contingency import check_cells, flat_index
+from ..counts.family_counts import number_states
 from ..frames.dataset import Dataset
 from ..frames.schema import Schema
 from ..metrics import ACCURACY, Metric
@@ -124,7 +125,9 @@ class CrossValidatedScore:
         if self.metric == ACCURACY:  # needs no posteriors
             right = np.where(first_best(logs.T) == data.truth, self._weights, 0.0)
             return float((np.add.reduceat(right, self._starts) / self._sizes).sum() / data.n_folds)
-        values = [self.metric.of_rows(logs.T[f], data.truth[f], _of(weights, f)) for f in data.folds]
+        of_rows = self.metric.of_rows
+        given = [None if weights is None else weights[fold] for fold in data.folds]
+        values = [of_rows(logs.T[f], data.truth[f], w) for f, w in zip(data.folds, given, strict=True)]
         return float(np.mean(values)) * (-1 if self.metric.is_loss else 1)
 
     def _finite(self, logs: Array) -> Array:
@@ -169,7 +172,3 @@ class CrossValidatedScore:
         add_missing(logs, factors, data.tested[features][:, rows], data.fold[rows])
         added[:, rows] = self._finite(logs).T
         return added
-
-
-def _of(weights: Array | None, rows: slice) -> Array | None:
-    return None if weights is None else weights[rows]

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
 from ..base.arrays import TOLERANCE, Array, Mask, first_best
 from ..base.checks import OneOf
 from ..base.graphs import maximum_forest, spanning_tree_posterior
-from ..counts.information import PairStatistics, informations, pair_statistics
+from ..counts.information import informations
+from ..counts.pairs import PairStatistics, pair_statistics
 from ..frames.dataset import Learnable
 from ..frames.opening import InFull, InParts
-from ..frames.training import averages_views, prepare
+from ..frames.training import TrainingData, averages_views, prepare
 from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..network.densities import Numbers, as_setting, columns_of
-from .arc_moves import Arc, ArcRules, written
+from .arc_rules import Arc, ArcRules, written
 from .fixed import general_network, network
-from .local_scores import LocalScores, check_missing, check_score, structural_em, warn_of_fractions
+from .local_scores import LocalScores, check_score, warn_of_fractions
+from .structural_em import check_missing, structural_em
 
 
 def _bde_gains(data: Learnable, ess: float) -> Array:
@@ -141,7 +143,7 @@ def tan_cl(
         if data.schema.numeric:
             raise ValueError("missing must be 'available' with numbers; got 'em'. Discretize the numbers.")
         settings["missing"] = missing
-        parents, scores = _expected_forest(data, score, first, rules)
+        parents, scores = _expected_forest(cast("TrainingData", data), score, first, rules)
         trace |= {"scores": scores, "steps": ()}
     else:
         among = rules.among(coded)
@@ -170,7 +172,7 @@ def _forest(
 
 
 def _expected_forest(
-    data: Any, score: str, root: int, rules: ArcRules
+    data: TrainingData, score: str, root: int, rules: ArcRules
 ) -> tuple[dict[Hashable, tuple[Hashable, ...]], tuple[float, ...]]:
     """Return the result of `_forest` for incomplete data by structural EM, and the scores on the way."""
     if len(list(data.views)) > 1:
@@ -186,7 +188,7 @@ def _expected_forest(
     none = np.zeros((class_column, class_column))
     start = _directed(features, none, none > 0, root, rules, is_tree=False)
 
-    def learn(rows: Any, _: Any = None) -> list[list[int]]:
+    def learn(rows: TrainingData, _: object = None) -> list[list[int]]:
         return as_positions(_forest(rows, score, 1, root, rules))
 
     found, scores = structural_em(data, as_positions(start), learn, score, others=[learn(data)])

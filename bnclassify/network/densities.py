@@ -22,7 +22,7 @@ from ..counts.contingency import Recoding
 from ..counts.moments import Moments, Observed, known_values, moments_of, number_moments
 from ..frames.dataset import Dataset
 from ..frames.opening import open_data
-from ..frames.training import Numeric, find_numbers
+from ..frames.training import Numeric, choose_numbers
 from ..model.model import Model, renewed
 from .priors import Plain, Prior
 
@@ -315,7 +315,7 @@ class Densities(Plain):
         if x.preparation is None:
             data = open_data(dataset)
             columns = [name for name in x.features if name in data.columns]
-            dataset, found = find_numbers(data, columns, x.targets, columns_of(self.numbers))
+            dataset, found = choose_numbers(data, columns, x.targets, columns_of(self.numbers))
         chosen = [name for name in x.features if name in found or name in x.numeric]
         families = dict.fromkeys(chosen, self.numbers) if isinstance(self.numbers, str) else self.numbers
         lacking = [name for name in chosen if name not in families]

@@ -24,7 +24,8 @@ from ..base.calls import advance
 from ..base.checks import Real, Whole
 from ..base.immutable import record
 from ..base.messages import warn
-from ..counts.contingency import check_number, count_families, count_pairs, flat_index
+from ..counts.contingency import check_number, count_families, flat_index
+from ..counts.pairs import count_pairs
 from ..frames.dataset import Countable, Dataset
 from ..model.arguments import check_size
 from ..model.derived import Derived, forwarding

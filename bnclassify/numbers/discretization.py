@@ -5,18 +5,20 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes
+from ..base.arrays import Array, ArrayOf, Codes, Positions
 from ..base.calls import guided
 from ..base.checks import Cutting, OneOf, Whole, check_columns, check_names
 from ..base.immutable import ANY_NUMBER, Immutable, bounded, cached_property, record
 from ..base.messages import listed, shown
+from ..frames.databases import DatabaseTable
 from ..frames.dataset import Data
 from ..frames.numeric import (
+    ArrayLike,
     as_floats,
     check_exact,
     check_finite,
@@ -28,7 +30,7 @@ from ..frames.numeric import (
 )
 from ..frames.opening import frame_of
 from ..frames.records import Row
-from ..frames.sources import AnyFrame, Source
+from ..frames.sources import AnyFrame
 from .cut_points import (
     BY_CLASS,
     CUTTINGS,
@@ -165,7 +167,7 @@ class Discretizer(Immutable):
         """Draw a number from each interval, uniformly, within the range of the training values."""
         low, high = self._learned(name, self.ranges)
         edges = np.array([low, *self.cuts[name], high])
-        intervals = np.minimum(codes, len(edges) - 2)
+        intervals: Positions = np.minimum(codes, len(edges) - 2)
         drawn = rng.uniform(edges[intervals], edges[intervals + 1])
         return np.where(codes == intervals, drawn, np.nan)  # an additional level stands for missing values
 
@@ -199,9 +201,9 @@ class Discretizer(Immutable):
         for i, name in enumerate(original.columns):
             if name not in self.numeric:
                 continue
-            column = original.iloc[:, i].array
+            column: ArrayLike = original.iloc[:, i].array
             numbers = read_numbers(column, name, "newdata", must=self.numeric[name])
-            if numbers is None and column.isna().all():
+            if numbers is None and pd.isna(column).all():
                 numbers = np.full(len(column), np.nan)
             if numbers is not None:
                 levels, codes = self._code(name, numbers)
@@ -209,11 +211,10 @@ class Discretizer(Immutable):
                 frame.isetitem(i, pd.Categorical.from_codes(codes, pd.Index(levels), ordered=ordered))
         return frame
 
-    def of_source(self, source: Source) -> Any:
-        """Return a source that discretizes its columns itself, as a database can."""
-        cut: Any = source
+    def of_source(self, source: DatabaseTable) -> DatabaseTable:
+        """Return a table that discretizes its columns itself."""
         points = {name: cuts for name, cuts in self.cuts.items() if name in source.names}
-        return cut.cut(points, {**self.kept, **{name: self.intervals[name] for name in points}})
+        return source.cut(points, {**self.kept, **{name: self.intervals[name] for name in points}})
 
     def code(self, data: Data) -> Data:
         """Return data with codes for the numbers of the columns of this discretizer."""
@@ -368,7 +369,7 @@ def discretize(
     names = None if columns is None else check_names(columns, (class_var,), "columns")
     if (table := table_of(dataset)) is not None:
         discretizer = Discretizer(method, *table_cuts(table, class_var, method, bins, names, weights))
-        return discretizer.of_source(table), discretizer
+        return cast("pd.DataFrame", discretizer.of_source(table)), discretizer
     dataset = frame_of(dataset, "dataset")
     if not len(dataset):
         raise ValueError("dataset must have rows; got none.")

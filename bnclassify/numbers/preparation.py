@@ -21,7 +21,7 @@ from ..frames.partitions import Partitions
 from ..frames.records import Row
 from ..frames.schema import Columns, Known
 from ..frames.sources import Source
-from ..frames.training import Numeric, find_numbers, prepare, some_features
+from ..frames.training import Numeric, choose_numbers, prepare, some_features
 from .cut_points import CUTTINGS, METHODS, table_cuts, table_of
 from .discretization import Discretizer, learn_cuts
 from .rare_levels import Merger, learn_merger, with_categories
@@ -102,9 +102,10 @@ class Preparation(Immutable):
 
     def of_source(self, source: Source) -> Source | None:
         """Return the source with discretized columns if it discretizes them itself, as a database can."""
-        if table_of(source) is None or self.merger is not None:
+        table = table_of(source)
+        if table is None or self.merger is not None:
             return None
-        return source if self.discretizer is None else self.discretizer.of_source(source)
+        return table if self.discretizer is None else self.discretizer.of_source(table)
 
     def code(self, data: Data) -> Data:
         """Return encoded data with the categories of the model; prepared columns do not change."""
@@ -140,7 +141,7 @@ class Preparing(NamedTuple):
         rows = open_data(data).in_memory("dataset")
         if self.discretize is None:
             features = [name for name in columns if name != class_var]
-            opened, numeric = find_numbers(rows, features, (class_var,), self.numeric)
+            opened, numeric = choose_numbers(rows, features, (class_var,), self.numeric)
             return opened.in_memory("dataset").encode(Columns(columns, numeric=numeric))
         if isinstance(rows, Frame):
             check_class(rows.frame[class_var])
@@ -152,7 +153,7 @@ class Preparing(NamedTuple):
         merger: Merger | None = None
         if self.discretize is not None:
             OneOf((*METHODS, *CUTTINGS)).check("discretize", self.discretize)
-            levels = {name: data.levels[data.positions[name]] for name in data.numbers}
+            levels = {name: data.schema.known[name] for name in data.numbers}
             is_category = is_binary if self.is_default else are_categories
             kept = {name: labels for name, labels in levels.items() if labels and is_category(labels)}
             classes = data.codes[data.positions[class_var]]
@@ -165,23 +166,19 @@ class Preparing(NamedTuple):
         missing = self.columns_with_level(Preparation(merger, discretizer).code(data), class_var)
         return Preparation(merger, discretizer, missing)
 
-    def columns_with_level(self, data: Dataset | Partitions, class_var: Hashable) -> tuple[Hashable, ...]:
+    def columns_with_level(self, data: Countable, class_var: Hashable) -> tuple[Hashable, ...]:
         """Return the columns whose missing values become a level: named ones, or all with missing values."""
         if self.missing_level in (None, False):
             return ()
         if self.missing_level is True:
-            rows: Countable = data
-            if isinstance(data, Dataset):
-                counting = data.counting()
-                rows = counting.taken(counting.codes[counting.positions[class_var]] >= 0)
+            rows = data.counting().requiring(class_var)
             pairs = zip(data.columns, rows.incomplete.tolist(), data.cards, strict=True)
             chosen = [name for name, lacks, card in pairs if lacks and card and name != class_var]
         else:
             named = check_names(self.missing_level, (class_var,), "missing_level")
             check_columns(named, data.columns, "missing_level")
             chosen = [name for name in data.columns if name in named]
-        of_numbers = data.numbers if isinstance(data, Dataset) else ()
-        check_new_level(data, chosen, data.schema.numeric.keys() & of_numbers)
+        check_new_level(data, chosen)
         return tuple(chosen)
 
 

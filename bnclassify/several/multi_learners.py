@@ -17,7 +17,7 @@ from ..base.checks import Instance, Names, OneOf, ScoreName, Seed, Whole, check_
 from ..base.graphs import maximum_arborescence, maximum_forest
 from ..base.immutable import record
 from ..base.messages import sharing, shown
-from ..counts.information import pair_statistics
+from ..counts.pairs import pair_statistics
 from ..frames.dataset import Learnable
 from ..frames.opening import InFull, InParts
 from ..frames.training import prepare

@@ -21,10 +21,10 @@ from ..counts.contingency import (
     Recoding,
     contingency_tables,
     count_families,
-    count_pairs,
     narrow,
     recoded,
 )
+from ..counts.pairs import count_pairs
 from ..frames.dataset import Countable, Dataset
 from ..frames.schema import Schema
 

@@ -17,7 +17,7 @@ from ..counts.contingency import Recoding
 from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts, frame_of
 from ..frames.schema import Levels
-from ..frames.training import describe
+from ..frames.training import find_schema
 from ..model.formulas import Formula
 from ..model.model import Model, estimated
 from ..model.recipes import Recipe, Step, Tally
@@ -335,7 +335,7 @@ def ande(
     Optional(OneOf(("mi",))).check("weights", weights)
     if dataset is None:
         frame_of(dataset, "dataset")
-    schema, chosen = describe(dataset, class_var, features)
+    schema, chosen = find_schema(dataset, class_var, features)
     levels = None if schema is None else schema.select((*chosen, class_var)).levels
     settings = {"n": n, "features": None if features is None else chosen, "min_count": min_count}
     step = Step("ande", ande, settings | {"subsumption": subsumption, "weights": weights})

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..base.arrays import Array, Codes, Positions
 from ..base.immutable import PROBABILITY, bounded, cached_property, record
-from ..counts.contingency import Recoding, check_all_pairs, contingency_tables, count_pairs
+from ..counts.contingency import Recoding, contingency_tables
+from ..counts.pairs import check_all_pairs, count_pairs
 from ..frames.dataset import Dataset
 from ..frames.schema import Levels
 from ..model.recipes import Recipe, Tally

@@ -1,0 +1,175 @@
+"""Counts of families, and of each extended by one more parent, for searches."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from math import prod
+from typing import Any, cast
+
+import numpy as np
+
+from ..base.arrays import ArrayOf, Codes, Mask, Positions, blocks
+from ..base.immutable import cached_property
+from ..frames.dataset import Countable, Dataset
+from .contingency import Counts, Family, check_cells, check_number, count_beside, flat_index
+from .pairs import by_products, levels_of_rows, pair_tables
+
+_BLOCK_CELLS = 2**18  # of rows and columns, or of tables, that are counted at once
+_FEW_CONFIGURATIONS = 2**12  # up to this number, all configurations are numbered
+_KEPT_CELLS = 2**24  # number of levels of rows, or of pairs, that are kept in memory, in 16 or 32 MiB
+_FEW_TOTALS = 2**22  # number of counts up to which products are faster
+_SHORT_ROWS = 2**14  # number of rows whose counts 16 bits can hold
+
+
+def number_states(
+    data: Dataset, family: Sequence[int], *, numbered: bool = True
+) -> tuple[Positions, tuple[int, int]]:
+    """Number the joint values of a family in each row, and return the numbers of both parts.
+
+    A family is a variable and its parents. A missing value is replaced by the first level. If `numbered` is
+    True and there are more configurations of the parents than rows, only observed ones are numbered.
+    """
+    most = max(len(data), _FEW_CONFIGURATIONS) if numbered else np.inf
+    variable, *parents = family
+    codes = [np.maximum(data.codes[v], 0) if data.incomplete[v] else data.codes[v] for v in family]
+    n, configurations = 1, cast("Codes", np.zeros(len(data), dtype=np.int8))
+    for parent, own in zip(parents, codes[1:], strict=True):
+        configurations = flat_index([configurations, own], [n, data.cards[parent]])
+        n *= data.cards[parent]
+        if n > most:
+            occurring, configurations = np.unique(configurations, return_inverse=True)
+            n = len(occurring)
+    card = data.cards[variable]
+    return flat_index([codes[0], configurations], [card, n]).astype(np.intp), (card, n)
+
+
+class FamilyCounts:
+    """Counts of families, each the numbers of a variable and its parents, over rows in memory.
+
+    A row in which a member is missing is not counted.
+    """
+
+    def __init__(self, data: Countable) -> None:
+        self.data, self._rows = data, cast("Dataset", data)  # whose codes are not used if in parts
+        self.cards: Positions = np.array(data.cards, dtype=np.intp)
+        self.is_complete = not data.incomplete.any()
+        self._tables: dict[Family, Counts] = {}
+        self._extended: dict[Family, Counts] = {}
+
+    def prefetch(self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()) -> None:
+        """Count families that will be extended, if most columns have the same parent or none."""
+        alike, every = Counter(tuple(parents) for _, *parents in families), range(len(self.cards))
+        most = _KEPT_CELLS // int(self.cards.sum()) ** 2  # configurations of the parents
+        wanted = [
+            given
+            for given, n in alike.items()
+            if 2 * n > len(every) and len(given) < 2 and self.cards[list(given)].prod() <= most
+        ]
+        self._extended = {}
+        for given in wanted if wanted and by_products(self.data, every) else ():
+            tables, ends = pair_tables(self.data, every, *(given or (None,))), np.cumsum([0, *self.cards])
+            own = {(v, *given): tables[slice(*at)] for v, at in enumerate(pairwise(ends.tolist()))}
+            self._extended.update(own)
+
+    def table(self, family: Sequence[int]) -> Counts:
+        """Count a family: (levels of the variable, configurations) array."""
+        state, shape = number_states(self._rows, family)
+        observed, weights = self._observed(family), self._rows.weights
+        weights = None if weights is None else weights[observed]
+        return np.bincount(state[observed], weights, minlength=prod(shape)).reshape(shape)
+
+    def _observed(self, family: Sequence[int]) -> Mask:
+        """Return whether all members of a family are observed in each row."""
+        if self.is_complete:
+            return np.ones(len(self.data), dtype=bool)
+        return np.asarray((self._rows.codes[list(family)] >= 0).all(axis=0))
+
+    def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
+        """Yield slices of columns, and (levels, configurations, levels of these columns) counts."""
+        if (own := self._extended.get(tuple(family))) is not None:
+            yield slice(0, len(self.cards)), own if own.dtype.kind == "f" else own.astype(np.intp)
+            return
+        state, shape = number_states(self._rows, family)
+        cells, widest = prod(shape), int(self.cards.argmax())
+        check_number(self.data, (*family, widest), cells * int(self.cards[widest]), "set max_parents")
+        has_level = self._has_level
+        if has_level is not None and cells * has_level.shape[1] <= _FEW_TOTALS:
+            counts = self._add_states(state, cells, has_level, self._observed(family))
+            yield slice(0, len(self.cards)), counts.reshape(*shape, -1)
+            return
+        largest = max(len(self.data), cells * int(self.cards[widest]))
+        for columns in blocks(len(self.cards), _BLOCK_CELLS, largest):
+            cards, codes = self.cards[columns], self._rows.codes[columns]
+            n_levels = int(cards.sum())
+            index: Positions = (state * n_levels + (np.cumsum(cards) - cards)[:, None] + codes).ravel()
+            weights = None if self._rows.weights is None else np.tile(self._rows.weights, len(cards))
+            if not self.is_complete:
+                known: Mask = ((codes >= 0) & self._observed(family)).ravel()
+                index, weights = index[known], None if weights is None else weights[known]
+            counts = np.bincount(index, weights, cells * n_levels)
+            yield columns, counts.reshape(*shape, -1)
+
+    @cached_property
+    def _has_level(self) -> ArrayOf[np.uint8] | None:
+        """Which level each row has, (rows, levels), or None if there are many levels."""
+        every, shape = range(len(self.cards)), (len(self.data), int(self.cards.sum()))
+        if prod(shape) > _KEPT_CELLS or not by_products(self.data, every):
+            return None
+        result = np.empty(shape, dtype=np.uint8)
+        for rows in blocks(len(result), _SHORT_ROWS):
+            result[rows] = levels_of_rows(self._rows, every, np.arange(rows.start, rows.stop)).T
+        return result
+
+    def _add_states(self, state: Positions, cells: int, has_level: ArrayOf[np.uint8], known: Mask) -> Counts:
+        """Add up the levels of the known rows of each state, by sparse products of few rows."""
+        from scipy.sparse import csc_array  # slow to import
+
+        given = self._rows.weights
+        weights: ArrayOf[Any] = known.astype(np.uint16) if given is None else given * known
+        states, rows_at = state.astype(np.int32), np.arange(_SHORT_ROWS + 1, dtype=np.int32)
+        total: Counts = np.zeros((cells, has_level.shape[1]), np.intp if given is None else np.float64)
+        for rows in blocks(len(state), _SHORT_ROWS):
+            n: int = rows.stop - rows.start
+            of_state = csc_array((weights[rows], states[rows], rows_at[: n + 1]), shape=(cells, n))
+            total += np.asarray(of_state @ has_level[rows])
+        return total
+
+
+class FamilyCountsInParts(FamilyCounts):
+    """Counts of families of partitioned data: one pass counts all requested families."""
+
+    def prefetch(self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()) -> None:
+        """Count families to be extended, and others, in one pass."""
+        # Counts are requested once, because their scores are cached.
+        wanted = [tuple(family) for family in families if tuple(family) not in self._extended]
+        alone = [tuple(family) for family in tables if tuple(family) not in self._tables]
+        if not wanted and not alone:
+            return
+        for family in wanted:
+            cells = prod(self.cards[list(family)].tolist()) * int(self.cards.sum())
+            check_number(self.data, range(len(self.cards)), cells, "set max_parents")
+        for family in alone:
+            check_cells(self.data, family)
+        counted, extended = count_beside(self.data, wanted, range(len(self.cards)), alone)
+        self._tables = {f: table.reshape(len(table), -1) for f, table in zip(alone, counted, strict=True)}
+        self._extended = {
+            f: table.reshape(len(table), -1, table.shape[-1])
+            for f, table in zip(wanted, extended, strict=True)
+        }
+
+    def table(self, family: Sequence[int]) -> Counts:
+        """Count a family; see `FamilyCounts`."""
+        self.prefetch([], [family])
+        return self._tables[tuple(family)]
+
+    def extended(self, family: Sequence[int]) -> Iterator[tuple[slice, Counts]]:
+        """Count a family together with each level of each column; see `FamilyCounts`."""
+        self.prefetch([family])
+        yield from super().extended(family)
+
+
+def family_counts(data: Countable) -> FamilyCounts:
+    """Return the counter of families of data."""
+    return (FamilyCountsInParts if data.in_parts else FamilyCounts)(data)

@@ -1,0 +1,145 @@
+"""Tables and mutual information of all pairs of columns, by products of matrices if levels are few."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..base.arrays import Array, ArrayOf, Mask, Positions, blocks, one_thread, xlogx
+from ..frames.dataset import Countable, Dataset
+from .contingency import check_number, count_beside, narrow
+from .information import informations
+
+_BLOCK_ROWS = 2**11  # number of rows that are multiplied at once
+_FEW_LEVELS = 8  # average number of levels up to which products are faster
+_PRODUCT_CELLS = 2**24  # number of cells of tables of pairs of levels that are counted at once
+_CACHED_CELLS = 2**17  # number of them whose logs are added up at once
+
+
+def by_products(data: Countable, columns: Sequence[int]) -> bool:
+    """Whether columns have so few levels that products of matrices count fastest."""
+    cards = [data.cards[column] for column in columns]
+    return all(cards) and sum(cards) <= _FEW_LEVELS * len(cards) and data.counts_of_source([]) is None
+
+
+def count_pairs(data: Countable, owners: Positions | slice = slice(None)) -> ArrayOf[Any]:
+    """Count the pairs of levels of features in each class, the last column, (owners, classes, levels)."""
+    features = range(len(data.cards) - 1)
+    return narrow(pair_tables(data, features, len(features), owners))
+
+
+def pair_tables(
+    data: Countable, columns: Sequence[int], given: int | None, owners: Positions | slice = slice(None)
+) -> ArrayOf[Any]:
+    """Count the pairs of levels of columns, (owners, levels of the given column, levels).
+
+    The levels of all columns are numbered consecutively. An owner, the first of a pair, is by default any
+    level.
+    """
+    if by_products(data, columns):
+        return data.add_up(partial(_multiply_levels, columns, given, owners))
+    families = [(column,) if given is None else (column, given) for column in columns]
+    tables = count_beside(data, families, columns)[1]
+    return np.concatenate([table.reshape(len(table), -1, table.shape[-1]) for table in tables])[owners]
+
+
+def _multiply_levels(
+    columns: Sequence[int], given: int | None, owners: Positions | slice, data: Dataset
+) -> ArrayOf[Any]:
+    """Count pairs of levels by products of the rows that have them, as zeros and ones, with each other."""
+    of_given = np.zeros(len(data), dtype=np.intp) if given is None else data.codes[given]
+    weights, n_levels = data.weights, sum(data.cards[column] for column in columns)
+    exact = np.dtype("f8" if weights is not None else "f4")  # a block has so few rows that these are exact
+    smallest = exact if weights is not None else np.min_scalar_type(len(data))
+    shape = len(np.arange(n_levels)[owners]), 1 if given is None else data.cards[given], n_levels
+    counts = np.zeros(shape, smallest)
+    with one_thread:
+        for c in range(counts.shape[1]):
+            rows = np.flatnonzero(of_given == c)
+            for block in blocks(len(rows), _BLOCK_ROWS):
+                ones = levels_of_rows(data, columns, rows[block]).astype(exact)
+                # Entry (i, j) of the product counts the rows in which levels i and j are both 1:
+                # [[1 0 1], [0 1 1]] times its transpose is [[2 1], [1 2]].
+                owned = ones[owners] if weights is None else ones[owners] * weights[rows[block]]
+                np.add(counts[:, c], owned @ ones.T, out=counts[:, c], casting="unsafe")
+    return counts
+
+
+def levels_of_rows(data: Dataset, columns: Sequence[int], rows: Positions) -> Mask:
+    """Return which rows have each level of columns, (levels, rows)."""
+    pairs = [(column, level) for column in columns for level in range(data.cards[column])]
+    of_column, level = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    return np.asarray(data.codes.take(rows, axis=1)[of_column] == level[:, None].astype(data.codes.dtype))
+
+
+def check_all_pairs(data: Countable, features: Sequence[int], class_column: int) -> None:
+    """Raise a ValueError if tables of all pairs of features would have more than ``MAX_CELLS`` cells."""
+    cards = list(map(data.cards.__getitem__, features))
+    cells = (sum(cards) ** 2 - sum(card**2 for card in cards)) * data.cards[class_column]
+    check_number(data, features, cells, "use fewer features")
+
+
+class PairStatistics(NamedTuple):
+    """For all pairs of features: ``information`` I(X;Y|C) in nats and ``rows``, (n, n) arrays."""
+
+    information: Array
+    rows: Array
+
+
+def pair_statistics(data: Countable, features: Sequence[int], class_column: int | None) -> PairStatistics:
+    """Compute the class-conditional mutual information of all pairs of features.
+
+    Without a column of classes, this is mutual information. Pairs of two numbers, neither of which can be
+    a parent, are omitted. The diagonal is 0.
+    """
+    if by_products(data, features):
+        return _product_statistics(data, features, class_column)
+    n = len(features)
+    information, rows = np.zeros((n, n)), np.zeros((n, n))
+    condition = () if class_column is None else (class_column,)
+    pairs = [(i, j) for i in range(n) for j in range(i) if data.cards[features[i]] or data.cards[features[j]]]
+    values = informations(data, [(features[i], features[j]) for i, j in pairs], condition)
+    for (i, j), (value, count) in zip(pairs, values, strict=True):
+        information[i, j] = information[j, i] = value
+        rows[i, j] = rows[j, i] = count
+    return PairStatistics(information, rows)
+
+
+def _product_statistics(data: Countable, features: Sequence[int], class_column: int | None) -> PairStatistics:
+    """Compute the statistics of `pair_statistics` from tables of all pairs of levels.
+
+    A feature is paired with itself and with later features, whose levels follow its own.
+    """
+    n, starts = len(features), np.cumsum([0, *[data.cards[feature] for feature in features]])
+    classes = 1 if class_column is None else data.cards[class_column]
+    cells = int(starts[-1] * np.diff(starts).max(initial=0)) * classes
+    sums, rows = np.zeros((2, n, n))
+    for block in blocks(n, _PRODUCT_CELLS, cells):
+        first, last = starts[[block.start, block.stop]].tolist()
+        tables = pair_tables(data, features, class_column, slice(first, last))
+        for part in blocks(block.stop - block.start, _CACHED_CELLS, cells):
+            at = slice(block.start + part.start, block.start + part.stop)
+            own, others = starts[at], starts[at.start : -1]
+            later = tables[own[0] - first : starts[at.stop] - first, :, own[0] :]
+            found = _sum_tables(later, own - own[0], others - own[0])
+            sums[at, at.start :], rows[at, at.start :] = found
+    sums, rows = np.triu(sums, 1), np.triu(rows, 1)
+    sums, rows = sums + sums.T, rows + rows.T
+    return PairStatistics(np.maximum(sums, 0.0) / np.where(rows > 0, rows, 1.0), rows)
+
+
+def _sum_tables(tables: ArrayOf[Any], own: Positions, others: Positions) -> tuple[Array, Array]:
+    """Return N·I and N of pairs, from (owners, classes, levels) tables and the first levels of features."""
+    of_others: ArrayOf[Any] = np.add.reduceat(tables, own, axis=0)
+    of_owners: ArrayOf[Any] = np.add.reduceat(tables, others, axis=2)
+    # Of a pair of binary features with the table [[3, 1], [0, 2]], Σ n ln n of the cells is 3 ln 3 + 2 ln 2,
+    # of the rows 4 ln 4 + 2 ln 2, of the columns 3 ln 3 + 3 ln 3, and of all 6 ln 6. So N·I, which is
+    # cells − rows − columns + all, is 6 ln 6 − 4 ln 4 − 3 ln 3.
+    n: ArrayOf[Any] = np.add.reduceat(of_others, others, axis=2)
+    both: Array = np.add.reduceat(np.add.reduceat(xlogx(tables), others, axis=2), own, axis=0)
+    both -= np.add.reduceat(xlogx(of_others), others, axis=2)
+    both -= np.add.reduceat(xlogx(of_owners), own, axis=0)
+    return (both + xlogx(n)).sum(axis=1), n.sum(axis=1)

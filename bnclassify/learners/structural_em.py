@@ -1,0 +1,121 @@
+"""Structural EM, which scores structures on weighted completions of incomplete rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import prod
+from typing import Generic, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from ..base.arrays import TOLERANCE, Array, Mask, log
+from ..base.checks import OneOf
+from ..counts.contingency import count_families, flat_index
+from ..frames.dataset import Dataset
+from ..network.elimination import equal_columns
+from ..network.families import Scope
+from ..network.priors import Dirichlet
+from .local_scores import LocalScores
+
+ParentLists = Sequence[Sequence[int]]
+D = TypeVar("D", bound=Dataset)
+
+_MOST_COMPLETIONS = 2**22
+_EM_SCORES = ("bic", "aic", "loglik")
+_LIKELIHOOD = Dirichlet(0)
+_TOLERANCE = 1e-6  # minimum gain of an iteration in nats per row, as in `lp`
+
+
+def check_missing(missing: object, usual: str, score: str) -> None:
+    """Raise unless `missing` is a valid option for the score."""
+    if OneOf((usual, "em")).check("missing", missing) == "em":
+        OneOf(_EM_SCORES).check("score", score)
+
+
+class Completions(Generic[D]):
+    """All completions of the rows of data, row by row, with the numbers of the rows, (completions,)."""
+
+    def __init__(self, data: D) -> None:
+        is_missing: Mask = data.codes < 0
+        n_completions: Array = np.where(is_missing, np.array(data.cards)[:, None], 1.0).prod(axis=0)
+        if n_completions.sum() > _MOST_COMPLETIONS:
+            raise ValueError(
+                f"missing must not be 'em' if incomplete rows have more than {_MOST_COMPLETIONS:,} "
+                f"completions; got {n_completions.sum():,.0f}. Drop rows or columns with many missing values."
+            )
+        self.rows = np.repeat(np.arange(len(data)), n_completions.astype(np.intp))
+        self.starts = np.cumsum(n_completions.astype(np.intp)) - n_completions.astype(np.intp)
+        codes = data.codes.take(self.rows, axis=1)
+        for hidden, alike in equal_columns(is_missing):
+            if hidden:
+                grid = np.indices([data.cards[column] for column in hidden]).reshape(len(hidden), -1)
+                at = self.starts[alike][:, None] + np.arange(grid.shape[1])
+                codes[np.array(hidden)[:, None], at.ravel()] = np.tile(grid, len(alike))
+        self.rows_given, self.weights = data, np.ones(len(data)) if data.weights is None else data.weights
+        self.data = replace(
+            data, codes=codes, index=pd.RangeIndex(len(self.rows)), weights=self.weights[self.rows]
+        )
+
+    def expect(self, scopes: Sequence[Scope], tables: Sequence[Array]) -> tuple[D, float]:
+        """Return the completions, weighted by their probability given their row, and Σ ln P(row)."""
+        logs = np.zeros(len(self.rows))
+        for scope, table in zip(scopes, tables, strict=True):
+            cells = flat_index([self.data.codes[column] for column in scope], table.shape)
+            logs += log(table).ravel().take(cells)
+        highest = np.maximum.reduceat(logs, self.starts)
+        shares = np.exp(logs - highest[self.rows])
+        totals = np.add.reduceat(shares, self.starts)
+        shares *= (self.weights / totals)[self.rows]
+        return replace(self.data, weights=shares), float(self.weights @ (highest + np.log(totals)))
+
+    def maximize(self, scopes: Sequence[Scope], counts: Sequence[Array]) -> tuple[D, float]:
+        """Return the result of `expect` at maximum-likelihood tables, by EM that starts from some counts."""
+        evidence = -np.inf
+        while True:
+            expected, further = self.expect(scopes, [_LIKELIHOOD(table) for table in counts])
+            if not further - evidence > _TOLERANCE * self.weights.sum():  # also if it is not a number
+                return expected, further
+            counts, evidence = count_families(expected, scopes), further
+
+
+def structural_em(
+    data: D,
+    start: ParentLists,
+    learn: Callable[[D, ParentLists], list[list[int]]],
+    score: str,
+    others: Sequence[ParentLists] = (),
+) -> tuple[list[list[int]], list[float]]:
+    """Return the parents in the structure that `learn` finds step by step, and scores of the data.
+
+    The first structure is the best one of those of the complete rows and ``others``.
+    """
+    data = data if data.weights is None else data.taken(data.weights > 0)
+    complete: Mask = data.codes.min(axis=0) >= 0
+    first = [list(parents) for parents in start]
+    if complete.any():
+        first = learn(data.taken(complete), first)
+    completions, observed = Completions(data), list[float]()
+    starts = [first, *[list(map(list, other)) for other in others if list(map(list, other)) != first]]
+    fits = [_fit(completions, found, None, score) for found in starts]
+    best = int(np.argmax([value for _, value in fits]))
+    found, (expected, value) = starts[best], fits[best]
+    while True:
+        observed.append(value)
+        further, scores = learn(expected, found), LocalScores(expected, score)
+        if scores.network(further) <= scores.network(found) + TOLERANCE:
+            return found, observed
+        found = further
+        expected, value = _fit(completions, found, expected, score)
+
+
+def _fit(completions: Completions[D], found: ParentLists, expected: D | None, score: str) -> tuple[D, float]:
+    """Return the weighted completions and the score of a structure at the tables that EM finds."""
+    scopes, data = [(v, *parents) for v, parents in enumerate(found)], completions.rows_given
+    counts = count_families(data if expected is None else expected, scopes)
+    if expected is None:
+        counts = [table + 1 for table in counts]  # EM would keep zeros
+    expected, evidence = completions.maximize(scopes, counts)
+    sizes = [(data.cards[v] - 1) * prod([data.cards[p] for p in parents]) for v, *parents in scopes]
+    return expected, evidence - LocalScores(expected, score).score.penalty * sum(sizes)
