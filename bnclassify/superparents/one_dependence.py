@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions
+from ..base.arrays import Array, Codes, Positions, log
 from ..base.immutable import PROBABILITY, bounded, cached_property, record
 from ..counts.contingency import Recoding, check_all_pairs, contingency_tables, count_pairs
 from ..frames.dataset import Dataset
 from ..frames.schema import Levels
+from ..model.model import Model
 from ..model.recipes import Recipe, Tally
 from ..network.classifiers import BNC
 from ..network.elimination import joint_in_blocks
@@ -21,6 +22,7 @@ from ..network.em import EM
 from ..network.ensemble import Average
 from ..network.families import Family
 from ..network.priors import Prior, PseudoCounts
+from .look_up import LookUp, by_blocks, number_levels, spans_of
 
 _SMALL = 2**20  # cells
 
@@ -90,21 +92,28 @@ class AODE(Average):
         return tuple([self._member(i) for i in range(len(self.features))])
 
     @property
-    def spans(self) -> list[slice]:
+    def spans(self) -> tuple[slice, ...]:
         """The slice of the levels of each feature among all levels."""
-        ends = list(accumulate(len(labels) for labels in (self.levels or ())[:-1]))
-        return [slice(start, end) for start, end in pairwise([0, *ends])]
+        return spans_of([len(labels) for labels in (self.levels or ())[:-1]])
+
+    @property
+    def _tables(self) -> tuple[Array, Array, tuple[Array, ...]]:
+        """`priors`, `superparents` and `children` of a fitted model."""
+        assert self.priors is not None
+        assert self.superparents is not None
+        return self.priors, self.superparents, self.children or ()
 
     def _member(self, i: int) -> BNC:
         superparent = self.features[i]
         families: list[Family] = [(f, superparent, self.class_var) for f in self.features]
         families[i] = superparent, self.class_var
         cpts = None
-        if self.priors is not None and self.superparents is not None and self.children is not None:
+        if self.fitted:
+            priors, superparents, children = self._tables
             ends = accumulate(span.stop - span.start for j, span in enumerate(self.spans) if j != i)
-            *tables, _ = np.split(self.children[i], list(ends))
-            tables.insert(i, self.superparents[self.spans[i]])
-            cpts = (*tables, self.priors[i])
+            *tables, _ = np.split(children[i], list(ends))
+            tables.insert(i, superparents[self.spans[i]])
+            cpts = (*tables, priors[i, :])
         learned = {name: by_member[i] for name, by_member in self.learned.items() if name != "counts"}
         all_families = (*families, (self.class_var,))
         return BNC(self.class_var, all_families, self.levels, cpts, self.recipe, learned=learned)
@@ -150,27 +159,24 @@ class AODE(Average):
             learned=learned,
         )
 
-    def recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any) -> Any:
-        n, by_member = len(self.features), counts
+    def recoded(
+        self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Model
+    ) -> tuple[Any, ...]:
+        by_member: tuple[Any, ...] = counts
         if isinstance(counts[0], np.ndarray):
             classes, square = counts
-            tables = [[square[before._cells(i, j, len(classes))] for j in range(n)] for i in range(n)]
-            by_member = tuple([(*own, classes) for own in tables])
+            cells = _cells_of(spans_of([len(recodings[f].codes) for f in self.features]), len(classes))
+            by_member = tuple([(*[square[own] for own in of_member], classes) for of_member in cells])
         members = zip(self.members, by_member, strict=True)
         by_member = tuple([member.recoded(tables, recodings, before) for member, tables in members])
         if not (self._has_square and isinstance(by_member[0][-1], np.ndarray)):
             return by_member
         (*_, classes), total = by_member[0], self.spans[-1].stop
         square = np.zeros((total, len(classes), total), dtype=np.result_type(*by_member[0]))
-        for i, own in enumerate(by_member):
-            for j in range(n):
-                square[self._cells(i, j, len(classes))] = own[j]
+        for of_member, tables in zip(_cells_of(self.spans, len(classes)), by_member, strict=True):
+            for own, table in zip(of_member, tables, strict=False):
+                square[own] = table
         return classes, square
-
-    def _cells(self, i: int, j: int, n_classes: int) -> tuple[Positions, ...]:
-        """Return where the counts of feature j in estimator i are among those of all pairs of levels."""
-        superparent, levels = (np.arange(self.spans[k].start, self.spans[k].stop)[:, None] for k in (i, j))
-        return superparent if i == j else levels[:, None], np.arange(n_classes), superparent
 
     def _stacked(self, members: Sequence[BNC]) -> AODE:
         """Return the ensemble of estimators that were learned one by one."""
@@ -188,5 +194,42 @@ class AODE(Average):
         check_all_pairs(data, range(len(self.features)), len(self.features))
         return self._stacked([member.maximize(data, prior, em) for member in self.members])
 
+    @cached_property
+    def _look_up(self) -> LookUp:
+        """Ln P(level | superparent's level, class); at the superparent's own level, ln P(level, class)."""
+        priors, superparents, all_children = self._tables
+        n_levels, n_classes = superparents.shape
+        tables = np.ones((n_levels, n_levels + 1, n_classes))
+        for i, (span, children) in enumerate(zip(self.spans, all_children, strict=True)):
+            by_superparent = children.transpose(1, 0, 2)
+            tables[span, : span.start] = by_superparent[:, : span.start]
+            tables[span, span.stop : -1] = by_superparent[:, span.start :]
+            own = np.arange(span.start, span.stop)
+            tables[own, own] = superparents[span] * priors[i, :]
+        return LookUp(log(tables), self.spans)
+
     def log_joint(self, codes: Codes) -> Array:
+        if self._has_square:
+            return by_blocks(self._joint_by_look_up, codes, len(self.known_levels[-1]))
         return joint_in_blocks([member.terms for member in self.members], codes)
+
+    def _joint_by_look_up(self, codes: Codes) -> Array:
+        # A member with a missing superparent is the sum over the levels that the superparent can have.
+        levels = number_levels(codes, self.spans)
+        columns = self._look_up.columns(levels)
+        total = self._look_up.total(columns, levels, np.zeros((len(levels), 1)))
+        for i, span in enumerate(self.spans):
+            rows = np.flatnonzero(codes[i] < 0)
+            if len(rows):
+                own = np.arange(span.start, span.stop)
+                each = np.broadcast_to(own[:, None], (len(own), len(rows)))
+                others = self._look_up.total(columns[:, rows], each, self._look_up.logs[own, own])
+                total[rows] = np.logaddexp(total[rows], others)
+        return total - float(np.log(len(levels)))
+
+
+def _cells_of(spans: Sequence[slice], n_classes: int) -> list[list[tuple[Positions, ...]]]:
+    """Return where the counts of each feature in each estimator are among those of all pairs of levels."""
+    levels = [np.arange(span.start, span.stop)[:, None] for span in spans]
+    every = np.arange(n_classes)
+    return [[(own if own is s else own[:, None], every, s) for own in levels] for s in levels]
