@@ -9,19 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, log
+from ..base.arrays import Array, ArrayOf, Codes, log
 from ..base.immutable import PROBABILITY, bounded, cached_property, record
-from ..counts.contingency import Recoding, check_all_pairs, contingency_tables, count_pairs
+from ..counts.contingency import check_all_pairs, contingency_tables, count_pairs
 from ..frames.dataset import Dataset
 from ..frames.schema import Levels
-from ..model.model import Model
 from ..model.recipes import Recipe, Tally
 from ..network.classifiers import BNC
 from ..network.elimination import joint_in_blocks
 from ..network.em import EM
 from ..network.ensemble import Average
 from ..network.families import Family
-from ..network.priors import Prior, PseudoCounts
+from ..network.priors import Prior, PseudoCounts, is_nested, tabulate
 from .look_up import LookUp, by_blocks, number_levels, spans_of
 
 _SMALL = 2**20  # cells
@@ -118,13 +117,24 @@ class AODE(Average):
         all_families = (*families, (self.class_var,))
         return BNC(self.class_var, all_families, self.levels, cpts, self.recipe, learned=learned)
 
+    @property
+    def _counted_families(self) -> tuple[Family, ...]:
+        return tuple([family for member in self.members for family in member.families])
+
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
-        """Count the classes and all pairs of levels, or the tables of each estimator."""
+        """Count the tables of all estimators, one after the other."""
         n = len(self.features)
         check_all_pairs(data, range(n), n)
-        if self._has_square and isinstance(prior, PseudoCounts):
-            return contingency_tables(data, [(n,)])[0], count_pairs(data)
-        return tuple([member.count(data, prior) for member in self.members])
+        if is_nested(prior) or not self._has_square:
+            return tuple([table for member in self.members for table in member.count(data, prior)])
+        classes, pairs = contingency_tables(data, [(n,)])[0], count_pairs(data)
+        counts: list[ArrayOf[Any]] = []
+        for i, own in enumerate(self.spans):
+            levels = np.arange(own.start, own.stop)
+            tables = [pairs[own, :, span].transpose(2, 0, 1) for span in self.spans]
+            tables[i] = pairs[levels, :, levels]
+            counts += [*tables, classes]
+        return tuple(counts)
 
     def distributions(self) -> list[tuple[Hashable, Array]]:
         return [pair for member in self.members for pair in member.distributions()]
@@ -137,62 +147,30 @@ class AODE(Average):
         return square * n_classes <= _SMALL or 2 * sum(card**2 for card in cards) <= square
 
     def tabulate(self, tally: Tally) -> AODE:
-        learned = {"counts": tally}
-        if not (self._has_square and isinstance(tally.prior, PseudoCounts)):
-            members = zip(self.members, tally.counts, strict=True)
-            tables = [member.tabulate(Tally(counts, tally.prior)) for member, counts in members]
-            stacked = self._stacked(tables)
-            return replace(stacked, learned={**stacked.learned, **learned})
-        (classes, square), prior, every = tally.counts, tally.prior, np.arange(self.spans[-1].stop)
-        cards = np.array([span.stop - span.start for span in self.spans])
-        feature = np.repeat(np.arange(len(cards)), cards)
-        children = []
-        for span, card in zip(self.spans, cards.tolist(), strict=True):
-            cpts = prior.side_by_side(square[span], feature, cards, card * len(classes))
-            children.append(np.delete(cpts, span, axis=-1).transpose(2, 0, 1).copy())
-        singles = square[every, :, every].T
+        size = len(self.features) + 1
+        starts = range(0, len(tally.counts), size)
+        if not is_nested(tally.prior):
+            tables = tabulate(tally.counts, tally.prior)
+            return self._stacked([tables[i : i + size] for i in starts], {"counts": tally})
+        counts = [Tally(tally.counts[i : i + size], tally.prior) for i in starts]
+        made = [member.tabulate(own) for member, own in zip(self.members, counts, strict=True)]
+        return self._stacked([member.cpts or () for member in made], _by_member(made) | {"counts": tally})
+
+    def _stacked(self, tables: Sequence[Sequence[Array]], learned: Mapping[str, Any]) -> AODE:
+        """Return the ensemble with the tables of its estimators."""
         return replace(
             self,
-            priors=prior(np.tile(classes, (len(cards), 1)), axis=1),
-            superparents=prior.side_by_side(singles, feature, cards, len(classes)).T.copy(),
-            children=tuple(children),
-            learned=learned,
-        )
-
-    def recoded(
-        self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Model
-    ) -> tuple[Any, ...]:
-        by_member: tuple[Any, ...] = counts
-        if isinstance(counts[0], np.ndarray):
-            classes, square = counts
-            cells = _cells_of(spans_of([len(recodings[f].codes) for f in self.features]), len(classes))
-            by_member = tuple([(*[square[own] for own in of_member], classes) for of_member in cells])
-        members = zip(self.members, by_member, strict=True)
-        by_member = tuple([member.recoded(tables, recodings, before) for member, tables in members])
-        if not (self._has_square and isinstance(by_member[0][-1], np.ndarray)):
-            return by_member
-        (*_, classes), total = by_member[0], self.spans[-1].stop
-        square = np.zeros((total, len(classes), total), dtype=np.result_type(*by_member[0]))
-        for of_member, tables in zip(_cells_of(self.spans, len(classes)), by_member, strict=True):
-            for own, table in zip(of_member, tables, strict=False):
-                square[own] = table
-        return classes, square
-
-    def _stacked(self, members: Sequence[BNC]) -> AODE:
-        """Return the ensemble of estimators that were learned one by one."""
-        tables = [member.cpts or () for member in members]
-        return replace(
-            self,
-            levels=members[0].levels,
             priors=np.stack([cpts[-1] for cpts in tables]),
             superparents=np.concatenate([cpts[i] for i, cpts in enumerate(tables)]),
             children=tuple([np.concatenate([*cpts[:i], *cpts[i + 1 : -1]]) for i, cpts in enumerate(tables)]),
-            learned={name: tuple([m.learned[name] for m in members]) for name in members[0].learned},
+            learned=learned,
         )
 
     def maximize(self, data: Dataset, prior: PseudoCounts, em: EM) -> AODE:
         check_all_pairs(data, range(len(self.features)), len(self.features))
-        return self._stacked([member.maximize(data, prior, em) for member in self.members])
+        made = [member.maximize(data, prior, em) for member in self.members]
+        with_levels = replace(self, levels=made[0].levels)
+        return with_levels._stacked([member.cpts or () for member in made], _by_member(made))
 
     @cached_property
     def _look_up(self) -> LookUp:
@@ -228,8 +206,7 @@ class AODE(Average):
         return total - float(np.log(len(levels)))
 
 
-def _cells_of(spans: Sequence[slice], n_classes: int) -> list[list[tuple[Positions, ...]]]:
-    """Return where the counts of each feature in each estimator are among those of all pairs of levels."""
-    levels = [np.arange(span.start, span.stop)[:, None] for span in spans]
-    every = np.arange(n_classes)
-    return [[(own if own is s else own[:, None], every, s) for own in levels] for s in levels]
+def _by_member(members: Sequence[BNC]) -> dict[str, Any]:
+    """Return results of learning, tuples with one value per member."""
+    names = [name for name in members[0].learned if name != "counts"]
+    return {name: tuple([member.learned[name] for member in members]) for name in names}
