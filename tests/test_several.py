@@ -458,7 +458,6 @@ def test_too_many_combinations(votes: pd.DataFrame, monkeypatch: pytest.MonkeyPa
     assert bn.predict(average, votes).shape == (len(votes), 3)
     assert bn.predict(chained, votes, prob=True).equals(greedy)
     assert bn.predict(chained, votes, joint=True).equals(bn.predict(chained, votes, joint=True, greedy=True))
-    monkeypatch.setattr("bnclassify.several.chain_ensemble.MOST_COMBINATIONS", 4)
     chains = bn.lp(bn.chain(names, votes, orders=2, rng=0), votes, smooth=1)
     assert bn.predict(chains, votes, joint=True).equals(bn.predict(chains, votes, joint=True, greedy=True))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 import pandas as pd
@@ -36,6 +36,10 @@ class MultiModel(Model):
 
     one_class = False
     is_chain = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "class_vars", tuple(self.class_vars))
+        super().__post_init__()
 
     @property
     def class_var(self) -> NoReturn:
@@ -166,9 +170,37 @@ class ClassView(Model):
         return self.basis.log_marginals(codes)[self.basis.class_vars.index(self.class_var)]
 
 
+class Chained(MultiModel):
+    """Base of a chain and of an average of chains, its `members`."""
+
+    is_chain = True
+    no_joint = (
+        "a chain does not define a joint distribution with the features, because each of its members has a "
+        "separate one; use predict, cloglik or cv"
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "members", tuple(self.members))
+        super().__post_init__()
+
+    def is_followed(self, greedy: bool) -> bool:
+        """Whether labels are chosen one by one, if requested or if there are too many combinations."""
+        return greedy or prod(self.class_cards) > MOST_COMBINATIONS
+
+    def each(self, function: Callable[..., Model], *others: Any) -> Self:
+        parts = zip(self.members, *[other.members for other in others], strict=True)
+        members = tuple([member.each(function, *rest) for member, *rest in parts])
+        return replace(self, members=members)
+
+    def prepared(self, dataset: InFull | InParts) -> Learnable:
+        """Return the training rows of all members."""
+        known = None if self.levels is None else self.levels_by_name
+        return prepare(dataset, self.class_vars, self.features, known=known)
+
+
 @record
 @dataclass(frozen=True, eq=False, repr=False)
-class Chain(MultiModel):
+class Chain(Chained):
     """A probabilistic classifier chain: P(classes | features) = Π P(class | features, earlier classes).
 
     `chain` learns the structure, `lp` the parameters. It does not define a distribution of the features.
@@ -194,22 +226,14 @@ class Chain(MultiModel):
     ['mx_missile', 'crime']
     """
 
-    is_chain = True
-    no_joint = (
-        "a chain does not define a joint distribution with the features, because each of its members has a "
-        "separate one; use predict, cloglik or cv"
-    )
-
     class_vars: tuple[Hashable, ...]
     members: tuple[Model, ...]
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "class_vars", tuple(self.class_vars))
-        object.__setattr__(self, "members", tuple(self.members))
-        _check_links(self.class_vars, self.members)
         super().__post_init__()
+        _check_links(self.class_vars, self.members)
 
     @cached_property
     def order(self) -> tuple[Hashable, ...]:
@@ -254,7 +278,7 @@ class Chain(MultiModel):
         )
 
     def log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
-        if greedy or prod(self.class_cards) > MOST_COMBINATIONS:
+        if self.is_followed(greedy):
             return _follow(self, codes)[0]
         results: list[Array] = [np.empty((codes.shape[1], card)) for card in self.class_cards]
         for rows, logs in _try_all(self, codes):
@@ -264,7 +288,7 @@ class Chain(MultiModel):
         return results
 
     def most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
-        if greedy or prod(self.class_cards) > MOST_COMBINATIONS:
+        if self.is_followed(greedy):
             return _follow(self, codes)[1]
         labels = np.empty((len(self.class_vars), codes.shape[1]), dtype=np.intp)
         for rows, joint in _try_all(self, codes):
@@ -288,18 +312,13 @@ class Chain(MultiModel):
     def update_by(self, dataset: InFull | InParts, update: Callable[[Model, Any], Model]) -> Chain:
         return replace(self, members=tuple(map(update, self.members, self._rows(dataset))))
 
-    def each(self, function: Callable[..., Any], *others: Any) -> Chain:
-        parts = zip(self.members, *[other.members for other in others], strict=True)
-        return replace(self, members=tuple([member.each(function, *rest) for member, *rest in parts]))
-
     @property
     def settings(self) -> dict[str, Any]:
         return {**super().settings, "order": self.order}
 
     def _rows(self, dataset: InFull | InParts) -> Iterator[Learnable]:
         """Yield the training rows of each member, which have its class."""
-        known = None if self.levels is None else self.levels_by_name
-        data = prepare(dataset, self.class_vars, self.features, known=known)
+        data = self.prepared(dataset)
         for member in self.members:
             yield prepare(data.select(member.variables), member.targets, warns=False)
 

@@ -47,9 +47,9 @@ class LookUp:
 
     @cached_property
     def _tables(self) -> tuple[list[Array], list[int], list[int]]:
-        """The joint tables of groups of features, the first feature of each, and the stride of each feature."""
-        # Two features with 3 levels have 4 · 4 joint levels, counting the missing ones: one table of 16 entries
-        # per superparent is looked up, at first + 4 · second, in place of two tables of 4.
+        """The joint tables of groups of features, the first feature of each, and the strides of features."""
+        # Two features with 3 levels have 4 · 4 joint levels, counting the missing ones: one table with 16
+        # entries per superparent is looked up, at first + 4 · second, in place of two tables with 4.
         tables, firsts, strides = list[Array](), list[int](), list[int]()
         for feature, span in enumerate(self.spans):
             table: Array = self.logs[:, [*range(span.start, span.stop), -1]]
@@ -74,8 +74,7 @@ class LookUp:
     def total(self, columns: Positions, superparents: Codes, log_weights: Array) -> Array:
         """Return the log of the weighted sum over members of the joints of rows, (rows, classes).
 
-        `superparents` is (members, rows), -1 where a member is not used, and `log_weights` is (members, classes
-        or 1).
+        `superparents`, (members, rows), is -1 if a member is not used; `log_weights` has (members, classes or 1).
         """
         n_classes = self.logs.shape[-1]
         result = np.empty((columns.shape[1], n_classes))
