@@ -60,20 +60,18 @@ def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> Positions:
     array([0, 1, 0, 1])
     """
     codes, levels = encode_classes(y)
-    parts = draw_parts(codes, levels, None, k, check_rng(rng))
-    folds = np.empty(len(codes), dtype=np.intp)
-    for fold, (rows, _) in enumerate(parts):
-        folds[rows] = fold
-    return folds
+    check_k(k, len(codes))
+    warn_of_small_classes(np.bincount(codes), levels, k)
+    return shuffle_folds(codes, k, check_rng(rng))
 
 
-def encode_classes(y: ArrayLike) -> tuple[ArrayOf[Any], tuple[Any, ...]]:
+def encode_classes(y: ArrayLike) -> tuple[Codes, tuple[Hashable, ...]]:
     """Return the code of the class of each row, and the classes."""
     y = in_pandas(y)
     if isinstance(y, str | pd.DataFrame) or np.ndim(y) != 1:
         raise TypeError(f"y must be the class of each row; got {type(y).__name__}.")
     data = encode_frame(pd.Series(y).to_frame("y"), ["y"], argument="y")
-    codes: Codes = data.codes[0]
+    codes = data.codes[0, :]
     if codes.min(initial=0) < 0:
         raise ValueError(
             f"y must have a class in every row; {np.count_nonzero(codes < 0)} rows have no class. Drop them."
