@@ -224,7 +224,7 @@ def _wilcoxon(differences: Array) -> tuple[float, float, float, float]:
     rounded = differences.round(_DECIMALS)
     d: Array = rounded[rounded != 0]
     n = len(d)
-    ranks: Array = pd.Series(np.abs(d)).rank().to_numpy(dtype=np.float64)
+    ranks: Array = np.asarray(pd.Series(np.abs(d)).rank(), dtype=np.float64)
     plus, minus = float(ranks[d > 0].sum()), float(ranks[d < 0].sum())
     if not n:
         return plus, minus, 0.0, 1.0
