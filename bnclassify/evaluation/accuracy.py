@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sized
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -171,16 +171,16 @@ def confusion(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | N
 
 def _paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Objects]:
     """Return labels as two arrays of objects, or raise if they cannot be compared."""
-    columns = {"predicted": in_pandas(predicted), "actual": in_pandas(actual)}
-    for name, labels in columns.items():
+    predicted, actual = in_pandas(predicted), in_pandas(actual)
+    for name, labels in {"predicted": predicted, "actual": actual}.items():
         if isinstance(labels, Model | pd.DataFrame) or np.ndim(labels) != 1:
             raise TypeError(
                 f"{name} must be labels; got {type(labels).__name__}. The predicted labels come first, as "
                 "predict(x, df) or cv_predict(x, df, prob=False) return them, then the actual ones. If there "
                 "are several class variables, call hamming."
             )
-    check_same_rows(*columns.values(), names="predicted and actual")
-    guesses, truth = [np.asarray(labels, dtype=object) for labels in columns.values()]
+    check_same_rows(predicted, actual, "predicted and actual")
+    guesses, truth = [np.asarray(labels, dtype=object) for labels in (predicted, actual)]
     if pd.isna(truth).any():
         raise ValueError("actual must have no missing labels. Compare the rows that have one.")
     known: list[set[Hashable]] = [set(labels[~pd.isna(labels)].tolist()) for labels in (guesses, truth)]
@@ -193,13 +193,14 @@ def _paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Ob
     return guesses, truth
 
 
-def check_same_rows(first: Sized, second: Sized, names: str) -> None:
+def check_same_rows(first: ArrayLike, second: ArrayLike, names: str) -> None:
     """Raise a ValueError unless two arguments have the same rows, at least one."""
     indexes = [rows.index for rows in (first, second) if isinstance(rows, pd.Series | pd.DataFrame)]
     if len(indexes) == 2 and not indexes[0].equals(indexes[1]):
         raise ValueError(f"{names} must have the same index. Align them, or pass .to_numpy().")
-    if len(first) != len(second) or not len(first):
-        found = f"{len(first)} and {len(second)}"
+    sizes = [np.shape(rows)[0] for rows in (first, second)]
+    if sizes[0] != sizes[1] or not sizes[0]:
+        found = f"{sizes[0]} and {sizes[1]}"
         raise ValueError(f"{names} must have the same number of rows, at least one; got {found}.")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import permutations
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from math import log, prod
-from typing import Any, Literal
+from typing import Literal
 
 import pandas as pd
 

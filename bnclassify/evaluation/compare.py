@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
 from math import nan, sqrt
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -264,7 +264,7 @@ def _check_five_by_two(table: pd.DataFrame, scheme: Scheme | None) -> None:
 
 def _five_by_two(d: Array, *, is_t: bool) -> Verdict:
     """Return Dietterich's t-test, or Alpaydın's F-test, of the differences in five repeats of two folds."""
-    # Dietterich: t = d₁ / √(Σ s² / 5), where s² = (d₁ − d₂)² / 2 is the variance of the two folds of a repeat.
+    # Dietterich: t = d₁ / √(Σ s² / 5), where s² = (d₁ − d₂)² / 2 is the variance of two folds of a repeat.
     spreads: Array = np.abs(d[::2] - d[1::2])
     if spreads.max() <= TOLERANCE:
         return _constant(d, 5 if is_t else (10, 5))

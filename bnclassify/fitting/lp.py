@@ -169,7 +169,7 @@ def lp(
     awnb: dict[str, Any] = {"awnb_trees": awnb_trees, "awnb_bootstrap": awnb_bootstrap}
     awnb = {name: value for name, value in awnb.items() if value is not None}
     by_held_out, folds, asked = find_held_out(held_out, held_out_args)
-    methods: list[Method | None] = [
+    methods = [
         AWNB(**awnb) if awnb else None,
         None if manb_prior is None else MANB(manb_prior),
         WANBIA() if Flag().check("wanbia", wanbia) else None,
@@ -182,7 +182,7 @@ def lp(
     if groups is not None:
         check_holds_out(held_out, folds)
         dataset = _grouped(x, dataset, groups)
-    given: dict[str, Any] = {**amounts, **awnb, **asked, "manb_prior": manb_prior, "wanbia": wanbia or None}
+    given = {**amounts, **awnb, **asked, "manb_prior": manb_prior, "wanbia": wanbia or None}
     given |= {"numbers": numbers, "subsumption": subsumption}
     given |= {"missing": None if missing == "available" else missing}
     given = {name: value for name, value in given.items() if value is not None}

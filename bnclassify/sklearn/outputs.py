@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -30,6 +31,7 @@ _LEARNERS: dict[str, Callable[..., Model]] = {"chain": chain, "maode": maode, "m
 _METHODS = ("quantile", "width")
 
 
+@dataclass(eq=False, repr=False)
 class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
     """A classifier of several class variables as an estimator of scikit-learn.
 
@@ -89,32 +91,18 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
     0.76
     """
 
-    def __init__(
-        self,
-        learner: str | Callable[..., Model] = "chain",
-        smooth: float = 1,
-        *,
-        dag_args: Mapping[str, Any] | None = None,
-        lp_args: Mapping[str, Any] | None = None,
-        discretize: Cutting | None = "quantile",
-        bins: int = 4,
-        joint: bool = False,
-        handle_unknown: Unseen = "missing",
-        random_state: Seed | np.random.RandomState = None,
-        n_jobs: int | None = None,
-        verbose: bool | None = None,
-    ) -> None:
-        self.learner = learner
-        self.smooth = smooth
-        self.dag_args = dag_args
-        self.lp_args = lp_args
-        self.discretize = discretize
-        self.bins = bins
-        self.joint = joint
-        self.handle_unknown = handle_unknown
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    learner: str | Callable[..., Model] = "chain"
+    smooth: float = 1
+    _: KW_ONLY
+    dag_args: Mapping[str, Any] | None = None
+    lp_args: Mapping[str, Any] | None = None
+    discretize: Cutting | None = "quantile"
+    bins: int = 4
+    joint: bool = False
+    handle_unknown: Unseen = "missing"
+    random_state: Seed | np.random.RandomState = None
+    n_jobs: int | None = None
+    verbose: bool | None = None
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: pd.DataFrame | ArrayLike) -> Self:
         """Learn structure and parameters.

@@ -74,7 +74,7 @@ class LookUp:
     def total(self, columns: Positions, superparents: Codes, log_weights: Array) -> Array:
         """Return the log of the weighted sum over members of the joints of rows, (rows, classes).
 
-        `superparents` is (members, rows), -1 where a member is not used, `log_weights` (members, classes or 1).
+        `superparents` is (members, rows), -1 if a member is not used, `log_weights` (members, classes or 1).
         """
         n_classes = self.logs.shape[-1]
         result = np.empty((columns.shape[1], n_classes))
