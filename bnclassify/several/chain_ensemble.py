@@ -13,9 +13,9 @@ from ..base.arrays import Array, Codes, blocks, log_normalize, log_sum_exp
 from ..base.immutable import record
 from ..base.messages import listed
 from ..frames.opening import InFull, InParts
-from ..frames.schema import Levels
+from ..model.derived import forwarding
 from ..model.model import Model
-from ..model.recipes import Recipe, Rows, Step
+from ..model.recipes import Recipe, Step
 from ..network.elimination import first_of_many
 from .multidimensional import Chain, Chained
 
@@ -23,6 +23,7 @@ _BLOCK_CELLS = 2**20
 
 
 @record
+@forwarding("features", "levels", "fitted", "trained_on")
 @dataclass(frozen=True, eq=False, repr=False)
 class ChainEnsemble(Chained):
     """An average of classifier chains, each with another order of the class variables.
@@ -67,23 +68,9 @@ class ChainEnsemble(Chained):
                 raise ValueError(f"members must have the same {name}. Learn all of them from the same data.")
 
     @property
-    def features(self) -> tuple[Hashable, ...]:
-        """The features of the chains."""
-        return self.members[0].features
-
-    @property
-    def levels(self) -> Levels | None:
-        """The labels of the features, then of the class variables."""
-        return self.members[0].levels
-
-    @property
-    def fitted(self) -> bool:
-        """Whether the chains have parameters."""
-        return self.members[0].fitted
-
-    @property
-    def trained_on(self) -> Rows | None:
-        return self.members[0].trained_on
+    def basis(self) -> Chain:
+        """The first chain, which has the features, levels and training rows of all."""
+        return self.members[0]
 
     def arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         raise TypeError(

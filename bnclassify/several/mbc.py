@@ -300,9 +300,9 @@ class MAODE(Bridged):
     def members(self) -> tuple[MBC, ...]:
         """The networks, in the order of the class variables."""
         m, members = len(self.class_vars), []
-        for start in range(0, m * m, m):
-            families = (*self.families, *self.class_families[start : start + m])
-            cpts = None if self.cpts is None else (*self.cpts, *(self.class_cpts or ())[start : start + m])
+        for own in (slice(start, start + m) for start in range(0, m * m, m)):
+            families = (*self.families, *self.class_families[own])
+            cpts = None if self.cpts is None else (*self.cpts, *(self.class_cpts or ())[own])
             members.append(MBC(self.class_vars, families, self.levels, cpts, self.recipe))
         return tuple(members)
 

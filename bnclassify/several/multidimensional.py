@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING, Any, NoReturn, Self
@@ -98,9 +99,7 @@ class MultiModel(Model):
             raise ValueError(f"x must not have a class variable called {shown(_PROBABILITY)}. Rename it.")
         levels = dict(zip(self.features, self.levels or (), strict=False))
         data = open_rows(newdata).encode(Columns(levels, levels, named_by="newdata"))
-        codes: Codes = np.empty((0, len(data)), dtype=np.int8)
-        if levels:
-            codes = match(data, self.features, tuple(levels.values()), unseen=unseen)
+        codes = match(data, self.features, tuple(levels.values()), unseen=unseen)
         if joint:
             best = self.most_probable(codes, greedy=greedy)
             labels = self._label_frame(best, data.index)
@@ -112,10 +111,10 @@ class MultiModel(Model):
             return self._posterior_frame(marginals, data.index)
         return self._label_frame([first_best(logs) for logs in marginals], data.index)
 
-    def _label_frame(self, codes: Sequence[Codes] | Codes, index: pd.Index[Any]) -> pd.DataFrame:
+    def _label_frame(self, codes: Iterable[Codes], index: pd.Index[Any]) -> pd.DataFrame:
         """Return labels from codes, with one categorical column per class variable."""
-        parts = zip(self.class_levels, self.class_vars, codes, strict=True)
-        series = [Labelling(labels, name, index).labels(own_codes) for labels, name, own_codes in parts]
+        columns = zip(self.class_levels, self.class_vars, codes, strict=True)
+        series = [Labelling(labels, name, index).labels(own_codes) for labels, name, own_codes in columns]
         names = pd.Index(list(self.class_vars), tupleize_cols=False)
         return pd.DataFrame(dict(enumerate(series)), index=index).set_axis(names, axis="columns")
 
@@ -123,9 +122,8 @@ class MultiModel(Model):
         """Return posteriors, one column per class variable and label."""
         named = zip(self.class_vars, self.class_levels, strict=True)
         pairs = [(name, label) for name, labels in named for label in labels]
-        columns = pd.MultiIndex.from_arrays(
-            [pd.Index(list(part), dtype=object, tupleize_cols=False) for part in zip(*pairs, strict=True)]
-        )
+        levels = [pd.Index(list(own), dtype=object, tupleize_cols=False) for own in zip(*pairs, strict=True)]
+        columns = pd.MultiIndex.from_arrays(levels)
         posteriors = np.hstack([np.exp(log_normalize(logs)) for logs in marginals])
         return pd.DataFrame(posteriors, index=index, columns=columns)
 
@@ -249,11 +247,9 @@ class Chain(Chained):
     @cached_property
     def levels(self) -> Levels | None:
         """The labels of the features, then of the class variables."""
-        known: dict[Hashable, tuple[Hashable, ...]] = {}
-        for member in self.members:
-            if member.levels is None:
-                return None
-            known |= member.levels_by_name
+        if any(member.levels is None for member in self.members):
+            return None
+        known = ChainMap(*[member.levels_by_name for member in self.members])
         return tuple([known[name] for name in self.variables])
 
     @property
@@ -263,13 +259,13 @@ class Chain(Chained):
 
     @property
     def trained_on(self) -> Rows | None:
-        parts = [member.trained_on for member in self.members]
-        known = {member.class_var: rows for member, rows in zip(self.members, parts, strict=True) if rows}
+        trained = {member.class_var: member.trained_on for member in self.members}
+        known = [rows for rows in [trained[name] for name in self.class_vars] if rows is not None]
         if len(known) < len(self.members):
             return None
-        incomplete = dict.fromkeys(name for rows in known.values() for name in rows.incomplete)
-        classes = tuple([part for name in self.class_vars for part in known[name].classes])
-        return Rows(max(rows.size for rows in known.values()), classes, tuple(incomplete))
+        incomplete = dict.fromkeys(name for rows in known for name in rows.incomplete)
+        classes = tuple([weights for rows in known for weights in rows.classes])
+        return Rows(max(rows.size for rows in known), classes, tuple(incomplete))
 
     def arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         raise TypeError(

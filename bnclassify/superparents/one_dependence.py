@@ -81,10 +81,6 @@ class AODE(Average):
         """Whether it has tables."""
         return self.children is not None
 
-    def facts(self) -> dict[str, object]:
-        """Return the numbers of features and members, without making the members."""
-        return {"num. features": len(self.features), "num. members": len(self.features)}
-
     @cached_property
     def members(self) -> tuple[BNC, ...]:
         """The estimators, in the order of their superparents."""
