@@ -21,7 +21,7 @@ from ..frames.opening import group_labels, is_partitioned, open_data
 from ..frames.partitions import NoRowsError, Partitions
 from ..frames.schema import Columns
 from ..frames.training import TrainingData, prepare
-from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, draw_parts, split_rows
+from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, draw_folds, split_rows
 from ..model.arguments import check_fitted, of_estimator
 from ..model.model import Model
 from ..model.questions import values
@@ -430,7 +430,7 @@ def _draw(data: TrainingData, k: int, rng: np.random.Generator, *, quiet: bool) 
         order = rng.permutation(len(data))
         return split_cases(data.cases[order], classes[order], order, k)
     levels = data.levels[-1] if is_single and not quiet else ()
-    return [RowFold(*part) for part in draw_parts(classes, levels, data.weights, k, rng)]
+    return [RowFold(*part) for part in draw_folds(classes, levels, data.weights, k, rng)]
 
 
 def split_cases(cases: Codes, classes: Codes, rows: Codes, parts: int) -> list[RowFold]:
