@@ -200,8 +200,8 @@ def _compare_signed_ranks(
         regions: list[Mask] = [sums > limit, np.abs(sums) <= limit, sums < -limit]
         mass = np.stack([np.einsum("si,si->s", weights @ region, weights) for region in regions])
         largest: Mask = mass >= mass.max(axis=0) - TOLERANCE
-        shares: Array = normalize(largest.astype(np.float64)).mean(axis=1)
-        above, between, below = shares.tolist()
+        shares: list[float] = normalize(largest.astype(np.float64)).mean(axis=1).tolist()
+        above, between, below = shares
         better, worse = (below, above) if lower_is_better else (above, below)
         ends = np.quantile(weights @ z, [0.025, 0.975]).tolist()
         rows.append((float(z[1:].mean()), better, between, worse, *ends))
@@ -228,8 +228,8 @@ def _wilcoxon(differences: Array) -> tuple[float, float, float, float]:
     plus, minus = float(ranks[d > 0].sum()), float(ranks[d < 0].sum())
     if not n:
         return plus, minus, 0.0, 1.0
-    ties = np.unique(ranks, return_counts=True)[1].tolist()
-    sigma = sqrt(n * (n + 1) * (2 * n + 1) / 24 - sum(tied**3 - tied for tied in ties) / 48)
+    ties: Array = np.unique(ranks, return_counts=True)[1].astype(np.float64)
+    sigma = sqrt(n * (n + 1) * (2 * n + 1) / 24 - float(np.sum(ties**3 - ties)) / 48)
     excess = plus - n * (n + 1) / 4
     z = (excess - copysign(0.5, excess)) / sigma if excess else 0.0
     p = _exact_p(ranks, min(plus, minus)) if n <= _MOST_EXACT else 2 * float(ndtr(-abs(z)))
@@ -245,7 +245,7 @@ def _exact_p(ranks: Array, smaller: float) -> float:
     doubled = (2 * ranks).astype(int)  # whole numbers, because tied ranks are halves
     assignments = np.zeros(int(doubled.sum()) + 1)  # by doubled sum of ranks
     assignments[0] = 1
-    for rank in doubled.tolist():
+    for rank in map(int, doubled):
         assignments[rank:] += assignments[:-rank].copy()
     tail = float(assignments[: int(2 * smaller) + 1].sum()) / 2.0 ** len(ranks)
     return min(1.0, 2 * tail)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import isnan
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Positions
+from ..base.arrays import Array
 from ..base.calls import guided
 from ..base.checks import Flag, MetricName, Optional, Seed, Unseen, Whole
 from ..base.messages import listed, warn
@@ -240,8 +241,9 @@ def _index(plan: Plan) -> pd.Index[Any]:
 def _describe(plan: Plan, scores: Scores) -> Scheme:
     """Return the record of folds and of the metrics of class frequencies alone."""
     train_size, test_size = map(float, scores.sizes.mean(axis=0))
-    means = zip(scores.metrics, scores.means[-1].tolist(), strict=True)
-    baselines = {metric.name: None if np.isnan(mean) else mean for metric, mean in means}
+    means: list[float] = scores.means[-1, :].tolist()
+    of_metric = zip(scores.metrics, means, strict=True)
+    baselines = {metric.name: None if isnan(mean) else mean for metric, mean in of_metric}
     k = len(plan.rounds) // plan.repeats
     return Scheme(plan.repeats, k, train_size, test_size, plan.is_partition, plan.folds, baselines)
 
@@ -258,8 +260,8 @@ def _check_sums(metrics: Sequence[AnyMetric], plan: Plan) -> None:
 
 def _warn_of_undefined(metrics: Sequence[AnyMetric], values: Array) -> None:
     """Warn of metrics that are not defined in some folds; values are (rounds, models, metrics)."""
-    absent: Positions = np.isnan(values).any(axis=1).sum(axis=0)
-    for metric, folds in zip(metrics, absent.tolist(), strict=True):
+    absent: list[int] = np.isnan(values).any(axis=1).sum(axis=0).tolist()
+    for metric, folds in zip(metrics, absent, strict=True):
         if folds:
             warn(
                 f"{metric.name} is not defined in {folds} of {len(values)} folds, which are excluded from "

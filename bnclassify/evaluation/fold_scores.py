@@ -101,7 +101,7 @@ class Scores:
     def by_round(self) -> Array:
         """The metrics in each round, (rounds, models, metrics)."""
         values = np.full((len(self.sums), len(self.sums[0]), len(self.metrics)), np.nan)
-        for fold, model, metric in np.ndindex(values.shape):
+        for fold, model, metric in product(*map(range, values.shape)):
             sums = self.sums[fold][model][metric]
             if sums is not None:
                 values[fold, model, metric] = self.metrics[metric].value_of(sums)

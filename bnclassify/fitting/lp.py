@@ -13,7 +13,7 @@ from ..base.calls import guided, progress_bar
 from ..base.checks import Flag, Instance, Names, OneOf, Optional, Seed, Whole, check_rng
 from ..base.immutable import EMPTY, record
 from ..base.messages import listed, plain, shown, warn
-from ..frames.dataset import Dataset, Learnable
+from ..frames.dataset import Dataset, Learnable, Opened
 from ..frames.frame import check_levels
 from ..frames.opening import InFull, InParts, group_labels, open_data
 from ..frames.schema import Columns, Schema
@@ -226,7 +226,7 @@ def find_held_out(
     if "terms" in given:
         given["terms"] = Names().check("terms in held_out_args", given["terms"])
     blend = Flag().check("blend in held_out_args", given.get("blend", False))
-    number = given.get("folds", 5 if blend else None)
+    number: int | None = given.get("folds", 5 if blend else None)
     number = Optional(Whole(least=2)).check("folds in held_out_args", number)
     given |= {"folds": number} if "folds" in given else {}
     folds = None if number is None else Folds(number, blend)
@@ -286,8 +286,8 @@ def fit(
 
 
 def _fit_alone(
-    x: Model, dataset: Any, *, prior: Prior, method: Method, folds: Folds | None, rng: Any, step: Step
-) -> Any:
+    x: Model, dataset: Opened, *, prior: Prior, method: Method, folds: Folds | None, rng: Any, step: Step
+) -> Model:
     """Fit a model whose members share their rows."""
     if not x.one_class and (method is not PLAIN or is_nested(prior) or folds):
         name = "held_out" if folds else "backoff" if method is PLAIN else method.argument
@@ -318,8 +318,8 @@ def _fit_alone(
 
 
 def _members(
-    x: Any,
-    data: Any,
+    x: Model,
+    data: Opened,
     depths: Sequence[int | None] = (None,),
     ridges: Mapping[str, float] = EMPTY,
     *,
@@ -327,17 +327,16 @@ def _members(
     prior: Prior,
     rng: Any,
     weighs: bool,
-) -> list[Any]:
+) -> list[Model]:
     """Return the models that get powers by folds: the model or, if it ``weighs``, regression before several.
 
     These have one maximum number of parents each. ``ridges`` are the precisions of weights, if known.
     """
-    rows = rows_to_learn_from(x, data, method)
+    rows: Dataset = rows_to_learn_from(x, data, method)
     if not isinstance(method, LeaveOneOut):
         return [method(x, rows, prior, rng)]
-    if weighs and method.parents:
-        method = replace(method, parents=False)
-    method = replace(method, ridges=ridges) if weighs else method
+    if weighs:
+        method = replace(method, parents=False, ridges=ridges)
     return list(method.members(x, rows, prior, depths, regression=weighs))
 
 

@@ -249,7 +249,8 @@ def _squared_shortfalls(logs: Array, actual: Codes, weights: Array) -> Array:
 
 
 def _mean(sums: Array) -> float:
-    return float(sums[0].sum() / sums[1].sum())
+    total, rows = sums.reshape(2, -1).sum(axis=1).tolist()
+    return total / rows if rows else np.nan
 
 
 def _root_mean(sums: Array) -> float:

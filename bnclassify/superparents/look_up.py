@@ -67,8 +67,9 @@ class LookUp:
     def columns(self, levels: Codes) -> Positions:
         """Return the position of each row in each joint table; levels are (features, rows), -1 if missing."""
         _, firsts, strides = self._tables
-        starts, ends = np.array([(span.start, span.stop) for span in self.spans]).T[..., None]
-        codes = np.where(levels < 0, ends, levels) - starts
+        starts = np.array([[span.start] for span in self.spans])
+        ends = np.array([[span.stop] for span in self.spans])
+        codes: Positions = np.where(levels < 0, ends, levels) - starts
         return np.asarray(np.add.reduceat(codes * np.array(strides)[:, None], firsts, axis=0))
 
     def total(self, columns: Positions, superparents: Codes, log_weights: Array) -> Array:
@@ -82,8 +83,8 @@ class LookUp:
             index = superparents[:, rows].astype(np.intp)
             logs = np.zeros((*index.shape, n_classes)) + log_weights[:, None]
             buffer = np.empty_like(logs)
-            for table, column in zip(self._tables[0], columns[:, rows], strict=True):
-                places = index * table.shape[1] + column
+            for group, table in enumerate(self._tables[0]):
+                places = index * table.shape[1] + columns[group, rows]
                 logs += table.reshape(-1, n_classes).take(places, axis=0, mode="clip", out=buffer)
             np.copyto(logs, -np.inf, where=(index < 0)[..., None])
             result[rows] = log_sum_exp(logs, axis=0)

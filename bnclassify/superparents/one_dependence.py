@@ -109,7 +109,7 @@ class AODE(Average):
             *tables, _ = np.split(children[i], list(ends))
             tables.insert(i, superparents[self.spans[i]])
             cpts = (*tables, priors[i, :])
-        learned = {name: by_member[i] for name, by_member in self.learned.items() if name != "counts"}
+        learned = {name: results[i] for name, results in self.learned.items() if name != "counts"}
         all_families = (*families, (self.class_var,))
         return BNC(self.class_var, all_families, self.levels, cpts, self.recipe, learned=learned)
 

@@ -313,7 +313,7 @@ def _own_class(
     for column, f in enumerate(map(int, features)):
         if f < len(cards):
             levels: Positions = block.levels[f, :].astype(np.intp)
-            is_superparent: Mask = (block.superparents == f).any(axis=1, keepdims=True)
+            is_superparent: Mask = np.any(block.superparents == f, axis=1, keepdims=True)
             is_child: Mask = block.takes_part & (levels >= 0) & ~is_superparent
             cell: Array = tables.counts[index, classes, np.maximum(levels, 0)] - share + pseudo[f]
             total: Array = totals[index, classes, column] - share + cards[f] * pseudo[f]
