@@ -132,7 +132,8 @@ def _predict_rows(
     posteriors = np.zeros((len(data), len(labels)))
     predicted = plan.evaluate({0: x}, posteriors_of, dag=dag, bar=bar)
     for fold, found in zip(tests, predicted, strict=True):
-        posteriors[fold.rows] += fold.proportions(data)[:, None] * found
+        units = np.ones(1) if fold.units is None else np.where(fold.units > 0, fold.units, 1.0)
+        posteriors[fold.rows] += units[:, None] * found
     of_all = np.full((len(plan.index), len(labels)), np.nan)
     of_all[plan.known] = posteriors
     named = _name_predictions(Labelling(labels, data.columns[-1], plan.index), of_all, prob=prob)
@@ -176,12 +177,11 @@ def _predict_out_of_fold(
     folds: HashedFolds | GivenFolds,
     prob: bool,
 ) -> Predictions:
-    """Predict each row by the models that were fitted without it, or without a part of its weight."""
+    """Predict each row by the models that were fitted without it, or without units of its weight."""
     shares: Array = np.eye(len(models))[folds(frame)]
     if isinstance(folds, HashedFolds) and folds.weights is not None:
         tested = folds.split(frame)
         shares = np.where(tested.any(axis=1, keepdims=True), tested, shares)
-        shares /= shares.sum(axis=1, keepdims=True)
     posteriors = np.zeros((len(frame), len(classes(first))))
     for number, learned in enumerate(models):  # none if the fold leaves no training rows
         rows = np.flatnonzero(shares[:, number])

@@ -53,13 +53,6 @@ class RowFold:
         train = replace(data, weights=left).taken(np.nonzero(left)[0])
         return train, replace(test, weights=self.units)
 
-    def proportions(self, data: TrainingData) -> Array:
-        """Return the proportion of the weight of each row that is tested, (rows,)."""
-        if self.units is None or data.weights is None:
-            return np.ones(len(self.rows))
-        weights = data.weights[self.rows]
-        return np.where(weights > 0, self.units, 1.0) / np.where(weights > 0, weights, 1.0)
-
 
 @dataclass(frozen=True, eq=False)
 class PartFold:
