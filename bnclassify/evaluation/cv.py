@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array
-from ..base.calls import guided
-from ..base.checks import Flag, MetricName, Optional, Seed, Unseen, Whole
+from ..base.calls import guided, showing_progress
+from ..base.checks import Flag, MetricName, Seed, Unseen, Whole
 from ..base.messages import listed, warn
-from ..base.parallel import check_jobs, using_jobs
+from ..base.parallel import using_jobs
 from ..fitting.rounds import Plan, name_models, plan_rounds
 from ..frames.opening import InFull, InParts
 from ..frames.partitions import Partitions
@@ -189,8 +189,6 @@ def cv(
     """
     models = name_models(x)
     Flag().check("mean", mean)
-    check_jobs(n_jobs)
-    Optional(Flag()).check("progress", progress)
     if Whole(least=1, most=_MOST_REPEATS).check("repeats", repeats) > 1 and folds is not None:
         raise ValueError("repeats must be 1 if folds are given. Omit one of the two arguments.")
     targets = next(iter(models.values())).targets
@@ -198,10 +196,10 @@ def cv(
     for model in models.values() if any(one.needs_joint for one in metrics) else ():
         check_joint(model, 'metric "loglik"')
     options: Any = {"folds": folds, "dag": dag, "unseen": unseen, "rng": rng, "groups": groups}
-    plan = plan_rounds(models, dataset, k=k, repeats=repeats, columns=columns, **options)
-    _check_sums(metrics, plan)
-    with using_jobs(n_jobs):
-        scores = score_rounds(models, plan, metrics, dag=dag, progress=progress)
+    with using_jobs(n_jobs), showing_progress(progress):
+        plan = plan_rounds(models, dataset, k=k, repeats=repeats, columns=columns, **options)
+        _check_sums(metrics, plan)
+        scores = score_rounds(models, plan, metrics, dag=dag)
     by_metric = isinstance(metric, list | tuple) or len(targets) > 1
     flat = len(targets) > 1 and isinstance(x, Model)
     names = _columns(list(models), metrics if by_metric else None, flat=flat)

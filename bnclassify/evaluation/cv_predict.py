@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Mask, first_best, log, log_normalize
-from ..base.calls import Bar, guided, progress_bar
-from ..base.checks import Flag, Optional, Seed, Unseen
+from ..base.calls import Bar, guided, progress_bar, showing_progress
+from ..base.checks import Flag, Seed, Unseen
 from ..base.messages import listed
-from ..base.parallel import check_jobs, using_jobs
+from ..base.parallel import using_jobs
 from ..fitting.rounds import Plan, Round, RowFold, name_models, plan_rounds
 from ..frames.dataset import Dataset
 from ..frames.opening import InFull, InPandas, InParts
@@ -95,17 +95,15 @@ def cv_predict(
         raise TypeError(f"x must be one model; got {type(x).__name__}. {of_estimator(x)}".rstrip())
     models = name_models(x)
     Flag().check("prob", prob)
-    check_jobs(n_jobs)
-    Optional(Flag()).check("progress", progress)
     if len(x.targets) > 1:
         raise TypeError(f"x must predict one class; got a model of {listed(x.targets)}.")
     options: Any = {"folds": folds, "dag": dag, "unseen": unseen, "rng": rng, "groups": groups}
-    plan = plan_rounds(models, dataset, k=k, repeats=1, columns=columns, **options)
-    bars = progress_bar(progress, total=len(plan.rounds), desc="cv_predict", unit=" folds")
-    with using_jobs(n_jobs), bars as bar:
-        if isinstance(plan.data, Partitions):
-            return _predict_parts(x, plan, prob=prob, dag=dag, bar=bar)
-        found = _predict_rows(x, plan, plan.data, prob=prob, dag=dag, bar=bar)
+    with using_jobs(n_jobs), showing_progress(progress):
+        plan = plan_rounds(models, dataset, k=k, repeats=1, columns=columns, **options)
+        with progress_bar(None, total=len(plan.rounds), desc="cv_predict", unit=" folds") as bar:
+            if isinstance(plan.data, Partitions):
+                return _predict_parts(x, plan, prob=prob, dag=dag, bar=bar)
+            found = _predict_rows(x, plan, plan.data, prob=prob, dag=dag, bar=bar)
     predicted: Predictions = in_kind_of(dataset, found)
     return predicted
 

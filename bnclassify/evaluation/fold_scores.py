@@ -188,7 +188,7 @@ def _weigh_labels(rows: Dataset, targets: Sequence[Hashable]) -> list[Any]:
 
 
 def score_rounds(
-    models: Mapping[Any, Model], plan: Plan, metrics: Sequence[AnyMetric], *, dag: bool, progress: bool | None
+    models: Mapping[Any, Model], plan: Plan, metrics: Sequence[AnyMetric], *, dag: bool
 ) -> Scores:
     """Refit models in each round, and evaluate them on its test rows."""
     data = plan.data
@@ -208,7 +208,7 @@ def score_rounds(
         return [*sums, frequencies], (learned_from[0], tested[0])
 
     steps = len(plan.rounds) * len(models)
-    with progress_bar(progress, total=steps, desc="cv", unit=" models") as bar:
+    with progress_bar(None, total=steps, desc="cv", unit=" models") as bar:
         found = [*plan.evaluate(models, score, dag=dag, bar=bar)]
     repeats, sizes = [rnd.repeat for rnd in plan.rounds], np.array([sizes for _, sizes in found])
     return Scores(metrics, repeats, [sums for sums, _ in found], sizes)
