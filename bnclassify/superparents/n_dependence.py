@@ -29,7 +29,7 @@ from ..network.priors import Dirichlet, MEstimate, Prior
 from ..recipe.tables import LeftOut
 from .cooccurrence import Cooccurrence, count_cooccurrence
 from .look_up import by_blocks
-from .row_groups import Estimators, choice_of_members, left_out_joint, mean_joint
+from .members import Estimators, choice_of_members, left_out_joint, mean_joint
 
 
 @record
