@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +22,8 @@ from ..network.families import Family
 from ..network.priors import Prior, PseudoCounts, is_nested, tabulate
 from .look_up import LookUp, by_blocks, number_levels, spans_of
 
+T = TypeVar("T")
+
 _SMALL = 2**20  # cells
 
 
@@ -31,8 +32,7 @@ _SMALL = 2**20  # cells
 class AODE(Average):
     """An ensemble of one-dependence estimators, one for each feature as the superparent.
 
-    The tables of all estimators are stacked in three arrays, in which the levels of all features are
-    numbered consecutively. `members` returns the estimators as networks.
+    `members` returns the estimators as networks.
 
     Attributes
     ----------
@@ -42,13 +42,9 @@ class AODE(Average):
         The names of the features. Each is the superparent of one estimator, a parent of all others.
     levels : tuple of tuple, or None
         The labels of each feature, and of the class at the end; None without data.
-    priors : (features, classes) read-only array, or None
-        P(class) in each estimator; None before `lp`, like the next two.
-    superparents : (levels of all features, classes) read-only array, or None
-        P(level | class), in the estimator whose superparent has the level.
-    children : tuple of read-only arrays, or None
-        P(level | level of the superparent, class) in each estimator, (levels of all other
-        features, levels of the superparent, classes).
+    cpts : tuple of read-only arrays, or None
+        The tables of the first estimator, in the order of the features and then of the class, then those of
+        the second, and so on, as in `BNC`; None before `lp`.
     recipe : Recipe or None
         The steps that learned it; `cv` repeats them.
     learned : mapping
@@ -65,53 +61,42 @@ class AODE(Average):
 
     default_steps = "power"
 
-    bounds = bounded(priors=PROBABILITY, superparents=PROBABILITY, children=PROBABILITY)
+    bounds = bounded(cpts=PROBABILITY)
 
     class_var: Hashable
     features: tuple[Hashable, ...]
     levels: Levels | None = None
-    priors: Array | None = None
-    superparents: Array | None = None
-    children: tuple[Array, ...] | None = None
+    cpts: tuple[Array, ...] | None = None
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def fitted(self) -> bool:
         """Whether it has tables."""
-        return self.children is not None
+        return self.cpts is not None
 
     @cached_property
     def members(self) -> tuple[BNC, ...]:
         """The estimators, in the order of their superparents."""
-        return tuple([self._member(i) for i in range(len(self.features))])
+        members = []
+        for i, superparent in enumerate(self.features):
+            families: list[Family] = [(f, superparent, self.class_var) for f in self.features]
+            families[i] = superparent, self.class_var
+            cpts = None if self.cpts is None else tuple(self._of_member(self.cpts, i))
+            learned = {name: results[i] for name, results in self.learned.items() if name != "counts"}
+            of_member = (*families, (self.class_var,)), self.levels, cpts, self.recipe
+            members.append(BNC(self.class_var, *of_member, learned=learned))
+        return tuple(members)
+
+    def _of_member(self, tables: Sequence[T], i: int) -> Sequence[T]:
+        """Return the tables or counts of an estimator, from those of all estimators."""
+        size = len(self.features) + 1
+        return tables[i * size : (i + 1) * size]
 
     @property
     def spans(self) -> tuple[slice, ...]:
         """The slice of the levels of each feature among all levels."""
         return spans_of([len(labels) for labels in (self.levels or ())[:-1]])
-
-    @property
-    def _tables(self) -> tuple[Array, Array, tuple[Array, ...]]:
-        """`priors`, `superparents` and `children` of a fitted model."""
-        assert self.priors is not None
-        assert self.superparents is not None
-        return self.priors, self.superparents, self.children or ()
-
-    def _member(self, i: int) -> BNC:
-        superparent = self.features[i]
-        families: list[Family] = [(f, superparent, self.class_var) for f in self.features]
-        families[i] = superparent, self.class_var
-        cpts = None
-        if self.fitted:
-            priors, superparents, children = self._tables
-            ends = accumulate(span.stop - span.start for j, span in enumerate(self.spans) if j != i)
-            *tables, _ = np.split(children[i], list(ends))
-            tables.insert(i, superparents[self.spans[i]])
-            cpts = (*tables, priors[i, :])
-        learned = {name: results[i] for name, results in self.learned.items() if name != "counts"}
-        all_families = (*families, (self.class_var,))
-        return BNC(self.class_var, all_families, self.levels, cpts, self.recipe, learned=learned)
 
     @property
     def _counted_families(self) -> tuple[Family, ...]:
@@ -143,44 +128,38 @@ class AODE(Average):
         return square * n_classes <= _SMALL or 2 * sum(card**2 for card in cards) <= square
 
     def tabulate(self, tally: Tally) -> AODE:
-        size = len(self.features) + 1
-        starts = range(0, len(tally.counts), size)
         if not is_nested(tally.prior):
             tables = tabulate(tally.counts, tally.prior)
-            return self._stacked([tables[i : i + size] for i in starts], {"counts": tally})
-        counts = [Tally(tally.counts[i : i + size], tally.prior) for i in starts]
-        made = [member.tabulate(own) for member, own in zip(self.members, counts, strict=True)]
-        return self._stacked([member.cpts or () for member in made], _by_member(made) | {"counts": tally})
+            return replace(self, cpts=tuple(tables), learned={"counts": tally})
+        counts = [tuple(self._of_member(tally.counts, i)) for i in range(len(self.features))]
+        made = [x.tabulate(Tally(own, tally.prior)) for x, own in zip(self.members, counts, strict=True)]
+        return self._joined(made, counts=tally)
 
-    def _stacked(self, tables: Sequence[Sequence[Array]], learned: Mapping[str, Any]) -> AODE:
-        """Return the ensemble with the tables of its estimators."""
-        return replace(
-            self,
-            priors=np.stack([cpts[-1] for cpts in tables]),
-            superparents=np.concatenate([cpts[i] for i, cpts in enumerate(tables)]),
-            children=tuple([np.concatenate([*cpts[:i], *cpts[i + 1 : -1]]) for i, cpts in enumerate(tables)]),
-            learned=learned,
-        )
+    def _joined(self, members: Sequence[BNC], **learned: Any) -> AODE:
+        """Return the ensemble of estimators that were learned one by one."""
+        names = [name for name in members[0].learned if name != "counts"]
+        learned |= {name: tuple([member.learned[name] for member in members]) for name in names}
+        cpts = tuple([table for member in members for table in member.cpts or ()])
+        return replace(self, levels=members[0].levels, cpts=cpts, learned=learned)
 
     def maximize(self, data: Dataset, prior: PseudoCounts, em: EM) -> AODE:
         check_all_pairs(data, range(len(self.features)), len(self.features))
-        made = [member.maximize(data, prior, em) for member in self.members]
-        with_levels = replace(self, levels=made[0].levels)
-        return with_levels._stacked([member.cpts or () for member in made], _by_member(made))
+        return self._joined([member.maximize(data, prior, em) for member in self.members])
 
     @cached_property
     def _look_up(self) -> LookUp:
         """Ln P(level | superparent's level, class); at the superparent's own level, ln P(level, class)."""
-        priors, superparents, all_children = self._tables
-        n_levels, n_classes = superparents.shape
-        tables = np.ones((n_levels, n_levels + 1, n_classes))
-        for i, (span, children) in enumerate(zip(self.spans, all_children, strict=True)):
-            by_superparent = children.transpose(1, 0, 2)
-            tables[span, : span.start] = by_superparent[:, : span.start]
-            tables[span, span.stop : -1] = by_superparent[:, span.start :]
-            own = np.arange(span.start, span.stop)
-            tables[own, own] = superparents[span] * priors[i, :]
-        return LookUp(log(tables), self.spans)
+        spans, n_classes = self.spans, len(self.known_levels[-1])
+        tables = np.ones((spans[-1].stop, spans[-1].stop + 1, n_classes))
+        for i, own in enumerate(spans):
+            *children, of_class = self._of_member(self.cpts or (), i)
+            for span, child in zip(spans, children, strict=True):
+                if span is own:
+                    levels = np.arange(own.start, own.stop)
+                    tables[levels, levels] = child * of_class
+                else:
+                    tables[own, span] = child.transpose(1, 0, 2)
+        return LookUp(log(tables), spans)
 
     def log_joint(self, codes: Codes) -> Array:
         if self._has_square:
@@ -200,9 +179,3 @@ class AODE(Average):
                 others = self._look_up.total(columns[:, rows], each, self._look_up.logs[own, own])
                 total[rows] = np.logaddexp(total[rows], others)
         return total - float(np.log(len(levels)))
-
-
-def _by_member(members: Sequence[BNC]) -> dict[str, Any]:
-    """Return results of learning, tuples with one value per member."""
-    names = [name for name in members[0].learned if name != "counts"]
-    return {name: tuple([member.learned[name] for member in members]) for name in names}
