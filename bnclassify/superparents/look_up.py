@@ -52,14 +52,14 @@ class LookUp:
         # entries per superparent is looked up, at first + 4 · second, in place of two tables with 4.
         tables, firsts, strides = list[Array](), list[int](), list[int]()
         for feature, span in enumerate(self.spans):
-            table: Array = self.logs[:, [*range(span.start, span.stop), -1]]
-            stride = tables[-1].shape[1] if tables else 1
-            if tables and stride * table.shape[1] <= _JOINT_LEVELS:
-                joint: Array = table[:, :, None] + tables[-1][:, None]
-                tables[-1] = joint.reshape(len(joint), -1, joint.shape[-1])
+            table = self.logs.transpose(1, 0, 2)[[*range(span.start, span.stop), -1]]
+            stride = len(tables[-1]) if tables else 1
+            if tables and stride * len(table) <= _JOINT_LEVELS:
+                joint: Array = table[:, None] + tables[-1]
+                tables[-1] = joint.reshape(-1, *table.shape[1:])
             else:
                 stride = 1
-                tables.append(table)
+                tables.append(table.copy())
                 firsts.append(feature)
             strides.append(stride)
         return tables, firsts, strides
@@ -75,17 +75,29 @@ class LookUp:
     def total(self, columns: Positions, superparents: Codes, log_weights: Array) -> Array:
         """Return the log of the weighted sum over members of the joints of rows, (rows, classes).
 
-        `superparents` is (members, rows), -1 if a member is not used, `log_weights` (members, classes or 1).
+        `superparents` is (members, rows), -1 if a member is not used, and `log_weights` is (members,).
         """
-        n_classes = self.logs.shape[-1]
+        _, n_superparents, n_classes = self._tables[0][0].shape
         result = np.empty((columns.shape[1], n_classes))
         for rows in blocks(len(result), _BLOCK_CELLS, len(superparents) * n_classes):
             index = superparents[:, rows].astype(np.intp)
-            logs = np.zeros((*index.shape, n_classes)) + log_weights[:, None]
+            logs = np.zeros((*index.shape, n_classes)) + log_weights[:, None, None]
             buffer = np.empty_like(logs)
             for group, table in enumerate(self._tables[0]):
-                places = index * table.shape[1] + columns[group, rows]
+                places = index + columns[group, rows] * n_superparents
                 logs += table.reshape(-1, n_classes).take(places, axis=0, mode="clip", out=buffer)
             np.copyto(logs, -np.inf, where=(index < 0)[..., None])
             result[rows] = log_sum_exp(logs, axis=0)
+        return result
+
+    def total_over(self, columns: Positions, span: slice) -> Array:
+        """Return the log of the sum over the superparents with some levels, of which rows have none."""
+        own = np.arange(span.start, span.stop)
+        joint: Array = self.logs[own, own]
+        result = np.empty((columns.shape[1], joint.shape[1]))
+        for rows in blocks(len(result), _BLOCK_CELLS, joint.size):
+            logs = np.tile(joint.ravel(), (rows.stop - rows.start, 1))
+            for group, table in enumerate(self._tables[0]):
+                logs += table[:, span].reshape(len(table), -1).take(columns[group, rows], axis=0)
+            result[rows] = log_sum_exp(logs.reshape(-1, *joint.shape), axis=1)
         return result

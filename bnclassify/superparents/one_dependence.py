@@ -128,12 +128,13 @@ class AODE(Average):
         return square * n_classes <= _SMALL or 2 * sum(card**2 for card in cards) <= square
 
     def tabulate(self, tally: Tally) -> AODE:
-        if not is_nested(tally.prior):
-            tables = tabulate(tally.counts, tally.prior)
-            return replace(self, cpts=tuple(tables), learned={"counts": tally})
         counts = [tuple(self._of_member(tally.counts, i)) for i in range(len(self.features))]
-        made = [x.tabulate(Tally(own, tally.prior)) for x, own in zip(self.members, counts, strict=True)]
-        return self._joined(made, counts=tally)
+        if is_nested(tally.prior):
+            members = zip(self.members, counts, strict=True)
+            made = [member.tabulate(Tally(own, tally.prior)) for member, own in members]
+            return self._joined(made, counts=tally)
+        cpts = tuple([table for own in counts for table in tabulate(own, tally.prior)])
+        return replace(self, cpts=cpts, learned={"counts": tally})
 
     def _joined(self, members: Sequence[BNC], **learned: Any) -> AODE:
         """Return the ensemble of estimators that were learned one by one."""
@@ -170,12 +171,10 @@ class AODE(Average):
         # A member with a missing superparent is the sum over the levels that the superparent can have.
         levels = number_levels(codes, self.spans)
         columns = self._look_up.columns(levels)
-        total = self._look_up.total(columns, levels, np.zeros((len(levels), 1)))
+        total = self._look_up.total(columns, levels, np.zeros(len(levels)))
         for i, span in enumerate(self.spans):
             rows = np.flatnonzero(codes[i] < 0)
             if len(rows):
-                own = np.arange(span.start, span.stop)
-                each = np.broadcast_to(own[:, None], (len(own), len(rows)))
-                others = self._look_up.total(columns[:, rows], each, self._look_up.logs[own, own])
-                total[rows] = np.logaddexp(total[rows], others)
+                over_levels = self._look_up.total_over(columns[:, rows], span)
+                total[rows] = np.logaddexp(total[rows], over_levels)
         return total - float(np.log(len(levels)))
