@@ -31,7 +31,7 @@ def _add_up(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
 
 
 def _sum_at_labels(x: Model, joint: bool, data: Dataset) -> float:
-    """Return this sum for a part of the rows, or from their counts if a database has them."""
+    """Return this sum for some rows, or from their counts if a database has them."""
     if joint and (total := x.log_joint_of_counts(data)) is not None:
         return total
     logs = _logs_at_labels(x, joint, data)

@@ -162,7 +162,7 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
                 raise _different(f"levels of {shown(name)}", labels, theirs, i, remedy)
     known = unite([x.levels_by_name for x in (first, *others)])
     first, *others = [with_levels(x, known) for x in (first, *others)]
-    return cast("M", of_rows(first.each(_pool_parts, *others), first, *others))
+    return cast("M", of_rows(first.each(_pool_counts, *others), first, *others))
 
 
 def _check_counts(part: Model) -> Model:
@@ -170,8 +170,8 @@ def _check_counts(part: Model) -> Model:
     return part
 
 
-def _pool_parts(*parts: Model) -> Model:
-    return of_rows(pooled(parts[0], [x.tally().counts for x in parts]), *parts)
+def _pool_counts(*models: Model) -> Model:
+    return of_rows(pooled(models[0], [x.tally().counts for x in models]), *models)
 
 
 def of_rows(x: Model, *sources: Model | Rows) -> Model:

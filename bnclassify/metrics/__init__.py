@@ -1,4 +1,4 @@
-"""Metrics of posteriors in two steps: sums over rows, which may lie in parts, then a value from the sums."""
+"""Metrics of posteriors in two steps: sums over rows, also of partitions, then a value from the sums."""
 
 from __future__ import annotations
 

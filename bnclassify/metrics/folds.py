@@ -250,8 +250,8 @@ def split_rows(
     return list(pairs)
 
 
-def _is_pair(part: Any) -> bool:
-    return isinstance(part, tuple) and len(part) == 2 and np.ndim(part[0]) == np.ndim(part[1]) == 1
+def _is_pair(fold: Any) -> bool:
+    return isinstance(fold, tuple) and len(fold) == 2 and np.ndim(fold[0]) == np.ndim(fold[1]) == 1
 
 
 def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> list[Positions]:
@@ -268,7 +268,7 @@ def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> li
             )
         tests: list[Positions] = [np.flatnonzero(numbers == fold) for fold in np.unique(numbers)]
     else:
-        tests = [_check_rows(part, rows) for part in folds]
+        tests = [_check_rows(fold, rows) for fold in folds]
     if len(tests) < 2 and not (tests and len(tests[0]) < rows):
         raise ValueError(f"folds must contain at least 2 folds; got {len(tests)}.")
     return tests
@@ -279,22 +279,22 @@ def _is_numbering(folds: Any) -> bool:
         raise TypeError(
             f"folds must be an array of fold numbers or a list of arrays of rows to test; got {shown(folds)}."
         )
-    return isinstance(folds, pd.Series) or all(isinstance(part, int | np.generic) for part in folds)
+    return isinstance(folds, pd.Series) or all(isinstance(fold, int | np.generic) for fold in folds)
 
 
-def _check_rows(part: Any, rows: int) -> Positions:
-    if _is_pair(part):
+def _check_rows(fold: Any, rows: int) -> Positions:
+    if _is_pair(fold):
         raise ValueError(
             "folds must be the rows to test in each fold; got pairs. Pass [test for _, test in folds]."
         )
-    test = np.asarray(part)
+    test = np.asarray(fold)
     if test.dtype == bool and test.shape == (rows,):
         test = np.flatnonzero(test)
     is_list = test.ndim == 1 and 0 < len(test) < rows and np.issubdtype(test.dtype, np.integer)
     if not is_list or test.min() < 0 or test.max() >= rows or len(np.unique(test)) < len(test):
         raise ValueError(
             f"folds must each be different row positions from 0 to {rows - 1}, at least one and not all; got "
-            f"{shown(part)}."
+            f"{shown(fold)}."
         )
     return test.astype(np.intp)
 

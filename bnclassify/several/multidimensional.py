@@ -186,9 +186,8 @@ class Chained(MultiModel):
         return greedy or prod(self.class_cards) > MOST_COMBINATIONS
 
     def each(self, function: Callable[..., Model], *others: Any) -> Self:
-        parts = zip(self.members, *[other.members for other in others], strict=True)
-        members = tuple([member.each(function, *rest) for member, *rest in parts])
-        return replace(self, members=members)
+        alike = zip(self.members, *[other.members for other in others], strict=True)
+        return replace(self, members=tuple([member.each(function, *rest) for member, *rest in alike]))
 
     def prepared(self, dataset: InFull | InParts) -> Learnable:
         """Return the training rows of all members."""
@@ -294,8 +293,8 @@ class Chain(Chained):
 
     def joint(self, codes: Codes) -> Array:
         """Return ln P(labels | features) of all combinations of labels, (rows, combinations)."""
-        parts = [joint.reshape(len(joint), -1) for _, joint in _try_all(self, codes)]
-        return np.concatenate(parts) if parts else np.empty((0, prod(self.class_cards)))
+        found = [joint.reshape(len(joint), -1) for _, joint in _try_all(self, codes)]
+        return np.concatenate([np.empty((0, prod(self.class_cards))), *found])
 
     def log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
         given = zip(_follow(self, codes, labels)[0], labels.astype(np.intp), strict=True)

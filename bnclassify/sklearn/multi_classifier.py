@@ -169,8 +169,8 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         check_is_fitted(self, "model_")
         shares = predict(self.model_, self._cut(X), prob=True, unseen=self.handle_unknown).to_numpy()
         ends = np.cumsum([len(levels) for levels in self._classes()])
-        parts = np.split(shares, ends[:-1].tolist(), axis=1)
-        return parts if self.n_outputs_ > 1 else parts[0]
+        by_class = np.split(shares, ends[:-1].tolist(), axis=1)
+        return by_class if self.n_outputs_ > 1 else by_class[0]
 
     def score(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:
         """Return the share of rows, weighted by ``sample_weight``, in which all labels are correct."""

@@ -28,7 +28,7 @@ from ..frames.dataset import Countable, Dataset
 from ..frames.schema import Schema
 from .look_up import spans_of
 
-_Part = tuple["Cooccurrence", Positions, Positions]
+_Source = tuple["Cooccurrence", Positions, Positions]
 
 MAX_BYTES = 8 * MAX_CELLS
 """Maximum memory of tables of counts, 1 GiB."""
@@ -215,19 +215,19 @@ def _rows_within(data: Dataset, both: Cooccurrence, beside: Beside) -> Dataset:
     return replace(rows, schema=Schema(names, levels), codes=coded)
 
 
-def _add_triples(both: Cooccurrence, parts: Sequence[_Part]) -> Cooccurrence:
-    """Add the triples of parts, laid out again, as further levels may occur together."""
-    if not any(counts.triples for counts, *_ in parts):
+def _add_triples(both: Cooccurrence, sources: Sequence[_Source]) -> Cooccurrence:
+    """Add the triples of other counts, laid out again, as further levels may occur together."""
+    if not any(counts.triples for counts, *_ in sources):
         return both
     triples = []
     for beside in map(both.beside, range(len(both.feature))):
         total = np.zeros((len(beside.owners), len(both.classes), len(beside.kept)))
-        for counts, levels, classes in parts:
+        for counts, levels, classes in sources:
             for level in np.flatnonzero(levels == beside.level).tolist():
-                part = counts.beside(level)
-                rows = np.searchsorted(beside.owners, levels[part.owners])
-                occurs = counts.occurs_with(level)[part.kept]
-                columns: Positions = beside.columns[levels[part.kept[occurs]]]
+                own = counts.beside(level)
+                rows = np.searchsorted(beside.owners, levels[own.owners])
+                occurs = counts.occurs_with(level)[own.kept]
+                columns: Positions = beside.columns[levels[own.kept[occurs]]]
                 total[np.ix_(rows, classes, columns)] += counts.triples[level][..., occurs]
         triples.append(narrow(total))
     return replace(both, triples=tuple(triples))
