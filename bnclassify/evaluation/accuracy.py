@@ -193,14 +193,13 @@ def _paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Ob
     return guesses, truth
 
 
-def check_same_rows(first: ArrayLike, second: ArrayLike, names: str) -> None:
+def check_same_rows(first: Any, second: Any, names: str) -> None:
     """Raise a ValueError unless two arguments have the same rows, at least one."""
     indexes = [rows.index for rows in (first, second) if isinstance(rows, pd.Series | pd.DataFrame)]
     if len(indexes) == 2 and not indexes[0].equals(indexes[1]):
         raise ValueError(f"{names} must have the same index. Align them, or pass .to_numpy().")
-    sizes = [np.shape(rows)[0] for rows in (first, second)]
-    if sizes[0] != sizes[1] or not sizes[0]:
-        found = f"{sizes[0]} and {sizes[1]}"
+    if len(first) != len(second) or not len(first):
+        found = f"{len(first)} and {len(second)}"
         raise ValueError(f"{names} must have the same number of rows, at least one; got {found}.")
 
 

@@ -381,11 +381,6 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             logs = logs + log_prior_ratio(model.class_prior(), check_prior(self.prior, labels), labels)
         return logs[:, self._places]
 
-    def _rows(self, X: pd.DataFrame | ArrayLike) -> pd.DataFrame:
-        """Return rows to predict, with columns as in `fit`, or raise before `fit`."""
-        check_is_fitted(self, "model_")
-        return self._frame(X)
-
     def _find_learner(self) -> Callable[..., Model]:
         """Return the learner, or raise an error for unknown arguments."""
         learner = find_learner(self.learner, "learner")

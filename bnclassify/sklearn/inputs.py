@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.arrays import ArrayOf
 from ..base.calls import check_arguments
@@ -89,6 +89,11 @@ class CategoricalInput(BaseEstimator):
         if any(new is not old for new, old in zip(columns, arrays, strict=True)):
             frame = pd.DataFrame(dict(enumerate(columns)))
         return frame.set_axis(list(self._names), axis="columns")
+
+    def _rows(self, X: Any) -> pd.DataFrame:
+        """Return rows to predict, with columns as in `fit`, or raise before `fit`."""
+        check_is_fitted(self, "model_")
+        return self._frame(X)
 
     def _without_numbers(self, columns: list[ArrayLike]) -> list[ArrayLike]:
         """Return columns with missing values in place of numbers where the training data have text.

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, MultiOutputMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, validate_data
 
 from ..base.arrays import Array, ArrayOf
 from ..base.calls import parameters_of, showing_progress
@@ -148,15 +148,13 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
 
     def _lp_args(self) -> Mapping[str, Any]:
         """Return the arguments of `lp`, by default with weights for a chain of naive Bayes models."""
-        if self.lp_args is None:
-            is_default = self.learner == "chain" and not self.dag_args and self.smooth > 0
-            return {"held_out": "weights"} if is_default else {}
-        return self.lp_args
+        is_default = self.lp_args is None and self.learner == "chain" and not self.dag_args
+        return {"held_out": "weights"} if is_default and self.smooth > 0 else self.lp_args or {}
 
     def predict(self, X: pd.DataFrame | ArrayLike) -> ArrayOf[Any]:
         """Predict the labels of each row, with one column per class variable."""
-        check_is_fitted(self, "model_")
-        predicted = predict(self.model_, self._cut(X), unseen=self.handle_unknown, joint=self.joint)
+        frame = self._cut(X)
+        predicted = predict(self.model_, frame, unseen=self.handle_unknown, joint=self.joint)
         pairs = zip(self._classes(), predicted.items(), strict=True)
         labels = [levels[column.cat.codes] for levels, (_, column) in pairs]
         return np.array(labels, dtype=np.result_type(*labels)).T if self.n_outputs_ > 1 else labels[0]
@@ -166,8 +164,8 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
 
         The columns of an array are those of ``classes_``.
         """
-        check_is_fitted(self, "model_")
-        shares = predict(self.model_, self._cut(X), prob=True, unseen=self.handle_unknown).to_numpy()
+        frame = self._cut(X)
+        shares = predict(self.model_, frame, prob=True, unseen=self.handle_unknown).to_numpy()
         ends = np.cumsum([len(levels) for levels in self._classes()])
         by_class = np.split(shares, ends[:-1].tolist(), axis=1)
         return by_class if self.n_outputs_ > 1 else by_class[0]
@@ -193,7 +191,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         return learner
 
     def _cut(self, X: Any) -> pd.DataFrame:
-        frame = self._frame(X)
+        frame = self._rows(X)
         return frame if self.discretizer_ is None else self.discretizer_(frame)
 
 
