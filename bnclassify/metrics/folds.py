@@ -250,7 +250,7 @@ def split_rows(
     return list(pairs)
 
 
-def _is_pair(fold: Any) -> bool:
+def _is_pair(fold: object) -> bool:
     return isinstance(fold, tuple) and len(fold) == 2 and np.ndim(fold[0]) == np.ndim(fold[1]) == 1
 
 
@@ -274,7 +274,7 @@ def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> li
     return tests
 
 
-def _is_numbering(folds: Any) -> bool:
+def _is_numbering(folds: object) -> bool:
     if isinstance(folds, str | Mapping) or not isinstance(folds, Iterable) or getattr(folds, "ndim", 1) == 0:
         raise TypeError(
             f"folds must be an array of fold numbers or a list of arrays of rows to test; got {shown(folds)}."
@@ -282,7 +282,7 @@ def _is_numbering(folds: Any) -> bool:
     return isinstance(folds, pd.Series) or all(isinstance(fold, int | np.generic) for fold in folds)
 
 
-def _check_rows(fold: Any, rows: int) -> Positions:
+def _check_rows(fold: object, rows: int) -> Positions:
     if _is_pair(fold):
         raise ValueError(
             "folds must be the rows to test in each fold; got pairs. Pass [test for _, test in folds]."

@@ -195,7 +195,7 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         return frame if self.discretizer_ is None else self.discretizer_(frame)
 
 
-def _as_values(y: Any) -> Any:
+def _as_values(y: object) -> object:
     """Return labels as an array of NumPy, or raise an error for missing labels."""
     values = y.to_numpy() if hasattr(y, "to_numpy") else y
     missing = 0 if y is None else np.count_nonzero(pd.isna(np.asarray(values, dtype=object)))
@@ -204,7 +204,7 @@ def _as_values(y: Any) -> Any:
     return values
 
 
-def _as_columns(values: Any, y: Any) -> pd.DataFrame:
+def _as_columns(values: object, y: object) -> pd.DataFrame:
     """Return labels as a data frame with one column per class variable, with the given names."""
     table = np.asarray(values)
     labels = pd.DataFrame(table if table.ndim > 1 else table[:, None])
