@@ -16,7 +16,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.base.graphs import find_cycle, spanning_tree_posterior
-from bnclassify.evaluation.arc_strength import bootstrap
+from bnclassify.evaluation.bootstrap import bootstrap
 from bnclassify.frames.training import prepare
 
 from .conftest import REFERENCE

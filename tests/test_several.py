@@ -257,6 +257,16 @@ def test_orders_of_chains(votes: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(told, bn.explain(chained, votes.head(1), class_var="crime"))
 
 
+def test_an_impossible_row_gets_the_first_labels() -> None:
+    """All combinations of its labels are tied, also those of class variables that no other value concerns."""
+    frame = pd.DataFrame({"u": list("xxyy"), "v": list("xyxy"), "a": list("ppqq"), "b": list("pqpq")})
+    frame["u"] = pd.Categorical(frame["u"], ["x", "y", "z"])
+    x = bn.lp(bn.mbc(["a", "b"], frame, classes="empty", score="loglik"), frame, smooth=0)
+    row = {"u": "z", "v": "y"}
+    assert bn.predict(x, {**row, "u": "y"}, joint=True).iloc[0].tolist() == ["q", "q"]
+    assert bn.predict(x, row, joint=True).iloc[0].tolist() == ["p", "p"]
+
+
 def test_greedy_chains_choose_the_best_of_their_combinations(votes: pd.DataFrame) -> None:
     names = ["Class", "crime", "immigration"]
     x = bn.lp(bn.chain(names, votes, orders=4, rng=0), votes, smooth=1)
@@ -266,6 +276,11 @@ def test_greedy_chains_choose_the_best_of_their_combinations(votes: pd.DataFrame
     assert (found["probability"] <= best["probability"] + 1e-12).all()
     for i, labels in enumerate(found[names].itertuples(index=False)):
         assert tuple(labels) in {tuple(one.iloc[i]) for one in tried}
+    data = bn.encode(votes)
+    codes = data.codes[[data.positions[name] for name in x.features]]
+    for one in tried:
+        labels = np.array([one[name].cat.codes for name in names])
+        assert (np.exp(x.log_posterior_at(codes, labels)) <= found["probability"] + 1e-12).all()
     shares = sum(bn.predict(one, votes, prob=True, greedy=True) for one in bn.members(x)) / 4
     pd.testing.assert_frame_equal(bn.predict(x, votes, prob=True, greedy=True), shares, atol=1e-12)
 
@@ -458,7 +473,6 @@ def test_too_many_combinations(votes: pd.DataFrame, monkeypatch: pytest.MonkeyPa
     assert bn.predict(average, votes).shape == (len(votes), 3)
     assert bn.predict(chained, votes, prob=True).equals(greedy)
     assert bn.predict(chained, votes, joint=True).equals(bn.predict(chained, votes, joint=True, greedy=True))
-    monkeypatch.setattr("bnclassify.several.chain_ensemble.MOST_COMBINATIONS", 4)
     chains = bn.lp(bn.chain(names, votes, orders=2, rng=0), votes, smooth=1)
     assert bn.predict(chains, votes, joint=True).equals(bn.predict(chains, votes, joint=True, greedy=True))
 

@@ -567,3 +567,32 @@ def test_a_power_is_learned_with_fewer_features_than_superparents(
     assert len(bn.members(x)) == len(bn.members(structure)) == 1
     assert bn.features(bn.members(x)[0]) == tuple(features)
     assert bn.loo_summary(x).power > 0
+
+
+def test_weights_ignore_cells_of_less_than_a_millionth() -> None:
+    rows = [
+        ("x", "u", "0", 5_000_000),
+        ("y", "u", "0", 1_000_000),
+        ("y", "v", "1", 3_999_000),
+        ("y", "u", "1", 1_000),  # counts for b
+        ("x", "u", "1", 1),  # is ignored for a
+    ]
+    data = bn.encode(pd.DataFrame(rows, columns=["a", "b", "k", "n"]), weights="n")
+    n = 10_000_001
+    cells = {
+        "a": [
+            (5_000_000, 5_000_001, 6_000_000),
+            (1_000_000, 5_000_000, 6_000_000),
+            (4_000_000, 5_000_000, 4_000_001),
+        ],
+        "b": [
+            (6_000_000, 6_001_001, 6_000_000),
+            (1_001, 6_001_001, 4_000_001),
+            (3_999_000, 3_999_000, 4_000_001),
+        ],
+    }
+    expected = [
+        sum(both / n * log(both * n / own / of_class) for both, own, of_class in cells[f]) for f in "ab"
+    ]
+    x = bn.lp(bn.ande("k", data, weights="mi"), data, m=1)
+    np.testing.assert_allclose(x.weights, np.array(expected) / sum(expected), rtol=1e-9)

@@ -242,6 +242,14 @@ def test_units_of_large_weights_are_split_as_those_of_repeated_rows() -> None:
         np.testing.assert_allclose(moment(drawn, axis=0), moment(repeated, axis=0), atol=0.2)
 
 
+def test_a_row_of_weight_0_is_tested_in_one_fold() -> None:
+    codes, weights = np.arange(12) % 2, np.array([2.0, 0, 1, 3, 0, 2, 1, 0, 0, 2, 2, 0])
+    drawn = folds.draw_folds(codes, ["a", "b"], weights, 3, rng(0))
+    times = np.bincount(np.concatenate([rows for rows, _ in drawn]), minlength=12)
+    assert (times[weights == 0] == 1).all()
+    assert sum(units.sum() for _, units in drawn) == weights.sum()
+
+
 def rng(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 

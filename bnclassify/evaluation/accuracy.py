@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -50,8 +51,7 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | No
     >>> round(accuracy(labels, car["class"]), 3)
     0.855
     """
-    predicted, actual = in_pandas(predicted), in_pandas(actual)
-    return _mean(_right(predicted, actual), weights, actual)
+    return _mean(_right(predicted, actual), _weights_of(actual, weights))
 
 
 def hamming(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike | None = None) -> float:
@@ -90,8 +90,7 @@ def hamming(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike
     >>> round(hamming(predict(model, votes), votes), 3)
     0.787
     """
-    predicted, actual = in_pandas(predicted), in_pandas(actual)
-    return _mean(_right_labels(predicted, actual).mean(axis=0), weights, actual)
+    return _mean(_right_labels(predicted, actual).mean(axis=0), _weights_of(actual, weights))
 
 
 def exact_match(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike | None = None) -> float:
@@ -121,8 +120,7 @@ def exact_match(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: Array
     >>> round(exact_match(predict(model, votes, joint=True), votes), 3)
     0.56
     """
-    predicted, actual = in_pandas(predicted), in_pandas(actual)
-    return _mean(_right_labels(predicted, actual).all(axis=0), weights, actual)
+    return _mean(np.all(_right_labels(predicted, actual), axis=0), _weights_of(actual, weights))
 
 
 def confusion(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | None = None) -> pd.DataFrame:
@@ -160,21 +158,20 @@ def confusion(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | N
     good           0   53    15      1
     vgood          0   39     1     25
     """
-    predicted, actual = in_pandas(predicted), in_pandas(actual)
     guesses, truth = _paired_labels(predicted, actual)
     if pd.isna(guesses).any():
         raise ValueError("predicted must have no missing labels. Compare the rows that have one.")
-    classes = _all_classes(predicted, actual)
+    classes = _all_classes(in_pandas(predicted), in_pandas(actual))
     names = pd.Index(classes, dtype=object, tupleize_cols=False)
-    down, across = (names.get_indexer(pd.Index(labels, dtype=object)) for labels in (truth, guesses))
+    down, across = [names.get_indexer(pd.Index(labels, dtype=object)) for labels in (truth, guesses)]
     cells = down.astype(np.intp) * len(classes) + across
-    numbers = None if weights is None else _check_weights(weights, actual)
-    counts = np.bincount(cells, numbers, len(classes) ** 2).reshape(len(classes), -1)
+    counts = np.bincount(cells, _weights_of(actual, weights), len(classes) ** 2).reshape(len(classes), -1)
     return pd.DataFrame(counts, index=names.rename("actual"), columns=names.rename("predicted"))
 
 
 def _paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Objects]:
     """Return labels as two arrays of objects, or raise if they cannot be compared."""
+    predicted, actual = in_pandas(predicted), in_pandas(actual)
     for name, labels in {"predicted": predicted, "actual": actual}.items():
         if isinstance(labels, Model | pd.DataFrame) or np.ndim(labels) != 1:
             raise TypeError(
@@ -183,11 +180,12 @@ def _paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Ob
                 "are several class variables, call hamming."
             )
     check_same_rows(predicted, actual, "predicted and actual")
-    guesses, truth = (np.asarray(labels, dtype=object) for labels in (predicted, actual))
+    guesses, truth = [np.asarray(labels, dtype=object) for labels in (predicted, actual)]
     if pd.isna(truth).any():
         raise ValueError("actual must have no missing labels. Compare the rows that have one.")
-    types = [{type(label) for label in labels if not pd.isna(label)} for labels in (guesses, truth)]
-    if types[0].isdisjoint(types[1]) and not set(truth) & {g for g in guesses if not pd.isna(g)}:
+    known: list[set[Hashable]] = [set(labels[~pd.isna(labels)].tolist()) for labels in (guesses, truth)]
+    types = [set(map(type, labels)) for labels in known]
+    if types[0].isdisjoint(types[1]) and known[0].isdisjoint(known[1]):
         raise ValueError(
             f"predicted and actual must have labels of the same type; got {shown(guesses[0])} and "
             f"{shown(truth[0])}. Convert one, for example with .astype(str)."
@@ -219,33 +217,38 @@ def _all_classes(*columns: ArrayLike) -> list[Any]:
         return [*classes, *sorted(others, key=lambda label: (type(label).__name__, str(label)))]
 
 
-def _check_weights(weights: ArrayLike, actual: Any) -> Array:
+def _weights_of(actual: ArrayLike | pd.DataFrame, weights: ArrayLike | None) -> Array | None:
     """Return the weights of labels, or raise."""
-    if isinstance(actual, pd.Series | pd.DataFrame):
-        return check_weights(weights, actual.index)
-    return check_weights(np.asarray(weights), pd.RangeIndex(len(actual)))
+    if weights is None:
+        return None
+    labels: Any = in_pandas(actual)
+    if isinstance(labels, pd.Series | pd.DataFrame):
+        return check_weights(weights, labels.index)
+    return check_weights(np.asarray(weights), pd.RangeIndex(len(labels)))
 
 
-def _mean(right: Any, weights: ArrayLike | None, actual: object) -> float:
+def _mean(right: ArrayOf[Any], weights: Array | None) -> float:
     """Return the weighted mean of the correct labels, (rows,)."""
-    numbers = None if weights is None else _check_weights(weights, actual)
-    if numbers is not None and not numbers.any():
+    if weights is not None and not weights.any():
         raise ValueError("weights must contain a positive number; all weights are 0.")
-    return float(np.average(right, weights=numbers))
+    return float(np.average(right, weights=weights))
 
 
 def _right(predicted: ArrayLike, actual: ArrayLike) -> Mask:
     """Return whether each label is correct, (rows,)."""
     guesses, truth = _paired_labels(predicted, actual)
-    return np.array([not pd.isna(g) and bool(g == t) for g, t in zip(guesses, truth, strict=True)])
+    known: Mask = ~pd.isna(guesses)
+    known[known] = guesses[known] == truth[known]
+    return known
 
 
 def _right_labels(predicted: pd.DataFrame, actual: pd.DataFrame) -> Mask:
     """Return whether each label is correct, (class variables, rows)."""
+    predicted, actual = in_pandas(predicted), in_pandas(actual)
     expected = "a DataFrame with one column of labels for each class variable"
     for name, frame in {"predicted": predicted, "actual": actual}.items():
         Instance(pd.DataFrame, expected).check(name, frame)
     if not predicted.shape[1]:
         raise ValueError(f"predicted must be {expected}; got none.")
     check_columns(predicted.columns, actual.columns, "actual")
-    return np.array([_right(predicted[name], actual[name]) for name in predicted.columns])
+    return np.stack([_right(predicted[name], actual[name]) for name in predicted.columns])

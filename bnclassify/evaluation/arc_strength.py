@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any, Literal
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import permutations
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -17,94 +15,14 @@ from ..base.checks import Flag, OneOf, Optional, Real, Seed, Whole, check_rng, m
 from ..base.graphs import ChangingDag
 from ..base.messages import listed
 from ..fitting.rounds import check_recipe, check_same_columns, training_data
-from ..frames.dataset import Dataset
 from ..frames.opening import InFull, InParts, open_data
-from ..frames.partitions import Partitions
-from ..frames.training import TrainingData
 from ..learners.fixed import fixed_again, fixed_network
 from ..learners.trees import edge_posterior
 from ..model.arguments import check_graph
 from ..model.model import Model
 from ..model.recipes import Step
 from ..network.classifiers import BNC
-
-Sampled = TrainingData | Partitions
-
-
-def bootstrap(data: Sampled) -> Callable[[np.random.Generator], Sampled]:
-    """Return a function that draws a bootstrap sample of units; fractional weights stay with drawn rows."""
-    if isinstance(data, Partitions):
-        len(data)  # which reports rows without a class
-        columns = data.reading.columns
-        sizes = data.source.reduce(_Sizes(_Blocks(columns), data.reading), _total, columns)
-        return partial(_draw_parts, data, sizes)
-    return partial(_draw_rows, data)
-
-
-def _draw_rows(data: TrainingData, rng: np.random.Generator) -> TrainingData:
-    weights = _drawn(len(data), data.weights, None, rng)
-    rows = np.nonzero(weights)[0]
-    return replace(data.taken(rows), weights=weights[rows], with_unknown=None)
-
-
-def _draw_parts(data: Partitions, sizes: Counter[int], rng: np.random.Generator) -> Partitions:
-    """Draw the number of units of each block of rows; the units of a block are the same in each pass."""
-    shares = np.array(list(sizes.values()), dtype=np.float64)
-    drawn = rng.multinomial(round(shares.sum()), shares / shares.sum()).tolist()
-    seed = int(rng.integers(2**63))
-    return data.reread(draw=_Blocks(data.reading.columns, seed, dict(zip(sizes, drawn, strict=True))))
-
-
-def _drawn(rows: int, weights: Array | None, units: int | None, rng: np.random.Generator) -> Array:
-    """Return the frequency of each row in the sample, times its weight if it is a fraction."""
-    if weights is None or (weights % 1).any():
-        drawn = np.bincount(rng.integers(rows, size=rows if units is None else units), minlength=rows)
-        return drawn.astype(np.float64) if weights is None else drawn * weights
-    total = int(weights.sum())
-    drawn = rng.multinomial(total if units is None else units, weights / total)
-    return drawn.astype(np.float64)
-
-
-@dataclass(frozen=True)
-class _Blocks:
-    """Draws units from the rows of a block, identified by a hash of its values and index."""
-
-    columns: tuple[Hashable, ...]
-    seed: int = 0
-    units: Mapping[int, int] = field(default_factory=dict)
-
-    def key(self, frame: pd.DataFrame) -> int:
-        """Return the hash of a block of rows."""
-        return int(pd.util.hash_pandas_object(frame[list(self.columns)]).sum())
-
-    def __call__(self, frame: pd.DataFrame, data: Dataset) -> Dataset:
-        """Return the rows drawn from a block."""
-        key = self.key(frame)
-        units = self.units.get(key, 0)
-        if not units:
-            return data.taken(np.empty(0, dtype=np.intp))
-        rng = np.random.default_rng([self.seed, key])
-        weights = _drawn(len(data), data.weights, units, rng)
-        return replace(data, weights=weights).taken(weights > 0)
-
-
-@dataclass(frozen=True)
-class _Sizes:
-    """Counts the units of each block, called by workers."""
-
-    blocks: _Blocks
-    reading: Any
-
-    def __call__(self, frame: pd.DataFrame) -> Counter[int]:
-        data = self.reading(frame)[0]
-        is_fraction = data.weights is not None and (data.weights % 1).any()
-        size = len(data) if is_fraction else round(data.size)
-        return Counter({self.blocks.key(frame): size} if size else {})
-
-
-def _total(sizes: Sequence[Counter[int]]) -> Counter[int]:
-    return sum(sizes, Counter())
-
+from .bootstrap import Sampled, bootstrap
 
 _MOST_SAMPLES = 1_000_000
 Arc = tuple[Hashable, Hashable]
@@ -198,7 +116,7 @@ def arc_strength(
         raise ValueError("dataset must be given unless x is a list of networks; got None.")
     opened = open_data(dataset)
     check_same_columns({0: x}, opened, "same", True, None)
-    data = training_data({0: x}, opened, opened.columns, dag=True)
+    data: Sampled = training_data({0: x}, opened, opened.columns, dag=True)
     names = list(data.order)
     if method == "exact":
         settings = recipe.structure.settings
@@ -216,7 +134,7 @@ def arc_strength(
             learned = recipe.fit(draw(generator), generator)
             counted += _arcs_of(learned, names)
             bar.update()
-    return _tabulate(names, counted[0], counted[1], replicates)
+    return _tabulate(names, *counted / replicates)
 
 
 def _of_networks(networks: object, dataset: object, method: str) -> pd.DataFrame:
@@ -238,8 +156,7 @@ def _of_networks(networks: object, dataset: object, method: str) -> pd.DataFrame
     seen = () if first.recipe is None else first.recipe.seen or ()
     names = [name for name in seen if name in first.variables]
     names = names if len(names) == len(first.variables) else list(first.variables)
-    counted: Array = np.sum([_arcs_of(graph, names) for graph in graphs], axis=0)
-    return _tabulate(names, counted[0], counted[1], len(graphs))
+    return _tabulate(names, *np.mean([_arcs_of(graph, names) for graph in graphs], axis=0))
 
 
 def _arcs_of(x: Model, names: Sequence[Hashable]) -> Array:
@@ -263,24 +180,20 @@ def _of_trees(
     joined[np.ix_(at, at)] = edges
     forward = joined / 2
     joined[of_class, at] = joined[at, of_class] = forward[of_class, at] = 1
-    result = _tabulate(names, joined, forward, 1)
+    result = _tabulate(names, joined, forward)
     result.attrs["threshold"] = 0.5
     return result
 
 
-def _tabulate(names: Sequence[Hashable], joined: Array, forward: Array, total: int) -> pd.DataFrame:
-    """Return one row per ordered pair from numbers of networks, and the threshold of the strengths."""
-    rows, columns = np.nonzero(~np.eye(len(names), dtype=bool))
-    labels = pd.Series(list(names), dtype=object)
-    joined, forward = joined[rows, columns], forward[rows, columns]
-    values = {
-        "from": labels[rows].to_numpy(),
-        "to": labels[columns].to_numpy(),
-        "strength": joined / total,
-        "direction": forward / np.where(joined > 0, joined, 1),
-    }
-    result = pd.DataFrame(values)
-    result.attrs["threshold"] = inclusion_threshold(joined / total)
+def _tabulate(names: Sequence[Hashable], joined: Array, forward: Array) -> pd.DataFrame:
+    """Return one row per ordered pair from shares of networks, and the threshold of the strengths."""
+    pairs = list(permutations(range(len(names)), 2))
+    strength = np.array([joined[pair] for pair in pairs])
+    direction = np.array([forward[pair] for pair in pairs]) / np.where(strength > 0, strength, 1)
+    ends = {end: [names[pair[i]] for pair in pairs] for i, end in enumerate(("from", "to"))}
+    labels = {end: pd.Series(found, dtype=object) for end, found in ends.items()}
+    result = pd.DataFrame({**labels, "strength": strength, "direction": direction})
+    result.attrs["threshold"] = inclusion_threshold(strength)
     return result
 
 
@@ -291,9 +204,9 @@ def inclusion_threshold(strengths: Array) -> float:
     values, counts = np.unique(strengths, return_counts=True)
     if not len(values):
         return 0.0
-    distribution = np.concatenate([[0.0], np.cumsum(counts) / counts.sum()])
+    distribution = np.concatenate([[0.0], np.cumsum(counts) / len(strengths)])
     covered = np.cumsum(np.diff(values, prepend=0.0, append=1.0))
-    p: float = distribution[np.searchsorted(covered, covered[-1] / 2 - TOLERANCE)]
+    p = float(distribution[np.searchsorted(covered, float(covered[-1]) / 2 - TOLERANCE)])
     return float(values[np.searchsorted(distribution[1:], p - TOLERANCE)])
 
 
@@ -336,7 +249,7 @@ def averaged_network(strength: pd.DataFrame, class_var: Hashable, *, threshold: 
      [lug_boot|safety:class]'
     """
     check_strength(strength)
-    names = list(dict.fromkeys(strength["from"]))
+    names: list[Hashable] = list(dict.fromkeys(strength["from"]))
     class_var = OneOf(names, "a variable of strength").check("class_var", class_var)
     limit = threshold_of(strength, threshold)
     position = {name: i for i, name in enumerate([class_var, *[n for n in names if n != class_var]])}
@@ -353,8 +266,9 @@ def averaged_network(strength: pd.DataFrame, class_var: Hashable, *, threshold: 
 
 def _by_strength(strength: pd.DataFrame, position: Mapping[Hashable, int], limit: float) -> Iterator[Arc]:
     """Yield arcs in descending order of strength, both directions of one without, the preferred one first."""
-    rows, passed = strength.sort_values("strength", ascending=False, kind="stable"), set[Arc]()
-    for tail, head, value, direction in rows.itertuples(index=False):
+    passed, rows = set[Arc](), strength.sort_values("strength", ascending=False, kind="stable")
+    arcs: Iterator[tuple[Hashable, Hashable, float, float]] = rows.itertuples(index=False, name=None)
+    for tail, head, value, direction in arcs:
         if not (value > limit + TOLERANCE or value >= 1 - TOLERANCE) or direction < 0.5 - TOLERANCE:
             continue
         is_late = abs(direction - 0.5) <= TOLERANCE and position[tail] > position[head]

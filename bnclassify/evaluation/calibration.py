@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from ..base.checks import Instance, OneOf, Whole
 from ..base.messages import listed
 from ..frames.frame import check_unique
 from ..frames.sources import in_pandas
-from ..metrics import bin_sums, calibration_error, calibration_noise, equal_ends
+from ..metrics import bin_means, bin_sums, calibration_error, calibration_noise, equal_ends
 from .accuracy import check_same_rows
 
 MOST_BINS = 10_000
@@ -37,27 +38,26 @@ class Calibration:
 
 
 def weigh_calibration(
-    posteriors: pd.DataFrame, actual: pd.Series[Any], *, bins: int, strategy: str, target: Any = None
+    posteriors: pd.DataFrame, actual: pd.Series[Any], *, bins: int, strategy: str, target: Hashable = None
 ) -> Calibration:
     """Bin the probabilities of a class: by default the rarer of two, or the most probable one."""
     p, codes, names = check_posteriors(posteriors, actual)
-    classes = list(names)
+    classes: list[Hashable] = list(names)
     if target is not None:
         OneOf(classes).check("target", target)
     if target is None and len(classes) == 2:
         target = classes[int(np.bincount(codes, minlength=2).argmin())]
     best = first_best(p) if target is None else np.full(len(p), classes.index(target))
-    chosen, right = p[np.arange(len(p)), best], best == codes
+    chosen: Array = p[np.arange(len(p)), best]
+    right: Mask = best == codes
     ends = find_ends(chosen, bins, strategy)
-    sums = bin_sums(chosen, right, ends, np.ones(len(p)))
-    variances = bin_sums(chosen, right, ends, chosen * (1 - chosen))[0, sums[0] > 0]
-    rows, *totals = sums[:, sums[0] > 0]
-    means, shares = totals / rows
+    rows, means, shares = bin_means(bin_sums(chosen, right, ends, np.ones(len(p))))
+    variances = bin_means(bin_sums(chosen, right, ends, chosen * (1 - chosen)))[0]
     middle: Array = (shares + _NORMAL_95**2 / (2 * rows)) / (1 + _NORMAL_95**2 / rows)
     reach: Array = np.sqrt(shares * (1 - shares) / rows + _NORMAL_95**2 / (4 * rows**2)) * _NORMAL_95
     reach /= 1 + _NORMAL_95**2 / rows
     spread: Array = _NORMAL_95 * np.sqrt(variances) / rows
-    band = np.clip([means - spread, means + spread], 0, 1)
+    band: Array = np.clip([means - spread, means + spread], 0, 1)
     return Calibration(target, rows, means, shares, middle - reach, middle + reach, band)
 
 
@@ -126,7 +126,7 @@ def calibration(
     [0.21, 0.02, 0.09, 0.01]
     """
     p, codes, names = check_posteriors(posteriors, actual)
-    rows = [_measure(column, codes == i, find_ends(column, bins, strategy)) for i, column in enumerate(p.T)]
+    rows = [_measure(p[:, i], codes == i, find_ends(p[:, i], bins, strategy)) for i in range(len(names))]
     return pd.DataFrame(rows, names)
 
 
@@ -134,11 +134,10 @@ def _measure(probabilities: Array, right: Mask, ends: Array) -> dict[str, float]
     """Measure the calibration of the probabilities of one class, (rows,)."""
     intercept, slope = _fit_log_odds(probabilities, right)
     sums = bin_sums(probabilities, right, ends, np.ones(len(right)))
-    n: Array = sums[0, sums[0] > 0]
-    means, shares = sums[1:, sums[0] > 0] / n
-    share, brier = right.mean(), float(np.mean((probabilities - right) ** 2))
-    reliability, resolution = (float(n @ d**2 / len(right)) for d in (means - shares, shares - share))
-    uncertainty = float(share * (1 - share))
+    n, means, shares = bin_means(sums)
+    share, brier = float(right.mean()), float(np.mean((probabilities - right) ** 2))
+    reliability, resolution = [float(n @ d**2) / len(right) for d in (means - shares, shares - share)]
+    uncertainty = share * (1 - share)
     return {
         "intercept": intercept,
         "slope": slope,
@@ -176,7 +175,7 @@ def _fit_log_odds(probabilities: Array, right: Mask) -> tuple[float, float]:
     return float(found.x[0]), float(found.x[1])
 
 
-def check_posteriors(posteriors: pd.DataFrame, actual: Any) -> tuple[Array, Codes, pd.Index[Any]]:
+def check_posteriors(posteriors: pd.DataFrame, actual: pd.Series[Any]) -> tuple[Array, Codes, pd.Index[Any]]:
     """Return posteriors as an array, the codes of the actual classes and the classes, or raise."""
     given, posteriors, actual = posteriors, in_pandas(posteriors), in_pandas(actual)
     expected = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from math import log, prod
-from typing import Any, Literal
+from typing import Literal
 
 import pandas as pd
 
@@ -85,13 +85,17 @@ def cmi(
 
 
 def _open_tested(
-    x: Hashable, y: Hashable, z: Any, dataset: Any, numeric: Numeric = ()
+    x: Hashable,
+    y: Hashable,
+    z: Hashable | Sequence[Hashable],
+    dataset: InFull | InParts,
+    numeric: Numeric = (),
 ) -> tuple[Countable, list[int]]:
     """Return the columns x, y and z, and their positions; x and y may be numbers."""
     opened = open_data(dataset)
     is_name = isinstance(z, tuple) and z in opened.columns  # a tuple can be the name of one column
-    several = isinstance(z, list | tuple) and not is_name
-    names: list[Any] = [x, y] if z is None else [x, y, *(z if several else [z])]
+    given: Sequence[Hashable] = z if isinstance(z, list | tuple) and not is_name else [z]
+    names: list[Hashable] = [x, y] if z is None else [x, y, *given]
     kept: tuple[Hashable, ...] = ()
     if numeric:
         pair = list(dict.fromkeys(names[:2]))
@@ -177,7 +181,7 @@ def ci_test(
             "on fewer variables, or merge rare levels."
         )
     warn_of_fractions(data, test)
-    table: Array = contingency_tables(data, [columns])[0].astype(float)
+    table: Array = contingency_tables(data, [columns])[0, ...].astype(float)
     if not table.any():
         raise ValueError("dataset must have a row with values of x, y and z; got none.")
     statistic, df, p = independence(table, test)

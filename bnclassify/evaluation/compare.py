@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
 from math import nan, sqrt
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -20,8 +20,9 @@ from ..base.parallel import run_tasks, using_jobs
 from ..metrics import METRICS
 from .fold_scores import Scheme, choose_metric, scheme_of
 
-Verdict: TypeAlias = tuple[float, Any, float, float, float]
-"""Statistic, degrees of freedom and p-value, NaN if undefined, and the ends of an interval."""
+Df: TypeAlias = float | tuple[int, int]
+Verdict: TypeAlias = tuple[float, Df, float, float, float]
+"""Statistic, degrees of freedom and p, NaN if undefined, or three probabilities; the ends of an interval."""
 
 _LEVEL = 0.95  # of intervals
 
@@ -99,7 +100,7 @@ def compare(
           aode                   -0.057    -17.545   4  0.000   0.000 -0.066 -0.048
     tan   aode                    0.037      4.400   4  0.012   0.012  0.014  0.060
     """
-    OneOf([*_TESTS, "bayes_t"]).check("test", test)
+    OneOf(("corrected_t", "5x2cv_t", "5x2cv_f", "bayes_t")).check("test", test)
     Real(least=0).check("rope", rope)
     frame = _side_by_side(results)
     scheme = scheme_of(frame)
@@ -107,7 +108,7 @@ def compare(
     table = check_table(chosen, "results", "numbers with one row per fold and one column per model")
     columns = ["statistic", "df", "p", "lower", "upper"]
     if test == "corrected_t":
-        decide: Any = partial(_corrected_t, ratio=size_ratio(len(table), scheme, train_size, test_size))
+        decide = partial(_corrected_t, ratio=size_ratio(len(table), scheme, train_size, test_size))
     elif test == "bayes_t":
         is_loss = name in METRICS and METRICS[str(name)].is_loss
         ratio = size_ratio(len(table), scheme, train_size, test_size)
@@ -115,12 +116,12 @@ def compare(
         columns = ["better", "equivalent", "worse", "lower", "upper"]
     else:
         _check_five_by_two(table, scheme)
-        decide = _TESTS[test]
-    differences = {pair: (table[pair[0]] - table[pair[1]]).to_numpy() for pair in pairs_of(table)}
+        decide = partial(_five_by_two, is_t=test == "5x2cv_t")
+    pairs, differences = differences_of(table)
     with using_jobs(n_jobs):
-        verdicts = [*run_tasks(decide, differences.values())]
-    tests = pd.DataFrame(verdicts, index=pairs_of(table), columns=columns)
-    tests.insert(0, "difference", [d.mean() for d in differences.values()])
+        verdicts = [*run_tasks(decide, differences)]
+    tests = pd.DataFrame(verdicts, index=pairs, columns=columns)
+    tests.insert(0, "difference", [float(d.mean()) for d in differences])
     if test != "bayes_t":
         _adjust(tests)
     return tests.rename_axis(columns=test if name is None else f"{test} of {name}")
@@ -137,9 +138,11 @@ def _adjust(tests: pd.DataFrame) -> None:
         )
 
 
-def pairs_of(table: pd.DataFrame) -> pd.MultiIndex:
-    """Return every pair of columns, in their order."""
-    return pd.MultiIndex.from_tuples(list(combinations(table.columns, 2)), names=["first", "second"])
+def differences_of(table: pd.DataFrame) -> tuple[pd.MultiIndex, list[Array]]:
+    """Return every pair of columns, in their order, and the differences of the two, (rows,)."""
+    index = pd.MultiIndex.from_tuples(list(combinations(table.columns, 2)), names=["first", "second"])
+    columns = combinations(table.to_numpy(dtype=np.float64).T, 2)
+    return index, [np.subtract(first, second) for first, second in columns]
 
 
 def holm(p: Array) -> Array:
@@ -191,6 +194,7 @@ def _side_by_side(results: object) -> pd.DataFrame:
 
 
 def _t_verdict(effect: float, error: float, df: int) -> Verdict:
+    """Return the verdict of a t-test of an effect with a standard error."""
     statistic, reach = effect / error, error * t_quantile(df, _LEVEL)
     return statistic, df, 2 * float(stdtr(df, -abs(statistic))), effect - reach, effect + reach
 
@@ -200,7 +204,7 @@ def t_quantile(df: int, level: float) -> float:
     return float(stdtrit(df, (1 + level) / 2))
 
 
-def _constant(d: Array, df: Any) -> Verdict:
+def _constant(d: Array, df: Df) -> Verdict:
     """Decide on equal differences: p is 1 if they are 0, and undefined if they are not."""
     mean = float(d.mean())
     return (0.0, df, 1.0, mean, mean) if np.abs(d).max() <= TOLERANCE else (nan, df, nan, mean, mean)
@@ -230,10 +234,10 @@ def _corrected_t(d: Array, ratio: float) -> Verdict:
 
 def corrected_error(values: Array, ratio: float) -> float:
     """Return Nadeau and Bengio's standard error of the mean of values in folds."""
-    return sqrt((1 / len(values) + ratio) * values.var(ddof=1))
+    return sqrt((1 / len(values) + ratio) * float(values.var(ddof=1)))
 
 
-def _bayes_t(d: Array, ratio: float, rope: float, is_loss: bool) -> tuple[float, ...]:
+def _bayes_t(d: Array, ratio: float, rope: float, is_loss: bool) -> Verdict:
     """Return P(better), P(equivalent), P(worse) and the ends of a credible interval of the difference."""
     mean, df = float(d.mean()), len(d) - 1
     if np.ptp(d) <= TOLERANCE:  # the posterior is a point mass at the mean
@@ -260,20 +264,14 @@ def _check_five_by_two(table: pd.DataFrame, scheme: Scheme | None) -> None:
 
 def _five_by_two(d: Array, *, is_t: bool) -> Verdict:
     """Return Dietterich's t-test, or Alpaydın's F-test, of the differences in five repeats of two folds."""
-    by_repeat, df = d.reshape(5, 2), 5 if is_t else (10, 5)
-    if np.ptp(by_repeat, axis=1).max() <= TOLERANCE:
-        return _constant(d, df)
-    within = float(((by_repeat - by_repeat.mean(axis=1, keepdims=True)) ** 2).sum())
+    # Dietterich: t = d₁ / √(Σ s² / 5), where s² = (d₁ − d₂)² / 2 is the variance of two folds of a repeat.
+    spreads: Array = np.abs(d[::2] - d[1::2])
+    if spreads.max() <= TOLERANCE:
+        return _constant(d, 5 if is_t else (10, 5))
+    within = float(spreads @ spreads) / 2
     if is_t:
         return _t_verdict(float(d[0]), sqrt(within / 5), 5)
-    statistic = float((d**2).sum()) / (2 * within)
-    room = 2 * within * float(fdtri(10, 5, _LEVEL)) - float(((d - d.mean()) ** 2).sum())
+    statistic, mean = float(d @ d) / (2 * within), float(d.mean())
+    room = 2 * within * float(fdtri(10, 5, _LEVEL)) - float(d.var() * len(d))
     reach = sqrt(room / 10) if room >= 0 else nan
-    return statistic, df, float(fdtrc(10, 5, statistic)), d.mean() - reach, d.mean() + reach
-
-
-_TESTS: dict[str, Callable[..., Verdict]] = {
-    "corrected_t": _corrected_t,
-    "5x2cv_t": partial(_five_by_two, is_t=True),
-    "5x2cv_f": partial(_five_by_two, is_t=False),
-}
+    return statistic, (10, 5), float(fdtrc(10, 5, statistic)), mean - reach, mean + reach

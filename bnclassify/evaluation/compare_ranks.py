@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, sqrt
+from itertools import combinations
+from math import copysign, inf, sqrt
 from typing import Any, Literal, overload
 
 import numpy as np
 import pandas as pd
 from scipy.special import chdtrc, fdtrc, ndtr
 
-from ..base.arrays import TOLERANCE, Array, Mask
+from ..base.arrays import TOLERANCE, Array, Mask, normalize
 from ..base.calls import guided
 from ..base.checks import Flag, OneOf, Real, Seed, check_rng
-from .compare import check_table, holm, pairs_of
+from .compare import check_table, differences_of, holm
 from .fold_scores import scheme_of
 
 _MOST_EXACT = 25
@@ -166,15 +167,13 @@ def compare_ranks(
     chi2 = max(12 * n / (k * (k + 1)) * (float((ranks**2).sum()) - k * (k + 1) ** 2 / 4), 0.0)
     residual = n * (k - 1) - chi2
     f = (n - 1) * chi2 / residual if residual > TOLERANCE else inf  # all data sets have the same ranks
-    pairs = pairs_of(figures)
-    ranked = pd.Series(ranks, index=figures.columns, name="rank")
+    pairs, differences = differences_of(figures)
     unit = sqrt(k * (k + 1) / (6 * n))
-    distances = np.array([abs(ranked[first] - ranked[second]) for first, second in pairs])
-    rows = [_wilcoxon((figures[a] - figures[b]).round(_DECIMALS).to_numpy()) for a, b in pairs]
-    tests = pd.DataFrame(rows, index=pairs, columns=["w_plus", "w_minus", "z", "p"])
+    distances = np.array([abs(first - second) for first, second in combinations(ranks.tolist(), 2)])
+    tests = pd.DataFrame([*map(_wilcoxon, differences)], index=pairs, columns=["w_plus", "w_minus", "z", "p"])
     tails = studentized_range.sf(distances / unit * sqrt(2), k, inf)
     return RankComparison(
-        ranks=ranked,
+        ranks=pd.Series(ranks, index=figures.columns, name="rank"),
         chi2=chi2,
         p=float(chdtrc(k - 1, chi2)),
         f=f,
@@ -192,22 +191,22 @@ def _compare_signed_ranks(
 ) -> pd.DataFrame:
     """Return the probabilities of the Bayesian signed-rank test for each pair, by the same weights."""
     weights = rng.dirichlet([_STRENGTH, *np.ones(len(figures))], _DRAWS)
+    pairs, differences = differences_of(figures)
     rows = []
-    for first, second in pairs_of(figures):
-        z = np.array([0.0, *(figures[first] - figures[second]).round(_DECIMALS)])
+    for d in differences:
+        z = np.array([0.0, *d.round(_DECIMALS)])
         sums: Array = z[:, None] + z
-        regions = [
-            sums > 2 * rope + TOLERANCE,
-            abs(sums) <= 2 * rope + TOLERANCE,
-            sums < -2 * rope - TOLERANCE,
-        ]
+        limit = 2 * rope + TOLERANCE
+        regions: list[Mask] = [sums > limit, np.abs(sums) <= limit, sums < -limit]
         mass = np.stack([np.einsum("si,si->s", weights @ region, weights) for region in regions])
         largest: Mask = mass >= mass.max(axis=0) - TOLERANCE
-        above, between, below = (largest / largest.sum(axis=0)).mean(axis=1)
+        shares: list[float] = normalize(largest.astype(np.float64)).mean(axis=1).tolist()
+        above, between, below = shares
         better, worse = (below, above) if lower_is_better else (above, below)
-        rows.append((z[1:].mean(), better, between, worse, *np.quantile(weights @ z, [0.025, 0.975])))
+        ends = np.quantile(weights @ z, [0.025, 0.975]).tolist()
+        rows.append((float(z[1:].mean()), better, between, worse, *ends))
     columns = ["difference", "better", "equivalent", "worse", "lower", "upper"]
-    return pd.DataFrame(rows, index=pairs_of(figures), columns=columns)
+    return pd.DataFrame(rows, index=pairs, columns=columns)
 
 
 def _check_data_sets(table: pd.DataFrame) -> None:
@@ -222,16 +221,17 @@ def _check_data_sets(table: pd.DataFrame) -> None:
 
 def _wilcoxon(differences: Array) -> tuple[float, float, float, float]:
     """Return the sums of ranks of positive and of negative differences, z and its two-sided p."""
-    d = pd.Series(differences[differences != 0])
+    rounded = differences.round(_DECIMALS)
+    d: Array = rounded[rounded != 0]
     n = len(d)
-    ranks = np.asarray(d.abs().rank(), dtype=float)
+    ranks: Array = np.asarray(pd.Series(np.abs(d)).rank(), dtype=np.float64)
     plus, minus = float(ranks[d > 0].sum()), float(ranks[d < 0].sum())
     if not n:
         return plus, minus, 0.0, 1.0
-    ties = np.unique(ranks, return_counts=True)[1].astype(float)
-    sigma = sqrt(n * (n + 1) * (2 * n + 1) / 24 - float((ties**3 - ties).sum()) / 48)
+    ties: Array = np.unique(ranks, return_counts=True)[1].astype(np.float64)
+    sigma = sqrt(n * (n + 1) * (2 * n + 1) / 24 - float(np.sum(ties**3 - ties)) / 48)
     excess = plus - n * (n + 1) / 4
-    z = float((excess - 0.5 * np.sign(excess)) / sigma)
+    z = (excess - copysign(0.5, excess)) / sigma if excess else 0.0
     p = _exact_p(ranks, min(plus, minus)) if n <= _MOST_EXACT else 2 * float(ndtr(-abs(z)))
     return plus, minus, z, p
 
@@ -243,9 +243,9 @@ def _exact_p(ranks: Array, smaller: float) -> float:
     0.0625
     """
     doubled = (2 * ranks).astype(int)  # whole numbers, because tied ranks are halves
-    assignments = np.zeros(doubled.sum() + 1)  # by doubled sum of ranks
+    assignments = np.zeros(int(doubled.sum()) + 1)  # by doubled sum of ranks
     assignments[0] = 1
-    for rank in doubled:
+    for rank in map(int, doubled):
         assignments[rank:] += assignments[:-rank].copy()
-    tail = assignments[: int(2 * smaller) + 1].sum() / 2.0 ** len(ranks)
-    return min(1.0, 2 * float(tail))
+    tail = float(assignments[: int(2 * smaller) + 1].sum()) / 2.0 ** len(ranks)
+    return min(1.0, 2 * tail)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import isnan
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Positions
-from ..base.calls import guided
-from ..base.checks import Flag, MetricName, Optional, Seed, Unseen, Whole
+from ..base.arrays import Array
+from ..base.calls import guided, showing_progress
+from ..base.checks import Flag, MetricName, Seed, Unseen, Whole
 from ..base.messages import listed, warn
-from ..base.parallel import check_jobs, using_jobs
+from ..base.parallel import using_jobs
 from ..fitting.rounds import Plan, name_models, plan_rounds
 from ..frames.opening import InFull, InParts
 from ..frames.partitions import Partitions
@@ -188,8 +189,6 @@ def cv(
     """
     models = name_models(x)
     Flag().check("mean", mean)
-    check_jobs(n_jobs)
-    Optional(Flag()).check("progress", progress)
     if Whole(least=1, most=_MOST_REPEATS).check("repeats", repeats) > 1 and folds is not None:
         raise ValueError("repeats must be 1 if folds are given. Omit one of the two arguments.")
     targets = next(iter(models.values())).targets
@@ -197,10 +196,10 @@ def cv(
     for model in models.values() if any(one.needs_joint for one in metrics) else ():
         check_joint(model, 'metric "loglik"')
     options: Any = {"folds": folds, "dag": dag, "unseen": unseen, "rng": rng, "groups": groups}
-    plan = plan_rounds(models, dataset, k=k, repeats=repeats, columns=columns, **options)
-    _check_sums(metrics, plan)
-    with using_jobs(n_jobs):
-        scores = score_rounds(models, plan, metrics, dag=dag, progress=progress)
+    with using_jobs(n_jobs), showing_progress(progress):
+        plan = plan_rounds(models, dataset, k=k, repeats=repeats, columns=columns, **options)
+        _check_sums(metrics, plan)
+        scores = score_rounds(models, plan, metrics, dag=dag)
     by_metric = isinstance(metric, list | tuple) or len(targets) > 1
     flat = len(targets) > 1 and isinstance(x, Model)
     names = _columns(list(models), metrics if by_metric else None, flat=flat)
@@ -240,8 +239,9 @@ def _index(plan: Plan) -> pd.Index[Any]:
 def _describe(plan: Plan, scores: Scores) -> Scheme:
     """Return the record of folds and of the metrics of class frequencies alone."""
     train_size, test_size = map(float, scores.sizes.mean(axis=0))
-    means = zip(scores.metrics, scores.means[-1].tolist(), strict=True)
-    baselines = {metric.name: None if np.isnan(mean) else mean for metric, mean in means}
+    means: list[float] = scores.means[-1, :].tolist()
+    of_metric = zip(scores.metrics, means, strict=True)
+    baselines = {metric.name: None if isnan(mean) else mean for metric, mean in of_metric}
     k = len(plan.rounds) // plan.repeats
     return Scheme(plan.repeats, k, train_size, test_size, plan.is_partition, plan.folds, baselines)
 
@@ -258,8 +258,8 @@ def _check_sums(metrics: Sequence[AnyMetric], plan: Plan) -> None:
 
 def _warn_of_undefined(metrics: Sequence[AnyMetric], values: Array) -> None:
     """Warn of metrics that are not defined in some folds; values are (rounds, models, metrics)."""
-    absent: Positions = np.isnan(values).any(axis=1).sum(axis=0)
-    for metric, folds in zip(metrics, absent.tolist(), strict=True):
+    absent: list[int] = np.isnan(values).any(axis=1).sum(axis=0).tolist()
+    for metric, folds in zip(metrics, absent, strict=True):
         if folds:
             warn(
                 f"{metric.name} is not defined in {folds} of {len(values)} folds, which are excluded from "

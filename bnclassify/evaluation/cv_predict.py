@@ -9,17 +9,19 @@ from typing import Any, Literal, TypeAlias, Unpack, overload
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, first_best, log, log_normalize
-from ..base.calls import Bar, guided, progress_bar
-from ..base.checks import Flag, Optional, Seed, Unseen
+from ..base.arrays import Array, Mask, first_best, log, log_normalize
+from ..base.calls import Bar, guided, progress_bar, showing_progress
+from ..base.checks import Flag, Seed, Unseen
 from ..base.messages import listed
-from ..base.parallel import check_jobs, using_jobs
-from ..fitting.rounds import Plan, Round, name_models, plan_rounds
+from ..base.parallel import using_jobs
+from ..fitting.rounds import Plan, Round, RowFold, name_models, plan_rounds
+from ..frames.dataset import Dataset
 from ..frames.opening import InFull, InPandas, InParts
 from ..frames.partitions import Partitions, dask_frame_of
 from ..frames.sources import AnyFrame, in_kind_of
+from ..frames.training import TrainingData
 from ..inference.predict import predict
-from ..metrics.folds import Folds
+from ..metrics.folds import Folds, GivenFolds, HashedFolds
 from ..metrics.outcomes import Labelling, outcomes_of
 from ..model.arguments import of_estimator
 from ..model.model import Model
@@ -93,40 +95,43 @@ def cv_predict(
         raise TypeError(f"x must be one model; got {type(x).__name__}. {of_estimator(x)}".rstrip())
     models = name_models(x)
     Flag().check("prob", prob)
-    check_jobs(n_jobs)
-    Optional(Flag()).check("progress", progress)
     if len(x.targets) > 1:
         raise TypeError(f"x must predict one class; got a model of {listed(x.targets)}.")
     options: Any = {"folds": folds, "dag": dag, "unseen": unseen, "rng": rng, "groups": groups}
-    plan = plan_rounds(models, dataset, k=k, repeats=1, columns=columns, **options)
-    bars = progress_bar(progress, total=len(plan.rounds), desc="cv_predict", unit=" folds")
-    with using_jobs(n_jobs), bars as bar:
-        if isinstance(plan.data, Partitions):
-            return _predict_parts(x, plan, prob=prob, dag=dag, bar=bar)
-        predicted: Predictions = in_kind_of(dataset, _predict_rows(x, plan, prob=prob, dag=dag, bar=bar))
+    with using_jobs(n_jobs), showing_progress(progress):
+        plan = plan_rounds(models, dataset, k=k, repeats=1, columns=columns, **options)
+        with progress_bar(None, total=len(plan.rounds), desc="cv_predict", unit=" folds") as bar:
+            if isinstance(plan.data, Partitions):
+                return _predict_parts(x, plan, prob=prob, dag=dag, bar=bar)
+            found = _predict_rows(x, plan, plan.data, prob=prob, dag=dag, bar=bar)
+    predicted: Predictions = in_kind_of(dataset, found)
     return predicted
 
 
-def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: Bar) -> Predictions:
+def _predict_rows(
+    x: Model, plan: Plan, data: TrainingData, *, prob: bool, dag: bool, bar: Bar
+) -> Predictions:
     """Predict rows in memory, each in the round in which it is tested."""
-    data = plan.data
     labels = data.levels[-1]
+    tests: list[RowFold] = [rnd.fold for rnd in plan.rounds]
     if not plan.is_partition:
-        times = np.bincount(np.concatenate([rnd.fold.rows for rnd in plan.rounds]), minlength=len(data))
+        times = np.bincount(np.concatenate([fold.rows for fold in tests]), minlength=len(data))
         raise ValueError(
             f"folds must test every row once; {np.count_nonzero(times == 0)} of {len(data)} rows are never "
             f"tested, and {np.count_nonzero(times > 1)} more than once."
         )
 
-    def posteriors_of(rnd: Round, train: Any, test: Any, learned: list[Model]) -> Any:
+    def posteriors_of(rnd: Round, train: Dataset, test: Dataset, learned: list[Model]) -> Array:
         if not learned:
-            return np.nan
+            return np.array(np.nan)
         logs = outcomes_of(learned[0], test).of_target().logs_of(labels)
-        return rnd.fold.proportions(data)[:, None] * np.exp(log_normalize(logs))
+        return np.exp(log_normalize(logs))
 
-    posteriors: Array = np.zeros((len(data), len(labels)))
-    for rnd, found in zip(plan.rounds, plan.evaluate({0: x}, posteriors_of, dag=dag, bar=bar), strict=True):
-        posteriors[rnd.fold.rows] += found
+    posteriors = np.zeros((len(data), len(labels)))
+    predicted = plan.evaluate({0: x}, posteriors_of, dag=dag, bar=bar)
+    for fold, found in zip(tests, predicted, strict=True):
+        units = np.ones(1) if fold.units is None else np.where(fold.units > 0, fold.units, 1.0)
+        posteriors[fold.rows] += units[:, None] * found
     of_all = np.full((len(plan.index), len(labels)), np.nan)
     of_all[plan.known] = posteriors
     named = _name_predictions(Labelling(labels, data.columns[-1], plan.index), of_all, prob=prob)
@@ -137,12 +142,13 @@ def _predict_rows(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: Bar) -> P
 
 def _name_predictions(labelling: Labelling, posteriors: Array, *, prob: bool) -> Predictions:
     """Return posteriors or labels; missing values if posteriors, (rows, classes), are NaN."""
-    unknown = np.isnan(posteriors[:, :1])
-    logs = log(np.where(unknown, 1.0, posteriors))
-    if prob:
-        found = labelling.posteriors(logs)
-        return found.mask(np.broadcast_to(unknown, logs.shape)) if unknown.any() else found
-    return labelling.labels(np.where(unknown[:, 0], -1, first_best(logs)))
+    unknown: Mask = np.isnan(posteriors[:, 0])
+    logs = log(np.where(unknown[:, None], 1.0, posteriors))
+    if not prob:
+        return labelling.labels(np.where(unknown, -1, first_best(logs)))
+    found = labelling.posteriors(logs)
+    found[unknown] = np.nan
+    return found
 
 
 def _predict_parts(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: Bar) -> Predictions:
@@ -153,29 +159,34 @@ def _predict_parts(x: Model, plan: Plan, *, prob: bool, dag: bool, bar: Bar) -> 
             "dataset must be in memory, or a Dask DataFrame, whose predictions are lazy; got chunks. For "
             "metrics of chunks, use cv."
         )
-    learned = [*plan.evaluate({0: x}, lambda *round_: next(iter(round_[-1]), None), dag=dag, bar=bar)]
-    first = next(model for model in learned if model is not None)
+    fitted = [*plan.evaluate({0: x}, lambda rnd, train, test, learned: learned, dag=dag, bar=bar)]
+    first = next(models[0] for models in fitted if models)
+    folds: HashedFolds | GivenFolds = plan.rounds[0].fold.folds
+    out_of_fold = partial(_predict_out_of_fold, first=first, models=fitted, folds=folds, prob=prob)
     meta = predict(first, frame._meta.iloc[:0], prob=prob)
-    folds = plan.rounds[0].fold.folds
-    out_of_fold = partial(_predict_out_of_fold, first=first, models=learned, folds=folds, prob=prob)
     predicted: Predictions = frame.map_partitions(out_of_fold, meta=meta)
     return predicted
 
 
 def _predict_out_of_fold(
-    frame: pd.DataFrame, first: Model, models: Sequence[Model | None], folds: Any, prob: bool
+    frame: pd.DataFrame,
+    first: Model,
+    models: Sequence[Sequence[Model]],
+    folds: HashedFolds | GivenFolds,
+    prob: bool,
 ) -> Predictions:
-    """Predict each row by the models that were fitted without it, or without a part of its weight."""
-    shares = np.eye(len(models))[folds(frame)]
-    if getattr(folds, "weights", None) is not None:
-        parts = folds.split(frame)
-        shares = np.where(parts.any(axis=1, keepdims=True), parts, shares)
-        shares /= shares.sum(axis=1, keepdims=True)
+    """Predict each row by the models that were fitted without it, or without units of its weight."""
+    shares: Array = np.eye(len(models))[folds(frame)]
+    if isinstance(folds, HashedFolds) and folds.weights is not None:
+        tested = folds.split(frame)
+        shares = np.where(tested.any(axis=1, keepdims=True), tested, shares)
     posteriors = np.zeros((len(frame), len(classes(first))))
-    for x, share in zip(models, shares.T, strict=True):
-        rows = np.flatnonzero(share)
-        found = np.nan if x is None else predict(x, frame.iloc[rows], prob=True, unseen="missing").to_numpy()
-        posteriors[rows] += share[rows, None] * found
+    for number, learned in enumerate(models):  # none if the fold leaves no training rows
+        rows = np.flatnonzero(shares[:, number])
+        found = np.array(np.nan)
+        for x in learned:
+            found = predict(x, frame.iloc[rows], prob=True, unseen="missing").to_numpy()
+        posteriors[rows] += shares[rows, number, None] * found
     posteriors[frame[first.class_var].isna().to_numpy()] = np.nan
     labelling = Labelling(classes(first), first.class_var, frame.index)
     return _name_predictions(labelling, posteriors, prob=prob)

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
+from itertools import product
+from operator import sub
 from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Positions, added, first_best, log, normalize
+from ..base.arrays import Array, Codes, Positions, added, first_best, log, normalize
 from ..base.calls import progress_bar
 from ..base.checks import available, is_among, must_be
 from ..base.immutable import cached_property
 from ..base.messages import listed, silently
 from ..fitting.rounds import Plan, Round
-from ..frames.dataset import Dataset
+from ..frames.dataset import Countable, Dataset, Learnable
 from ..metrics import AnyMetric
 from ..metrics.outcomes import Outcomes, outcomes_of
 from ..model.model import Model
@@ -98,19 +100,17 @@ class Scores:
     @cached_property
     def by_round(self) -> Array:
         """The metrics in each round, (rounds, models, metrics)."""
-        values = [
-            [
-                [None if s is None else m.value_of(s) for m, s in zip(self.metrics, sums, strict=True)]
-                for sums in models
-            ]
-            for models in self.sums
-        ]
-        return np.array(values, dtype=np.float64)
+        values = np.full((len(self.sums), len(self.sums[0]), len(self.metrics)), np.nan)
+        for fold, model, metric in product(*map(range, values.shape)):
+            sums = self.sums[fold][model][metric]
+            if sums is not None:
+                values[fold, model, metric] = self.metrics[metric].value_of(sums)
+        return values
 
     @cached_property
     def means(self) -> Array:
         """The metrics, (models, metrics): means over rounds or, if pooled, over repeats."""
-        means: Array = _mean(self.by_round)
+        means = _mean(self.by_round)
         for i, metric in enumerate(self.metrics):
             if metric.is_pooled:
                 means[:, i] = self._of_pooled(i, metric.value_of)
@@ -129,51 +129,56 @@ class Scores:
     def standard_errors(self) -> Array:
         """Standard errors, (models, metrics): √(variance / folds) or, if pooled, the jackknife over folds."""
         errors, repeats = [], np.array(self.repeats)
-        for repeat in np.unique(repeats):
+        pooled = [i for i, metric in enumerate(self.metrics) if metric.is_pooled]
+        for repeat in dict.fromkeys(self.repeats):
             values: Array = self.by_round[repeats == repeat]
             n: Positions = np.count_nonzero(~np.isnan(values), axis=0)
-            pooled = [i for i, metric in enumerate(self.metrics) if metric.is_pooled]
-            for i in pooled:
-                values[..., i] = self._without_each_fold(i, repeat)
-            variance = np.nansum((values - _mean(values)) ** 2, axis=0) / np.where(n > 1, n - 1, np.nan)
+            for metric, model in product(pooled, range(values.shape[1])):
+                values[:, model, metric] = self._without_each_fold(repeat, model, metric)
+            squares: Array = np.nansum((values - _mean(values)) ** 2, axis=0)
+            variance: Array = squares / np.where(n > 1, n - 1, np.nan)
             variance[:, pooled] *= (n[:, pooled] - 1) ** 2
             errors.append(np.sqrt(variance / np.maximum(n, 1)))
         return np.asarray(np.mean(errors, axis=0))
 
-    def _without_each_fold(self, metric: int, repeat: int) -> Array:
-        """Return a pooled metric of all folds of a repeat except one, (folds, models); NaN without rows."""
-        folds = [sums for own, sums in zip(self.repeats, self.sums, strict=True) if own == repeat]
-        values = np.full((len(folds), len(folds[0])), np.nan)
-        for fold, model in np.argwhere(~np.isnan(self.by_round[np.array(self.repeats) == repeat, :, metric])):
-            rest = [sums[model][metric] for i, sums in enumerate(folds) if i != fold]
-            rest = [sums for sums in rest if sums is not None]
-            values[fold, model] = self.metrics[metric].value_of(added(rest)) if rest else np.nan
+    def _without_each_fold(self, repeat: int, model: int, metric: int) -> list[float]:
+        """Return a pooled metric of all folds of a repeat except one, for each fold; NaN without rows."""
+        folds = self._sums_in(repeat, model, metric)
+        values = [np.nan] * len(folds)
+        for fold, own in enumerate(folds):
+            rest = [sums for sums in folds[:fold] + folds[fold + 1 :] if sums is not None]
+            if own is not None and rest:
+                values[fold] = self.metrics[metric].value_of(added(rest))
         return values
 
     def _of_pooled(self, metric: int, function: Callable[[Any], float]) -> list[float]:
         """Return for each model the mean over repeats of a function of the sums over all folds."""
         means = []
         for model in range(len(self.sums[0])):
-            found: dict[int, list[Any]] = {}
-            for repeat, models in zip(self.repeats, self.sums, strict=True):
-                if models[model][metric] is not None:
-                    found.setdefault(repeat, []).append(models[model][metric])
-            means.append(float(_mean([function(added(sums)) for sums in found.values()])))
+            by_repeat = [self._sums_in(repeat, model, metric) for repeat in dict.fromkeys(self.repeats)]
+            known = [[sums for sums in folds if sums is not None] for folds in by_repeat]
+            means.append(float(_mean(np.array([function(added(folds)) for folds in known if folds]))))
         return means
 
+    def _sums_in(self, repeat: int, model: int, metric: int) -> list[Any]:
+        """Return the sums of the folds of a repeat, None where the metric is not defined."""
+        rounds = zip(self.repeats, self.sums, strict=True)
+        return [models[model][metric] for own, models in rounds if own == repeat]
 
-def _mean(values: Any) -> Any:
+
+def _mean(values: Array) -> Array:
     """Return the mean over the first axis without NaN; NaN if all are NaN."""
     n: Positions = np.count_nonzero(~np.isnan(values), axis=0)
-    return np.nansum(values, axis=0) / np.where(n, n, np.nan)
+    total: Array = np.nansum(values, axis=0)
+    return total / np.where(n, n, np.nan)
 
 
 def _score_rows(
     models: Sequence[Model], metrics: Sequence[AnyMetric], rows: Dataset
 ) -> tuple[list[list[Any]], list[Any]]:
     """Return the sums over rows by model and metric, and the weights of the rows."""
-    outcomes = [outcomes_of(model, rows) for model in models]
-    sums = [[metric.sums_of(each) for metric in metrics] for each in outcomes]
+    all_outcomes = [outcomes_of(model, rows) for model in models]
+    sums = [[metric.sums_of(outcomes) for metric in metrics] for outcomes in all_outcomes]
     return sums, _weigh_labels(rows, models[0].targets)
 
 
@@ -183,43 +188,48 @@ def _weigh_labels(rows: Dataset, targets: Sequence[Hashable]) -> list[Any]:
 
 
 def score_rounds(
-    models: Mapping[Any, Model], plan: Plan, metrics: Sequence[AnyMetric], *, dag: bool, progress: bool | None
+    models: Mapping[Any, Model], plan: Plan, metrics: Sequence[AnyMetric], *, dag: bool
 ) -> Scores:
     """Refit models in each round, and evaluate them on its test rows."""
     data = plan.data
     weigh = partial(_weigh_labels, targets=data.targets)
     total = data.add_up(weigh)
 
-    def score(_: Round, train: Any, test: Any, learned: list[Model]) -> tuple[Any, tuple[float, float]]:
+    def score(
+        _: Round, train: Countable, test: Countable, learned: list[Model]
+    ) -> tuple[list[list[Any]], tuple[float, float]]:
         if not learned:
             return [[None] * len(metrics)] * (len(models) + 1), (0.0, test.size)
         of_rows = partial(_score_rows, learned, metrics)
         sums, tested = of_rows(test) if isinstance(test, Dataset) else test.add_up(of_rows)
-        rest = [known - held_out for known, held_out in zip(total, tested, strict=True)]
-        learned_from = train.add_up(weigh) if isinstance(train, Dataset) else rest
+        in_memory = isinstance(train, Dataset)
+        learned_from = train.add_up(weigh) if in_memory else [*map(sub, total, tested)]
         frequencies = _sums_of_frequencies(metrics, test, data, learned_from[1:], tested[1])
         return [*sums, frequencies], (learned_from[0], tested[0])
 
     steps = len(plan.rounds) * len(models)
-    with progress_bar(progress, total=steps, desc="cv", unit=" models") as bar:
-        found, sizes = zip(*plan.evaluate(models, score, dag=dag, bar=bar), strict=True)
-    return Scores(metrics, [rnd.repeat for rnd in plan.rounds], list(found), np.array(sizes))
+    with progress_bar(None, total=steps, desc="cv", unit=" models") as bar:
+        found = [*plan.evaluate(models, score, dag=dag, bar=bar)]
+    repeats, sizes = [rnd.repeat for rnd in plan.rounds], np.array([sizes for _, sizes in found])
+    return Scores(metrics, repeats, [sums for sums, _ in found], sizes)
 
 
 def _sums_of_frequencies(
-    metrics: Sequence[AnyMetric], test: Any, data: Any, counts: Sequence[Array], tested: Array
+    metrics: Sequence[AnyMetric], test: Countable, data: Learnable, counts: Sequence[Array], tested: Array
 ) -> list[Any]:
     """Return the sums of metrics of label frequencies alone; None if a user's function fails.
 
     In partitioned data, the rows of a label, of which ``tested`` has the weights, are merged into one row.
     """
+    rows: tuple[Codes, pd.Index[Any], Array | None]
     if isinstance(test, Dataset):
-        actual, index, weights = test.codes[-len(data.targets) :], test.index, test.weights
+        rows = test.codes[-len(data.targets) :], test.index, test.weights
     elif len(data.targets) == 1:
-        actual, index, weights = np.arange(len(tested))[None], pd.RangeIndex(len(tested)), tested
+        rows = np.arange(len(tested))[None], pd.RangeIndex(len(tested)), tested
     else:
         return [None] * len(metrics)
-    logs = [np.broadcast_to(log(normalize(each)), (actual.shape[1], len(each))) for each in counts]
+    actual, index, weights = rows
+    logs = [np.broadcast_to(log(normalize(own)), (actual.shape[1], len(own))) for own in counts]
     levels = data.levels[-len(counts) :]
     labels = partial(np.array, [*map(first_best, logs)])
     outcomes = Outcomes(logs, actual, data.targets, levels, index, weights, labels)

@@ -59,14 +59,14 @@ def kl_divergence(x: Model, y: Model) -> float:
     different = [name for name in levels if levels[name] != labels[name]]
     if different:
         raise ValueError(f"x and y must have the same levels; the levels of {listed(different)} differ.")
-    number = {name: i for i, name in enumerate(first.variables)}
-    nothing = np.full(len(number), -1, dtype=np.int8)
+    position = {name: i for i, name in enumerate(first.variables)}
+    nothing = np.full(len(position), -1, dtype=np.int8)
 
     def mean_log(network: BNC) -> float:
         """Return the mean of the log of the tables of a network over the distribution of x."""
         total = 0.0
         for family, table in zip(network.families, network.cpts or (), strict=True):
-            shares = np.exp(log_table(first, [number[name] for name in family], nothing))
+            shares = np.exp(log_table(first, [position[name] for name in family], nothing))
             total += float(xlogy(shares, table).sum())
         return total
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..base.arrays import Array, log_sum_exp
 from ..base.checks import Flag
-from ..frames.dataset import Dataset, scoring_classes
+from ..frames.dataset import Countable, Dataset, scoring_classes
 from ..frames.opening import InFull, InParts
 from ..learners.local_scores import warn_of_fractions
 from ..model.arguments import check_fitted, check_graph, check_joint, check_size, encode_for, rows_for
@@ -22,22 +22,23 @@ from ..network.classifiers import BNC, Graph
 
 def _add_up(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
     """Return the sum over rows of ln P(row), if ``joint``, or of ln P(class variables | features)."""
-    rows = rows_for(x, dataset, x.observed if joint else None)
-    add_up = rows.count_all if joint else rows.add_up
-    total: float = add_up(partial(_sum_at_labels, x, joint))
+    rows: Countable = rows_for(x, dataset, x.observed if joint else None)
+    sums = partial(_sum_at_labels, x, joint)
+    total = rows.count_all(sums) if joint else rows.add_up(sums)
     if not rows.size:  # known after partitions were read
         raise ValueError("dataset must have at least one row with a weight above 0; got none.")
     return total
 
 
 def _sum_at_labels(x: Model, joint: bool, data: Dataset) -> float:
-    """Return this sum for a part of the rows, or from their counts if a database has them."""
+    """Return this sum for some rows, or from their counts if a database has them."""
     if joint and (total := x.log_joint_of_counts(data)) is not None:
         return total
     logs = _logs_at_labels(x, joint, data)
     if data.weights is None:
         return float(logs.sum())
-    return float(logs[data.weights > 0] @ data.weights[data.weights > 0])
+    counted = data.weights > 0
+    return float(logs[counted] @ data.weights[counted])
 
 
 def _logs_at_labels(x: Model, joint: bool, data: Dataset) -> Array:
@@ -163,7 +164,7 @@ def _of_network(x: Model, dataset: InFull | InParts, score: str) -> tuple[Graph,
     """Return a single network with parameters, its log-likelihood and the number of rows, or raise."""
     model = check_graph(check_joint(x, score), score)
     nparams(model)  # which raises if there are densities without a number of parameters
-    data = rows_for(model, dataset, model.observed)
+    data: Countable = rows_for(model, dataset, model.observed)
     warn_of_fractions(data, score)
     return model, _add_up(model, data, joint=True), data.size
 

@@ -13,7 +13,7 @@ from ..base.calls import guided, progress_bar
 from ..base.checks import Flag, Instance, Names, OneOf, Optional, Seed, Whole, check_rng
 from ..base.immutable import EMPTY, record
 from ..base.messages import listed, plain, shown, warn
-from ..frames.dataset import Dataset, Learnable
+from ..frames.dataset import Dataset, Learnable, Opened
 from ..frames.frame import check_levels
 from ..frames.opening import InFull, InParts, group_labels, open_data
 from ..frames.schema import Columns, Schema
@@ -170,7 +170,7 @@ def lp(
     awnb: dict[str, Any] = {"awnb_trees": awnb_trees, "awnb_bootstrap": awnb_bootstrap}
     awnb = {name: value for name, value in awnb.items() if value is not None}
     by_held_out, folds, asked = find_held_out(held_out, held_out_args)
-    methods: list[Method | None] = [
+    methods = [
         AWNB(**awnb) if awnb else None,
         None if manb_prior is None else MANB(manb_prior),
         WANBIA() if Flag().check("wanbia", wanbia) else None,
@@ -183,7 +183,7 @@ def lp(
     if groups is not None:
         check_holds_out(held_out, folds)
         dataset = _grouped(x, dataset, groups)
-    given: dict[str, Any] = {**amounts, **awnb, **asked, "manb_prior": manb_prior, "wanbia": wanbia or None}
+    given = {**amounts, **awnb, **asked, "manb_prior": manb_prior, "wanbia": wanbia or None}
     given |= {"numbers": numbers, "subsumption": subsumption}
     given |= {"missing": None if missing == "available" else missing}
     given = {name: value for name, value in given.items() if value is not None}
@@ -227,7 +227,7 @@ def find_held_out(
     if "terms" in given:
         given["terms"] = Names().check("terms in held_out_args", given["terms"])
     blend = Flag().check("blend in held_out_args", given.get("blend", False))
-    number = given.get("folds", 5 if blend else None)
+    number: int | None = given.get("folds", 5 if blend else None)
     number = Optional(Whole(least=2)).check("folds in held_out_args", number)
     given |= {"folds": number} if "folds" in given else {}
     folds = None if number is None else Folds(number, blend)
@@ -287,8 +287,8 @@ def fit(
 
 
 def _fit_alone(
-    x: Model, dataset: Any, *, prior: Prior, method: Method, folds: Folds | None, rng: Any, step: Step
-) -> Any:
+    x: Model, dataset: Opened, *, prior: Prior, method: Method, folds: Folds | None, rng: Any, step: Step
+) -> Model:
     """Fit a model whose members share their rows."""
     if not x.one_class and (method is not PLAIN or is_nested(prior) or folds):
         name = "held_out" if folds else "backoff" if method is PLAIN else method.argument
@@ -319,8 +319,8 @@ def _fit_alone(
 
 
 def _members(
-    x: Any,
-    data: Any,
+    x: Model,
+    data: Opened,
     depths: Sequence[int | None] = (None,),
     ridges: Mapping[str, float] = EMPTY,
     *,
@@ -328,17 +328,16 @@ def _members(
     prior: Prior,
     rng: Any,
     weighs: bool,
-) -> list[Any]:
+) -> list[Model]:
     """Return the models that get powers by folds: the model or, if it ``weighs``, regression before several.
 
     These have one maximum number of parents each. ``ridges`` are the precisions of weights, if known.
     """
-    rows = rows_to_learn_from(x, data, method)
+    rows: Dataset = rows_to_learn_from(x, data, method)
     if not isinstance(method, LeaveOneOut):
         return [method(x, rows, prior, rng)]
-    if weighs and method.parents:
-        method = replace(method, parents=False)
-    method = replace(method, ridges=ridges) if weighs else method
+    if weighs:
+        method = replace(method, parents=False, ridges=ridges)
     return list(method.members(x, rows, prior, depths, regression=weighs))
 
 

@@ -21,7 +21,7 @@ from ..frames.opening import group_labels, is_partitioned, open_data
 from ..frames.partitions import NoRowsError, Partitions
 from ..frames.schema import Columns
 from ..frames.training import TrainingData, prepare
-from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, draw_parts, split_rows
+from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, draw_folds, split_rows
 from ..model.arguments import check_fitted, of_estimator
 from ..model.model import Model
 from ..model.questions import values
@@ -53,13 +53,6 @@ class RowFold:
         left[self.rows] -= self.units
         train = replace(data, weights=left).taken(np.nonzero(left)[0])
         return train, replace(test, weights=self.units)
-
-    def proportions(self, data: TrainingData) -> Array:
-        """Return the proportion of the weight of each row that is tested, (rows,)."""
-        if self.units is None or data.weights is None:
-            return np.ones(len(self.rows))
-        weights = data.weights[self.rows]
-        return np.where(weights > 0, self.units, 1.0) / np.where(weights > 0, weights, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -436,7 +429,7 @@ def _draw(data: TrainingData, k: int, rng: np.random.Generator, *, quiet: bool) 
         order = rng.permutation(len(data))
         return split_cases(data.cases[order], classes[order], order, k)
     levels = data.levels[-1] if is_single and not quiet else ()
-    return [RowFold(*part) for part in draw_parts(classes, levels, data.weights, k, rng)]
+    return [RowFold(*part) for part in draw_folds(classes, levels, data.weights, k, rng)]
 
 
 def split_cases(cases: Codes, classes: Codes, rows: Codes, number: int) -> list[RowFold]:

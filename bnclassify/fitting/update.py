@@ -13,6 +13,7 @@ from ..base.calls import guided
 from ..base.checks import Instance, ListOf, OneOf
 from ..base.messages import shown
 from ..counts.contingency import Recoding
+from ..frames.dataset import Countable, Opened
 from ..frames.labels import united
 from ..frames.opening import InFull, InParts, is_partitioned, open_data
 from ..frames.schema import Columns
@@ -23,7 +24,7 @@ from .lp import rows_to_learn_from
 
 M = TypeVar("M", bound=Model)
 
-_TABLES = ("cpts", "class_cpts", "priors", "superparents", "children")
+_TABLES = ("cpts", "class_cpts")
 """The fields that hold the tables of models."""
 
 
@@ -77,8 +78,8 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     return cast("M", model.update_by(rows, _add_rows))
 
 
-def _add_rows(x: Model, dataset: Any) -> Model:
-    rows = rows_to_learn_from(x, dataset)
+def _add_rows(x: Model, dataset: InFull | InParts) -> Model:
+    rows: Countable = rows_to_learn_from(x, dataset)
 
     def add_to(part: Model) -> Model:
         tally = part.tally()
@@ -88,13 +89,13 @@ def _add_rows(x: Model, dataset: Any) -> Model:
     return of_rows(x.each(add_to), x, Rows.of(rows, x.targets))
 
 
-def _levels_of(x: Model, dataset: Any) -> dict[Hashable, tuple[Hashable, ...]]:
+def _levels_of(x: Model, dataset: Opened) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the levels of variables in data, and those of a model if it discretizes or merges a column."""
     fixed = set() if x.preparation is None else x.preparation.fixed
     names = [name for name in x.variables if name not in fixed]
     known = None if is_partitioned(dataset) else x.levels_by_name
     numeric = [name for name in names if name in x.densities]
-    data = open_data(dataset).read(Columns(names, known, numeric))
+    data = dataset.read(Columns(names, known, numeric))
     return x.levels_by_name | dict(zip(data.columns, data.levels, strict=True))
 
 
@@ -147,7 +148,7 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     [0.002, 0.002, 0.114, 0.038]
     """
     OneOf(("same", "union")).check("levels", levels)
-    found = ListOf("models", filled=True).check("models", models)
+    found: list[Model] = ListOf("models", filled=True).check("models", models)
     for i, x in enumerate(found):
         Instance(Model, "a model").check(f"models[{i}]", x)
     first, *others = [check_fitted(x).each(_check_counts) for x in found]
@@ -160,9 +161,8 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
                 remedy = "Use levels='union' to unite them."
                 raise _different(f"levels of {shown(name)}", labels, theirs, i, remedy)
     known = unite([x.levels_by_name for x in (first, *others)])
-    first, *others = (with_levels(x, known) for x in (first, *others))
-    united: Any = of_rows(first.each(_pool_parts, *others), first, *others)
-    return cast("M", united)
+    first, *others = [with_levels(x, known) for x in (first, *others)]
+    return cast("M", of_rows(first.each(_pool_counts, *others), first, *others))
 
 
 def _check_counts(part: Model) -> Model:
@@ -170,13 +170,13 @@ def _check_counts(part: Model) -> Model:
     return part
 
 
-def _pool_parts(*parts: Model) -> Model:
-    return of_rows(pooled(parts[0], [x.tally().counts for x in parts]), *parts)
+def _pool_counts(*models: Model) -> Model:
+    return of_rows(pooled(models[0], [x.tally().counts for x in models]), *models)
 
 
-def of_rows(x: M, *parts: Any) -> M:
+def of_rows(x: Model, *sources: Model | Rows) -> Model:
     """Return a model with its rows, which are those of several models or `Rows`."""
-    rows = [part if isinstance(part, Rows) else part.trained_on for part in parts]
+    rows = [source if isinstance(source, Rows) else source.trained_on for source in sources]
     if x.recipe is None or x.recipe.rows is None:
         return x
     return renewed(x, recipe=replace(x.recipe, rows=None if None in rows else reduce(add, rows)))
@@ -199,10 +199,7 @@ def _recoded(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model
 
 def with_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
     """Return a model with the counts for levels that contain its own, or itself if these are the same."""
-    grown: Model = x
-    if levels != x.levels_by_name:
-        grown = x.each(partial(_recoded, levels=levels))
-    return grown
+    return x if levels == x.levels_by_name else x.each(partial(_recoded, levels=levels))
 
 
 def unite(levels: Iterable[Mapping[Hashable, tuple[Hashable, ...]]]) -> dict[Hashable, tuple[Hashable, ...]]:
@@ -215,7 +212,9 @@ def unite(levels: Iterable[Mapping[Hashable, tuple[Hashable, ...]]]) -> dict[Has
 
 def _check_alike(first: Model, other: Model, *, number: int) -> Model:
     """Return the first model, or raise a ValueError that names a property in which the two differ."""
-    for (name, own), theirs in zip(first.settings.items(), other.settings.values(), strict=False):
+    theirs_by_name: Mapping[str, object] = other.settings
+    for name, own in first.settings.items():
+        theirs = theirs_by_name.get(name)
         if own != theirs:
             if isinstance(own, tuple) and isinstance(theirs, tuple):  # show the first that differ
                 pairs = zip(own, theirs, strict=False)

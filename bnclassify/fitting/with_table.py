@@ -9,11 +9,13 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from ..base.arrays import Array
+from ..base.arrays import Array, Mask
 from ..base.checks import Instance, OneOf, must_be
 from ..base.immutable import record
 from ..base.messages import listed, plain, shown
+from ..frames.dataset import Countable
 from ..frames.schema import Known
 from ..learners.fixed import fixed_again, fixed_network
 from ..model.arguments import check_tables
@@ -91,17 +93,24 @@ def _replaced(x: Graph, variable: Hashable, table: Array) -> Graph:
     return renewed(x, cpts=tuple(tables.values()), learned={}, recipe=recipe)
 
 
-def _as_tuples(values: Any) -> Any:
+def _as_tuples(values: object) -> object:
     return tuple(map(_as_tuples, values)) if isinstance(values, list) else values
 
 
 @record
 def table_again(
-    x: Model, dataset: Any, *, parameters: Step, variable: Hashable, table: Any, rng: Any = None
-) -> Any:
+    x: Model,
+    dataset: Countable,
+    *,
+    parameters: Step,
+    variable: Hashable,
+    table: ArrayLike,
+    rng: np.random.Generator | None = None,
+) -> Graph:
     """Estimate the parameters of a structure, and replace a table again."""
-    fitted, array = parameters(x, dataset, rng=rng), np.array(table)
-    if fitted.cpts[variable_number(fitted, variable)].shape != array.shape:
+    fitted: Graph = parameters(x, dataset, rng=rng)
+    array, tables = np.array(table, dtype=np.float64), dict(zip(x.variables, fitted.cpts or (), strict=True))
+    if tables[variable].shape != array.shape:
         raise ValueError(f"{shown(variable)} must have the parents of the given table")
     return _replaced(fitted, variable, array)
 
@@ -171,11 +180,12 @@ def _read_table(frame: pd.DataFrame, family: Family, levels: Known) -> Array:
         wanted = list(product(*[levels[parent] for parent in parents]))
         columns = _positions(frame.columns, wanted, f"columns {place}")
     table: Array = frame.to_numpy(dtype=np.float64)[np.ix_(rows, columns)]
-    wrong = ~((table >= 0).all(axis=0) & (np.abs(table.sum(axis=0) - 1) <= _ROUNDING))
+    sums: Array = table.sum(axis=0)
+    wrong: Mask = (table < 0).any(axis=0) | ~(np.abs(sums - 1) <= _ROUNDING)
     if wrong.any():
         raise ValueError(
             f"the table of {shown(variable)} must have columns of probabilities that sum to 1; got the sum "
-            f"{table[:, wrong][:, 0].sum():g}. Divide each column by its sum."
+            f"{sums[wrong][0]:g}. Divide each column by its sum."
         )
     return table.reshape([len(levels[v]) for v in family])
 

@@ -16,7 +16,7 @@ from ..base.messages import warn
 from ..frames.opening import InFull
 from ..frames.training import TrainingData, prepare_rows
 from ..metrics import METRICS
-from ..metrics.folds import Folds, draw_parts, fold_rows
+from ..metrics.folds import Folds, draw_folds, fold_rows
 from ..model.arguments import check_size
 from ..model.questions import is_semi_naive
 from ..model.recipes import Step, is_repeated
@@ -249,7 +249,7 @@ def joined_groups(
 def _deal(data: TrainingData, k: int, folds: Folds | None, rng: np.random.Generator) -> FoldedData:
     """Return the rows in the order of the folds; the given folds include rows without a class."""
     if folds is None:
-        drawn = draw_parts(data.codes[-1], data.levels[-1], data.weights, k, rng)
+        drawn = draw_folds(data.codes[-1], data.levels[-1], data.weights, k, rng)
         tests = [rows for rows, _ in drawn]
         units = [parts for _, parts in drawn if parts is not None]
         if units:  # A row in several folds becomes several rows that share its weight.

@@ -1,4 +1,4 @@
-"""Metrics of posteriors in two steps: sums over rows, which may lie in parts, then a value from the sums."""
+"""Metrics of posteriors in two steps: sums over rows, also of partitions, then a value from the sums."""
 
 from __future__ import annotations
 
@@ -134,11 +134,11 @@ class LabelMetric(AnyMetric):
     def sums_of(self, outcomes: Outcomes) -> Array:
         """Return the sums of correct and of known labels, or of rows, (2,)."""
         labels = outcomes.most_probable() if self.joint else np.array([*map(first_best, outcomes.logs)])
-        known = outcomes.actual >= 0
-        right = known & (labels == outcomes.actual)
-        gather = np.all if self.exact else np.sum
+        known: Mask = outcomes.actual >= 0
+        right: Mask = known & (labels == outcomes.actual)
         weights = np.ones(known.shape[1]) if outcomes.weights is None else outcomes.weights
-        return np.array([gather(right, axis=0) @ weights, gather(known, axis=0) @ weights])
+        counted = [np.all(mask, axis=0) if self.exact else np.sum(mask, axis=0) for mask in (right, known)]
+        return np.array([of_row @ weights for of_row in counted])
 
     def value_of(self, sums: Array) -> float:
         """Return the proportion, or NaN for 0 / 0."""
@@ -196,6 +196,13 @@ def bin_sums(probability: Array, right: Mask, ends: Array, weights: Array) -> Ar
     return _by_class(bins, len(ends) + 1, weights, weights * probability, weights * right)
 
 
+def bin_means(sums: Array) -> tuple[Array, Array, Array]:
+    """Return the weight, the mean probability and the proportion correct of each bin with rows."""
+    filled: Array = sums[:, sums[0, :] > 0]
+    rows = filled[0, :]
+    return rows, filled[1, :] / rows, filled[2, :] / rows
+
+
 def equal_ends(bins: int) -> Array:
     """Return the inner ends of intervals of equal width."""
     return np.arange(1, bins) / bins
@@ -220,14 +227,10 @@ def _right_by_class(logs: Array, actual: Codes, weights: Array) -> Array:
     return _by_class(actual, logs.shape[1], weights * (first_best(logs) == actual), weights)
 
 
-def _proportion(sums: Array) -> float:
-    return float(sums[0].sum() / sums[1].sum())
-
-
 def _mean_recall(sums: Array) -> float:
     """Mean over the classes with rows of the proportion that is correct."""
-    right, rows = sums[:, sums[1] > 0]
-    return float(np.mean(right / rows)) if len(rows) else np.nan
+    right, rows = sums[0, :], sums[1, :]
+    return float(np.mean(right[rows > 0] / rows[rows > 0])) if rows.any() else np.nan
 
 
 def _log_losses(logs: Array, actual: Codes, weights: Array) -> Array:
@@ -246,7 +249,8 @@ def _squared_shortfalls(logs: Array, actual: Codes, weights: Array) -> Array:
 
 
 def _mean(sums: Array) -> float:
-    return float(sums[0] / sums[1])
+    total, rows = sums.reshape(2, -1).sum(axis=1).tolist()
+    return total / rows if rows else np.nan
 
 
 def _root_mean(sums: Array) -> float:
@@ -261,8 +265,8 @@ def _top_bins(logs: Array, actual: Codes, weights: Array) -> Array:
 
 def calibration_error(sums: Array) -> float:
     """Mean over bins of |mean probability − proportion correct|, weighted by their rows."""
-    rows, probability, correct = sums
-    return float(np.abs(probability - correct).sum() / rows.sum())
+    rows, probabilities, shares = bin_means(sums)
+    return float(rows @ np.abs(probabilities - shares) / rows.sum())
 
 
 def calibration_noise(sums: Array) -> float:
@@ -271,9 +275,9 @@ def calibration_noise(sums: Array) -> float:
     In a bin of n rows with mean probability p, the number of correct rows X is then about binomial, and by de
     Moivre E|X − np| = 2m C(n, m) pᵐ (1 − p)ⁿ⁻ᵐ⁺¹, where m = ⌊np⌋ + 1.
     """
-    rows, probability, _ = sums[:, sums[0] > 0]
+    rows, probabilities, _ = bin_means(sums)
     n: Array = np.maximum(np.rint(rows), 1)
-    p: Array = np.minimum(probability / rows, 1.0)
+    p: Array = np.minimum(probabilities, 1.0)
     m: Array = np.minimum(np.floor(n * p) + 1, n)
     choices: Array = gammaln(n + 1) - gammaln(m + 1) - gammaln(n - m + 1)
     with np.errstate(divide="ignore"):
@@ -293,31 +297,31 @@ def _macro_mean(share: float, table: Array) -> float:
 
     It is the precision if the share is 0, the recall if it is 1, and F1 if it is ½.
     """
-    actual, predicted = table.sum(axis=1), table.sum(axis=0)
-    occurs, rows = actual + predicted > 0, share * actual + (1 - share) * predicted
-    found: Array = np.divide(np.diagonal(table), rows, out=np.zeros(len(rows)), where=rows > 0)
-    return float(np.mean(found[occurs])) if occurs.any() else np.nan
+    actual, predicted = _margins(table)
+    rows: Array = share * actual + (1 - share) * predicted
+    found = np.divide(np.diagonal(table), rows, out=np.zeros(len(rows)), where=rows > 0)
+    return float(np.mean(found[actual + predicted > 0])) if table.any() else np.nan
 
 
-def _kappa(table: Array) -> float:
-    """Agreement beyond that of independent labels with the same margins; 0 if both are constant."""
-    n: float = table.sum()
-    by_chance = float(table.sum(axis=0) @ table.sum(axis=1))
-    rest: float = n**2 - by_chance
+def _margins(table: Array) -> tuple[Array, Array]:
+    """Return the rows by actual class, and by predicted class."""
+    return table.sum(axis=1), table.sum(axis=0)
+
+
+def _beyond_chance(table: Array, *, is_kappa: bool) -> float:
+    """Agreement beyond that of independent labels with the same margins; 0 if labels do not vary.
+
+    Kappa divides it by its largest possible value. For the correlation of the indicators of actual and
+    predicted classes (MCC), the divisor is the geometric mean of those of the actual and predicted labels.
+    """
+    actual, predicted = _margins(table)
+    n, by_chance = float(table.sum()), float(actual @ predicted)
+    most = n**2 - by_chance
+    if not is_kappa:
+        most = float(np.sqrt((n**2 - actual @ actual) * (n**2 - predicted @ predicted)))
     if not n:
         return np.nan
-    return float((n * np.trace(table) - by_chance) / rest) if rest > 0 else 0.0
-
-
-def _mcc(table: Array) -> float:
-    """Correlation of the indicators of actual and predicted classes; 0 if one of them does not vary."""
-    actual, predicted = np.asarray(table.sum(axis=1)), np.asarray(table.sum(axis=0))
-    n = float(table.sum())
-    variances = float((n**2 - actual @ actual) * (n**2 - predicted @ predicted))
-    if not n:
-        return np.nan
-    covariance = float(n * np.trace(table) - actual @ predicted)
-    return covariance / float(np.sqrt(variances)) if variances > 0 else 0.0
+    return float(n * np.trace(table) - by_chance) / most if most > 0 else 0.0
 
 
 def _log_densities(logs: Array, actual: Codes, weights: Array) -> Array:
@@ -334,7 +338,7 @@ def _log_odds(logs: Array, actual: Codes, weights: Array) -> Array:
 def _auc(rows: Array) -> float:
     """Mean over classes, by their rows, of the area under the curve of one class against the others."""
     odds, actual, weights = rows[:, :-2], rows[:, -2].astype(np.intp), rows[:, -1]
-    [class_weights] = _by_class(actual, odds.shape[1], weights)
+    class_weights = np.bincount(actual, weights, odds.shape[1])
     ranked = np.flatnonzero((class_weights > 0) & (class_weights < class_weights.sum()))
     if not len(ranked):
         return np.nan
@@ -348,12 +352,12 @@ def _area(scores: Array, is_positive: Mask, weights: Array) -> float:
     with np.errstate(invalid="ignore"):
         rank = np.concatenate([[0], np.cumsum(np.diff(scores[order]) > TOLERANCE)])
     weights, is_positive = weights[order], is_positive[order]
-    positives, negatives = (np.bincount(rank, weights=weights * mask) for mask in (is_positive, ~is_positive))
+    positives, negatives = [np.bincount(rank, weights=weights * mask) for mask in (is_positive, ~is_positive)]
     below = np.cumsum(negatives) - negatives / 2  # ties count as 1/2
     return float(positives @ below / (positives.sum() * negatives.sum()))
 
 
-ACCURACY = Metric("accuracy", _right_by_class, _proportion)
+ACCURACY = Metric("accuracy", _right_by_class, _mean)
 
 METRICS = {
     metric.name: metric
@@ -368,8 +372,8 @@ METRICS = {
         Metric("f1", _confusion, partial(_macro_mean, 0.5)),
         Metric("precision", _confusion, partial(_macro_mean, 0.0)),
         Metric("recall", _confusion, partial(_macro_mean, 1.0)),
-        Metric("kappa", _confusion, _kappa),
-        Metric("mcc", _confusion, _mcc),
+        Metric("kappa", _confusion, partial(_beyond_chance, is_kappa=True)),
+        Metric("mcc", _confusion, partial(_beyond_chance, is_kappa=False)),
         Metric("loglik", _log_densities, _mean, needs_joint=True),
     )
 }

@@ -60,20 +60,18 @@ def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> Positions:
     array([0, 1, 0, 1])
     """
     codes, levels = encode_classes(y)
-    parts = draw_parts(codes, levels, None, k, check_rng(rng))
-    folds = np.empty(len(codes), dtype=np.intp)
-    for fold, (rows, _) in enumerate(parts):
-        folds[rows] = fold
-    return folds
+    check_k(k, len(codes))
+    warn_of_small_classes(np.bincount(codes), levels, k)
+    return shuffle_folds(codes, k, check_rng(rng))
 
 
-def encode_classes(y: ArrayLike) -> tuple[ArrayOf[Any], tuple[Any, ...]]:
+def encode_classes(y: ArrayLike) -> tuple[Codes, tuple[Hashable, ...]]:
     """Return the code of the class of each row, and the classes."""
     y = in_pandas(y)
     if isinstance(y, str | pd.DataFrame) or np.ndim(y) != 1:
         raise TypeError(f"y must be the class of each row; got {type(y).__name__}.")
     data = encode_frame(pd.Series(y).to_frame("y"), ["y"], argument="y")
-    codes: Codes = data.codes[0]
+    codes = data.codes[0, :]
     if codes.min(initial=0) < 0:
         raise ValueError(
             f"y must have a class in every row; {np.count_nonzero(codes < 0)} rows have no class. Drop them."
@@ -197,37 +195,40 @@ def split_weights(
         rows = np.repeat(np.arange(len(units)), units)
         cells = rows * k + shuffle_folds(codes[rows], k, rng)
         return np.bincount(cells, minlength=len(units) * k).reshape(-1, k)
-    parts, before = np.zeros((len(units), k), dtype=np.int64), 0
-    for code in np.unique(codes):
-        rows = np.nonzero(codes == code)[0]
-        left, total = units[rows], int(units[rows].sum())
+    tested, before = np.zeros((len(units), k), dtype=np.int64), 0
+    for code in np.unique(codes).tolist():
+        rows = np.flatnonzero(codes == code)
+        left: ArrayOf[np.int64] = units[rows]
+        total = int(left.sum())
         # Of 3 folds, 7 units of the first class go as 3, 2, 2, and 5 of the next, which begins with the fold
         # after the last unit, as 1, 2, 2: sums of 4, 4, 4.
         sizes = total // k + ((np.arange(k) - before) % k < total % k)
         for fold in range(k - 1):
-            parts[rows, fold] = rng.multivariate_hypergeometric(left, sizes[fold], method="marginals")
-            left = left - parts[rows, fold]
-        parts[rows, -1] = left
+            drawn = rng.multivariate_hypergeometric(left, sizes[fold], method="marginals")
+            tested[rows, fold] = drawn
+            left = left - drawn
+        tested[rows, -1] = left
         before += total
-    return parts
+    return tested
 
 
-def draw_parts(
+def draw_folds(
     codes: ArrayOf[Any], levels: Iterable[Hashable], weights: Array | None, k: int, rng: np.random.Generator
 ) -> list[tuple[Positions, Array | None]]:
-    """Draw stratified folds: the rows that each tests and, for whole weights, the parts of their weights."""
-    whole = weights is not None and not (weights % 1).any() and weights.sum() < 2**53
-    units = weights.astype(np.int64) if whole and weights is not None else None
+    """Draw stratified folds: the rows that each tests and, for whole weights, how many units of each row."""
+    units: ArrayOf[np.int64] | None = None
+    if weights is not None and not (weights % 1).any() and weights.sum() < 2**53:
+        units = weights.astype(np.int64)
     check_k(k, len(codes) if units is None else int(units.sum()))
     warn_of_small_classes(np.bincount(codes, units), levels, k)
     if units is None:
         folds = shuffle_folds(codes, k, rng)
         return [(np.nonzero(folds == fold)[0], None) for fold in range(k)]
-    parts = split_weights(codes, units, k, rng)
-    # Positions of weight 0 are tested, too, so that each row is predicted.
-    tested = (parts > 0) | ((units == 0)[:, None] & (np.arange(len(codes))[:, None] % k == np.arange(k)))
-    rows_of = [np.nonzero(column)[0] for column in tested.T]
-    return [(rows, parts[rows, fold].astype(np.float64)) for fold, rows in enumerate(rows_of)]
+    tested = split_weights(codes, units, k, rng)
+    # Rows of weight 0 are tested, too, in turns, so that each row is predicted.
+    turns: Positions = np.where(units == 0, np.arange(len(codes)) % k, -1)
+    rows_of = [np.flatnonzero((tested[:, fold] > 0) | (turns == fold)) for fold in range(k)]
+    return [(rows, tested[rows, fold].astype(np.float64)) for fold, rows in enumerate(rows_of)]
 
 
 def check_k(k: object, rows: int) -> None:
@@ -249,8 +250,8 @@ def split_rows(
     return list(pairs)
 
 
-def _is_pair(part: Any) -> bool:
-    return isinstance(part, tuple) and len(part) == 2 and np.ndim(part[0]) == np.ndim(part[1]) == 1
+def _is_pair(fold: object) -> bool:
+    return isinstance(fold, tuple) and len(fold) == 2 and np.ndim(fold[0]) == np.ndim(fold[1]) == 1
 
 
 def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> list[Positions]:
@@ -265,35 +266,35 @@ def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> li
                 f"folds must be the fold number of each of {rows} rows, or a list of arrays of rows to "
                 f"test; got an array of {numbers.dtype} with shape {numbers.shape}."
             )
-        tests: list[Positions] = [np.nonzero(numbers == fold)[0] for fold in np.unique(numbers)]
+        tests: list[Positions] = [np.flatnonzero(numbers == fold) for fold in np.unique(numbers)]
     else:
-        tests = [_check_rows(part, rows) for part in folds]
+        tests = [_check_rows(fold, rows) for fold in folds]
     if len(tests) < 2 and not (tests and len(tests[0]) < rows):
         raise ValueError(f"folds must contain at least 2 folds; got {len(tests)}.")
     return tests
 
 
-def _is_numbering(folds: Any) -> bool:
+def _is_numbering(folds: object) -> bool:
     if isinstance(folds, str | Mapping) or not isinstance(folds, Iterable) or getattr(folds, "ndim", 1) == 0:
         raise TypeError(
             f"folds must be an array of fold numbers or a list of arrays of rows to test; got {shown(folds)}."
         )
-    return isinstance(folds, pd.Series) or all(isinstance(part, int | np.generic) for part in folds)
+    return isinstance(folds, pd.Series) or all(isinstance(fold, int | np.generic) for fold in folds)
 
 
-def _check_rows(part: Any, rows: int) -> Positions:
-    if _is_pair(part):
+def _check_rows(fold: object, rows: int) -> Positions:
+    if _is_pair(fold):
         raise ValueError(
             "folds must be the rows to test in each fold; got pairs. Pass [test for _, test in folds]."
         )
-    test = np.asarray(part)
+    test = np.asarray(fold)
     if test.dtype == bool and test.shape == (rows,):
-        test = np.nonzero(test)[0]
+        test = np.flatnonzero(test)
     is_list = test.ndim == 1 and 0 < len(test) < rows and np.issubdtype(test.dtype, np.integer)
     if not is_list or test.min() < 0 or test.max() >= rows or len(np.unique(test)) < len(test):
         raise ValueError(
             f"folds must each be different row positions from 0 to {rows - 1}, at least one and not all; got "
-            f"{shown(part)}."
+            f"{shown(fold)}."
         )
     return test.astype(np.intp)
 
@@ -312,16 +313,16 @@ class HashedFolds:
         return self._folds_of(self._hash(frame))
 
     def split(self, frame: pd.DataFrame) -> ArrayOf[np.int64]:
-        """Return the part of the weight of each row that each fold tests, (rows, k)."""
+        """Return how many units of the weight of each row each fold tests, (rows, k)."""
         hashes, units = self._hash(frame), frame[self.weights].to_numpy(dtype=np.int64)
-        few = np.where(units <= _MOST_HASHED, units, 0)
+        few: ArrayOf[np.int64] = np.where(units <= _MOST_HASHED, units, 0)
         rows = np.repeat(np.arange(len(units)), few)
-        number = np.arange(len(rows)) - np.repeat(np.cumsum(few) - few, few)
-        folds = self._folds_of(hashes[rows] + number.astype(np.uint64) * np.uint64(_STEP))
-        parts = np.bincount(rows * self.k + folds, minlength=len(units) * self.k).reshape(-1, self.k)
+        unit: Positions = np.arange(len(rows)) - np.repeat(np.cumsum(few) - few, few)  # within its row
+        folds = self._folds_of(hashes[rows] + unit.astype(np.uint64) * np.uint64(_STEP))
+        tested = np.bincount(rows * self.k + folds, minlength=len(units) * self.k).reshape(-1, self.k)
         for row in np.flatnonzero(units > _MOST_HASHED):
-            parts[row] = check_rng(int(hashes[row])).multinomial(units[row], np.full(self.k, 1 / self.k))
-        return parts
+            tested[row] = check_rng(int(hashes[row])).multinomial(units[row], np.full(self.k, 1 / self.k))
+        return tested
 
     def _hash(self, frame: pd.DataFrame) -> ArrayOf[np.uint64]:
         rows = frame[list(self.columns)]
@@ -364,7 +365,7 @@ class GivenFolds:
 
 @dataclass(frozen=True)
 class FoldRows:
-    """The rows of parts, or parts of their weights, that a fold tests or, if not ``tested``, the rest."""
+    """The rows of partitions, or units of weights, that a fold tests or, if not ``tested``, the rest."""
 
     folds: HashedFolds | GivenFolds
     number: int
@@ -376,8 +377,9 @@ class FoldRows:
         return self.folds.columns
 
     def __call__(self, frame: pd.DataFrame) -> Mask | Array:
-        """Return whether each row is selected, or the part of its weight that is."""
+        """Return whether each row is selected, or how many units of its weight are."""
         if not isinstance(self.folds, HashedFolds) or self.folds.weights is None:
             return np.asarray((self.folds(frame) == self.number) == self.tested)
-        parts = self.folds.split(frame).astype(np.float64)
-        return parts[:, self.number] if self.tested else np.delete(parts, self.number, axis=1).sum(axis=1)
+        units: Array = self.folds.split(frame).astype(np.float64)
+        tested = units[:, self.number]
+        return tested if self.tested else units.sum(axis=1) - tested

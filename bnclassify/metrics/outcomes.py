@@ -91,12 +91,11 @@ class Outcomes:
 
     def of_target(self, position: int = 0) -> Outcome:
         """Return the outcome of one target variable, in the rows in which it is observed."""
-        known: Any = self.actual[position] >= 0
-        if known.all():
-            known = slice(None)
+        actual = self.actual[position, :]
+        known = slice(None) if (actual >= 0).all() else np.flatnonzero(actual >= 0)
         labelling = Labelling(self.levels[position], self.targets[position], self.index[known])
         weights = None if self.weights is None else self.weights[known]
-        return Outcome(self.logs[position][known], self.actual[position][known], labelling, weights)
+        return Outcome(self.logs[position][known], actual[known], labelling, weights)
 
 
 def outcomes_of(x: Model, rows: Dataset) -> Outcomes:
@@ -104,9 +103,7 @@ def outcomes_of(x: Model, rows: Dataset) -> Outcomes:
     n, levels = len(x.features), x.levels or ()
     check_size(len(rows), max(map(len, levels[n:])))
     data = encode_for(x, rows, x.features, "dataset")
-    placed: Any
     placed, codes = x.place(data)
-    actual = match(rows, x.targets, levels[n:])
-    logs = placed.log_marginals(codes)
-    given = actual, x.targets, levels[n:], rows.index, rows.weights
-    return Outcomes(logs, *given, lambda: placed.most_probable(codes))
+    several: Any = placed  # only models of several class variables are asked for combinations
+    given = match(rows, x.targets, levels[n:]), x.targets, levels[n:], rows.index, rows.weights
+    return Outcomes(placed.log_marginals(codes), *given, lambda: several.most_probable(codes))

@@ -13,19 +13,19 @@ from ..base.arrays import Array, Codes, blocks, log_normalize, log_sum_exp
 from ..base.immutable import record
 from ..base.messages import listed
 from ..frames.opening import InFull, InParts
-from ..frames.schema import Levels
-from ..frames.training import prepare
+from ..model.derived import forwarding
 from ..model.model import Model
-from ..model.recipes import Recipe, Rows, Step
+from ..model.recipes import Recipe, Step
 from ..network.elimination import first_of_many
-from .multidimensional import MOST_COMBINATIONS, Chain, MultiModel
+from .multidimensional import Chain, Chained
 
 _BLOCK_CELLS = 2**20
 
 
 @record
+@forwarding("features", "levels", "fitted", "trained_on")
 @dataclass(frozen=True, eq=False, repr=False)
-class ChainEnsemble(MultiModel):
+class ChainEnsemble(Chained):
     """An average of classifier chains, each with another order of the class variables.
 
     Posteriors are the means of those of the chains. `chain` learns the structure if it is given ``orders``,
@@ -51,9 +51,7 @@ class ChainEnsemble(MultiModel):
     [['mx_missile', 'crime'], ['crime', 'mx_missile'], ['crime', 'mx_missile']]
     """
 
-    is_chain = True
     is_average = True
-    no_joint = Chain.no_joint
 
     class_vars: tuple[Hashable, ...]
     members: tuple[Chain, ...]
@@ -61,34 +59,18 @@ class ChainEnsemble(MultiModel):
     learned: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "class_vars", tuple(self.class_vars))
-        object.__setattr__(self, "members", tuple(self.members))
+        super().__post_init__()
         if not self.members or not all(isinstance(member, Chain) for member in self.members):
             kinds = [type(member).__name__ for member in self.members]
             raise TypeError(f"members must be chains, at least one; got {listed(kinds)}.")
         for name in ("class_vars", "features", "levels", "fitted"):
             if any(getattr(member, name) != getattr(self.members[0], name) for member in self.members):
                 raise ValueError(f"members must have the same {name}. Learn all of them from the same data.")
-        super().__post_init__()
 
     @property
-    def features(self) -> tuple[Hashable, ...]:
-        """The features of the chains."""
-        return self.members[0].features
-
-    @property
-    def levels(self) -> Levels | None:
-        """The labels of the features, then of the class variables."""
-        return self.members[0].levels
-
-    @property
-    def fitted(self) -> bool:
-        """Whether the chains have parameters."""
-        return self.members[0].fitted
-
-    @property
-    def trained_on(self) -> Rows | None:
-        return self.members[0].trained_on
+    def basis(self) -> Chain:
+        """The first chain, which has the features, levels and training rows of all."""
+        return self.members[0]
 
     def arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         raise TypeError(
@@ -101,7 +83,7 @@ class ChainEnsemble(MultiModel):
         return [_log_mean([log_normalize(logs) for logs in own]) for own in zip(*found, strict=True)]
 
     def most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
-        if greedy or prod(self.class_cards) > MOST_COMBINATIONS:
+        if self.is_followed(greedy):
             tried = [member.most_probable(codes, greedy=True) for member in self.members]
             best = first_of_many(np.stack([self.log_posterior_at(codes, own) for own in tried], axis=1))
             return np.stack(tried)[best, :, np.arange(codes.shape[1])].T
@@ -118,25 +100,16 @@ class ChainEnsemble(MultiModel):
         self, dataset: InFull | InParts, step: Step, fit: Callable[[Model, Any], Model]
     ) -> ChainEnsemble:
         recipe = self.recipe and replace(self.recipe, parameters=step)
-        data = self._rows(dataset)
+        data = self.prepared(dataset)
         return replace(self, members=tuple([m.fit_by(data, step, fit) for m in self.members]), recipe=recipe)
 
     def update_by(self, dataset: InFull | InParts, update: Callable[[Model, Any], Model]) -> ChainEnsemble:
-        data = self._rows(dataset)
+        data = self.prepared(dataset)
         return replace(self, members=tuple([member.update_by(data, update) for member in self.members]))
-
-    def each(self, function: Callable[..., Any], *others: Any) -> ChainEnsemble:
-        parts = zip(self.members, *[other.members for other in others], strict=True)
-        return replace(self, members=tuple([member.each(function, *rest) for member, *rest in parts]))
 
     @property
     def settings(self) -> dict[str, Any]:
         return {**super().settings, "orders": tuple([member.order for member in self.members])}
-
-    def _rows(self, dataset: InFull | InParts) -> Any:
-        """Return the training rows of all chains."""
-        known = None if self.levels is None else self.levels_by_name
-        return prepare(dataset, self.class_vars, self.features, known=known)
 
 
 def _log_mean(logs: list[Array]) -> Array:

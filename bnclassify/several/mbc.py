@@ -9,11 +9,11 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, blocks, first_best, log
+from ..base.arrays import Array, Codes, Mask, Positions, blocks, first_best, log
 from ..base.immutable import PROBABILITY, bounded, cached_property, record
 from ..base.messages import listed, shown
 from ..counts.contingency import count_families
@@ -43,8 +43,8 @@ from ..network.priors import Prior, tabulate
 from .multidimensional import MOST_COMBINATIONS, MultiModel
 
 
-def _terms_of(network: Any) -> Sequence[Factor]:
-    """Return the log tables of a network (`MBC`), and the empty table of a class with a single label."""
+def _terms_of(network: MBC) -> Sequence[Factor]:
+    """Return the log tables of a network, and the empty table of a class with a single label."""
     pairs = zip(network.scopes, network.cpts or (), strict=True)
     return [
         *[Factor(scope, log(table)[..., None, None]) for scope, table in pairs],
@@ -133,6 +133,11 @@ def _best_of_all(members: Sequence[Sequence[Factor]], codes: Codes, cards: Seque
 class Bridged(MultiModel):
     """Base of models with tables over features and classes, whose `members` are networks."""
 
+    if TYPE_CHECKING:
+
+        @property
+        def members(self) -> tuple[MBC, ...]: ...
+
     @cached_property
     def _terms(self) -> list[Sequence[Factor]]:
         return [_terms_of(member) for member in self.members]
@@ -146,9 +151,9 @@ class Bridged(MultiModel):
 
     def log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
         evidence = self.log_joint_at(codes, _unknown(codes, self.class_cards))
-        possible = evidence > -np.inf
+        possible: Mask = evidence > -np.inf
         logs = self.log_joint_at(codes, labels) - np.where(possible, evidence, 0.0)
-        return np.where(possible, logs, -np.log(prod(self.class_cards)))
+        return np.where(possible, logs, -float(np.log(prod(self.class_cards))))
 
     def most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
         return _best_labels(self._terms, codes, self.class_cards)
@@ -199,7 +204,6 @@ class MBC(Bridged, Graph):
     learned: Mapping[str, Any] = field(default_factory=dict)
 
     def _check_graph(self) -> None:
-        object.__setattr__(self, "class_vars", tuple(self.class_vars))
         _check_bridged(self.class_vars, self.families)
 
     @cached_property
@@ -274,13 +278,12 @@ class MAODE(Bridged):
     learned: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "class_vars", tuple(self.class_vars))
+        super().__post_init__()
         if (self.cpts is None) != (self.class_cpts is None):
             raise ValueError("cpts and class_cpts must be given together.")
         m = len(self.class_vars)
         if self.class_cpts is not None and len(self.class_cpts) != m * m:
             raise ValueError(f"class_cpts must be {m * m} tables; got {len(self.class_cpts)}.")
-        super().__post_init__()
         _ = self.members  # each member checks its families and tables
 
     @cached_property
@@ -297,9 +300,9 @@ class MAODE(Bridged):
     def members(self) -> tuple[MBC, ...]:
         """The networks, in the order of the class variables."""
         m, members = len(self.class_vars), []
-        for start in range(0, m * m, m):
-            families = (*self.families, *self.class_families[start : start + m])
-            cpts = None if self.cpts is None else (*self.cpts, *(self.class_cpts or ())[start : start + m])
+        for own in (slice(start, start + m) for start in range(0, m * m, m)):
+            families = (*self.families, *self.class_families[own])
+            cpts = None if self.cpts is None else (*self.cpts, *(self.class_cpts or ())[own])
             members.append(MBC(self.class_vars, families, self.levels, cpts, self.recipe))
         return tuple(members)
 

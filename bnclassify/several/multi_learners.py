@@ -210,7 +210,7 @@ def _families(data: Learnable, parents: Sequence[Parents]) -> tuple[Family, ...]
 def _choose_class_parents(
     data: Learnable, progress: bool | None, *, score: str, max_parents: int, ess: float = 1
 ) -> list[Parents]:
-    """Return the class parents of each feature with the largest gain over no parents, by column number."""
+    """Return the class parents of each feature with the largest gain over no parents, by column position."""
     n, m = len(data.features), len(data.targets)
     warn_of_fractions(data, score)
     scores = LocalScores(data, score, ess)
@@ -320,33 +320,32 @@ def chain(
     function = find_learner(learner, "learner")
     check_arguments(function, options, "dag_args", supplied=("class_var", "dataset"))
     data = prepare(dataset, names, named_by="class_vars")
-    draws = "rng" in parameters_of(function)
 
-    def learn(order: tuple[Hashable, ...]) -> Chain:
-        step = Step(
-            "chain", chain_again, {"learner": learner, "order": order, "dag_args": options}, draws=draws
-        )
-        return Chain(names, _learn_links(data, order, function, options), Recipe(names, step))
+    def recipe(**of_order: Any) -> Recipe:
+        settings = {"learner": learner, **of_order, "dag_args": options}
+        return Recipe(names, Step("chain", chain_again, settings, draws="rng" in parameters_of(function)))
 
-    chains = [*map(learn, chain_orders)]
+    chains = [
+        Chain(names, _learn_links(data, own, function, options), recipe(order=own)) for own in chain_orders
+    ]
     if orders is None:
         return chains[0]
-    settings = {"learner": learner, "orders": chain_orders, "dag_args": options}
-    step = Step("chain", chain_again, settings, draws=draws)
-    return ChainEnsemble(names, tuple(chains), Recipe(names, step))
+    return ChainEnsemble(names, tuple(chains), recipe(orders=chain_orders))
 
 
-def _check_orders(names: tuple[Hashable, ...], orders: Any, rng: Seed) -> tuple[tuple[Hashable, ...], ...]:
+def _check_orders(
+    names: tuple[Hashable, ...], orders: int | Sequence[Sequence[Hashable]], rng: Seed
+) -> tuple[tuple[Hashable, ...], ...]:
     """Return the orders of chains, drawn if only their number is given, or raise."""
-    if isinstance(orders, Integral):
+    if isinstance(orders, int | Integral):
         generator, n = check_rng(rng), Whole(least=1, most=_MOST_ORDERS).check("orders", orders)
         drawn = [generator.permutation(len(names)).tolist() for _ in range(n - 1)]
-        return (names, *[tuple([names[i] for i in each]) for each in drawn])
+        return (names, *[tuple([names[i] for i in order]) for order in drawn])
     Instance(Sequence, "a number of chains, or a list of orders").check("orders", orders)
-    checked = tuple([Names().check("order", each) for each in orders])
-    for order, each in zip(orders, checked, strict=True):
-        if set(each) != set(names):
-            raise ValueError(must_be("order", "a list of all class variables", order))
+    checked = tuple([Names().check("order", order) for order in orders])
+    for order in checked:
+        if set(order) != set(names):
+            raise ValueError(must_be("order", "a list of all class variables", list(order)))
     if not checked:
         raise ValueError("orders must have at least one order; got none. Pass a number of chains.")
     return checked

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 import pandas as pd
@@ -36,6 +37,10 @@ class MultiModel(Model):
 
     one_class = False
     is_chain = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "class_vars", tuple(self.class_vars))
+        super().__post_init__()
 
     @property
     def class_var(self) -> NoReturn:
@@ -94,9 +99,7 @@ class MultiModel(Model):
             raise ValueError(f"x must not have a class variable called {shown(_PROBABILITY)}. Rename it.")
         levels = dict(zip(self.features, self.levels or (), strict=False))
         data = open_rows(newdata).encode(Columns(levels, levels, named_by="newdata"))
-        codes: Codes = np.empty((0, len(data)), dtype=np.int8)
-        if levels:
-            codes = match(data, self.features, tuple(levels.values()), unseen=unseen)
+        codes = match(data, self.features, tuple(levels.values()), unseen=unseen)
         if joint:
             best = self.most_probable(codes, greedy=greedy)
             labels = self._label_frame(best, data.index)
@@ -108,10 +111,10 @@ class MultiModel(Model):
             return self._posterior_frame(marginals, data.index)
         return self._label_frame([first_best(logs) for logs in marginals], data.index)
 
-    def _label_frame(self, codes: Sequence[Codes] | Codes, index: pd.Index[Any]) -> pd.DataFrame:
+    def _label_frame(self, codes: Iterable[Codes], index: pd.Index[Any]) -> pd.DataFrame:
         """Return labels from codes, with one categorical column per class variable."""
-        parts = zip(self.class_levels, self.class_vars, codes, strict=True)
-        series = [Labelling(labels, name, index).labels(own_codes) for labels, name, own_codes in parts]
+        columns = zip(self.class_levels, self.class_vars, codes, strict=True)
+        series = [Labelling(labels, name, index).labels(own_codes) for labels, name, own_codes in columns]
         names = pd.Index(list(self.class_vars), tupleize_cols=False)
         return pd.DataFrame(dict(enumerate(series)), index=index).set_axis(names, axis="columns")
 
@@ -119,9 +122,8 @@ class MultiModel(Model):
         """Return posteriors, one column per class variable and label."""
         named = zip(self.class_vars, self.class_levels, strict=True)
         pairs = [(name, label) for name, labels in named for label in labels]
-        columns = pd.MultiIndex.from_arrays(
-            [pd.Index(list(part), dtype=object, tupleize_cols=False) for part in zip(*pairs, strict=True)]
-        )
+        levels = [pd.Index(list(own), dtype=object, tupleize_cols=False) for own in zip(*pairs, strict=True)]
+        columns = pd.MultiIndex.from_arrays(levels)
         posteriors = np.hstack([np.exp(log_normalize(logs)) for logs in marginals])
         return pd.DataFrame(posteriors, index=index, columns=columns)
 
@@ -166,9 +168,36 @@ class ClassView(Model):
         return self.basis.log_marginals(codes)[self.basis.class_vars.index(self.class_var)]
 
 
+class Chained(MultiModel):
+    """Base of a chain and of an average of chains, its `members`."""
+
+    is_chain = True
+    no_joint = (
+        "a chain does not define a joint distribution with the features, because each of its members has a "
+        "separate one; use predict, cloglik or cv"
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "members", tuple(self.members))
+        super().__post_init__()
+
+    def is_followed(self, greedy: bool) -> bool:
+        """Whether labels are chosen one by one, if requested or if there are too many combinations."""
+        return greedy or prod(self.class_cards) > MOST_COMBINATIONS
+
+    def each(self, function: Callable[..., Model], *others: Any) -> Self:
+        alike = zip(self.members, *[other.members for other in others], strict=True)
+        return replace(self, members=tuple([member.each(function, *rest) for member, *rest in alike]))
+
+    def prepared(self, dataset: InFull | InParts) -> Learnable:
+        """Return the training rows of all members."""
+        known = None if self.levels is None else self.levels_by_name
+        return prepare(dataset, self.class_vars, self.features, known=known)
+
+
 @record
 @dataclass(frozen=True, eq=False, repr=False)
-class Chain(MultiModel):
+class Chain(Chained):
     """A probabilistic classifier chain: P(classes | features) = Π P(class | features, earlier classes).
 
     `chain` learns the structure, `lp` the parameters. It does not define a distribution of the features.
@@ -194,22 +223,14 @@ class Chain(MultiModel):
     ['mx_missile', 'crime']
     """
 
-    is_chain = True
-    no_joint = (
-        "a chain does not define a joint distribution with the features, because each of its members has a "
-        "separate one; use predict, cloglik or cv"
-    )
-
     class_vars: tuple[Hashable, ...]
     members: tuple[Model, ...]
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "class_vars", tuple(self.class_vars))
-        object.__setattr__(self, "members", tuple(self.members))
-        _check_links(self.class_vars, self.members)
         super().__post_init__()
+        _check_links(self.class_vars, self.members)
 
     @cached_property
     def order(self) -> tuple[Hashable, ...]:
@@ -225,11 +246,9 @@ class Chain(MultiModel):
     @cached_property
     def levels(self) -> Levels | None:
         """The labels of the features, then of the class variables."""
-        known: dict[Hashable, tuple[Hashable, ...]] = {}
-        for member in self.members:
-            if member.levels is None:
-                return None
-            known |= member.levels_by_name
+        if any(member.levels is None for member in self.members):
+            return None
+        known = ChainMap(*[member.levels_by_name for member in self.members])
         return tuple([known[name] for name in self.variables])
 
     @property
@@ -239,13 +258,13 @@ class Chain(MultiModel):
 
     @property
     def trained_on(self) -> Rows | None:
-        parts = [member.trained_on for member in self.members]
-        known = {member.class_var: rows for member, rows in zip(self.members, parts, strict=True) if rows}
+        trained = {member.class_var: member.trained_on for member in self.members}
+        known = [rows for rows in [trained[name] for name in self.class_vars] if rows is not None]
         if len(known) < len(self.members):
             return None
-        incomplete = dict.fromkeys(name for rows in known.values() for name in rows.incomplete)
-        classes = tuple([part for name in self.class_vars for part in known[name].classes])
-        return Rows(max(rows.size for rows in known.values()), classes, tuple(incomplete))
+        incomplete = dict.fromkeys(name for rows in known for name in rows.incomplete)
+        classes = tuple([weights for rows in known for weights in rows.classes])
+        return Rows(max(rows.size for rows in known), classes, tuple(incomplete))
 
     def arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         raise TypeError(
@@ -254,7 +273,7 @@ class Chain(MultiModel):
         )
 
     def log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
-        if greedy or prod(self.class_cards) > MOST_COMBINATIONS:
+        if self.is_followed(greedy):
             return _follow(self, codes)[0]
         results: list[Array] = [np.empty((codes.shape[1], card)) for card in self.class_cards]
         for rows, logs in _try_all(self, codes):
@@ -264,7 +283,7 @@ class Chain(MultiModel):
         return results
 
     def most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
-        if greedy or prod(self.class_cards) > MOST_COMBINATIONS:
+        if self.is_followed(greedy):
             return _follow(self, codes)[1]
         labels = np.empty((len(self.class_vars), codes.shape[1]), dtype=np.intp)
         for rows, joint in _try_all(self, codes):
@@ -274,8 +293,8 @@ class Chain(MultiModel):
 
     def joint(self, codes: Codes) -> Array:
         """Return ln P(labels | features) of all combinations of labels, (rows, combinations)."""
-        parts = [joint.reshape(len(joint), -1) for _, joint in _try_all(self, codes)]
-        return np.concatenate(parts) if parts else np.empty((0, prod(self.class_cards)))
+        found = [joint.reshape(len(joint), -1) for _, joint in _try_all(self, codes)]
+        return np.concatenate([np.empty((0, prod(self.class_cards))), *found])
 
     def log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
         given = zip(_follow(self, codes, labels)[0], labels.astype(np.intp), strict=True)
@@ -288,18 +307,13 @@ class Chain(MultiModel):
     def update_by(self, dataset: InFull | InParts, update: Callable[[Model, Any], Model]) -> Chain:
         return replace(self, members=tuple(map(update, self.members, self._rows(dataset))))
 
-    def each(self, function: Callable[..., Any], *others: Any) -> Chain:
-        parts = zip(self.members, *[other.members for other in others], strict=True)
-        return replace(self, members=tuple([member.each(function, *rest) for member, *rest in parts]))
-
     @property
     def settings(self) -> dict[str, Any]:
         return {**super().settings, "order": self.order}
 
     def _rows(self, dataset: InFull | InParts) -> Iterator[Learnable]:
         """Yield the training rows of each member, which have its class."""
-        known = None if self.levels is None else self.levels_by_name
-        data = prepare(dataset, self.class_vars, self.features, known=known)
+        data = self.prepared(dataset)
         for member in self.members:
             yield prepare(data.select(member.variables), member.targets, warns=False)
 

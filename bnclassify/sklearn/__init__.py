@@ -1,8 +1,8 @@
 """Classifiers for scikit-learn."""
 
 try:
-    from .estimators import BNCClassifier
-    from .outputs import BNCMultiClassifier
+    from .classifier import BNCClassifier
+    from .multi_classifier import BNCMultiClassifier
     from .transformers import MDLPDiscretizer, RareLevelMerger
 except ImportError as error:
     raise ImportError(

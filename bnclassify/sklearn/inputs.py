@@ -8,8 +8,9 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..base.arrays import ArrayOf
 from ..base.calls import check_arguments
 from ..base.checks import Instance, OneOf, Seed, Unseen
 from ..base.messages import listed, needs_rows, warn
@@ -73,7 +74,7 @@ class CategoricalInput(BaseEstimator):
                 raise ValueError(f"X must be a table with rows and columns; got shape {frame.shape}.")
         else:
             checks = {"reset": reset, "ensure_all_finite": "allow-nan", "ensure_min_samples": int(reset)}
-            array = validate_data(self, X, dtype=None, **checks)
+            array: ArrayOf[Any] = validate_data(self, X, dtype=None, **checks)
             if array.dtype.kind == "U" and not hasattr(X, "dtype"):  # NumPy converted NaN to the text "nan"
                 array = validate_data(self, X, dtype=object, **checks)
             frame = pd.DataFrame(array)
@@ -88,6 +89,11 @@ class CategoricalInput(BaseEstimator):
         if any(new is not old for new, old in zip(columns, arrays, strict=True)):
             frame = pd.DataFrame(dict(enumerate(columns)))
         return frame.set_axis(list(self._names), axis="columns")
+
+    def _rows(self, X: Any) -> pd.DataFrame:
+        """Return rows to predict, with columns as in `fit`, or raise before `fit`."""
+        check_is_fitted(self, "model_")
+        return self._frame(X)
 
     def _without_numbers(self, columns: list[ArrayLike]) -> list[ArrayLike]:
         """Return columns with missing values in place of numbers where the training data have text.
@@ -114,10 +120,12 @@ def _as_integers(column: ArrayLike) -> ArrayLike:
     """Return whole numbers of type float, which encoders return, as integers."""
     if pd.api.types.infer_dtype(column, skipna=True) not in ("floating", "mixed-integer-float"):
         return column
-    is_float = isinstance(column, np.ndarray) and column.dtype == np.float64
-    numbers: Any = column if is_float else pd.Series(column).to_numpy(dtype=float, na_value=np.nan)
-    whole = (numbers == np.round(numbers)) & (np.abs(numbers) < 2**53)  # larger floats skip some integers
-    return pd.Series(numbers).astype("Int64").array if (whole | np.isnan(numbers)).all() else column
+    numbers = pd.Series(column).to_numpy(dtype=np.float64, na_value=np.nan)
+    known = numbers[~np.isnan(numbers)]
+    is_whole = (known == np.round(known)).all() and np.abs(known).max(
+        initial=0
+    ) < 2**53  # then floats skip some
+    return pd.Series(numbers).astype("Int64").array if is_whole else column
 
 
 def draw_seed(random_state: Seed | np.random.RandomState) -> Seed:
@@ -127,7 +135,7 @@ def draw_seed(random_state: Seed | np.random.RandomState) -> Seed:
     return random_state
 
 
-def as_labels(y: Any) -> Any:
+def as_labels(y: Any) -> ArrayLike:
     """Return labels as an array of NumPy, or raise for missing, multiple or mixed labels."""
     _, *columns = getattr(y, "shape", None) or (0,)
     if columns and columns[0] > 1:

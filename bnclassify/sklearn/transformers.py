@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -47,6 +48,7 @@ class _Columns(OneToOneFeatureMixin, TransformerMixin, CategoricalInput):
         """Return a new frame of the changed columns, or the same frame if no column changes."""
 
 
+@dataclass(eq=False, repr=False)
 class MDLPDiscretizer(_Columns):
     """Discretize all columns at cut points that depend on the class, as a transformer of scikit-learn.
 
@@ -80,10 +82,10 @@ class MDLPDiscretizer(_Columns):
     1  (12.78, inf)  (0.975, 1.295]
     """
 
-    def __init__(self, method: Cutting = "mdlp", *, bins: int = 5, encode: str = "ordinal") -> None:
-        self.method = method
-        self.bins = bins
-        self.encode = encode
+    method: Cutting = "mdlp"
+    _: KW_ONLY
+    bins: int = 5
+    encode: str = "ordinal"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -135,6 +137,7 @@ class MDLPDiscretizer(_Columns):
         return pd.DataFrame(codes, frame.index).replace(-1.0, np.nan)
 
 
+@dataclass(eq=False, repr=False)
 class RareLevelMerger(_Columns):
     """Merge the rare levels of categorical columns into one, as a transformer of scikit-learn.
 
@@ -164,9 +167,9 @@ class RareLevelMerger(_Columns):
     ['Bari', 'other', 'other']
     """
 
-    def __init__(self, min_count: int = 10, *, label: str = "other") -> None:
-        self.min_count = min_count
-        self.label = label
+    min_count: int = 10
+    _: KW_ONLY
+    label: str = "other"
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
         """Learn which levels are rare.

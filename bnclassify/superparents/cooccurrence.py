@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -27,8 +26,9 @@ from ..counts.contingency import (
 from ..counts.pairs import count_pairs
 from ..frames.dataset import Countable, Dataset
 from ..frames.schema import Schema
+from .look_up import spans_of
 
-_Part = tuple["Cooccurrence", Positions, Positions]
+_Source = tuple["Cooccurrence", Positions, Positions]
 
 MAX_BYTES = 8 * MAX_CELLS
 """Maximum memory of tables of counts, 1 GiB."""
@@ -61,7 +61,7 @@ class Cooccurrence(Immutable):
     @cached_property
     def spans(self) -> tuple[slice, ...]:
         """The slice of the levels of each feature."""
-        return tuple([slice(start, end) for start, end in pairwise(accumulate((0, *self.cards)))])
+        return spans_of(self.cards)
 
     @cached_property
     def pair_rows(self) -> Array:
@@ -80,14 +80,12 @@ class Cooccurrence(Immutable):
     def recoded(self, recodings: Sequence[Recoding]) -> Cooccurrence:
         """Return the counts for other levels of the features and then of the class."""
         *features, of_class = recodings
-        starts = accumulate([card for _, card in features], initial=0)
-        positions = [start + codes for start, (codes, _) in zip(starts, features, strict=False)]
         cards = tuple([card for _, card in features])
-        of_level = Recoding(np.concatenate([np.empty(0, dtype=np.intp), *positions]), sum(cards))
+        levels = [span.start + codes for span, (codes, _) in zip(spans_of(cards), features, strict=True)]
+        of_level = Recoding(np.concatenate([np.empty(0, dtype=np.intp), *levels]), sum(cards))
         classes, single = recoded(self.classes, [of_class]), recoded(self.single, [of_level, of_class])
-        pairs = np.empty((0, of_class.card, 0))
-        if len(self.pairs):
-            pairs = recoded(self.pairs, [of_level, of_class, of_level])
+        no_pairs = np.empty((0, of_class.card, 0))
+        pairs = recoded(self.pairs, [of_level, of_class, of_level]) if len(self.pairs) else no_pairs
         both = Cooccurrence(cards, classes, single, pairs)
         return _add_triples(both, [(self, of_level.codes, of_class.codes)])
 
@@ -95,18 +93,22 @@ class Cooccurrence(Immutable):
         """Return which levels are counted together in the rows with a level."""
         # Of features a (levels 0, 1), b (2, 3) and c (4, 5, 6, 7), let level 0 occur with 2, 4 and 5. Of each
         # feature, one column stands for all absent levels: kept = [2, 3, 4, 5, 6], and 7 has the column of 6.
-        own = self.feature == self.feature[level]
-        occurs = self.pairs[level].any(axis=0) & ~own
+        own: Mask = self.feature == self.feature[level]
+        occurs: Mask = self.occurs_with(level) & ~own
         absent = np.flatnonzero(~occurs & ~own)
         features, first = np.unique(self.feature[absent], return_index=True)
-        kept: Mask = occurs.copy()
+        kept = occurs.copy()
         kept[absent[first]] = True
         columns = np.where(kept, np.cumsum(kept) - 1, -1)
         stand_in = np.full(len(self.cards), -1)
         stand_in[features] = columns[absent[first]]
         columns[absent] = stand_in[self.feature[absent]]
-        later = self.feature > self.feature[level]
+        later: Mask = self.feature > self.feature[level]
         return Beside(level, np.flatnonzero(kept), columns, np.flatnonzero(occurs & later))
+
+    def occurs_with(self, level: int) -> Mask:
+        """Return which levels occur together with a level, itself included."""
+        return np.asarray(self.pairs[level, :].any(axis=0))
 
     @property
     def has_triples(self) -> bool:
@@ -125,14 +127,14 @@ class Cooccurrence(Immutable):
         if len(features) == 2:
             return np.asarray(self.pairs[spans[0], :, spans[1]].transpose(0, 2, 1), dtype=np.float64)
         table = np.zeros((*[self.cards[f] for f in features], len(self.classes)))
-        order = np.argsort(features)
-        first, second, third = (spans[i] for i in order)
+        order = sorted(range(3), key=features.__getitem__)
+        first, second, third = [spans[i] for i in order]
         for level, cells in enumerate(self.triples[first], first.start):
             beside = self.beside(level)
             here: Mask = (beside.owners >= second.start) & (beside.owners < second.stop)
-            owners = beside.owners[here] - second.start
-            counts = cells[here][..., beside.columns[third]].transpose(0, 2, 1)
-            table.transpose(*order, 3)[level - first.start, owners] = counts
+            owners: Positions = beside.owners[here] - second.start
+            counts: Counts = cells[here][..., beside.columns[third]]
+            table.transpose(*order, 3)[level - first.start, owners] = counts.transpose(0, 2, 1)
         return table
 
 
@@ -213,19 +215,19 @@ def _rows_within(data: Dataset, both: Cooccurrence, beside: Beside) -> Dataset:
     return replace(rows, schema=Schema(names, levels), codes=coded)
 
 
-def _add_triples(both: Cooccurrence, parts: Sequence[_Part]) -> Cooccurrence:
-    """Add the triples of parts, laid out again, as further levels may occur together."""
-    if not any(counts.triples for counts, *_ in parts):
+def _add_triples(both: Cooccurrence, sources: Sequence[_Source]) -> Cooccurrence:
+    """Add the triples of other counts, laid out again, as further levels may occur together."""
+    if not any(counts.triples for counts, *_ in sources):
         return both
     triples = []
     for beside in map(both.beside, range(len(both.feature))):
         total = np.zeros((len(beside.owners), len(both.classes), len(beside.kept)))
-        for counts, levels, classes in parts:
+        for counts, levels, classes in sources:
             for level in np.flatnonzero(levels == beside.level).tolist():
-                part = counts.beside(level)
-                rows = np.searchsorted(beside.owners, levels[part.owners])
-                occurs = counts.pairs[level].any(axis=0)[part.kept]
-                columns = beside.columns[levels[part.kept[occurs]]]
+                own = counts.beside(level)
+                rows = np.searchsorted(beside.owners, levels[own.owners])
+                occurs = counts.occurs_with(level)[own.kept]
+                columns: Positions = beside.columns[levels[own.kept[occurs]]]
                 total[np.ix_(rows, classes, columns)] += counts.triples[level][..., occurs]
         triples.append(narrow(total))
     return replace(both, triples=tuple(triples))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from typing import Any, Literal
 
@@ -27,7 +28,8 @@ from ..network.families import Family
 from ..network.priors import Dirichlet, MEstimate, Prior
 from ..recipe.tables import LeftOut
 from .cooccurrence import Cooccurrence, count_cooccurrence
-from .row_groups import Estimators, choice_of_members, left_out_joint, log_joint
+from .look_up import by_blocks
+from .members import Estimators, choice_of_members, left_out_joint, mean_joint
 
 
 @record
@@ -123,10 +125,10 @@ class ANDE(Average):
     @cached_property
     def _estimators(self) -> Estimators:
         """The estimators that predict, of a fitted model."""
-        counts, prior, is_weighted = self.counts, self.prior, self.weighting is not None
-        assert counts is not None
-        assert prior is not None
-        return Estimators(counts, prior, self.n, self.min_count, self.subsumption, is_weighted)
+        assert self.counts is not None
+        assert self.prior is not None
+        options = self.n, self.min_count, self.subsumption, self.weighting is not None
+        return Estimators(self.counts, self.prior, *options)
 
     @property
     def superparents(self) -> tuple[tuple[int, ...], ...]:
@@ -174,11 +176,6 @@ class ANDE(Average):
             shares[list(superparents)] += weight / max(1, len(superparents))
         return shares
 
-    @property
-    def _most_counted(self) -> int:
-        """The largest number of levels that are counted together."""
-        return max(self.n + 1, 1 if self.subsumption is None else 2)
-
     def estimate(self, data: Countable, prior: Prior) -> ANDE:
         if not isinstance(prior, Dirichlet | MEstimate):
             raise TypeError(
@@ -188,7 +185,7 @@ class ANDE(Average):
         return estimated(self, data, prior)
 
     def count_all(self, data: Countable, prior: Prior) -> tuple[Cooccurrence]:
-        return (count_cooccurrence(data, self._most_counted),)
+        return (count_cooccurrence(data, max(self.n + 1, 1 if self.subsumption is None else 2)),)
 
     def tally(self) -> Tally:
         return super().tally() if self.learned else Tally((self.counts,), self.prior)
@@ -196,7 +193,9 @@ class ANDE(Average):
     def tabulate(self, tally: Tally) -> ANDE:
         return replace(self, counts=tally.counts[0], prior=tally.prior, learned={})
 
-    def recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any) -> Any:
+    def recoded(
+        self, counts: tuple[Cooccurrence], recodings: Mapping[Hashable, Recoding], before: Model
+    ) -> tuple[Cooccurrence]:
         return (counts[0].recoded([recodings[name] for name in self.variables]),)
 
     @property
@@ -208,7 +207,7 @@ class ANDE(Average):
         Model.check_em(self)
 
     def log_joint(self, codes: Codes) -> Array:
-        return log_joint(self._estimators, codes)
+        return by_blocks(partial(mean_joint, self._estimators), codes, len(self.known_levels[-1]))
 
     def formula(self) -> Formula:
         if self.n > 1 or self.subsumption is not None:

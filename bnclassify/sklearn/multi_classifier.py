@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, MultiOutputMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, validate_data
 
 from ..base.arrays import Array, ArrayOf
 from ..base.calls import parameters_of, showing_progress
@@ -30,6 +31,7 @@ _LEARNERS: dict[str, Callable[..., Model]] = {"chain": chain, "maode": maode, "m
 _METHODS = ("quantile", "width")
 
 
+@dataclass(eq=False, repr=False)
 class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
     """A classifier of several class variables as an estimator of scikit-learn.
 
@@ -89,32 +91,18 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
     0.76
     """
 
-    def __init__(
-        self,
-        learner: str | Callable[..., Model] = "chain",
-        smooth: float = 1,
-        *,
-        dag_args: Mapping[str, Any] | None = None,
-        lp_args: Mapping[str, Any] | None = None,
-        discretize: Cutting | None = "quantile",
-        bins: int = 4,
-        joint: bool = False,
-        handle_unknown: Unseen = "missing",
-        random_state: Seed | np.random.RandomState = None,
-        n_jobs: int | None = None,
-        verbose: bool | None = None,
-    ) -> None:
-        self.learner = learner
-        self.smooth = smooth
-        self.dag_args = dag_args
-        self.lp_args = lp_args
-        self.discretize = discretize
-        self.bins = bins
-        self.joint = joint
-        self.handle_unknown = handle_unknown
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    learner: str | Callable[..., Model] = "chain"
+    smooth: float = 1
+    _: KW_ONLY
+    dag_args: Mapping[str, Any] | None = None
+    lp_args: Mapping[str, Any] | None = None
+    discretize: Cutting | None = "quantile"
+    bins: int = 4
+    joint: bool = False
+    handle_unknown: Unseen = "missing"
+    random_state: Seed | np.random.RandomState = None
+    n_jobs: int | None = None
+    verbose: bool | None = None
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: pd.DataFrame | ArrayLike) -> Self:
         """Learn structure and parameters.
@@ -160,15 +148,13 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
 
     def _lp_args(self) -> Mapping[str, Any]:
         """Return the arguments of `lp`, by default with weights for a chain of naive Bayes models."""
-        if self.lp_args is None:
-            is_default = self.learner == "chain" and not self.dag_args and self.smooth > 0
-            return {"held_out": "weights"} if is_default else {}
-        return self.lp_args
+        is_default = self.lp_args is None and self.learner == "chain" and not self.dag_args
+        return {"held_out": "weights"} if is_default and self.smooth > 0 else self.lp_args or {}
 
     def predict(self, X: pd.DataFrame | ArrayLike) -> ArrayOf[Any]:
         """Predict the labels of each row, with one column per class variable."""
-        check_is_fitted(self, "model_")
-        predicted = predict(self.model_, self._cut(X), unseen=self.handle_unknown, joint=self.joint)
+        frame = self._cut(X)
+        predicted = predict(self.model_, frame, unseen=self.handle_unknown, joint=self.joint)
         pairs = zip(self._classes(), predicted.items(), strict=True)
         labels = [levels[column.cat.codes] for levels, (_, column) in pairs]
         return np.array(labels, dtype=np.result_type(*labels)).T if self.n_outputs_ > 1 else labels[0]
@@ -178,11 +164,11 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
 
         The columns of an array are those of ``classes_``.
         """
-        check_is_fitted(self, "model_")
-        shares = predict(self.model_, self._cut(X), prob=True, unseen=self.handle_unknown).to_numpy()
+        frame = self._cut(X)
+        shares = predict(self.model_, frame, prob=True, unseen=self.handle_unknown).to_numpy()
         ends = np.cumsum([len(levels) for levels in self._classes()])
-        parts = np.split(shares, ends[:-1].tolist(), axis=1)
-        return parts if self.n_outputs_ > 1 else parts[0]
+        by_class = np.split(shares, ends[:-1].tolist(), axis=1)
+        return by_class if self.n_outputs_ > 1 else by_class[0]
 
     def score(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:
         """Return the share of rows, weighted by ``sample_weight``, in which all labels are correct."""
@@ -205,11 +191,11 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         return learner
 
     def _cut(self, X: Any) -> pd.DataFrame:
-        frame = self._frame(X)
+        frame = self._rows(X)
         return frame if self.discretizer_ is None else self.discretizer_(frame)
 
 
-def _as_values(y: Any) -> Any:
+def _as_values(y: object) -> object:
     """Return labels as an array of NumPy, or raise an error for missing labels."""
     values = y.to_numpy() if hasattr(y, "to_numpy") else y
     missing = 0 if y is None else np.count_nonzero(pd.isna(np.asarray(values, dtype=object)))
@@ -218,7 +204,7 @@ def _as_values(y: Any) -> Any:
     return values
 
 
-def _as_columns(values: Any, y: Any) -> pd.DataFrame:
+def _as_columns(values: object, y: object) -> pd.DataFrame:
     """Return labels as a data frame with one column per class variable, with the given names."""
     table = np.asarray(values)
     labels = pd.DataFrame(table if table.ndim > 1 else table[:, None])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import Any
 
 import numpy as np
 
@@ -17,10 +16,9 @@ from ..network.priors import PseudoCounts
 from ..network.weighting import hide_implied, implied_values
 from ..recipe.tables import LeftOut
 from .cooccurrence import Cooccurrence
+from .look_up import LookUp, number_levels, spans_of
 
-_ROWS = 2**14
 _ROWS_LEFT_OUT = 2**13
-_BLOCK_CELLS = 2**16
 _RARE = 1e-6  # smaller probabilities are excluded from weights, as in WAODE
 _ROUNDING = 1e-14  # information below this is a rounding error
 
@@ -111,6 +109,11 @@ class MemberTables:
         tables[every, :, self.own_level] = joint
         return np.concatenate([log(tables), np.zeros((*joint.shape, 1))], axis=2).transpose(0, 2, 1).copy()
 
+    @cached_property
+    def look_up(self) -> LookUp:
+        """The logs, to be added up over the features of rows."""
+        return LookUp(self.logs, spans_of(np.bincount(self.feature, minlength=len(self.x.counts.cards))))
+
 
 @dataclass(frozen=True, eq=False)
 class MemberBlock:
@@ -132,21 +135,15 @@ class MemberBlock:
         """Whether each member is used in each row, (members, rows)."""
         return self.superparent_index >= 0
 
+    def weigh(self, weights: Array) -> Array:
+        """Return the weight of each member, given those of features as superparents."""
+        no_superparent = np.ones(1)
+        return weights[self.superparents].sum(axis=1) if self.superparents.shape[1] else no_superparent
+
     def log_joint(self, log_weights: Array) -> Array:
         """Return the log of the weighted sum of the joints of the members, (rows, classes)."""
-        _, width, n_classes = self.tables.logs.shape
-        entries = self.tables.logs.reshape(-1, n_classes)
-        columns = np.where(self.levels < 0, width - 1, self.levels)
-        result = np.empty((self.levels.shape[1], n_classes))
-        for rows in blocks(len(result), _BLOCK_CELLS, len(log_weights) * n_classes):
-            first = self.superparent_index[:, rows].astype(np.intp) * width
-            logs = np.zeros((*first.shape, n_classes)) + log_weights[:, None, None]
-            buffer = np.empty_like(logs)
-            for column in columns[:, rows]:
-                logs += entries.take(first + column, axis=0, mode="clip", out=buffer)
-            np.copyto(logs, -np.inf, where=(first < 0)[..., None])
-            result[rows] = log_sum_exp(logs, axis=0)
-        return result
+        look_up = self.tables.look_up
+        return look_up.total(look_up.columns(self.levels), self.superparent_index, log_weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,48 +161,29 @@ class RowGroup:
     weights: Array
     total_weight: Array
 
-    def log_weights(self, block: MemberBlock) -> Array:
-        """Return the log weights of the members of a block."""
-        return log(_member_weights(self.weights, block))
 
+def mean_joint(
+    x: Estimators, codes: Codes, joint_of: Callable[[RowGroup, MemberBlock, Array], Array] | None = None
+) -> Array:
+    """Return the log of the mean joint of the members that are used in each row, (rows, classes).
 
-def _member_weights(weights: Array, block: MemberBlock) -> Array:
-    return weights[block.superparents].sum(axis=1) if block.superparents.shape[1] else np.ones(1)
-
-
-def log_joint(x: Estimators, codes: Codes) -> Array:
-    """Return the log of the mean joint of the members that are used in each row, (rows, classes)."""
-    result = np.empty((codes.shape[1], len(x.counts.classes)))
-    for rows in blocks(len(result), _ROWS):
-        result[rows] = _mean_joint(x, _joint_of_block, codes[:, rows])
-    return result
-
-
-def _joint_of_block(group: RowGroup, block: MemberBlock) -> Array:
-    return block.log_joint(group.log_weights(block))
-
-
-def _mean_joint(x: Estimators, log_joint: Callable[[RowGroup, MemberBlock], Array], codes: Codes) -> Array:
-    """Return the log of the mean joint of rows, given a function that returns the sum over a block."""
+    ``joint_of`` returns the log of the sum over a block of members with given log weights.
+    """
     result = np.empty((codes.shape[1], len(x.counts.classes)))
     for group in row_groups(x, codes):
         total = np.full((len(group.rows), result.shape[1]), -np.inf)
         for block in member_blocks(x, group.n, group.levels):
-            total[block.rows] = np.logaddexp(total[block.rows], log_joint(group, block))
+            weights = log(block.weigh(group.weights))
+            logs = joint_of(group, block, weights) if joint_of else block.log_joint(weights)
+            total[block.rows] = np.logaddexp(total[block.rows], logs)
         result[group.rows] = total - np.log(group.total_weight)[:, None]
     return result
 
 
-def number_levels(codes: Codes, cards: Sequence[int]) -> Codes:
-    """Number the levels of rows among the levels of all features; -1 stays."""
-    starts = np.cumsum([0, *cards], dtype=np.int32)[:-1]
-    return np.where(codes < 0, -1, codes + starts[:, None])
-
-
 def row_groups(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
     """Group rows by the number of superparents: n, or fewer if no member can be used, down to 0."""
-    levels = number_levels(codes, x.counts.cards)
-    remaining = number_levels(hide_implied(codes, x.counts.cards, x.implications), x.counts.cards)
+    levels = number_levels(codes, x.counts.spans)
+    remaining = number_levels(hide_implied(codes, x.counts.cards, x.implications), x.counts.spans)
     equal_weights = np.ones(len(levels))
     rows = np.arange(levels.shape[1])
     for n in range(x.n, 0, -1):
@@ -225,7 +203,7 @@ def _total_weight(x: Estimators, n: int, levels: Codes, weights: Array) -> Array
     total = np.zeros(levels.shape[1])
     for block in member_blocks(x, n, levels):
         # one by one, so that the sum of a row does not depend on the other rows
-        total[block.rows] += reduce(np.add, _member_weights(weights, block)[:, None] * block.takes_part)
+        total[block.rows] += reduce(np.add, block.weigh(weights)[:, None] * block.takes_part)
     return total
 
 
@@ -251,12 +229,12 @@ def _pair_members(x: Estimators, level: int, rows: Positions, levels: Codes) -> 
     """Return the members with a superparent of this level and a later one."""
     counts = x.counts
     beside = counts.beside(level)
-    own, partner = counts.feature[level], counts.feature[beside.owners]
+    own, partner = int(counts.feature[level]), counts.feature[beside.owners]
     partners = np.unique(partner)
     pairs = np.stack([np.full(len(partner), own), partner], axis=1)
     own_level = beside.columns[beside.owners]
     tables = MemberTables(x, counts.triples[level], counts.feature[beside.kept], own_level, pairs)
-    frequent: Mask = counts.pairs[level][:, beside.owners].sum(axis=0) >= x.min_count - TOLERANCE
+    frequent: Mask = counts.pairs[level, :, beside.owners].sum(axis=1) >= x.min_count - TOLERANCE
     position = np.full(len(counts.feature) + 1, -1)
     position[beside.owners[frequent]] = np.flatnonzero(frequent)
     columns = np.append(beside.columns, -1)[levels]
@@ -266,10 +244,10 @@ def _pair_members(x: Estimators, level: int, rows: Positions, levels: Codes) -> 
 
 def choice_of_members(x: Estimators) -> Choice:
     """Return the formula of estimators with up to one superparent, by weight, then with equal weights."""
-    spans, [logs] = x.counts.spans, x.naive.logs
+    spans, logs = x.counts.spans, x.naive.logs[0, :, :]
     naive = [Table(j, (j,), padded(logs[span])) for j, span in enumerate(spans)]
-    of_class = Table(-1, (), logs[len(x.counts.feature)])
-    options: list[Any] = [Sum((*naive, of_class), marginalizes=False)]
+    of_class = Table(-1, (), logs[len(x.counts.feature), :])
+    options: list[Sum | Mixture] = [Sum((*naive, of_class), marginalizes=False)]
     if x.n and spans:
         members = [_member_formula(x, i) for i in range(len(spans))]
         options.insert(0, Mixture(tuple(members), np.zeros(len(members))))
@@ -294,21 +272,23 @@ def _member_formula(x: Estimators, i: int) -> Sum:
 def left_out_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:
     """Return the log joint of training rows, (rows, classes), each estimated from all other rows."""
     result = np.empty((codes.shape[1], len(x.counts.classes)))
-    for share in np.unique(left_out.shares).tolist():
+    for share in map(float, np.unique(left_out.shares)):
         # N − share ≥ limit is N ≥ limit + share, and all counts of a row's own values include the row.
         limit = None if x.subsumption is None else x.subsumption + share
         stricter = replace(x, min_count=x.min_count + share, subsumption=limit)
-        rows = np.nonzero(left_out.shares == share)[0]
+        rows = np.flatnonzero(left_out.shares == share)
         for block in (rows[some] for some in blocks(len(rows), _ROWS_LEFT_OUT)):
             classes = left_out.classes[block].astype(np.intp)
             without = partial(_joint_without_rows, classes, share)
-            result[block] = _mean_joint(stricter, without, codes[:, block])
+            result[block] = mean_joint(stricter, codes[:, block], without)
     return result
 
 
-def _joint_without_rows(classes: Positions, share: float, group: RowGroup, block: MemberBlock) -> Array:
+def _joint_without_rows(
+    classes: Positions, share: float, group: RowGroup, block: MemberBlock, weights: Array
+) -> Array:
     """Return the log joint of the members of a block, (rows, classes), each row excluded from its counts."""
-    labels, weights = classes[group.rows[block.rows]], group.log_weights(block)
+    labels: Positions = classes[group.rows[block.rows]]
     pseudo, before = block.tables.denominators(block.superparents)
     # The denominator of an unused member is arbitrary.
     after = np.where(before > share, before - share, 1.0)
@@ -324,17 +304,18 @@ def _own_class(
 ) -> Array:
     """Return the log joint of each row and its own class by each member, (members, rows)."""
     tables, cards = block.tables, np.array(block.tables.x.counts.cards)
-    index = np.maximum(block.superparent_index, 0).astype(np.intp)
+    index: Positions = np.maximum(block.superparent_index, 0).astype(np.intp)
     own_counts = tables.counts[index, classes, tables.own_level[index]] - share + pseudo[:, None]
     result = np.log(np.where(block.takes_part, own_counts, 1.0) / denominators[:, None])
-    starts = np.flatnonzero(np.diff(tables.feature, prepend=-1))
-    totals = np.add.reduceat(tables.counts, starts, axis=-1, dtype=np.float64)
+    features, starts = np.unique(tables.feature, return_index=True)
+    totals: Array = np.add.reduceat(tables.counts, starts, axis=-1, dtype=np.float64)
     pseudo = np.zeros(cards.shape) + tables.x.prior.per_cell(cards, 1)
-    for column, f in enumerate(tables.feature[starts].tolist()):
+    for column, f in enumerate(map(int, features)):
         if f < len(cards):
-            levels: Positions = block.levels[f].astype(np.intp)
-            is_child = block.takes_part & (levels >= 0) & ~(block.superparents == f).any(axis=1)[:, None]
-            cell = tables.counts[index, classes, np.maximum(levels, 0)] - share + pseudo[f]
-            total = totals[index, classes, column] - share + cards[f] * pseudo[f]
+            levels: Positions = block.levels[f, :].astype(np.intp)
+            is_superparent: Mask = np.any(block.superparents == f, axis=1, keepdims=True)
+            is_child: Mask = block.takes_part & (levels >= 0) & ~is_superparent
+            cell: Array = tables.counts[index, classes, np.maximum(levels, 0)] - share + pseudo[f]
+            total: Array = totals[index, classes, column] - share + cards[f] * pseudo[f]
             result += np.log(np.where(is_child, cell, 1.0) / np.where(is_child, total, 1.0))
     return result

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -38,6 +38,9 @@ from ..recipe.default import STEPS, cuts
 from ..recipe.prior import PRIORS
 from .inputs import CategoricalInput, as_labels, class_name, draw_seed
 
+_PREPARATION = ("discretize", "bins", "min_count", "missing_level")
+"""The arguments of `bnc` that prepare raw data."""
+
 _MOST_ROWS = 200
 """Number of training rows from which importances are computed."""
 
@@ -59,8 +62,7 @@ def _arguments_of(x: Model) -> dict[str, Any]:
     dag_args, steps = dict(step.settings), {"discretize": None, "missing_level": None}
     learner: Any = step.name if step.name in LEARNERS else step.function
     if step.function is relearn_raw:  # with the preparation of raw data
-        names = ("discretize", "bins", "min_count", "missing_level")
-        steps = {name: step.settings[name] for name in names}
+        steps = {name: step.settings[name] for name in _PREPARATION}
         learner, dag_args = step.settings["learner"], dict(step.settings["dag_args"])
         held_out_args = dict(lp_args.get("held_out_args", {}))
         ranked = held_out_args.pop("parents", False)
@@ -71,15 +73,15 @@ def _arguments_of(x: Model) -> dict[str, Any]:
     if isinstance(dag_args.get("parents"), tuple):  # of anb
         dag_args["parents"] = dict(dag_args["parents"])
     smooth = lp_args.pop("smooth", None)
-    return {
-        "learner": learner,
-        "dag_args": dag_args or None,
-        **steps,
-        "smooth": smooth,
-        "lp_args": lp_args or None,
-    }
+    arguments = {"dag_args": dag_args or None, "lp_args": lp_args or None}
+    return {"learner": learner, "smooth": smooth, **arguments, **steps}
 
 
+def _are_text(labels: Iterable[Hashable]) -> bool:
+    return all(isinstance(label, str) for label in labels)
+
+
+@dataclass(eq=False, repr=False)
 class BNCClassifier(ClassifierMixin, CategoricalInput):
     """A Bayesian network classifier as an estimator of scikit-learn.
 
@@ -179,46 +181,25 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     {'learner': 'tan_cl', 'smooth': 0.1}
     """
 
-    def __init__(
-        self,
-        learner: Learner | Callable[..., Model] = "kdb_gain",
-        smooth: float | None = None,
-        *,
-        dag_args: Mapping[str, Any] | None = None,
-        lp_args: Mapping[str, Any] | None = None,
-        discretize: AnyCutting | Literal["auto"] | None = "auto",
-        bins: int = 5,
-        min_count: int | None = None,
-        missing_level: bool | Sequence[Hashable] | Literal["auto"] | None = "auto",
-        handle_unknown: Unseen = "missing",
-        prior: Mapping[Any, float] | pd.Series[Any] | None = None,
-        costs: pd.DataFrame | None = None,
-        additive: bool = False,
-        interval: bool = False,
-        draws: int = 20,
-        weights_are: Meaning | None = None,
-        random_state: Seed | np.random.RandomState = None,
-        n_jobs: int | None = None,
-        verbose: bool | None = None,
-    ) -> None:
-        self.learner = learner
-        self.smooth = smooth
-        self.dag_args = dag_args
-        self.lp_args = lp_args
-        self.discretize = discretize
-        self.bins = bins
-        self.min_count = min_count
-        self.missing_level = missing_level
-        self.handle_unknown = handle_unknown
-        self.prior = prior
-        self.costs = costs
-        self.additive = additive
-        self.interval = interval
-        self.draws = draws
-        self.weights_are = weights_are
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    learner: Learner | Callable[..., Model] = "kdb_gain"
+    smooth: float | None = None
+    _: KW_ONLY
+    dag_args: Mapping[str, Any] | None = None
+    lp_args: Mapping[str, Any] | None = None
+    discretize: AnyCutting | Literal["auto"] | None = "auto"
+    bins: int = 5
+    min_count: int | None = None
+    missing_level: bool | Sequence[Hashable] | Literal["auto"] | None = "auto"
+    handle_unknown: Unseen = "missing"
+    prior: Mapping[Any, float] | pd.Series[Any] | None = None
+    costs: pd.DataFrame | None = None
+    additive: bool = False
+    interval: bool = False
+    draws: int = 20
+    weights_are: Meaning | None = None
+    random_state: Seed | np.random.RandomState = None
+    n_jobs: int | None = None
+    verbose: bool | None = None
 
     @classmethod
     def from_model(cls, x: Model) -> Self:
@@ -263,11 +244,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         numeric = () if x.discretizer is None else x.discretizer.columns
         texts = [name for name in x.features if name not in numeric and name not in x.densities]
         self._names, self.n_features_in_ = names, len(names)
-        self._are_text = [
-            name in texts and all(isinstance(label, str) for label in x.levels_by_name[name])
-            for name in names
-        ]
-        if all(isinstance(name, str) for name in names):
+        self._are_text = [name in texts and _are_text(x.levels_by_name[name]) for name in names]
+        if _are_text(names):
             self.feature_names_in_ = np.array(names, dtype=object)
         self.classes_, self.model_ = np.unique(np.array(x.known_levels[-1])), x
         self.discretizer_ = x.discretizer
@@ -317,7 +295,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             If `X` contains the class, and as `bnc`.
         """
         learner, X, y = self._find_learner(), in_pandas(X), in_pandas(y)
-        labels = validate_data(self, y=as_labels(y))
+        labels: ArrayOf[Any] = validate_data(self, y=as_labels(y))
         check_classification_targets(labels)
         frame = self._frame(X, reset=True)
         check_consistent_length(frame, labels, groups)
@@ -374,22 +352,19 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     def predict(self, X: pd.DataFrame | ArrayLike) -> ArrayOf[Any]:
         """Predict the class of each row, as labels in ``classes_``; the first of tied labels."""
-        check_is_fitted(self, "model_")
-        frame, unseen = self._frame(X), self.handle_unknown
+        frame, unseen = self._rows(X), self.handle_unknown
         labels = predict(self.model_, frame, unseen=unseen, prior=self.prior, costs=self.costs)
         return self.classes_[np.argsort(self._places)[labels.cat.codes]]
 
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Predict the posterior probabilities of the classes, with columns as in ``classes_``."""
-        check_is_fitted(self, "model_")
-        frame, unseen = self._frame(X), self.handle_unknown
+        frame, unseen = self._rows(X), self.handle_unknown
         shares = predict(self.model_, frame, prob=True, unseen=unseen, prior=self.prior).to_numpy()
         return shares[:, self._places]
 
     def predict_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Predict the logs of the posterior probabilities, including probabilities too small for a float."""
-        check_is_fitted(self, "model_")
-        frame, unseen = self._frame(X), self.handle_unknown
+        frame, unseen = self._rows(X), self.handle_unknown
         logs = weigh_classes(self.model_, frame, unseen=unseen, prior=self.prior)[0]
         return log_normalize(logs)[:, self._places]
 
@@ -399,9 +374,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         Missing features are marginalized over. Models without a joint distribution, such as those of the
         default recipe, raise a TypeError; with ``smooth=1``, networks and their averages have one.
         """
-        check_is_fitted(self, "model_")
+        frame = self._rows(X)
         model = check_joint(self.model_, "predict_joint_log_proba")
-        logs = weigh_classes(model, self._frame(X), unseen=self.handle_unknown)[0]
+        logs = weigh_classes(model, frame, unseen=self.handle_unknown)[0]
         if self.prior is not None:
             labels = model.known_levels[-1]
             logs = logs + log_prior_ratio(model.class_prior(), check_prior(self.prior, labels), labels)
@@ -419,7 +394,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         numeric = columns_of((self.lp_args or {}).get("numbers"))
         learner, given = self._find_learner(), {"smooth": self.smooth, **(self.lp_args or {})}
         chosen = any(given.get(name) not in (None, False) for name in PRIORS)
-        method: Any = self.discretize
+        method = self.discretize
         if method == "auto" and chosen:
             method = None if numeric else cuts(learner)
         return Preparing(method, self.bins, self.min_count, self.missing_level, numeric)
@@ -464,10 +439,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         defaults = {"kdbk": 4} if learner in (kdb_mi, kdb_gain) and PRIORS.keys() & lp_args else {}
         drawn = rng if "rng" in parameters_of(learner) else {}
         dag_args = {**defaults, **drawn, **(self.dag_args or {})}
-        steps = preparing._asdict()
-        for name in ("numeric", "is_default"):  # determined by bnc
-            steps.pop(name)
-        options: dict[str, Any] = {"additive": self.additive, "interval": self.interval, "draws": self.draws}
+        options = {name: getattr(preparing, name) for name in _PREPARATION}
+        options |= {name: getattr(self, name) for name in ("additive", "interval", "draws")}
         given = None if self.additive and learner is kdb_gain else learner
         with showing_progress(self.verbose, "verbose"), using_jobs(self.n_jobs):
-            return bnc(given, target, data, dag_args=dag_args, **options, **steps, **{**rng, **lp_args})
+            return bnc(given, target, data, dag_args=dag_args, **options, **{**rng, **lp_args})

@@ -1,0 +1,93 @@
+"""Bootstrap samples of rows in memory, and of partitioned data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from ..base.arrays import Array
+from ..frames.dataset import Dataset
+from ..frames.partitions import Partitions
+from ..frames.reading import Reading
+from ..frames.training import TrainingData
+
+Sampled = TrainingData | Partitions
+
+
+def bootstrap(data: Sampled) -> Callable[[np.random.Generator], Sampled]:
+    """Return a function that draws a bootstrap sample of units; fractional weights stay with drawn rows."""
+    if isinstance(data, Partitions):
+        len(data)  # which reports rows without a class
+        columns = data.reading.columns
+        sizes: Counter[int] = data.source.reduce(_Sizes(_Blocks(columns), data.reading), _total, columns)
+        return partial(_draw_parts, data, sizes)
+    return partial(_draw_rows, data)
+
+
+def _draw_rows(data: TrainingData, rng: np.random.Generator) -> TrainingData:
+    weights = _drawn(len(data), data.weights, None, rng)
+    rows = np.nonzero(weights)[0]
+    return replace(data.taken(rows), weights=weights[rows], with_unknown=None)
+
+
+def _draw_parts(data: Partitions, sizes: Counter[int], rng: np.random.Generator) -> Partitions:
+    """Draw the number of units of each block of rows; the units of a block are the same in each pass."""
+    total = sum(sizes.values())
+    drawn = rng.multinomial(total, [size / total for size in sizes.values()]).tolist()
+    seed = int(rng.integers(2**63))
+    return data.reread(draw=_Blocks(data.reading.columns, seed, dict(zip(sizes, drawn, strict=True))))
+
+
+def _drawn(rows: int, weights: Array | None, units: int | None, rng: np.random.Generator) -> Array:
+    """Return the frequency of each row in the sample, times its weight if it is a fraction."""
+    if weights is None or (weights % 1).any():
+        drawn = np.bincount(rng.integers(rows, size=rows if units is None else units), minlength=rows)
+        return drawn.astype(np.float64) if weights is None else drawn * weights
+    total = int(weights.sum())
+    return rng.multinomial(total if units is None else units, weights / total).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """Draws units from the rows of a block, identified by a hash of its values and index."""
+
+    columns: tuple[Hashable, ...]
+    seed: int = 0
+    units: Mapping[int, int] = field(default_factory=dict)
+
+    def key(self, frame: pd.DataFrame) -> int:
+        """Return the hash of a block of rows."""
+        return int(pd.util.hash_pandas_object(frame[list(self.columns)]).sum())
+
+    def __call__(self, frame: pd.DataFrame, data: Dataset) -> Dataset:
+        """Return the rows drawn from a block."""
+        key = self.key(frame)
+        units = self.units.get(key, 0)
+        if not units:
+            return data.taken(np.empty(0, dtype=np.intp))
+        rng = np.random.default_rng([self.seed, key])
+        weights = _drawn(len(data), data.weights, units, rng)
+        return replace(data, weights=weights).taken(weights > 0)
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """Counts the units of each block, called by workers."""
+
+    blocks: _Blocks
+    reading: Reading
+
+    def __call__(self, frame: pd.DataFrame) -> Counter[int]:
+        data, _ = self.reading(frame)
+        is_fraction = data.weights is not None and (data.weights % 1).any()
+        size = len(data) if is_fraction else round(data.size)
+        return Counter({self.blocks.key(frame): size} if size else {})
+
+
+def _total(sizes: Sequence[Counter[int]]) -> Counter[int]:
+    return sum(sizes, Counter())
