@@ -252,7 +252,9 @@ def _write_card(
     """Return the statement; ``names`` are those of the columns of the result."""
     query = Query()
     pairs = [
-        (scope, table) for scope, table in zip(card.term_scopes(), card._points, strict=True) if table.any()
+        (scope, table)
+        for scope, table in zip(card.term_scopes(), card.feature_points, strict=True)
+        if table.any()
     ]
     used = sorted({i for scope, _ in pairs for i in scope})
     found = [_clean(query, scorer.columns[i]) for i in used]

@@ -241,7 +241,7 @@ def plot_nomogram(card: Scorecard, *, row: InFull | Row | None = None, ax: Axes 
 
 def _scales(x: Scorecard, codes: Codes | None) -> tuple[list[_Scale], str]:
     """Return all scales, and the title."""
-    most, table = int(x.points["points"].max()) or 1, x._written
+    most, table = int(x.points["points"].max()) or 1, x.written_points
     hidden = table["value"].eq(MISSING) | table["given"].astype(str).str.endswith(f" = {MISSING}")
     numbers, known = _round_numbers(0, most), dict[Any, str]()
     scales = [_Scale("points", [n / most for n in numbers], list(map(str, numbers)), None, (0, 1))]
@@ -254,13 +254,13 @@ def _scales(x: Scorecard, codes: Codes | None) -> tuple[list[_Scale], str]:
             x.features.index(name),
             rows.astype({"value": str}).groupby("points")["value"].agg(", ".join),
         )
-        mark = None if codes is None or given != known.get(i, "") else int(x._points_at(codes)[i, 0]) / most
+        mark = None if codes is None or given != known.get(i, "") else int(x.points_at(codes)[i, 0]) / most
         title = f"{name} if {given}" if given else str(name)
         scales.append(_Scale(title, (texts.index / most).tolist(), texts.tolist(), mark))
     totals, title = x.probabilities["total"].to_numpy(), f"points for {x.class_var} = {x.target}"
     low, wide, at = int(totals[0]), float(np.ptp(totals)) or 1.0, None
     if codes is not None:
-        total = x.start + int(x._points_at(codes).sum())
+        total = x.start + int(x.points_at(codes).sum())
         share = x.probabilities["probability"][int(np.searchsorted(totals, total))]
         title = f"{x.class_var} = {x.target}: total {total:,}, probability {chance(float(share))}"
         at = (total - low) / wide
