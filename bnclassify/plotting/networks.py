@@ -115,7 +115,7 @@ def plot(
     x: Model,
     *,
     row: InFull | Row | None = None,
-    target: Any = None,
+    target: Hashable | None = None,
     against: Any = None,
     unseen: Unseen = "error",
     interactions: bool = False,
@@ -185,15 +185,14 @@ def plot(
     compares = not (target is None and against is None)
     if (Flag().check("distributions", distributions) or row is None) and compares:
         raise ValueError("row must be given, and distributions False, with target or against.")
-    explains = row is not None and not distributions
-    drawn = sketch(model, class_arcs, note_colors=not explains)
+    drawn = sketch(model, class_arcs, note_colors=row is None or distributions)
     if strength is not None:
         drawn = _weigh(drawn, check_strength(strength))
     labels: dict[tuple[Hashable, Hashable], Node] = {}
     if distributions:
         nodes, lines = _distributions(model, row, unseen)
         lines = [*lines, *drawn.notes]
-    elif explains:
+    elif row is not None:
         explanation = explain_row(model, row, target, against, unseen, interactions)
         nodes, lines = explained(explanation)
         labels, notes = joint_effects(explanation, drawn.arcs)
@@ -341,23 +340,22 @@ def _fill(
         picture.edge(number[tail], number[head], **style | labels.get((tail, head), {}))
 
 
-def _distributions(x: Model, row: object, unseen: str) -> tuple[dict[Hashable, Node], list[str]]:
+def _distributions(x: Model, row: InFull | Row | None, unseen: str) -> tuple[dict[Hashable, Node], list[str]]:
     """Return the nodes of a picture of distributions, and its caption."""
     labels = values(check_joint(x, "distributions"))
     if x.numeric:
         raise TypeError(f"distributions requires a model of categories; got the numbers {listed(x.numeric)}.")
     check_unseen(unseen)
-    evidence: dict[Hashable, Any] = {}
+    known: dict[Hashable, int] = {}
     if row is not None:
-        levels = tuple([labels[v] for v in x.features])
-        codes = match(read_one(x, row)[1], x.features, levels, unseen=unseen)
-        feature_codes = zip(x.features, levels, codes[:, 0].tolist(), strict=True)
-        evidence = {v: labels_of[code] for v, labels_of, code in feature_codes if code >= 0}
-    written = {v: x.written_levels(v) for v in x.variables}
-    nodes = {
-        v: observed(v, written[v][labels[v].index(evidence[v])])
-        if v in evidence
-        else distributed(v, written[v], list(query(x, v, evidence).to_numpy()), is_class=v == x.class_var)
-        for v in x.variables
-    }
+        codes = match(read_one(x, row)[1], x.features, [labels[v] for v in x.features], unseen=unseen)
+        known = {v: code for v, code in zip(x.features, codes.ravel().tolist(), strict=True) if code >= 0}
+    evidence, nodes = {v: labels[v][code] for v, code in known.items()}, dict[Hashable, Node]()
+    for v in x.variables:
+        written = x.written_levels(v)
+        if v in known:
+            nodes[v] = observed(v, written[known[v]])
+        else:
+            shares: list[float] = query(x, v, evidence).to_list()
+            nodes[v] = distributed(v, written, shares, is_class=v == x.class_var)
     return nodes, ["probability of each value" + ("" if row is None else " given the observed ones")]
