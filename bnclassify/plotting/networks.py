@@ -348,7 +348,8 @@ def _distributions(x: Model, row: InFull | Row | None, unseen: str) -> tuple[dic
     check_unseen(unseen)
     known: dict[Hashable, int] = {}
     if row is not None:
-        codes = match(read_one(x, row)[1], x.features, [labels[v] for v in x.features], unseen=unseen)
+        levels = tuple([labels[v] for v in x.features])
+        codes = match(read_one(x, row)[1], x.features, levels, unseen=unseen)
         known = {v: code for v, code in zip(x.features, codes.ravel().tolist(), strict=True) if code >= 0}
     evidence, nodes = {v: labels[v][code] for v, code in known.items()}, dict[Hashable, Node]()
     for v in x.variables:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Hashable, Sequence
 from html import escape
 from math import isfinite
+
 import graphviz
 
 from ..base.messages import cut
