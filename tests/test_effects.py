@@ -185,7 +185,7 @@ def test_neighbours_that_differ_least_are_merged(pima: pd.DataFrame, curves: Any
 def test_merged_intervals_lose_the_least_variance_step_by_step(
     pairs: list[tuple[int, int]], most: int
 ) -> None:
-    """Each merge is the one of neighbours that adds least to the squared distances from the means."""
+    """Each merge is one of the neighbours that add least to the squared distances from the means."""
     values, weights = (np.array(part, dtype=float) for part in zip(*pairs, strict=True))
 
     def lost(ends: list[int]) -> float:
@@ -196,15 +196,15 @@ def test_merged_intervals_lose_the_least_variance_step_by_step(
         ]
         return float(sum(squares) / weights.sum())
 
-    found = merged(np.stack([0 * values, values], axis=1), weights, most, 0.0).tolist()
-    best = list(range(1, len(values) + 1))
-    while len(best) > max(most, 1):
-        best = min([[*best[:i], *best[i + 1 :]] for i in range(len(best) - 1)], key=lost)
-    if len(found) == len(best):
-        assert lost(found) == pytest.approx(lost(best))
-    else:  # equal neighbours are one interval
-        assert len(found) < len(best)
-        assert lost(found) == pytest.approx(lost(best))
+    before = list(range(1, len(values) + 1))
+    for size in reversed(range(most, len(values))):
+        found = merged(np.stack([0 * values, values], axis=1), weights, size, 0.0).tolist()
+        assert set(found) <= set(before)
+        assert len(found) <= size
+        if found != before:  # equal neighbours are one interval already
+            options = [[*before[:i], *before[i + 1 :]] for i in range(len(before) - 1)]
+            assert lost(found) == pytest.approx(min(map(lost, options)))
+        before = found
 
 
 def test_steps_lose_nothing_on_other_rows(pima: pd.DataFrame) -> None:

@@ -146,13 +146,12 @@ def counterfactual(
 
 def _moves(x: Model, codes: Sequence[int], raw: Dataset, fixed: set[Hashable]) -> list[ValueChange]:
     """Return all changes of single features, in column order and in the order of levels."""
-    discretizer = x.discretizer
     moves = []
     for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
         known = codes[i] >= 0 and labels[codes[i]] != MISSING
         if not known or name in fixed or name in x.densities:
             continue
-        cuts = None if discretizer is None or name not in raw.numbers else discretizer.cuts.get(name)
+        cuts = x.cuts.get(name) if name in raw.numbers else None
         for code, label in enumerate(labels):
             if code != codes[i] and label != MISSING:
                 number = None

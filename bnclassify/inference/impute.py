@@ -104,21 +104,22 @@ def impute(
     no_class = np.full((1, len(table)), -1, dtype=code_type(len(levels[model.class_var])))
     codes = np.vstack([feature_codes, no_class])
     if len(names) > len(model.features):
-        codes[-1] = match(data, names[-1:], (levels[names[-1]],))[0]
+        codes[-1] = match(data, names[-1:], (levels[names[-1]],))
     completed = placed.sampling(burn_in)(codes, generator)
     numbers = model.numbers_at(completed, generator)
     result = table.copy()
-    for name, filled, column in zip(names, completed, codes, strict=False):
-        gaps: Mask = column < 0
-        if not gaps.any():
+    for i, name in enumerate(names):
+        gaps: Mask = codes[i, :] < 0
+        filled = completed[i, gaps]
+        if not len(filled):
             continue
         if name in numbers:
             result[name] = _fill_numbers(table[name], gaps, numbers[name][gaps])
         elif discretizer is not None and name in discretizer.cuts:
             draw = discretizer.mean_of if generator is None else partial(discretizer.draw, rng=generator)
-            result[name] = _fill_numbers(table[name], gaps, draw(name, filled[gaps]))
+            result[name] = _fill_numbers(table[name], gaps, draw(name, filled))
         else:
-            result[name] = _fill(table[name], gaps, [levels[name][code] for code in filled[gaps]])
+            result[name] = _fill(table[name], gaps, [levels[name][code] for code in filled])
     return result
 
 
