@@ -91,7 +91,8 @@ class Writer:
         cls = type(value)
         if isinstance(value, tuple) and cls is tuple:
             return [self.write(item, f"{where}[{i}]") for i, item in enumerate(value)]
-        items = list(value.items()) if isinstance(value, dict | MappingProxyType) else [(_KIND, None)]  # a kind of value
+        # a mapping by text is an object, unless its keys are those of a value of a named kind
+        items = list(value.items()) if isinstance(value, dict | MappingProxyType) else [(_KIND, None)]
         if all(type(key) is str and key != _KIND for key, _ in items):
             return {key: self.write(item, f"{where}.{key}") for key, item in items}
         for name, codec in CODECS.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sysconfig
 import tempfile
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
@@ -70,7 +70,7 @@ class Picture(graphviz.Digraph):
         return dict(super()._repr_mimebundle_(*args, **kwargs))
 
 
-def _run(draw: Any, *args: Any, **kwargs: Any) -> Any:
+def _run(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a method of graphviz, which runs graphviz-pure in place of dot if dot is not installed."""
     if _has_dot():
         return draw(*args, **kwargs)
@@ -271,8 +271,8 @@ def sketch(x: Model, class_arcs: bool, *, note_colors: bool = True) -> Sketch:
 
 def _weigh(drawn: Sketch, strength: pd.DataFrame) -> Sketch:
     """Return the same arcs with their strengths."""
-    pairs = zip(strength["from"], strength["to"], strength["strength"].tolist(), strict=True)
-    known = {(tail, head): share for tail, head, share in pairs}
+    arcs = list[tuple[Hashable, Hashable]](zip(strength["from"], strength["to"], strict=True))
+    known = dict(zip(arcs, list[float](strength["strength"]), strict=True))
     absent = [f"{tail} -> {head}" for tail, head in drawn.arcs if (tail, head) not in known]
     if absent:
         raise ValueError(f"strength must have the arcs of x; it lacks {listed(absent)}.")
@@ -282,7 +282,7 @@ def _weigh(drawn: Sketch, strength: pd.DataFrame) -> Sketch:
 
 def _note_members(x: Model, arcs: _Arcs, omitted: int) -> list[str]:
     """Return notes on the members of an average, and on the arcs that its picture omits."""
-    notes = [note for note in [x.members_note()] if note]
+    notes = list(filter(None, [x.members_note()]))
     if omitted:
         notes.append(f"{omitted:,} arcs of half of the networks or fewer are omitted")
     if len(set(arcs.values())) > 1:
@@ -322,10 +322,10 @@ def _fill(
     drawn: Sketch,
     labels: Mapping[tuple[Hashable, Hashable], Node],
 ) -> None:
-    """Add nodes and arcs. Nodes are named by numbers, so that 1 and "1" are different nodes."""
-    number, targets = {variable: str(i) for i, variable in enumerate(x.variables)}, x.targets
-    for variable, node in number.items():
-        picture.node(node, **nodes[variable])
+    """Add nodes and arcs. Nodes are named by positions, so that 1 and "1" are different nodes."""
+    name_of, targets = {variable: str(i) for i, variable in enumerate(x.variables)}, x.targets
+    for variable, name in name_of.items():
+        picture.node(name, **nodes[variable])
     for (tail, head), share in drawn.arcs.items():
         style = dict(
             _FEATURE_ARC if tail not in targets else _CLASS_ARC if head not in targets else _CLASSES_ARC
@@ -337,7 +337,7 @@ def _fill(
             style["penwidth"] = f"{float(style['penwidth']) * share:.2f}"
         if (tail, head) in drawn.mutual:
             style["dir"] = "both"
-        picture.edge(number[tail], number[head], **style | labels.get((tail, head), {}))
+        picture.edge(name_of[tail], name_of[head], **style | labels.get((tail, head), {}))
 
 
 def _distributions(x: Model, row: InFull | Row | None, unseen: str) -> tuple[dict[Hashable, Node], list[str]]:
