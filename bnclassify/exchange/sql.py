@@ -84,10 +84,9 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
     PostgreSQL, where ``standard_conforming_strings`` must be on, which is its default.
 
     The length of the statement is proportional to the number of entries of the tables. Statements of sums of
-    effects, such as those of ``additive=True``, are short.
-    Marginalization needs products of tables, which are large if features have several parents; models that do
-    not marginalize do not need them. PostgreSQL compiles long statements, which often takes longer than it
-    saves; ``SET jit = off`` prevents it.
+    effects, such as those of ``additive=True``, are short. Marginalization needs products of tables, which
+    are large if features have several parents; models that do not marginalize do not need them. PostgreSQL
+    compiles long statements, which often takes longer than it saves; ``SET jit = off`` prevents it.
 
     Examples
     --------

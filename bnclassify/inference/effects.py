@@ -40,9 +40,8 @@ def effects(
     dataset : pandas.DataFrame, Dataset or another frame, optional
         Rows of which the table has the share in each of its rows.
     steps : int, optional
-        Maximum number of intervals of a numeric feature. If the model has more, or its effect is a curve,
-        the neighbours that differ least are merged. By default 32, and those of a table of effects as they
-        are.
+        Maximum number of intervals of a numeric feature. If the model has more, or its effect is a curve, the
+        neighbours that differ least are merged. By default 32, and those of a table of effects as they are.
     class_var : str, optional
         The class, if `x` has several.
 

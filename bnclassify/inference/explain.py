@@ -89,11 +89,10 @@ def explain(
     pandas.DataFrame
         One row per variable: the class, then the features, parents before children. Columns are ``value``,
         NaN if missing; ``parents``, the values of its feature parents; ``log_odds``, the contribution in
-        nats, 0 for a missing feature; its exponential ``odds_ratio``; and, of a `Scorecard`, ``points``.
-        With ``interactions=True``, the features are followed by one row per interaction, indexed by the
-        tuple of its features, or by ``"(rest)"`` in an average. For several rows or none, the tables are
-        concatenated, indexed by row label and variable, with the additional columns ``target`` and
-        ``against``.
+        nats, 0 for a missing feature; its exponential ``odds_ratio``; and, of a `Scorecard`, ``points``. With
+        ``interactions=True``, the features are followed by one row per interaction, indexed by the tuple of
+        its features, or by ``"(rest)"`` in an average. For several rows or none, the tables are concatenated,
+        indexed by row label and variable, with the additional columns ``target`` and ``against``.
     list of str
         With ``sentences=True``; for several rows, a Series of such lists.
 

@@ -52,11 +52,10 @@ def impute(
     -------
     pandas.DataFrame
         A copy of `frame` in which the columns of the model have no missing values. A number that the model
-        discretizes is replaced by the mean of the training values in the most probable interval, and one
-        with a density by its mean given the other values. With `draws`, this many completions of `frame`,
-        one after the other, of which the index has a first level ``draw`` from 0. The missing values of a
-        row are drawn together from their posterior, numbers uniformly from an interval or from their
-        density.
+        discretizes is replaced by the mean of the training values in the most probable interval, and one with
+        a density by its mean given the other values. With `draws`, this many completions of `frame`, one
+        after the other, of which the index has a first level ``draw`` from 0. The missing values of a row are
+        drawn together from their posterior, numbers uniformly from an interval or from their density.
 
     Raises
     ------

@@ -141,8 +141,7 @@ def plot(
     target, against, unseen, interactions : optional
         As in `explain`. With interactions, nodes have main effects, and arcs the interaction of the pair.
     distributions : bool, default False
-        If True, draw the distribution of each variable as bars, given the observed values of
-        `row`, if given.
+        If True, draw the distribution of each variable as bars, given the observed values of `row`, if given.
     strength : pandas.DataFrame, optional
         A result of `arc_strength`. Strong arcs are wide and dark.
     class_arcs : bool, default True
