@@ -103,8 +103,8 @@ def _weigh(
     at = np.arange(codes.shape[1])
     with np.errstate(invalid="ignore"):
         odds = logs[:, at, targets] - log_sum_exp(np.where(rivals, logs, -np.inf))
-        # Odds that are infinite for the first features only, as averages can be, are those before;
-        # infinite odds stay infinite: inf − inf counts as 0.
+        # In an average, odds can be infinite after some features and finite after all: such features add 0.
+        # Odds that stay infinite do not change, so that inf − inf is 0.
         last = odds[-1, :].copy()
         for before, now in pairwise(list[Array](odds)):
             kept: Mask = np.where(np.isinf(now), now != last, np.isinf(before) & (before == last))
@@ -289,7 +289,7 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
 
 
 def middles(x: Model, feature: Hashable) -> Array | None:
-    """Return a number in each interval of a feature that is kept as a number, NaN for missing values."""
+    """Return a number in each interval of a feature whose numbers the model needs, NaN if it has none."""
     points = x.curve(feature)
     if points is None:
         return None

@@ -295,7 +295,7 @@ def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: fl
 
     With L the log odds, and L_g those without group g of G, the variance of L is (G − 1)/G Σ_g (L_g − mean)²,
     and its distribution Student's t with G − 1 degrees of freedom. The ends move outwards by ``finest``, the
-    share of one case: what occurred in no row does not occur in fewer rows either, but can be possible.
+    share of one case, because values that occur in no row occur in no refit either, but can be possible.
     """
     n, least = len(others), np.finfo(np.float64).tiny
     odds, estimated = (np.asarray(logit(np.clip(p, least, 1 - _ROUNDING))) for p in (others, estimate))
@@ -382,8 +382,8 @@ def log_prior_ratio(learned: Array, prior: Array, classes: Sequence[Hashable]) -
 def least_costly(logs: Array, costs: Array) -> Positions:
     """Return the decision of minimum expected cost in each row, the first if tied.
 
-    Decisions are tied if they differ by no more than rounding errors: by 1e-9 of what either adds up,
-    Σ_c P(c | row) |cost|. So a large cost of one decision does not make others equal.
+    Two decisions are tied if their costs differ by at most 1e-9 of the larger of their sums
+    Σ_c P(c | row) |cost|, so that a large cost of a third decision does not make them equal.
     """
     posteriors, costs = np.exp(log_normalize(logs)), costs / 4  # so that no sum or difference overflows
     expected, sizes = posteriors @ costs, posteriors @ np.abs(costs)

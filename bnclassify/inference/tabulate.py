@@ -25,7 +25,7 @@ from .value_of_information import grid_of
 
 _STEPS = 32  # intervals of a feature
 _LOST = 3e-4  # nats squared, of the variance of the effects of a feature, that merging intervals may lose
-_KEPT = ("leave_one_out",)  # results that stay true of the table of a model
+_KEPT = ("leave_one_out",)  # results of a model that also describe its table
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class _Grid:
 def tabulate(x: object, steps: int | None = None, dataset: InFull | None = None) -> EffectTable:
     """Return a model as a table with at most so many intervals per feature, or a table as it is, or raise.
 
-    The values of a feature have the weights that they have in a dataset, or else in the model.
+    The weights of the values of a feature are their shares in a dataset or, without one, in the model.
     """
     model = check_fitted(x)
     if not isinstance(model, EffectTable):
@@ -112,7 +112,7 @@ def _tabulate(model: Model) -> EffectTable:
 
 
 def _learned(x: Model) -> dict[str, Any]:
-    """Return the results of a model that stay true of its table, with its refits as tables."""
+    """Return the results of a model that also describe its table, with its refits as tables."""
     learned = {name: x.learned[name] for name in _KEPT if name in x.learned}
     refits: tuple[Model, ...] = x.learned.get("refits", ())
     if refits and all(map(_is_sum, refits)):
