@@ -104,7 +104,7 @@ def _weigh(
     with np.errstate(invalid="ignore"):
         odds = logs[:, at, targets] - log_sum_exp(np.where(rivals, logs, -np.inf))
         # In an average, odds can be infinite after some features and finite after all: such features add 0.
-        # Odds that stay infinite do not change, so that inf − inf is 0.
+        # Odds that are infinite after all stay infinite, so that inf − inf is 0.
         last = odds[-1, :].copy()
         for before, now in pairwise(list[Array](odds)):
             kept: Mask = np.where(np.isinf(now), now != last, np.isinf(before) & (before == last))

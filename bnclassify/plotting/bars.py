@@ -65,7 +65,8 @@ def plot_explanation(
         As in `explain`.
     top : int, optional
         Maximum number of bars; an additional bar shows the sum of the others. None draws all.
-    {ax, returns, raises} KeyError, TypeError, ValueError
+    {ax, returns, raises}
+    KeyError, TypeError, ValueError
         As `explain`.
 
     Examples
@@ -116,7 +117,8 @@ def plot_importance(
         one.
     top : int, optional
         Maximum number of features. None draws all.
-    {ax, returns, raises} KeyError, TypeError, ValueError
+    {ax, returns, raises}
+    KeyError, TypeError, ValueError
         As `explain`, or if `dataset` has no rows.
 
     Notes
@@ -159,7 +161,8 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
         class has a weight, it has a bar, too.
     top : int, optional
         Maximum number of features. None draws all.
-    {ax, returns, raises} TypeError, ValueError
+    {ax, returns, raises}
+    TypeError, ValueError
         If the model has no weights and no arc posteriors.
 
     Notes

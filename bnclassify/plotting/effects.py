@@ -66,7 +66,8 @@ def plot_effect(
         Class to explain. By default, the rarest class, which is the last of those that are equally rare.
     dataset : pandas.DataFrame or Dataset, optional
         Rows whose values of the feature are drawn as marks below the curve, or counted next to the levels.
-    {ax, returns, raises} KeyError, TypeError, ValueError
+    {ax, returns, raises}
+    KeyError, TypeError, ValueError
         If the feature has more than 300 levels and is not discretized by the model.
 
     Notes

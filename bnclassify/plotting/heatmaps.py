@@ -65,7 +65,8 @@ def plot_cpt(
         probabilities depend on the prior only.
     interval : float, optional
         Probability of a credible interval that is written below each probability, such as 0.9; see `cpt`.
-    {ax, returns, raises} KeyError, TypeError, ValueError
+    {ax, returns, raises}
+    KeyError, TypeError, ValueError
         If the model is an ensemble, of which you can draw ``members(x)``, or the picture would have more than
         100 rows or columns or 1,000 cells.
 

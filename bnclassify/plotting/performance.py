@@ -49,7 +49,8 @@ def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
     ----------
     x : BNC
         A structure found by greedy search; see `search_steps`.
-    {ax, returns, raises} TypeError, ValueError
+    {ax, returns, raises}
+    TypeError, ValueError
         If the structure was not found by greedy search.
 
     Examples
