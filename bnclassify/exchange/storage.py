@@ -137,9 +137,8 @@ def load(path: str | os.PathLike[str]) -> Model:
     with file.open("rb") as opened:
         start = opened.read(4096)
     if not _HEADER.match(start):  # before the whole file is read
-        raise ValueError(
-            must_be(source, "a file written by save", start[:40].decode("utf-8", "replace"), hint)
-        )
+        found = start[:40].decode("utf-8", "replace")
+        raise ValueError(must_be(source, "a file written by save", found, hint))
     try:
         written: dict[str, object] = json.loads(file.read_bytes().decode("utf-8", "surrogatepass"))
         version, shared, content = written.get("version"), written.get("shared", []), written.get("model")

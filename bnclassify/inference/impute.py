@@ -91,8 +91,7 @@ def impute(
     if Optional(Whole(least=1, most=most)).check("draws", draws) is not None:
         if "draw" in table.index.names:
             raise ValueError(
-                "frame must have an index without the name 'draw', which the result adds. Rename it with "
-                ".rename_axis."
+                "frame must not have an index named 'draw', as the result has. Use .rename_axis."
             )
         table = pd.concat([table] * (draws or 1), keys=range(draws or 1), names=["draw", *table.index.names])
         generator = check_rng(rng)

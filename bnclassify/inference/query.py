@@ -193,10 +193,7 @@ def draw_given(
 def possible(logs: Array) -> Array:
     """Return logs of evidence, or raise a ValueError if it is impossible."""
     if logs.max() == -np.inf:
-        raise ValueError(
-            "evidence must have a positive probability; got 0. Fit the model with smooth above 0, so that "
-            "no value is impossible."
-        )
+        raise ValueError("evidence must have a positive probability; got 0. Fit the model with smooth=1.")
     return logs
 
 

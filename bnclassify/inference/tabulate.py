@@ -75,9 +75,7 @@ def fit_sum(
 def estimate(parameters: Step, x: Model, data: Dataset, rng: np.random.Generator | None) -> Model:
     """Estimate the parameters of the structure of a model whose table is to be made, or raise."""
     if isinstance(x, EffectTable) and parameters.function is not as_given:
-        raise ValueError(
-            "dag must be True for a table of effects, which does not contain the structure of its model."
-        )
+        raise ValueError("dag must be True for a table of effects, which lacks the structure of its model.")
     estimated: Model = parameters(x, data, rng=rng)
     return estimated
 

@@ -279,7 +279,7 @@ def _draw_largest(
     n = len(ordered)
     if top is not None:
         n = min(top, sum(abs(number) >= _LEAST for number in ordered) or n)
-    shown, texts = order[:n], list(map(_written, ordered[:n]))
+    shown, texts = order[:n], [signed(number).removeprefix("+") for number in ordered[:n]]
     ends = None if spread is None else spread[1, shown]
     axes = _draw_bars(ax, [labels[i] for i in shown], ordered[:n], texts, ends)
     if spread is not None:
@@ -288,10 +288,6 @@ def _draw_largest(
             axes.hlines(np.arange(n), middle[0, :], middle[1, :], color=color, linewidth=width)
     more = len(ordered) - n
     return axes, f"; {more:,} more, at most {abs(ordered[n]):.2f}" if more else ""
-
-
-def _written(number: float) -> str:
-    return f"{number:.2f}".replace("inf", "∞").replace("-", "\N{MINUS SIGN}")
 
 
 def _longest(bars: list[tuple[str, float]], top: int | None) -> list[tuple[str, float]]:

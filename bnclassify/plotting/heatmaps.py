@@ -79,9 +79,7 @@ def plot_cpt(
     """
     frame = cpt(x, variable)
     if not values(x)[variable]:
-        raise TypeError(
-            f"variable must have levels; got the number {shown(variable)}. Use plot_effect or cpt."
-        )
+        raise TypeError(f"variable must have levels; got the number {shown(variable)}. Use plot_effect.")
     family = families(x)[variable]
     layout = _lay_out(family, tuple(map(x.written_levels, family)), interval is not None)
     shares = layout.arrange(frame.to_numpy())
