@@ -207,6 +207,27 @@ def test_merged_intervals_lose_the_least_variance_step_by_step(
         before = found
 
 
+def test_intervals_without_rows_keep_their_effects() -> None:
+    """Neighbours with rows and nearly equal effects are merged before an interval that has no row."""
+    values = ["(-inf, 1]", "(1, 2]", "(2, inf]"]
+    table = pd.DataFrame({"feature": ["y", "x", "x", "x"], "value": ["a", *values], "b": [0, 0, 0.1, 5]})
+    rows = pd.DataFrame({"x": [0.5, 1.5] * 100})
+    found = bn.effects(bn.from_effects(table), rows, steps=2)
+    assert found["value"].map(str).tolist()[1:3] == ["(-inf, 2.0]", "(2.0, inf]"]
+    assert found["b"].to_numpy()[1:3] == pytest.approx([0.05, 5])
+
+
+def test_an_unseen_parent_is_like_a_missing_one() -> None:
+    """A value that the parent does not have selects the rows given (missing), if there are no others."""
+    columns = ["feature", "value", "given", "given_value", "yes"]
+    rows = [("y", "no", "", "", 0.0), ("a", "u", "", "", 1.0), ("a", "(unseen)", "", "", 0.5)]
+    rows += [("b", "p", "a", "u", 2.0), ("b", "p", "a", "(missing)", 0.25)]
+    x = bn.from_effects(pd.DataFrame(rows, columns=columns))
+    assert bn.cloglik(x, pd.DataFrame({"a": ["w"], "b": "p", "y": "yes"})) == pytest.approx(
+        -np.log1p(np.exp(-0.75))
+    )
+
+
 def test_steps_lose_nothing_on_other_rows(pima: pd.DataFrame) -> None:
     folds = bn.stratified_folds(pima["diabetes"], 5, rng=0)
     losses = []
