@@ -108,28 +108,23 @@ class Scores:
         return [f"{power}*{score}" for score in self.of(formula.formula, relative)]
 
     def _blend(self, formula: Blend, relative: bool) -> list[str]:
-        usual = (formula.usual / (formula.usual.sum() or 1.0)).tolist()
-        weighed = zip(self.codes, usual, strict=True)
-        lacks = [f"CASE WHEN {code} IS NULL THEN {number(share)} ELSE 0e0 END" for code, share in weighed]
-        h = self.query.add(plus([ZERO, *lacks]))
-        always = [code for code, share in zip(self.codes, formula.usual, strict=True) if share >= 1]
-        others = [code for code, share in zip(self.codes, formula.usual, strict=True) if share < 1]
+        total = float(formula.usual.sum()) or 1.0
+        usual = list(zip(self.codes, list[float](formula.usual.tolist()), strict=True))
+        h = self.query.add(plus([ZERO, *[_if_null(code, share / total) for code, share in usual]]))
+        always = [code for code, share in usual if share >= 1]
+        others = [code for code, share in usual if share < 1]
         new = self._lacking(always)
-        faded = (1 - np.arange(len(always) + 1) / (formula.usual.sum() or 1.0)).clip(0)
-        factors = (faded ** (formula.exponent - 1)).tolist()
+        faded = (1 - np.arange(len(always) + 1) / total).clip(0)
+        factors: list[float] = (faded ** (formula.exponent - 1)).tolist()
         kept = self.query.add(f"(1-{h})*({lookup(new, list(map(number, factors)), '0e0')})")
         share = f"(1-{kept})*({number(formula.power)}+{number(1 - formula.power)}*{h})/{len(formula.trees)}"
         power = self.query.add(share)
-        trees = zip(*map(self.of, formula.trees), strict=True)
+        trees, scores = zip(*map(self.of, formula.trees), strict=True), self.of(formula.formula, relative)
         lacking, most = self._lacking(others), number(formula.most)
         share_of_gaps = self.query.add(f"CASE WHEN {lacking}>{most} THEN {most}/{lacking} ELSE 1e0 END")
-        texts = []
-        of_classes = zip(self.of(formula.formula, relative), formula.log_prior.tolist(), trees, strict=True)
-        for c, (score, prior, tree) in enumerate(of_classes):
-            gaps = [
-                f"CASE WHEN {self.codes[gap.owner]} IS NULL THEN {number(gap.logs[-1, c])} ELSE 0e0 END"
-                for gap in formula.gaps
-            ]
+        texts, priors = list[str](), list[float](formula.log_prior.tolist())
+        for c, (score, prior, tree) in enumerate(zip(scores, priors, trees, strict=True)):
+            gaps = [_if_null(self.codes[gap.owner], float(gap.logs[-1, c])) for gap in formula.gaps]
             if gaps and formula.most < len(others):
                 gaps = [f"{share_of_gaps}*({plus(gaps)})"]
             rest = f"(1-{kept})*{number(prior)}"
@@ -143,7 +138,10 @@ class Scores:
 
     def _sum(self, formula: Sum, relative: bool) -> list[str]:
         if formula.marginalizes:
-            return self._marginalized([self._factor(term) for term in formula.terms], self._coded(formula))
+            codes: dict[int, str] = {}  # in the coding that the tables of a network share
+            for term in formula.terms:
+                codes |= self._coded(term) if isinstance(term, Table) else {}
+            return self._marginalized([self._factor(term) for term in formula.terms], codes)
         z = [self._scaled(scale) for scale in formula.scales]
         texts: list[list[str]] = [[] for _ in range(self.n_classes)]
         for term in formula.terms:
@@ -154,8 +152,7 @@ class Scores:
     def _term(self, term: Term, c: int, z: Sequence[str]) -> str:
         """Return the contribution of a term to a class at a row, with a table entry for missing values."""
         if isinstance(term, Table):
-            codings = term.codings or [None] * len(term.scope)
-            codes = [self._code(v, coding) for v, coding in zip(term.scope, codings, strict=True)]
+            codes = list(self._coded(term).values())
             logs = term.logs[..., c % term.logs.shape[-1]]
             cuts = self.columns[term.scope[0]].cuts if len(term.scope) == 1 and not term.codings else None
             if cuts and self.n_classes == 2:  # without a column for the code
@@ -217,14 +214,10 @@ class Scores:
             f"+{number(-power / 2)}*LN({spread})+{number(-power * (shape + 0.5))}*LN({inside}) END"
         )
 
-    def _coded(self, formula: Sum) -> dict[int, str]:
-        """Return the columns of codes by feature, in the coding that the tables of a network share."""
-        return {
-            v: self._code(v, coding)
-            for term in formula.terms
-            if isinstance(term, Table)
-            for v, coding in zip(term.scope, term.codings or [None] * len(term.scope), strict=True)
-        }
+    def _coded(self, term: Table) -> dict[int, str]:
+        """Return the columns of codes of the features of a table, in its codings."""
+        codings = term.codings or [None] * len(term.scope)
+        return {v: self._code(v, coding) for v, coding in zip(term.scope, codings, strict=True)}
 
     def _factor(self, term: Term) -> Factor:
         """Return a term of a network as a factor: a table, or a density at the number of the row."""
@@ -282,14 +275,18 @@ class Scores:
             column = (slice(None), *at)
             values: list[float] = logs[column].tolist()
             terms = zip(values, list[str](shares[column]), strict=True)
-            mass = self.query.add(
-                plus([f"{number(exp(value))}*{name}" for value, name in terms if exp(value)])
-            )
+            masses = [f"{number(exp(value))}*{name}" for value, name in terms if exp(value)]
+            mass = self.query.add(plus(masses))
             pairs = zip(list[str](evidence[column]), values, strict=True)
             observed = [f"{name}+{entry(value)}" if value else name for name, value in pairs]
             total = f"CASE WHEN {mass}>0 THEN {tops[column][0]}+LN({mass}) ELSE {IMPOSSIBLE} END"
             result[at] = lookup(code, observed, total)
         return result
+
+
+def _if_null(code: str, value: float) -> str:
+    """Return a number if a feature is missing, and 0 if not."""
+    return f"CASE WHEN {code} IS NULL THEN {number(value)} ELSE 0e0 END"
 
 
 def less_first(term: Term) -> Term:
@@ -319,9 +316,8 @@ def _aligned(factor: Factor, scope: tuple[int, ...]) -> Cells:
 def _combined(query: Query, factors: Sequence[Cells]) -> Cells:
     """Return the names of the columns that hold the sums. A term of several sums gets its own column."""
     result = np.empty(np.broadcast_shapes(*[cells.shape for cells in factors]), dtype=object)
-    once = [
-        cells if cells.size == result.size else np.frompyfunc(query.add, 1, 1)(cells) for cells in factors
-    ]
+    name = np.frompyfunc(query.add, 1, 1)
+    once = [cells if cells.size == result.size else name(cells) for cells in factors]
     broadcast = np.broadcast_arrays(*once)
     for at in np.ndindex(result.shape):
         result[at] = query.add(plus([str(cells[at]) for cells in broadcast if cells[at] != ZERO]))

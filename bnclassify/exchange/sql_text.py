@@ -24,9 +24,7 @@ ZERO = "v1"
 
 IMPOSSIBLE = "-1e300"
 NEARLY = "-1e250"  # scores below are impossible
-FARTHEST = (
-    "1e120"  # numbers beyond are impossible, because PostgreSQL raises an error if a square is infinite
-)
+FARTHEST = "1e120"  # numbers beyond are impossible, because PostgreSQL refuses squares that are infinite
 MOST_ODDS = 600  # difference of logs from which EXP is 0, so that products do not underflow
 _MOST_COLUMNS = 1600  # of a SELECT in PostgreSQL, less some
 _BRANCHES = 8
@@ -174,9 +172,8 @@ def as_text(column: Column) -> str:
 
 def are_numbers(labels: Sequence[Hashable]) -> bool:
     """Whether all labels are numbers or bools, which are compared as numbers, of any type in the database."""
-    return len(labels) > 0 and (
-        all(isinstance(label, bool) for label in labels) or all(map(_is_exact, labels))
-    )
+    are_flags = all(isinstance(label, bool) for label in labels)
+    return len(labels) > 0 and (are_flags or all(map(_is_exact, labels)))
 
 
 def _is_exact(label: Hashable) -> bool:

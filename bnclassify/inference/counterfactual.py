@@ -353,9 +353,8 @@ def smallest_changes(changes: Changes, most: int, alternatives: int) -> list[tup
             _check_work(changes, size)
             sets = Search(changes, size, alternatives).run()
             if len(sets):
-                posteriors: list[float] = np.exp(
-                    log_normalize(changes.logs(sets))[:, changes.target]
-                ).tolist()
+                logs = log_normalize(changes.logs(sets))[:, changes.target]
+                posteriors: list[float] = np.exp(logs).tolist()
                 rows: list[list[int]] = sets.tolist()
                 chosen = [[changes.moves[m] for m in row] for row in rows]
                 return list(zip(chosen, posteriors, strict=True))

@@ -34,6 +34,11 @@ UNSEEN = "(unseen)"
 RESERVED = ("feature", "value", "given", "given_value", "share")
 """The columns of a table that are not classes."""
 
+NO_JOINT = (
+    "provides P(class | features), but does not define a joint distribution. Use predict, explain, cloglik "
+    f"or cv, or fit a network, which defines one: {A_NETWORK}."
+)
+
 LEAST_MASS = 1e-12
 _PLAIN = Preparation()
 _SMALL = 1e-12  # difference of equal effects
@@ -76,10 +81,7 @@ class EffectTable(BuiltOn):
 
     fitted = True
     missing_rule = "given the effect of (missing)"
-    no_joint = (
-        "a table of effects provides P(class | features), but does not define a joint distribution. Use "
-        f"predict, explain, cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
-    )
+    no_joint = f"a table of effects {NO_JOINT}"
     splits_tables = True
     weighs_missing = True
 

@@ -5,9 +5,8 @@ Main effects and interactions do not depend on the direction of arcs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -77,29 +76,24 @@ def weigh_evidence(
 ) -> Evidence:
     """Compute the contributions of the prior and each feature to the log odds of a class in each row."""
     names = check_fitted(x).known_levels[-1]
-    chosen, others = _positions_of(names, target, against)
-    choose = partial(_choose, target=chosen, against=others)
+    compared = _positions_of(names, target, against)
     check_unseen(unseen)
     x, codes = x.place(data, unseen)
     order = order_features(x)
     cells = (len(order) + 1) * max(len(order), len(names))
     rows = blocks(max(1, len(data)), _BLOCK_CELLS, cells)
-    weighed = [_weigh(x, codes[:, block], order, choose) for block in rows]
+    weighed = [_weigh(x, codes[:, block], order, *compared) for block in rows]
     log_odds, targets, rivals, posteriors = map(np.concatenate, zip(*weighed, strict=True))
     _check_odds(log_odds, targets, rivals, names, data.index, argument)
     return Evidence(x, tuple(order), codes, log_odds, targets, rivals, posteriors)
 
 
 def _weigh(
-    x: Model, codes: Codes, order: Sequence[int], choose: Callable[[Array], tuple[Positions, Mask]]
+    x: Model, codes: Codes, order: Sequence[int], target: int | None, against: list[int] | None
 ) -> tuple[Array, Positions, Mask, Array]:
-    """Return (rows, 1 + features) contributions of prior and features to the log odds, NaN if undefined.
-
-    ``choose`` returns, from the log joint, the class to explain in each row and the classes to compare it
-    with, which are also returned, and the posterior of the class to explain.
-    """
+    """Return log odds of `Evidence`, NaN if undefined, its ``targets``, ``rivals`` and ``posteriors``."""
     logs = x.log_joints_in_sequence(codes, order)
-    targets, rivals = choose(logs[-1, :])
+    targets, rivals = _choose(logs[-1, :], target, against)
     at = np.arange(codes.shape[1])
     with np.errstate(invalid="ignore"):
         odds = logs[:, at, targets] - log_sum_exp(np.where(rivals, logs, -np.inf))

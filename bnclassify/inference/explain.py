@@ -324,9 +324,8 @@ def _parents(x: Model, evidence: Evidence) -> list[ArrayOf[Any]]:
         for v in parents[name]:
             labels = [describe(v, label) for label in (*x.written_levels(v), np.nan)]
             columns.append(_objects(labels)[evidence.codes[position[v], :]])
-        texts.append(
-            _objects([", ".join(row) for row in zip(*columns, strict=True)]) if columns else texts[0]
-        )
+        rows = [", ".join(row) for row in zip(*columns, strict=True)]
+        texts.append(_objects(rows) if columns else texts[0])
     return texts
 
 

@@ -20,8 +20,8 @@ from ..frames.dataset import Dataset
 from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
 from ..model.model import Model
-from ..model.recipes import A_NETWORK, Step
-from .effect_table import EffectTable, merge_intervals
+from ..model.recipes import Step
+from .effect_table import NO_JOINT, EffectTable, merge_intervals
 from .tabulate import estimate, tabulate
 
 _LINES = 12  # of totals that are printed
@@ -63,10 +63,7 @@ class Scorecard(EffectTable):
     bounds = bounded(unit=POSITIVE, tables=ANY_NUMBER, constant=ANY_NUMBER)
 
     missing_rule = "given the points of (missing)"
-    no_joint = (
-        "a scorecard provides P(class | features), but does not define a joint distribution. Use predict, "
-        f"explain, cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
-    )
+    no_joint = f"a scorecard {NO_JOINT}"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -133,10 +133,8 @@ def plot_cv(
     axes, places = horizontal_axes(ax, list(map(str, figures.columns)), height=0.5), np.arange(len(means))
     for model, column in enumerate(figures.to_numpy().T):
         (folds,) = axes.plot(column, np.full(len(column), model), "|", color=GREY, markersize=9, alpha=0.8)
-    marks: dict[str, Any] = {
-        "fold": folds,
-        "mean": axes.plot(means, places, "D", color=ORANGE, markersize=4)[0],
-    }
+    marks: dict[str, Any] = {"fold": folds}
+    (marks["mean"],) = axes.plot(means, places, "D", color=ORANGE, markersize=4)
     for model, mean in enumerate(means):
         note(axes, f"{mean:.3f}", (mean, model), (0, 6), ha="center", color=ORANGE)
     level = check_interval(interval)
@@ -206,10 +204,8 @@ def _draw_cells(counts: pd.DataFrame, shares: Array, ax: Axes | None) -> Axes:
     labels: list[Hashable] = counts.index[places].to_list()
     rows, columns = [[broken(label, wide) for label in labels] for wide in (26, 14)]
     if n <= _MOST_FIGURES:
-        cells: list[list[float]] = (
-            np.stack([counts.to_numpy(dtype=float), shares], axis=-1).reshape(-1, 2).tolist()
-        )
-        texts = [f"{count:,.0f}\n{share:.0%}" for count, share in cells]
+        cells = np.stack([counts.to_numpy(dtype=float).ravel(), shares.ravel()], axis=1)
+        texts = [f"{count:,.0f}\n{share:.0%}" for count, share in list[list[float]](cells.tolist())]
         cell = max(0.5, estimate_width(columns), estimate_width(texts)) + 0.1
         width = max(3.0, 0.7 + estimate_width(rows) + cell * n)
         height = 0.6 + LINE * count_lines(columns) + max(0.36, LINE * count_lines(rows) + 0.1) * n
