@@ -246,16 +246,22 @@ class Changes:
     def corrections(self, most: int) -> Corrections:
         """Return what sets of 2 to ``most`` features of a term add, (moves of each…, classes)."""
         wanted = self.corrected(most)
-        for n, group in groupby([scope for scope in wanted if scope not in self._known], len):
-            scopes = list(group)  # at once, because a call takes as long as many rows
-            cards = [[len(self.moves_of[f]) for f in scope] for scope in scopes]
-            grids = [np.indices(card).reshape(n, -1).T for card in cards]
-            starts = [[self.moves_of[f][0] for f in scope] for scope in scopes]
-            logs = self.logs(np.concatenate([grid + at for grid, at in zip(grids, starts, strict=True)]))
-            ends = np.cumsum([len(grid) for grid in grids])[:-1]
-            for scope, card, effect in zip(scopes, cards, np.split(logs - self.before, ends), strict=True):
-                self._known[scope] = self._added(scope, effect.reshape(*card, -1))
+        for _, group in groupby([scope for scope in wanted if scope not in self._known], len):
+            scopes = list(group)
+            rows = sum(prod(len(self.moves_of[f]) for f in scope) for scope in scopes)
+            for block in blocks(len(scopes), _BLOCK_ROWS, rows // len(scopes)):
+                self._correct(scopes[block])
         return {scope: self._known[scope] for scope in wanted}
+
+    def _correct(self, scopes: Sequence[tuple[int, ...]]) -> None:
+        """Compute corrections of equally many features at once, because a call takes as long as many rows."""
+        cards = [[len(self.moves_of[f]) for f in scope] for scope in scopes]
+        grids = [np.indices(card).reshape(len(card), -1).T for card in cards]
+        starts = [[self.moves_of[f][0] for f in scope] for scope in scopes]
+        logs = self.logs(np.concatenate([grid + at for grid, at in zip(grids, starts, strict=True)]))
+        ends = np.cumsum([len(grid) for grid in grids])[:-1]
+        for scope, card, effect in zip(scopes, cards, np.split(logs - self.before, ends), strict=True):
+            self._known[scope] = self._added(scope, effect.reshape(*card, -1))
 
     def _added(self, scope: tuple[int, ...], effect: Array) -> Array:
         """Return the effect of the moves of some features minus what fewer of them add.
