@@ -164,11 +164,13 @@ def _sums(sets: Sequence[ArrayOf[np.int64]]) -> ArrayOf[np.int64]:
     In how many ways each sum is made is a convolution: {0, 2} is (1, 0, 1) and {0, 1} is (1, 1), which give
     (1, 1, 1, 1), so that the sums are 0, 1, 2 and 3.
     """
+    from scipy.fft import irfft, next_fast_len, rfft  # slow to import
+
     sums = np.zeros(1, dtype=np.int64)
     for numbers in sets:
-        size = int(np.ptp(sums) + np.ptp(numbers)) + 1
-        one, other = (np.fft.rfft(np.bincount(each - each.min()), size) for each in (sums, numbers))
-        sums = np.flatnonzero(np.fft.irfft(one * other, size) > 0.5) + sums.min() + numbers.min()
+        size = next_fast_len(int(np.ptp(sums) + np.ptp(numbers)) + 1, real=True)
+        one, other = (rfft(np.bincount(each - each.min()), size) for each in (sums, numbers))
+        sums = np.flatnonzero(irfft(one * other, size) > 0.5) + sums.min() + numbers.min()
     return sums
 
 
