@@ -141,18 +141,18 @@ def explain(
         target = _positive(x.known_levels[-1])
     evidence = weigh_evidence(x, data, target, against, unseen)
     x, several = evidence.model, len(data) != 1
-    known, log_odds = _contributions(x, evidence, raw, interactions)
+    known, log_odds = _contributions(evidence, raw, interactions)
     points = None if interactions else x.points_of(evidence.codes, evidence.order)
     if sentences:
         base, texts = "" if points is None else " with 0 points", list[list[str]]()
         for i in range(len(data)):
             own = [(variable, column[i]) for variable, column in known.items()]
-            texts.append(_reasons(x, evidence, i, own, log_odds[i, :], base))
+            texts.append(_reasons(evidence, i, own, log_odds[i, :], base))
         return pd.Series(texts, data.index, dtype=object, name="reasons") if several else texts[0]
-    columns = _compared(x, evidence, len(known)) if several else {}
+    columns = _compared(evidence, len(known)) if several else {}
     columns |= {"value": np.stack(list(known.values()), axis=1).ravel()}
     if not interactions:
-        columns |= {"parents": np.stack(_parents(x, evidence), axis=1).ravel()}
+        columns |= {"parents": np.stack(_parents(evidence), axis=1).ravel()}
     if points is not None:
         columns |= {"points": points.ravel()}
     with np.errstate(over="ignore"):
@@ -163,7 +163,7 @@ def explain(
         rows = data.index.rename("row") if list(data.index.names) == [None] else data.index
         table = pd.DataFrame(columns, with_level(rows, index))
     else:
-        compared = " against ".join(map(str, _opponents(x, evidence, 0)))
+        compared = " against ".join(map(str, _opponents(evidence, 0)))
         table = pd.DataFrame(columns, index).rename_axis(columns=compared)
     strongest = np.argsort(-np.abs(log_odds), axis=1, kind="stable")
     lines = strongest + np.arange(len(data))[:, None] * len(known)
@@ -171,11 +171,11 @@ def explain(
 
 
 def _contributions(
-    x: Model, evidence: Evidence, raw: Dataset, interactions: bool
+    evidence: Evidence, raw: Dataset, interactions: bool
 ) -> tuple[dict[Hashable, ArrayOf[Any]], Array]:
     """Return the values of each variable, and of each interaction, (rows,), and the log odds of rows."""
+    x, values = evidence.model, _values(evidence, raw)
     names = [x.class_var, *[x.features[i] for i in evidence.order]]
-    values = _values(x, evidence, raw)
     if not interactions:
         return dict(zip(names, values, strict=True)), evidence.log_odds
     scopes, log_odds = split_evidence(evidence)
@@ -188,13 +188,13 @@ def _contributions(
 
 
 def _reasons(
-    x: Model, evidence: Evidence, row: int, known: Sequence[tuple[Hashable, Any]], weights: Array, base: str
+    evidence: Evidence, row: int, known: Sequence[tuple[Hashable, Any]], weights: Array, base: str
 ) -> list[str]:
     """Write the strongest contributions of features in a row, and the ``base`` to which they refer."""
-    target, rival = _opponents(x, evidence, row)
-    n_rivals = np.count_nonzero(evidence.rivals[row, :])
+    target, rival = _opponents(evidence, row)
+    n_rivals, n_others = np.count_nonzero(evidence.rivals[row, :]), evidence.rivals.shape[1] - 1
     odds = f"the odds of {_quoted(target)}"
-    if n_rivals < len(x.known_levels[-1]) - 1:
+    if n_rivals < n_others:
         odds += f" against {_quoted(rival) if n_rivals == 1 else rival}"
     order: list[int] = np.argsort(-np.abs(weights), kind="stable").tolist()
     strong = [i for i in order if i and abs(weights[i]) >= _LEAST_LOG_ODDS and known[i][0] != REST]
@@ -262,13 +262,12 @@ def explain_row(
     Flag().check("interactions", interactions)
     raw, data = read_one(x, row)
     evidence = weigh_evidence(x, data, target, against, unseen)
-    x = evidence.model
-    values, log_odds = _contributions(x, evidence, raw, interactions)
+    values, log_odds = _contributions(evidence, raw, interactions)
     known = {variable: column[0] for variable, column in values.items()}
     weights = dict(zip(known, log_odds.ravel().tolist(), strict=True))
     joint = dict(list(weights.items())[evidence.log_odds.shape[1] :])
     most = nextafter(1, 0) if isfinite(sum(weights.values())) else 1.0
-    chosen, rival = map(str, _opponents(x, evidence, 0))
+    chosen, rival = map(str, _opponents(evidence, 0))
     return Explanation(known, weights, joint, chosen, rival, min(most, float(evidence.posteriors[0])))
 
 
@@ -286,8 +285,9 @@ def _read_rows(x: Model, rows: Explained) -> tuple[Dataset, Dataset]:
     return raw, raw if x.preparation is None else x.preparation.code(raw)
 
 
-def _values(x: Model, evidence: Evidence, raw: Dataset) -> list[ArrayOf[Any]]:
+def _values(evidence: Evidence, raw: Dataset) -> list[ArrayOf[Any]]:
     """Return the target of each row, then each feature's values in order: arrays of objects."""
+    x = evidence.model
     values = [_labelled(x.known_levels[-1], evidence.targets)]
     for i in evidence.order:
         labels, name = _labelled(x.known_levels[i], evidence.codes[i, :]), x.features[i]
@@ -314,9 +314,9 @@ def _objects(labels: Sequence[Hashable]) -> ArrayOf[Any]:
     return np.fromiter(labels, dtype=object, count=len(labels))
 
 
-def _parents(x: Model, evidence: Evidence) -> list[ArrayOf[Any]]:
+def _parents(evidence: Evidence) -> list[ArrayOf[Any]]:
     """Write the values of the feature parents of each variable: the class, then the features in order."""
-    parents = x.feature_parents
+    x, parents = evidence.model, evidence.model.feature_parents
     position = {name: i for i, name in enumerate(x.features)}
     texts: list[ArrayOf[Any]] = [np.full(len(evidence.targets), "", dtype=object)]
     for name in (x.features[i] for i in evidence.order):
@@ -329,9 +329,9 @@ def _parents(x: Model, evidence: Evidence) -> list[ArrayOf[Any]]:
     return texts
 
 
-def _opponents(x: Model, evidence: Evidence, row: int) -> tuple[Hashable, Hashable]:
+def _opponents(evidence: Evidence, row: int) -> tuple[Hashable, Hashable]:
     """Return the explained class of a row, and the class, or a text on the classes, to compare it with."""
-    labels, rivals = x.known_levels[-1], evidence.rivals[row, :]
+    labels, rivals = evidence.model.known_levels[-1], evidence.rivals[row, :]
     is_one = np.count_nonzero(rivals) == 1
     return labels[evidence.targets[row]], labels[rivals.argmax()] if is_one else write_rivals(labels, rivals)
 
@@ -345,9 +345,9 @@ def write_rivals(labels: Sequence[Hashable], rivals: Mask) -> str:
     return " or ".join(against[:3]) + (f" or {more} more" if more > 0 else "")
 
 
-def _compared(x: Model, evidence: Evidence, lines_per_row: int) -> dict[str, ArrayOf[Any]]:
+def _compared(evidence: Evidence, lines_per_row: int) -> dict[str, ArrayOf[Any]]:
     """Return the compared classes for each line of the result."""
-    pairs = [_opponents(x, evidence, row) for row in range(len(evidence.targets))]
+    pairs = [_opponents(evidence, row) for row in range(len(evidence.targets))]
     names = enumerate(("target", "against"))
     return {name: np.repeat(_objects([pair[i] for pair in pairs]), lines_per_row) for i, name in names}
 
