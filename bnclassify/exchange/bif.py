@@ -210,7 +210,7 @@ class BIFReader:
         return list(map(float, words))
 
     def _position_of(self, text: str, family: tuple[str, ...], labels: list[tuple[str, ...]], at: int) -> int:
-        """Return the number of a configuration of parents; the last parent changes fastest."""
+        """Return the position of a configuration of parents; the last parent changes fastest."""
 
         def fits(items: list[str]) -> bool:
             return len(items) == len(labels) and all(a in b for a, b in zip(items, labels, strict=True))

@@ -22,7 +22,7 @@ _KIND = "kind"
 """The key of an object that names the type of the value; an object without it is a mapping by text."""
 
 _SHARED = "shared"
-"""The name of objects that refer to a shared value by its number."""
+"""The name of objects that refer to a shared value by its position."""
 
 _PLAIN = (str, int, float, bool, NoneType)
 

@@ -103,7 +103,7 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
     scorer = scorer_of(x)
     drawn = sketch(x, class_arcs=True)
     arcs = [*drawn.arcs, *[(head, tail) for tail, head in drawn.arcs if (tail, head) in drawn.mutual]]
-    parts = {
+    texts = {
         "title": _shown(scorer.class_var if title is None else title),
         "subtitle": _shown(f"{len(scorer.labels):,} classes, {len(scorer.columns):,} features."),
         "caption": _shown(" ".join(f"{note[0].upper()}{note[1:]}." for note in drawn.notes)),
@@ -111,7 +111,7 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
         "picture": _picture(x, arcs),
     }
     template = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
-    page = re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
+    page = re.sub(r"\{\{(\w+)\}\}", lambda found: texts[found[1]], template)
     replace_file(file, page.encode("utf-8"))
 
 
@@ -184,14 +184,14 @@ def _value(label: Hashable) -> str | float:
     return value if isinstance(value, int | float) and abs(value) <= _LARGEST_WHOLE else str(value)
 
 
-def _written(part: object) -> object:
+def _written(value: object) -> object:
     """Return a part of a formula as JSON has it: an array is its shape and a text of its numbers."""
-    if is_dataclass(part):
-        content = {field.name: _written(getattr(part, field.name)) for field in fields(part)}
-        return {"kind": type(part).__name__, **content}
-    if isinstance(part, np.ndarray):
-        return _array(part)
-    return list(map(_written, part)) if isinstance(part, tuple) else part
+    if is_dataclass(value):
+        content = {field.name: _written(getattr(value, field.name)) for field in fields(value)}
+        return {"kind": type(value).__name__, **content}
+    if isinstance(value, np.ndarray):
+        return _array(value)
+    return list(map(_written, value)) if isinstance(value, tuple) else value
 
 
 def _array(array: ArrayOf[Any]) -> dict[str, object]:

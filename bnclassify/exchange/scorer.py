@@ -51,7 +51,7 @@ def scorer_of(x: object) -> Scorer:
     model = check_fitted(x)
     formula, preparation = model.formula(), model.preparation
     kept = {} if preparation is None or preparation.merger is None else preparation.merger.kept
-    scaled = {scale.feature for part in sums_in(formula) for scale in part.scales}
+    scaled = {scale.feature for one in sums_in(formula) for scale in one.scales}
     columns = []
     for i, (name, levels) in enumerate(zip(model.features, model.known_levels, strict=False)):
         n, has_density = len(levels) - (levels[-1:] == (MISSING,)), name in model.densities
@@ -63,7 +63,7 @@ def scorer_of(x: object) -> Scorer:
 
 def tables_of(scorer: Scorer) -> list[Table]:
     """Return the tables of a formula."""
-    return [term for part in sums_in(scorer.formula) for term in part.terms if isinstance(term, Table)]
+    return [term for one in sums_in(scorer.formula) for term in one.terms if isinstance(term, Table)]
 
 
 def largest_table(scorer: Scorer) -> str:

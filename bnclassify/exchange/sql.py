@@ -125,7 +125,7 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
         statement = write(scorer, names, keys, outputs)
     if not 0 < len(statement) <= MOST_CHARACTERS:
         is_network = isinstance(scorer.formula, Sum | Mixture)
-        products = is_network and any(part.marginalizes for part in sums_in(scorer.formula))
+        products = is_network and any(one.marginalizes for one in sums_in(scorer.formula))
         remedy = (
             "Use fewer parents, levels (min_count= merges rare ones, bins= limits intervals) or features, or "
             "backoff=True and held_out='weights', which need no products."
@@ -142,12 +142,12 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
 
 def _table_name(table: object) -> str:
     """Return the name of a table, quoted, or raise an error."""
-    parts = list(table) if isinstance(table, tuple | list) else [table]
-    if not parts or not all(isinstance(part, str) and part for part in parts):
+    names = list(table) if isinstance(table, tuple | list) else [table]
+    if not names or not all(isinstance(name, str) and name for name in names):
         error = ValueError if isinstance(table, str | tuple | list) else TypeError
         hint = "A table in a schema is a tuple of two names, (schema, table)."
         raise error(must_be("table", "the name of a table", table, hint))
-    return ".".join(map(quoted, map(str, parts)))
+    return ".".join(map(quoted, map(str, names)))
 
 
 def _key_names(key: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -228,7 +228,7 @@ def _unless_missing(name: str, missing: str, code: str, of_null: str) -> str:
 def _write_card(
     card: Scorecard, scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[str]
 ) -> str:
-    """Return the statement, its least readable part last; ``names`` are those of its columns."""
+    """Return the statement, the least readable SELECT last; ``names`` are those of its columns."""
     query = Query()
     tables = list(zip(card.term_scopes(), card.feature_points, strict=True))
     pairs = [(scope, table) for scope, table in tables if table.any()]

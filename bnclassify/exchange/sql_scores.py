@@ -56,7 +56,7 @@ Factor: TypeAlias = tuple[tuple[int, ...], Cells]
 
 
 class Scores:
-    """Makes the columns of scores. ``codes`` and ``numbers`` are columns by the numbers of the features."""
+    """Makes the columns of scores. ``codes`` and ``numbers`` are columns by the positions of the features."""
 
     def __init__(self, query: Query, scorer: Scorer, codes: Sequence[str], numbers: Sequence[str]) -> None:
         self.query, self.codes, self.numbers, self.columns = query, codes, numbers, scorer.columns
@@ -83,9 +83,9 @@ class Scores:
             [
                 f"CASE WHEN {score} IS NULL THEN -2e300 WHEN {score}< {NEARLY} THEN {IMPOSSIBLE} "
                 f"ELSE {score}+{number(weight)} END"
-                for score in self.of(part, relative=False)
+                for score in self.of(one, relative=False)
             ]
-            for part, weight in zip(formula.formulas, formula.log_weights.tolist(), strict=True)
+            for one, weight in zip(formula.formulas, formula.log_weights.tolist(), strict=True)
         ]
         result = []
         for texts in zip(*weighted, strict=True):
@@ -99,7 +99,7 @@ class Scores:
         return result
 
     def _choice(self, formula: Choice, relative: bool) -> list[str]:
-        options = zip(*[self.of(part, relative) for part in formula.formulas], strict=True)
+        options = zip(*[self.of(one, relative) for one in formula.formulas], strict=True)
         return [f"COALESCE({', '.join(names)}, NULL)" for names in options]
 
     def _raised(self, formula: Raised, relative: bool) -> list[str]:
@@ -220,7 +220,7 @@ class Scores:
         return {v: self._code(v, coding) for v, coding in zip(term.scope, codings, strict=True)}
 
     def _factor(self, term: Term) -> Factor:
-        """Return a term of a network as a factor: a table, or a density at the number of the row."""
+        """Return a term of a network as a factor: a table, or a density at the number that the row has."""
         if isinstance(term, Table):
             return term.scope, term.logs.astype(object)
         assert isinstance(term, Normal)

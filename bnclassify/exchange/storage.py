@@ -212,12 +212,12 @@ def replace_file(path: Path, content: bytes) -> None:
         return
     if not target.parent.is_dir():
         raise FileNotFoundError(f"path must be in an existing folder; got {str(path)!r}. Create the folder.")
-    part = target.with_name(f".{token_hex(8)}.part")
+    temporary = target.with_name(f".{token_hex(8)}.part")
     try:
-        part.write_bytes(content)
+        temporary.write_bytes(content)
         if target.exists():
-            shutil.copymode(target, part)
-        part.replace(target)
+            shutil.copymode(target, temporary)
+        temporary.replace(target)
     except BaseException:  # including an interrupt
-        part.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise

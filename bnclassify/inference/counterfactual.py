@@ -240,8 +240,8 @@ class Changes:
     def corrected(self, most: int) -> list[tuple[int, ...]]:
         """Return the sets of 2 to ``most`` features that are together in a term, small ones first."""
         sizes, scopes = range(2, most + 1), {tuple(sorted(scope)) for scope in self.scopes or ()}
-        sets = {part for scope in scopes for size in sizes for part in combinations(scope, size)}
-        return sorted(sets, key=lambda part: (len(part), part))
+        sets = {subset for scope in scopes for size in sizes for subset in combinations(scope, size)}
+        return sorted(sets, key=lambda subset: (len(subset), subset))
 
     def corrections(self, most: int) -> Corrections:
         """Return what sets of 2 to ``most`` features of a term add, (moves of each…, classes)."""
@@ -336,10 +336,7 @@ class Gains:
         return np.asarray(odds + self._best_later(more)[later])
 
     def _best_later(self, more: int) -> Array:
-        """Return the largest sum of gains of ``more`` features from each on, (features + 1, classes).
-
-        It is -inf if there are fewer.
-        """
+        """Return the largest sums of gains of ``more`` features from each on, (features + 1, classes)."""
         n = int(self.features.max(initial=-1)) + 1
         gains = np.full((n, self.alone.shape[1]), -np.inf)
         np.maximum.at(gains, self.features, self.alone + self.joint[more - 1])
@@ -459,10 +456,7 @@ class Search:
 def _extended(
     changes: Changes, corrections: Corrections | None, sets: Positions, totals: Array
 ) -> tuple[Positions, Array]:
-    """Return sets with one more move, of a later feature, and the log joint after them.
-
-    Without corrections, the totals are those of the row.
-    """
+    """Return sets with one more move, of a later feature, and the log joint, that of the row if not a sum."""
     features = changes.features[sets]
     latest = features[:, -1:] if features.shape[1] else np.full((len(sets), 1), -1)
     at, moves = np.nonzero(changes.features > latest)

@@ -103,7 +103,7 @@ def effects(
     frame = pd.DataFrame(rows, columns=["feature", "value", "given", "given_value"], dtype=object)
     if set(table.givens) <= {None}:
         frame = frame.drop(columns=["given", "given_value"])
-    logs = np.concatenate([part.reshape(-1, len(names)) for part in (table.constant, *table.tables)])
+    logs = np.concatenate([entries.reshape(-1, len(names)) for entries in (table.constant, *table.tables)])
     logs = logs[:, -1:] - logs[:, :1] if len(names) == 2 else logs
     for i, label in enumerate(shown):
         frame[label] = logs[:, i]

@@ -329,10 +329,7 @@ def _reweighing(x: Model, prior: ClassPrior | None) -> Callable[[Array], Array]:
 
 
 def check_costs(costs: pd.DataFrame, classes: Sequence[Hashable]) -> tuple[Array, tuple[Hashable, ...]]:
-    """Return costs as an array, (classes, decisions), and the decisions, or raise.
-
-    If all decisions are classes, they are in the order of the classes.
-    """
+    """Return costs, (classes, decisions), and the decisions, ordered as the classes if they are classes."""
     remedy = "An example is pd.DataFrame([[0, 1], [5, 0]], index=names, columns=names)."
     expected = "a DataFrame with one row per actual class and one column per decision"
     Instance(pd.DataFrame, expected, remedy).check("costs", costs)

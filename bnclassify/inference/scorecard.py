@@ -68,7 +68,7 @@ class Scorecard(EffectTable):
     def __post_init__(self) -> None:
         super().__post_init__()
         points = [np.diff(table, axis=-1) / self.unit for table in self.tables]
-        whole = all((np.abs(part - part.round()) < _WHOLE).all() for part in points)
+        whole = all((np.abs(table - table.round()) < _WHOLE).all() for table in points)
         if self.target not in self.known_levels[-1] or len(self.constant) != 2 or not whole:
             raise ValueError("tables must be whole points of each value, and target a class.")
 
@@ -152,10 +152,10 @@ class Scorecard(EffectTable):
         some = totals.iloc[np.unique(np.linspace(0, len(totals) - 1, _LINES).round().astype(int))]
         first = f"Start with {self.start:,} points. " if self.start else ""
         title = f"{first}Add the points of {self.class_var} = {self.target}:"
-        parts = [title, *[t.to_string(index=False) for t in (frame, some.round(3)) if len(t)]]
+        paragraphs = [title, *[t.to_string(index=False) for t in (frame, some.round(3)) if len(t)]]
         if len(some) < len(totals):
-            parts.append(f"The attribute probabilities has all {len(totals):,} totals.")
-        return "".join([f"\n{part}\n" for part in parts])
+            paragraphs.append(f"The attribute probabilities has all {len(totals):,} totals.")
+        return "".join([f"\n{paragraph}\n" for paragraph in paragraphs])
 
 
 def _sums(sets: Sequence[ArrayOf[np.int64]]) -> ArrayOf[np.int64]:
@@ -256,7 +256,7 @@ def scorecard(
     OneOf(names).check("target", target)
     table = tabulate(model, most_intervals or (None if model.densities else _MOST_POINTS))
     sign = np.array([1.0 if name == target else -1.0 for name in names])
-    effects: list[Array] = [part @ sign for part in table.tables]
+    effects: list[Array] = [entries @ sign for entries in table.tables]
     low = [float(effect.min()) for effect in effects]
     intercept, start = float(table.constant @ sign) + sum(low), 0
     widest = max([float(np.ptp(effect)) for effect in effects], default=0.0)
@@ -267,7 +267,7 @@ def scorecard(
         intercept = log(odds) + unit * (start - score)
     own, recipe = np.maximum(sign, 0.0), model.recipe
     points = [np.round((effect - least) / unit) for effect, least in zip(effects, low, strict=True)]
-    table = replace(table, tables=tuple([unit * part[..., None] * own for part in points]))
+    table = replace(table, tables=tuple([unit * each[..., None] * own for each in points]))
     table = merge_intervals(table)  # neighbours with equal points
     if recipe is not None and recipe.parameters is not None:
         settings = {"target": target, "largest": largest, "most_intervals": most_intervals}

@@ -216,9 +216,9 @@ def _in_order(x: Model, codes: Codes, numbers: Mapping[Hashable, Array], order: 
 def _alone(x: Model, codes: Codes, parents: Mapping[Hashable, Sequence[Hashable]]) -> dict[int, Array]:
     """Return the effects of features with a parent given the class alone, (rows, classes) each."""
     found: dict[int, Array] = {}
-    for owner, scope, part in x.effects_at(codes) if any(parents.values()) else ():
+    for owner, scope, effect in x.effects_at(codes) if any(parents.values()) else ():
         if scope == (owner,):
-            found[owner] = found.get(owner, 0.0) + part
+            found[owner] = found.get(owner, 0.0) + effect
     return found
 
 
@@ -230,10 +230,7 @@ def _means(logs: Array, at: Positions, mass: Array, n: int) -> Array:
 
 
 def _given(x: Model, grids: Sequence[_Grid], i: int, j: int, order: Sequence[int], alone: Array) -> Array:
-    """Return the effects of a feature at the values of its parent j, (values, values of the parent, classes).
-
-    If the parent is missing or unseen, it is the effect given the class ``alone``.
-    """
+    """Return effects given the parent j, (values, its values, classes): those ``alone`` if it is missing."""
     own, other = grids[i], grids[j]
     pairs = np.stack([other.position, other.codes])
     _, first, pair = np.unique(pairs, axis=1, return_index=True, return_inverse=True)

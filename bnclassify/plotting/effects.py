@@ -175,10 +175,7 @@ _HEIGHTS = (-0.12, 0.12, -0.32, 0.32)  # of labels: below the line, above it, an
 
 
 class _Scale(NamedTuple):
-    """A line of the chart: its name, places from 0 to 1 with labels, and the place of the row, or None.
-
-    It reaches over the whole width, or from the first to the last of its places.
-    """
+    """A line, from 0 to 1 if ``is_whole``, its places with labels, and that of the row, or None."""
 
     name: str
     places: list[float]
@@ -265,7 +262,11 @@ def _scales(x: Scorecard, codes: Codes | None) -> tuple[list[_Scale], str]:
 
 
 def _round_numbers(low: int, high: int) -> list[int]:
-    """Return whole numbers at even distances of 1, 2, 5, 10 …, from low to high."""
+    """Return whole numbers at even distances of 1, 2, 5, 10 …, from low to high.
+
+    >>> _round_numbers(3, 20), _round_numbers(0, 100)
+    ([5, 10, 15, 20], [0, 20, 40, 60, 80, 100])
+    """
     wide = max(high - low, 1)
     step = next(step for k in range(12) for step in (10**k, 2 * 10**k, 5 * 10**k) if wide <= _TICKS * step)
     return list(range(-(-low // step) * step, high + 1, step))
