@@ -716,3 +716,9 @@ def test_equal_lines_of_an_effect_are_one(car: pd.DataFrame) -> None:
     ax = bn.plot_effect(x, "maint")
     assert ax.get_legend() is None
     assert len(ax.containers) == 1
+
+
+def test_the_last_of_equally_rare_classes_is_drawn() -> None:
+    frame = pd.DataFrame({"x": list("uvuvuv"), "y": list("aabbcc")})
+    axes = bn.plot_effect(bn.lp(bn.nb("y", frame), frame, smooth=1), "x")
+    assert axes.get_title(loc="left") == "Effect of x on y = c"

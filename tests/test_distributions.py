@@ -284,7 +284,7 @@ def test_completions_have_a_limit_and_a_name(car: pd.DataFrame) -> None:
     with pytest.raises(ValueError, match=r"draws must be a whole number from 1 to 22,192; got 1000000"):
         bn.impute(x, rows, draws=1_000_000)
     named = rows.head(2).rename_axis("draw")
-    with pytest.raises(ValueError, match=r"an index without the name 'draw'.* \.rename_axis"):
+    with pytest.raises(ValueError, match=r"an index named 'draw'.* \.rename_axis"):
         bn.impute(x, named, draws=2, rng=0)
     assert bn.impute(x, named.rename_axis("row"), draws=2, rng=0).index.names == ["draw", "row"]
     assert bn.impute(x, named).index.name == "draw"

@@ -491,3 +491,14 @@ def test_page_of_a_large_model_names_its_largest_table_before_it_is_written(
     )
     with pytest.raises(ValueError, match="largest table is that of 'maint', 'buying', 'doors'"):
         bn.write_page(x, tmp_path / "page.html")
+
+
+def test_numbers_that_a_browser_would_round_are_text(tmp_path: Path) -> None:
+    large = [2**60, 2**60 + 1]
+    frame = pd.DataFrame(
+        {"x": pd.Categorical(large * 4), "z": pd.Categorical([1, 2] * 4), "y": list("aabb") * 2}
+    )
+    bn.write_page(bn.lp(bn.nb("y", frame), frame, smooth=1), tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert f'"values":["{large[0]}","{large[1]}"]' in text
+    assert '"values":[1,2]' in text

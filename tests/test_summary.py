@@ -251,3 +251,14 @@ def test_a_notebook_shows_picture_and_facts(monkeypatch: pytest.MonkeyPatch) -> 
     assert shown.count("background:#fff;color:#111") == 1 + 2 * len(facts(x))
     wide = bn.nb("y", features=[f"f{i}" for i in range(100)])
     assert "<svg" not in wide._repr_html_()
+
+
+def test_a_summary_prints_whole_sentences(people: pd.DataFrame) -> None:
+    """The table is printed as the model is, and its parts as other tables."""
+    model = bn.bnc(class_var="buys", dataset=people)
+    table = bn.summary(model)
+    assert repr(table).split() == repr(model).split()[3:]
+    longest = max(map(str, table["value"]), key=len)
+    assert len(longest) > 50
+    assert longest in table._repr_html_()
+    assert type(table[["item"]]) is type(table.set_index("item")) is pd.DataFrame

@@ -53,7 +53,7 @@ print(cpt(model, "over_28").round(3))
 # %% [markdown]
 # ## One prediction by hand
 #
-# Take a woman of 51 with high glucose. Before you know anything about her, the probability of diabetes is 266 / 763 =
+# Consider a woman of 51 with high glucose. Before you know anything about her, the probability of diabetes is 266 / 763 =
 # 0.349: this is the *prior*. For each class, multiply the prior by the likelihoods of what you know:
 #
 # - yes: 0.349 × 0.654 × 0.733 = 0.167
@@ -88,9 +88,9 @@ explain(model, woman).round(2)
 
 # %% [markdown]
 # An explanation is therefore not an approximation of the model. It is the model. If a feature is missing, its factor
-# is left out of the product, so its contribution is 0. In naive Bayes, this is the same as averaging over its
-# possible values. (The default also asks whether a missing value is evidence: see [Missing
-# values](incomplete.py#the-default-classifier).)
+# is omitted from the product, so its contribution is 0. In naive Bayes, this is the same as averaging over its
+# possible values. (With default settings, a missing value can be evidence, too: see
+# [Missing values](incomplete.py#the-default-classifier).)
 #
 # ## Three problems, and what the package does about them
 #
@@ -163,9 +163,9 @@ class Graphs:
 Graphs()
 
 # %% [markdown]
-# [Choosing a classifier](overview.py) measures all of them. If you choose nothing,
-# `BNCClassifier()` weighs arcs between features by held-out rows, and gives every feature a weight, so that dependent
-# features are not counted twice: see [The default classifier](accuracy.py).
+# [Choosing a classifier](overview.py) compares all of them. With default settings, `BNCClassifier()` evaluates arcs
+# between features on held-out rows, and gives every feature a weight, so that dependent features are not counted
+# twice: see [The default classifier](accuracy.py).
 #
 # ## Summary
 #

@@ -58,7 +58,7 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # | `ande` | available cases | ignored | no | yes | no |
 # | dependency networks, `chisq_dn` | available cases | marginalized over | no | yes | yes, by Gibbs sampling |
 # | `mbc`, `maode` | available cases | marginalized over | yes | yes | no |
-# | `chain` | available cases | as its learner does | no | yes | no |
+# | `chain` | available cases | as the models of its learner | no | yes | no |
 #
 # By default, `hc` and `ban` require complete rows; with `missing="em"` they do not. EM requires `smooth`, `ess` or `m`.
 #
@@ -72,7 +72,7 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # Estimating the tables and predicting a new row rest on different assumptions.
 #
 # - **Estimating from available cases.** Values are *missing completely at random* (MCAR) if whether a value is missing depends on nothing. Available cases are then all you need. A weaker condition is enough for a table: whether one of its values is missing may depend on the parents, but not on the variable itself. For learning the *structure* from available cases it is not enough.
-# - **Estimating by EM.** Values are *missing at random* (MAR) if whether a value is missing depends only on values that are observed in the row. EM needs no more than that.
+# - **Estimating by EM.** Values are *missing at random* (MAR) if whether a value is missing depends only on values that are observed in the row. This is all that EM requires.
 # - **Predicting.** The class is observed in training, but not when you predict. So, given the observed features, missingness must not depend on the class. If it does, for example because members of one party hide a vote more often, then the missing value is evidence, and marginalizing ignores it. The default uses this evidence; with a prior, `missing_level=True` in `bnc` and `BNCClassifier` treats missing values as a separate level.
 
 # %%
@@ -107,10 +107,10 @@ print(predict(models["tan_cl"], odd, unseen="missing").tolist())
 # %% [markdown]
 # ## The default classifier
 #
-# `bnc` without a prior and `BNCClassifier()` add up weighted terms, which ignore missing features. If a row lacks a share h of
-# what is usually known, these terms count 1 − h, and the share h is left to a model that marginalizes over missing features.
-# For features that no training row lacks, the terms may fade faster. How much faster is learned from copies of training rows in
-# which such features are hidden at random. In addition, a missing value of a feature adds a constant per class, estimated from
+# `bnc` without a prior and `BNCClassifier()` add up weighted terms, which ignore missing features. If a share h of the features
+# that are usually known is missing in a row, the weight of these terms is 1 − h, and a model that marginalizes over missing
+# features has the weight h. If a feature is missing that no training row lacks, the weight of the terms may decrease faster; the
+# rate is estimated from copies of training rows in which such features are hidden at random. In addition, a missing value of a feature adds a constant per class, estimated from
 # the training rows that lack it: if missing values are not evidence, it is near 0. [Formulas](methods.py) has the formula.
 #
 # The table shows the log-loss of the default classifier and of `tan_cl` (AIC, `smooth=1`, numeric columns by MDLP). Both are
@@ -127,7 +127,7 @@ print(predict(models["tan_cl"], odd, unseen="missing").tolist())
 #
 # The default is ahead on rows as they are and with a quarter of the values hidden. With more hidden values, it is at most 0.054
 # behind the tree. This happens on voting, where all 16 votes have missing values in training, so that the default learns what they
-# are evidence for. Votes that are hidden at random in new rows are read in the same way, although they are not evidence. If a row
+# are evidence for. It treats votes that are hidden at random in new rows in the same way, although these are not evidence. If a row
 # lacks more values than training rows usually do, the constants are scaled down, so that they do not add up.
 #
 # If nearly all features have missing values in training, and new rows lack many more values for other reasons, do one of these:
@@ -148,7 +148,7 @@ print(predict(by_values, unknown, prob=True).round(4))
 
 # %% [markdown]
 # Without any known vote, `by_values` and the tree predict the party shares, and the default 0.528 for "republican": in the training
-# rows, missing votes are evidence, and here sixteen of them are scaled down to the few that a training row usually lacks.
+# rows, missing votes are evidence. As this row lacks sixteen votes and a training row few, the sum of their constants is scaled down.
 #
 # ## Accuracy with more missing values
 #
@@ -377,8 +377,8 @@ print("mean number of questions:", round(np.mean(questions), 2))
 #
 # ## Summary and next steps
 #
-# Tables are estimated from available cases or, with `missing="em"`, from all observed values, and so are structures.
-# Prediction marginalizes over missing features. If another program needs a complete table, see [Queries](queries.py#samples-and-imputation)
-# for imputation, also multiple.
+# Tables and structures are estimated from available cases or, with `missing="em"`, from all observed values.
+# Prediction marginalizes over missing features. If another program needs a complete table, see
+# [Queries](queries.py#samples-and-imputation) for single and multiple imputation.
 #
 # Friedman, N. (1997). Learning belief networks in the presence of missing values and hidden variables. ICML 1997.

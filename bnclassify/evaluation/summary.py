@@ -13,7 +13,7 @@ from ..base.checks import Seed
 from ..frames.opening import InFull, InParts, is_partitioned
 from ..inference.evidence import weigh_evidence
 from ..model.arguments import check_fitted, check_model, encode_for
-from ..model.facts import facts_of
+from ..model.facts import aligned, facts_of
 from ..model.model import Model
 from .cv import cv
 from .fold_scores import scheme_of
@@ -52,11 +52,11 @@ def summary(
     Returns
     -------
     pandas.DataFrame
-        Columns ``item`` and ``value``. The items are the facts that ``print(x)`` shows. With `dataset`,
-        there are also the cross-validated accuracy, log-loss and calibration error, each with its baseline,
-        the value if every row gets the class proportions, and the three features with the largest mean
-        absolute contributions in `explain`, in at most 1,000 rows. ``attrs["metrics"]`` has the exact
-        values and baselines.
+        Columns ``item`` and ``value``, printed as ``print(x)`` prints the same facts. With `dataset`, there
+        are also the cross-validated accuracy, log-loss and calibration error, each with its baseline, the
+        value if every row gets the class proportions, and the three features with the largest mean absolute
+        contributions in `explain`, in at most 1,000 rows. ``attrs["metrics"]`` has the exact values and
+        baselines.
 
     Raises
     ------
@@ -90,9 +90,21 @@ def summary(
             facts["strongest features"] = "; ".join(
                 f"{target}: {text}" if several else text for target, text in texts.items()
             )
-    table = pd.DataFrame({"item": list(facts), "value": pd.Series(list(facts.values()), dtype=object)})
+    table = _Summary({"item": list(facts), "value": pd.Series(list(facts.values()), dtype=object)})
     table.attrs["metrics"] = metrics
     return table
+
+
+class _Summary(pd.DataFrame):
+    """A table of items and values that prints whole sentences; its parts are plain tables."""
+
+    def __repr__(self) -> str:
+        facts = dict(self.itertuples(index=False, name=None)) if self.shape[1] == 2 else {}
+        return "\n".join(aligned(facts)) if facts else super().__repr__()
+
+    def _repr_html_(self) -> str:
+        with pd.option_context("display.max_colwidth", None):
+            return self.to_html(index=False)
 
 
 def _strongest(x: Model, dataset: Any) -> str:

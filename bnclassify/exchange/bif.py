@@ -137,14 +137,11 @@ class BIFReader:
         if name in self.variables:
             self._fail(f"the variable {shown(name)} is declared twice.", at)
         self._skip_properties()
-        match = self._take(
-            r"type\s+discrete\s*\[\s*0*(\d{1,9})\s*\]\s*(?:=\s*)?\{([^{}]*)\}\s*;",
-            "type discrete [ NUMBER ] { LABEL, LABEL, ... };",
-        )
-        number = int(match[1])
-        labels = _read_list(match[2], lambda items: len(items) == number)
+        pattern = r"type\s+discrete\s*\[\s*0*(\d{1,9})\s*\]\s*(?:=\s*)?\{([^{}]*)\}\s*;"
+        match = self._take(pattern, "type discrete [ NUMBER ] { LABEL, LABEL, ... };")
+        labels = _read_list(match[2], lambda items: len(items) == int(match[1]))
         if labels is None:
-            self._fail(f"must be {number} labels; got {shown(match[2].strip())}.", at)
+            self._fail(f"must be {int(match[1])} labels; got {shown(match[2].strip())}.", at)
         self._skip_properties()
         self._take(r"\}", "property or }")
         if twice := repeated(labels):
@@ -213,13 +210,12 @@ class BIFReader:
         return list(map(float, words))
 
     def _position_of(self, text: str, family: tuple[str, ...], labels: list[tuple[str, ...]], at: int) -> int:
-        """Return the number of a configuration of parents; the last parent changes fastest."""
-        states = _read_list(
-            text,
-            lambda items: (
-                len(items) == len(labels) and all(a in b for a, b in zip(items, labels, strict=True))
-            ),
-        )
+        """Return the position of a configuration of parents; the last parent changes fastest."""
+
+        def fits(items: list[str]) -> bool:
+            return len(items) == len(labels) and all(a in b for a, b in zip(items, labels, strict=True))
+
+        states = _read_list(text, fits)
         if states is None:
             expected = f"a label of each of {listed(family[1:])}" if labels else "no labels without parents"
             self._fail(f"must be {expected}; got ({cut(text.strip())}).", at)
@@ -425,8 +421,7 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     reader = BIFReader(text, source)
     family_tables, variables = reader.read(), reader.variables
     OneOf(variables, f"a variable of {source}").check("class_var", class_var)
-    absent = [name for name in variables if name not in family_tables]
-    if absent:
+    if absent := [name for name in variables if name not in family_tables]:
         raise ValueError(f"{source} must have probabilities of every variable; got none of {listed(absent)}.")
     parents = {name: family_tables[name][0][1:] for name in variables}
     structure = fixed_network(class_var, parents, Step("read_bif", fixed_again), origin=source)
@@ -435,12 +430,9 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
         file_family, table = family_tables[family[0]]
         # a copy, because the data of a view are writable
         cpts.append(table.transpose([file_family.index(member) for member in family]).copy())
-    return replace(
-        structure,
-        levels=tuple(variables[name] for name in structure.variables),
-        cpts=tuple(cpts),
-        recipe=structure.recipe and replace(structure.recipe, parameters=Step("read_bif", tables_again)),
-    )
+    levels, recipe = tuple(variables[name] for name in structure.variables), structure.recipe
+    recipe = recipe and replace(recipe, parameters=Step("read_bif", tables_again))
+    return replace(structure, levels=levels, cpts=tuple(cpts), recipe=recipe)
 
 
 @record

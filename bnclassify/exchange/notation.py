@@ -8,21 +8,21 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from math import isfinite
 from types import MappingProxyType, NoneType
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, NoReturn, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
 
 from ..base.arrays import ArrayOf
 from ..base.immutable import RECORDS, Immutable, is_record
-from ..base.messages import listed, shown
+from ..base.messages import listed, plain, shown
 from ..model.recipes import Step, Tally
 
 _KIND = "kind"
 """The key of an object that names the type of the value; an object without it is a mapping by text."""
 
 _SHARED = "shared"
-"""The name of objects that refer to a shared value by its number."""
+"""The name of objects that refer to a shared value by its position."""
 
 _PLAIN = (str, int, float, bool, NoneType)
 
@@ -46,50 +46,55 @@ class UnregisteredError(UnknownValueError):
     """A value of a class that files do not know."""
 
 
+Fields: TypeAlias = dict[str, Any]
+"""The fields of an object of JSON, by name."""
+
+
 class Codec(NamedTuple):
     """Functions that write values of a type as the fields of an object, and read them."""
 
     type: type[Any]
-    write: Callable[[Writer, Any, str], dict[str, Any]]
-    read: Callable[[Reader, dict[str, Any], str], Any]
+    write: Callable[[Writer, Any, str], Fields]
+    read: Callable[[Reader, Fields, str], Any]
 
 
 class Writer:
     """Writes values as lists, objects, text and numbers; `shared` lists repeated values."""
 
     def __init__(self) -> None:
-        self.shared: list[Any] = []
-        self._written: dict[int, tuple[Any, Any]] = {}  # JSON by id of the value, which is kept alive
-        self._numbers: dict[int, int] = {}
+        self.shared: list[Fields] = []
+        self._written: dict[int, tuple[object, Fields]] = {}  # JSON by id of the value, which is kept alive
+        self._positions: dict[int, int] = {}  # among the shared values, by id
 
-    def write(self, value: Any, where: str) -> Any:
+    def write(self, value: object, where: str) -> object:
         """Return a value as JSON, or raise an UnknownValueError for an unsupported value."""
-        value = value.item() if isinstance(value, np.generic) else value
-        if type(value) in _PLAIN and not (type(value) is float and not isfinite(value)):
+        value = plain(value)
+        if type(value) in _PLAIN and not (isinstance(value, float) and not isfinite(value)):
             return value
-        _, written = self._written.get(id(value), (None, None))
-        if written is not None:
-            return self._refer(written)
+        if id(value) in self._written:
+            return self._refer(self._written[id(value)][1])
         written = self._new(value, where)
-        if type(written) is dict and _KIND in written:
+        if isinstance(written, dict) and _KIND in written:
             self._written[id(value)] = (value, written)
         return written
 
-    def _refer(self, written: dict[str, Any]) -> dict[str, Any]:
+    def _refer(self, written: Fields) -> Fields:
         """Return a reference to a repeated value, and replace its first occurrence by a reference."""
-        if id(written) not in self._numbers:
-            self._numbers[id(written)] = number = len(self.shared)
+        if id(written) not in self._positions:
+            self._positions[id(written)] = position = len(self.shared)
             self.shared.append(written.copy())
             written.clear()
-            written.update({_KIND: _SHARED, "number": number})
+            written.update({_KIND: _SHARED, "number": position})
         return written
 
-    def _new(self, value: Any, where: str) -> Any:
+    def _new(self, value: object, where: str) -> object:
         cls = type(value)
-        if cls is tuple:
+        if isinstance(value, tuple) and cls is tuple:
             return [self.write(item, f"{where}[{i}]") for i, item in enumerate(value)]
-        if cls in (dict, MappingProxyType) and _KIND not in value and all(type(key) is str for key in value):
-            return {key: self.write(item, f"{where}.{key}") for key, item in value.items()}
+        # a mapping by text is an object, unless its keys are those of a value of a named kind
+        items = list(value.items()) if isinstance(value, dict | MappingProxyType) else [(_KIND, None)]
+        if all(type(key) is str and key != _KIND for key, _ in items):
+            return {key: self.write(item, f"{where}.{key}") for key, item in items}
         for name, codec in CODECS.items():
             if isinstance(value, codec.type):
                 return {_KIND: name, **codec.write(self, value, where)}
@@ -99,11 +104,11 @@ class Writer:
             raise UnregisteredError(where, f"a value of the class {cls.__name__}")
         raise UnknownValueError(where, f"{shown(value)} is of type {cls.__name__}")
 
-    def write_fields(self, value: Any, where: str) -> dict[str, Any]:
+    def write_fields(self, value: object, where: str) -> Fields:
         """Return the fields of a record, without defaults that are None or an empty mapping."""
-        written = {}
+        written: Fields = {}
         for name, default in _defaults(cast("Hashable", type(value))).items():
-            item = getattr(value, name)
+            item: object = getattr(value, name)
             empty = item is None or (isinstance(item, Mapping) and not item)
             if not (empty and (default is None or default == {})):
                 written[name] = self.write(item, f"{where}.{name}")
@@ -113,27 +118,28 @@ class Writer:
 class Reader:
     """Reads the values of a writer, and checks their types."""
 
-    def __init__(self, shared: list[Any]) -> None:
+    def __init__(self, shared: list[object]) -> None:
         self._shared = shared
-        self._values: dict[int, Any] = {}
+        self._values: dict[int, object] = {}
         self._sizes: dict[int, int] = {}
         self._n = 0
 
-    def read(self, written: Any, where: str) -> Any:
+    def read(self, written: object, where: str) -> Any:
         """Return the value, or raise an UnknownValueError if it is unknown or impossible."""
         self._n += 1
         if isinstance(written, list):
-            if all(type(item) in _PLAIN for item in written):
-                return tuple(written)
-            return tuple([self.read(item, f"{where}[{i}]") for i, item in enumerate(written)])
+            items: list[object] = written
+            if all(type(item) in _PLAIN for item in items):
+                return tuple(items)
+            return tuple([self.read(item, f"{where}[{i}]") for i, item in enumerate(items)])
         if not isinstance(written, dict):
             return written
-        if _KIND not in written:
-            return {key: self.read(item, f"{where}.{key}") for key, item in written.items()}
-        kind: str = written[_KIND]
-        content = {key: item for key, item in written.items() if key != _KIND}
+        content: dict[str, object] = dict(written)
+        if _KIND not in content:
+            return {key: self.read(item, f"{where}.{key}") for key, item in content.items()}
+        kind: object = content.pop(_KIND)
         if kind == _SHARED:
-            return self._of_number(content.get("number"), where)
+            return self._at(content.get("number"), where)
         if not isinstance(kind, str) or not (kind in CODECS or isinstance(RECORDS.get(kind), type)):
             raise UnknownValueError(where, f"unknown type {shown(kind)}")
         try:
@@ -145,21 +151,21 @@ class Reader:
         except Exception as error:  # classes raise errors of many types
             raise UnknownValueError(where, f"this is not a valid {kind} ({error})") from error
 
-    def _of_number(self, number: Any, where: str) -> Any:
-        """Return a shared value, which is read once."""
-        if type(number) is not int or not 0 <= number < len(self._shared):
-            raise UnknownValueError(where, f"unknown shared value {shown(number)}")
-        if number not in self._values:
-            self._values[number] = None  # a value within itself raises an error
+    def _at(self, position: object, where: str) -> object:
+        """Return the shared value at a position, which is read once."""
+        if type(position) is not int or not 0 <= position < len(self._shared):
+            raise UnknownValueError(where, f"unknown shared value {shown(position)}")
+        if position not in self._values:
+            self._values[position] = None  # a value within itself raises an error
             before = self._n
-            self._values[number] = self.read(self._shared[number], f"shared[{number}]")
-            self._sizes[number] = self._n - before
-        self._n += self._sizes.get(number, 1)
+            self._values[position] = self.read(self._shared[position], f"shared[{position}]")
+            self._sizes[position] = self._n - before
+        self._n += self._sizes.get(position, 1)
         if self._n > _MOST_VALUES:
             raise UnknownValueError(where, f"there are more than {_MOST_VALUES:,} values")
-        return self._values[number]
+        return self._values[position]
 
-    def read_fields(self, cls: type[Any], written: dict[str, Any], where: str) -> Any:
+    def read_fields(self, cls: type[Any], written: Fields, where: str) -> Any:
         """Return a record with these fields."""
         defaults = _defaults(cast("Hashable", cls))
         strange = [name for name in written if name not in defaults]
@@ -179,7 +185,7 @@ class Reader:
 
 
 @cache
-def _defaults(cls: type[Any]) -> dict[str, Any]:
+def _defaults(cls: type[Any]) -> dict[str, object]:
     """Return the default of each field of a dataclass or named tuple; MISSING if it has none."""
     if not is_dataclass(cls):
         return {name: cls._field_defaults.get(name, MISSING) for name in cls._fields}
@@ -187,51 +193,47 @@ def _defaults(cls: type[Any]) -> dict[str, Any]:
     return {f.name: factories[f.name]() if f.name in factories else f.default for f in fields(cls) if f.init}
 
 
-def _write_array(writer: Writer, array: ArrayOf[Any], where: str) -> dict[str, Any]:
+def _write_array(writer: Writer, array: ArrayOf[Any], where: str) -> Fields:
     if array.dtype.kind not in "fiub":
         raise UnknownValueError(where, f"an array of {array.dtype}")
-    written: dict[str, Any] = {} if array.dtype == float else {"dtype": str(array.dtype)}
+    written: Fields = {} if array.dtype == float else {"dtype": str(array.dtype)}
     if not array.size:
         written["shape"] = list(array.shape)
     return written | {"values": array}  # which `lines_of` writes
 
 
-def lines_of(value: Any, indent: int = 0) -> Iterator[str]:
+def lines_of(value: object, indent: int = 0) -> Iterator[str]:
     """Yield the text of a value as JSON; a list without lists or objects takes one line.
 
     Arrays of more than two axes are written part by part, because lists of their numbers need much memory.
     """
     start, end = "\n" + " " * (indent + 1), "\n" + " " * indent
     if isinstance(value, np.ndarray) and value.ndim < 3:
-        text = json.dumps(value.tolist() if np.isfinite(value).all() else _as_text(value.tolist()))
+        finite = np.isfinite(value)  # JSON has no other numbers, which are written as text
+        array = value if finite.all() else np.where(finite, value.astype(object), value.astype(str))
+        text = json.dumps(array.tolist())
         if value.ndim == 2 and value.size:
             text = f"[{start}{text[1:-1].replace('], [', f'],{start}[')}{end}]"
         yield text
         return
     value = list(value) if isinstance(value, np.ndarray) else value
-    if isinstance(value, list) and all(type(item) in _PLAIN for item in value):
+    entries: list[tuple[str, object]] = []
+    if isinstance(value, dict):
+        entries = [(f"{json.dumps(key, ensure_ascii=False)}: ", item) for key, item in value.items()]
+    elif isinstance(value, list) and not all(type(item) in _PLAIN for item in value):
+        entries = [("", item) for item in value]
+    if not entries:
         yield json.dumps(value, ensure_ascii=False, allow_nan=False)
-    elif isinstance(value, list | dict) and value:
-        items = value.items() if isinstance(value, dict) else (("", item) for item in value)
-        opened, closed = "{}" if isinstance(value, dict) else "[]"
-        for i, (key, item) in enumerate(items):
-            name = f"{json.dumps(key, ensure_ascii=False)}: " if opened == "{" else ""
-            yield f"{',' if i else opened}{start}{name}"
-            yield from lines_of(item, indent + 1)
-        yield end + closed
-    else:
-        yield json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return
+    opened, closed = "{}" if isinstance(value, dict) else "[]"
+    for i, (name, item) in enumerate(entries):
+        yield f"{',' if i else opened}{start}{name}"
+        yield from lines_of(item, indent + 1)
+    yield end + closed
 
 
-def _as_text(values: Any) -> Any:
-    """Write inf and nan in nested lists as text, because JSON has no such numbers."""
-    if isinstance(values, list):
-        return [_as_text(value) for value in values]
-    return values if isfinite(values) else str(values)
-
-
-def _read_array(reader: Reader, written: dict[str, Any], where: str) -> Any:
-    dtype = np.dtype(written.get("dtype", "float64"))
+def _read_array(reader: Reader, written: Fields, where: str) -> ArrayOf[Any]:
+    dtype = np.dtype(str(written.get("dtype", "float64")))
     if dtype.kind not in "fiub":
         raise UnknownValueError(where, f"an array of {dtype}")
     array = np.array(written["values"], dtype=dtype)
@@ -246,7 +248,7 @@ class Forgotten:
 
     name: str
 
-    def __call__(self, *arguments: Any, **settings: Any) -> Any:
+    def __call__(self, *arguments: object, **settings: object) -> NoReturn:
         """Raise a ValueError."""
         raise ValueError(
             f"x must have a recipe that can run; the file of the model does not contain the code of "
@@ -263,7 +265,7 @@ def can_write(step: Step) -> bool:
     return is_record(step.function)
 
 
-def _write_tally(writer: Writer, tally: Tally, where: str) -> dict[str, Any]:
+def _write_tally(writer: Writer, tally: Tally, where: str) -> Fields:
     """Write counts and, unless it is a function, their prior, which is needed to add rows."""
     counts = {"counts": writer.write(tally.counts, f"{where}.counts")}
     try:
@@ -272,24 +274,23 @@ def _write_tally(writer: Writer, tally: Tally, where: str) -> dict[str, Any]:
         return counts | {"prior": None}
 
 
-def _write_step(writer: Writer, step: Step, where: str) -> dict[str, Any]:
+def _write_step(writer: Writer, step: Step, where: str) -> Fields:
     if not can_write(step):
         return {"name": step.name}
     settings = writer.write(step.settings, f"{where}.settings")
-    written: dict[str, Any] = {"name": step.name, "function": step.function.__name__}
+    written: Fields = {"name": step.name, "function": step.function.__name__}
     return written | ({"settings": settings} if settings else {}) | ({"draws": True} if step.draws else {})
 
 
-def _read_step(reader: Reader, written: dict[str, Any], where: str) -> Step:
-    function = written.get("function")
+def _read_step(reader: Reader, written: Fields, where: str) -> Step:
+    name, function = str(written["name"]), written.get("function")
     settings = reader.read(written.get("settings", {}), f"{where}.settings")
-    content = {"name": written["name"], "settings": settings, "draws": written.get("draws", False)}
     if function is None:
-        return Step(content["name"], Forgotten(content["name"]))
+        return Step(name, Forgotten(name))
     registered = RECORDS.get(function) if isinstance(function, str) else None
     if registered is None or isinstance(registered, type):
         raise UnknownValueError(where, f"unknown function {shown(function)}")
-    return Step(function=registered, **content)
+    return Step(name, registered, settings, written.get("draws", False))
 
 
 CODECS: dict[str, Codec] = {

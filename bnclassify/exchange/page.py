@@ -16,8 +16,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ..base.arrays import ArrayOf, log
+from ..base.arrays import Array, ArrayOf, log
 from ..base.checks import Instance
+from ..base.messages import plain
 from ..inference.evidence import middles, order_features
 from ..inference.value_of_information import grid_of
 from ..model.formulas import Table
@@ -102,7 +103,7 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
     scorer = scorer_of(x)
     drawn = sketch(x, class_arcs=True)
     arcs = [*drawn.arcs, *[(head, tail) for tail, head in drawn.arcs if (tail, head) in drawn.mutual]]
-    parts = {
+    texts = {
         "title": _shown(scorer.class_var if title is None else title),
         "subtitle": _shown(f"{len(scorer.labels):,} classes, {len(scorer.columns):,} features."),
         "caption": _shown(" ".join(f"{note[0].upper()}{note[1:]}." for note in drawn.notes)),
@@ -110,7 +111,7 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
         "picture": _picture(x, arcs),
     }
     template = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
-    page = re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
+    page = re.sub(r"\{\{(\w+)\}\}", lambda found: texts[found[1]], template)
     replace_file(file, page.encode("utf-8"))
 
 
@@ -140,7 +141,7 @@ def _fewest_characters(term: Table) -> int:
 
 def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
     """Return the data of the page."""
-    number = {variable: i for i, variable in enumerate(x.variables)}
+    position = {variable: i for i, variable in enumerate(x.variables)}
     names, outcomes = check_texts(x.variables, "variables"), x.value_formulas()
     return {
         "classVar": names[-1],
@@ -148,14 +149,14 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
         "values": list(map(_value, scorer.labels)),
         "features": [
             {
-                "name": names[number[column.name]],
-                "parents": [number[parent] for parent in x.feature_parents[column.name]],
+                "name": names[position[column.name]],
+                "parents": [position[parent] for parent in x.feature_parents[column.name]],
                 "levels": list(map(str, x.written_levels(column.name))),
                 "values": list(map(_value, column.known)),
                 "cuts": column.cuts,
                 "other": column.other,
                 "missing": column.missing,
-                "numbers": _written(_numbers_of(x, column.name)),
+                "numbers": _written(_points_of(x, column.name)),
             }
             for column in scorer.columns
         ],
@@ -167,40 +168,39 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
             "outcomes": None if outcomes is None else _written(outcomes),
         },
         "order": order_features(x),
-        "parents": [[number[tail] for tail, head in arcs if head == v] for v in x.variables],
+        "parents": [[position[tail] for tail, head in arcs if head == v] for v in x.variables],
         "formula": _written(scorer.formula),
     }
 
 
-def _numbers_of(x: Model, name: Hashable) -> object:
-    """Return a number of each level of a feature that is a number, or the points and widths of its grid."""
+def _points_of(x: Model, name: Hashable) -> Array | tuple[Array, Array] | None:
+    """Return a number of each level of a numeric feature, or the points and widths of a grid."""
     return grid_of(x.densities[name]) if name in x.densities else middles(x, name)
 
 
-def _value(label: Any) -> Any:
+def _value(label: Hashable) -> str | float:
     """Return a label as JSON has it: text unless it is a bool or a number that a browser reads exactly."""
-    label = label.item() if isinstance(label, np.generic) else label
-    is_exact = isinstance(label, int | float) and abs(label) <= _LARGEST_WHOLE
-    return label if is_exact else str(label)
+    value: object = plain(label)
+    return value if isinstance(value, int | float) and abs(value) <= _LARGEST_WHOLE else str(value)
 
 
-def _written(part: Any) -> Any:
+def _written(value: object) -> object:
     """Return a part of a formula as JSON has it: an array is its shape and a text of its numbers."""
-    if is_dataclass(part):
-        content = {field.name: _written(getattr(part, field.name)) for field in fields(part)}
-        return {"kind": type(part).__name__, **content}
-    if isinstance(part, np.ndarray):
-        return _array(part)
-    return list(map(_written, part)) if isinstance(part, tuple) else part
+    if is_dataclass(value):
+        content = {field.name: _written(getattr(value, field.name)) for field in fields(value)}
+        return {"kind": type(value).__name__, **content}
+    if isinstance(value, np.ndarray):
+        return _array(value)
+    return list(map(_written, value)) if isinstance(value, tuple) else value
 
 
-def _array(array: ArrayOf[Any]) -> dict[str, Any]:
-    """Return an array as text; if rows repeat, each of its rows once, and the number of each row."""
+def _array(array: ArrayOf[Any]) -> dict[str, object]:
+    """Return an array as text; if rows repeat, distinct rows and the position of each row among these."""
     cells = array.reshape(-1, array.shape[-1])
-    rows, places = np.unique(cells, axis=0, return_inverse=True)
+    rows, positions = np.unique(cells, axis=0, return_inverse=True)
     if 2 * len(rows) > len(cells):
         return {"shape": array.shape, "text": _numbers(array)}
-    return {"shape": array.shape, "text": _numbers(rows), "rows": _numbers(places)}
+    return {"shape": array.shape, "text": _numbers(rows), "rows": _numbers(positions)}
 
 
 def _numbers(array: ArrayOf[Any]) -> str:
@@ -208,7 +208,7 @@ def _numbers(array: ArrayOf[Any]) -> str:
 
 
 def _picture(x: Model, arcs: _Arcs) -> str:
-    """Return the network as SVG, in which the titles of nodes are the numbers of the variables."""
+    """Return the network as SVG, in which the titles of nodes are the positions of the variables."""
     text = _plain_picture(x, arcs)
     if len(arcs) <= _MOST_ARCS:
         picture = plot(x)

@@ -6,34 +6,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from math import ceil, floor
-from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Positions, first_best
-from ..base.checks import Names, Optional, must_be
+from ..base.arrays import ArrayOf, first_best
+from ..base.checks import Names, must_be
 from ..base.messages import listed, repeated, shown
 from ..inference.scorecard import Scorecard
 from ..model.formulas import Mixture, Sum, sums_in
 from ..model.model import Model
-from .scorer import (
-    Column,
-    Scorer,
-    as_literal,
-    as_text,
-    is_text,
-    kind_of,
-    largest_table,
-    literal,
-    literals,
-    number_of,
-    quoted,
-    scorer_of,
-    trimmed,
-    unsigned,
-    value_of,
-    words_of,
-)
+from .scorer import Column, Scorer, largest_table, scorer_of
 from .sql_scores import Scores
 from .sql_text import (
     IMPOSSIBLE,
@@ -42,11 +24,20 @@ from .sql_text import (
     NEARLY,
     Query,
     TooLargeError,
+    as_literal,
+    as_text,
+    clean,
+    is_text,
     largest,
     limit,
+    literal,
+    literals,
     plus,
+    quoted,
+    raw_value,
     share,
     steps,
+    words_of,
 )
 
 _MOST_BYTES = 63
@@ -93,10 +84,9 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
     PostgreSQL, where ``standard_conforming_strings`` must be on, which is its default.
 
     The length of the statement is proportional to the number of entries of the tables. Statements of sums of
-    effects, such as those of ``additive=True``, are short.
-    Marginalization needs products of tables, which are large if features have several parents; models that do
-    not marginalize do not need them. PostgreSQL compiles long statements, which often takes longer than it
-    saves; ``SET jit = off`` prevents it.
+    effects, such as those of ``additive=True``, are short. Marginalization needs products of tables, which
+    are large if features have several parents; models that do not marginalize do not need them. PostgreSQL
+    compiles long statements, which often takes longer than it saves; ``SET jit = off`` prevents it.
 
     Examples
     --------
@@ -134,9 +124,8 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
         write = partial(_write_card, x) if isinstance(x, Scorecard) else _statement
         statement = write(scorer, names, keys, outputs)
     if not 0 < len(statement) <= MOST_CHARACTERS:
-        products = isinstance(scorer.formula, Sum | Mixture) and any(
-            s.marginalizes for s in sums_in(scorer.formula)
-        )
+        is_network = isinstance(scorer.formula, Sum | Mixture)
+        products = is_network and any(one.marginalizes for one in sums_in(scorer.formula))
         remedy = (
             "Use fewer parents, levels (min_count= merges rare ones, bins= limits intervals) or features, or "
             "backoff=True and held_out='weights', which need no products."
@@ -153,20 +142,20 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
 
 def _table_name(table: object) -> str:
     """Return the name of a table, quoted, or raise an error."""
-    parts = list(table) if isinstance(table, tuple | list) else [table]
-    if not parts or not all(isinstance(part, str) and part for part in parts):
+    names = list(table) if isinstance(table, tuple | list) else [table]
+    if not names or not all(isinstance(name, str) and name for name in names):
         error = ValueError if isinstance(table, str | tuple | list) else TypeError
         hint = "A table in a schema is a tuple of two names, (schema, table)."
         raise error(must_be("table", "the name of a table", table, hint))
-    return ".".join(map(quoted, map(str, parts)))
+    return ".".join(map(quoted, map(str, names)))
 
 
-def _key_names(key: Any) -> tuple[str, ...]:
-    """Return the names of the key columns."""
-    names = Optional(Names()).check("key", [key] if isinstance(key, str) else key) or ()
+def _key_names(key: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the names of the key columns, or raise an error."""
+    names = () if key is None else Names().check("key", [key] if isinstance(key, str) else key)
     if not all(isinstance(name, str) and name for name in names):
         raise TypeError(must_be("key", "the name of a column or a list of names", key))
-    return tuple(names)
+    return tuple(map(str, names))
 
 
 def _check_distinct(argument: str, names: Sequence[str], what: str) -> None:
@@ -215,25 +204,15 @@ def _chain(query: Query, table: str, keys: Sequence[str], needed: Sequence[str])
     return "WITH " + ",\n".join(chain) + "\n", source
 
 
-def _clean(query: Query, column: Column) -> str:
-    """Return the name of the column of a feature as text, or as a number that is NULL for other text."""
-    if is_text(column):
-        return query.source(f"{as_text(column)}||''")  # without collation in SQLite
-    text = query.source(trimmed(column))
-    kind = query.add(kind_of(column, text, query.add(unsigned(text))))
-    return query.add(number_of(column, text, kind, query.source(value_of(column))))
-
-
 def _read(query: Query, column: Column) -> tuple[str, str]:
     """Return the names of the columns of the code and, if it is needed, of the number of a feature."""
     missing, other = ("NULL" if code < 0 else str(code) for code in (column.missing, column.other))
     if is_text(column):
-        raw = f"r.{quoted(str(column.name))}"
         words = [(word, i) for i, label in enumerate(column.known) for word in words_of(label)]
         cases = " ".join(f"WHEN {literal(word)} THEN {i}" for word, i in words)
         code = f"CASE {as_text(column)}||'' {cases} ELSE {other} END" if cases else other
-        return query.source(_unless_missing(raw, missing, code, other)), ""
-    x = _clean(query, column)
+        return query.source(_unless_missing(raw_value(column), missing, code, other)), ""
+    x = clean(query, column)
     if column.cuts is not None:
         code = steps(x, column.cuts, list(map(str, range(len(column.cuts) + 1))))
         return query.add(_unless_missing(x, missing, code, "")), x
@@ -249,13 +228,12 @@ def _unless_missing(name: str, missing: str, code: str, of_null: str) -> str:
 def _write_card(
     card: Scorecard, scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[str]
 ) -> str:
-    """Return the statement; ``names`` are those of the columns of the result."""
+    """Return the statement, the least readable SELECT last; ``names`` are those of its columns."""
     query = Query()
-    pairs = [
-        (scope, table) for scope, table in zip(card.term_scopes(), card._points, strict=True) if table.any()
-    ]
+    tables = list(zip(card.term_scopes(), card.feature_points, strict=True))
+    pairs = [(scope, table) for scope, table in tables if table.any()]
     used = sorted({i for scope, _ in pairs for i in scope})
-    found = [_clean(query, scorer.columns[i]) for i in used]
+    found = [clean(query, scorer.columns[i]) for i in used]
     chain, source = _chain(query, table, keys, found)
     kept = [f"k{i}" for i in range(len(keys))]
     own = [quoted(_readable(str(column.name), i)) for i, column in enumerate(scorer.columns)]
@@ -264,9 +242,7 @@ def _write_card(
     total = f"CAST({' +'.join([str(card.start), *points])} AS DOUBLE PRECISION) AS total"
     values = [*kept, *_results(card, scorer)]
     outputs = [f"{value} AS {quoted(name)}" for value, name in zip(values, names, strict=True)]
-    cleaned = (
-        f"{chain}SELECT{_lines(columns or ['1'])}\nFROM {source}"  # last, because it is the least readable
-    )
+    cleaned = f"{chain}SELECT{_lines(columns or ['1'])}\nFROM {source}"
     scored = f"SELECT{_lines([*kept, total])}\nFROM (\n{cleaned}\n) AS cleaned"
     return f"SELECT{_lines(outputs)}\nFROM (\n{scored}\n) AS scored\n"
 
@@ -282,35 +258,34 @@ def _lines(columns: Sequence[str]) -> str:
 
 def _results(card: Scorecard, scorer: Scorer) -> list[str]:
     """Return the predicted label and the probabilities of the classes, as functions of the total."""
-    totals, target = card.probabilities["total"].to_numpy(), scorer.labels.index(card.target)
+    totals, target = card.probabilities["total"].to_numpy(dtype=np.int64), scorer.labels.index(card.target)
     at_zero, labels = card.intercept - card.unit * card.start, literals(scorer.labels)
     odds = np.zeros((len(totals), 2))
     odds[:, target] = at_zero + card.unit * totals
-    wins: Positions = totals[first_best(odds) == target]
-    least = int(wins.min()) if len(wins) else int(totals.max()) + 1
+    wins = totals[np.flatnonzero(first_best(odds) == target)]
+    least = int(wins.min() if len(wins) else totals.max() + 1)
     result = [f"CASE WHEN total >= {least} THEN {labels[target]} ELSE {labels[1 - target]} END"]
     low, high = ceil((-MOST_ODDS - at_zero) / card.unit), floor((MOST_ODDS - at_zero) / card.unit)
     log_odds = f"{at_zero!r} + {card.unit!r} * total"
     for is_target in (target == 0, target == 1):
         inside, ends = (f"-({log_odds})", ("0e0", "1e0")) if is_target else (log_odds, ("1e0", "0e0"))
         text = f"1e0 / (1e0 + EXP({inside}))"
-        if low > totals[0] or high < totals[-1]:  # EXP would be out of range
-            text = (
-                f"CASE WHEN total < {low} THEN {ends[0]} WHEN total > {high} THEN {ends[1]} ELSE {text} END"
-            )
+        if low > totals.min() or high < totals.max():  # EXP would be out of range
+            outside = f"WHEN total < {low} THEN {ends[0]} WHEN total > {high} THEN {ends[1]}"
+            text = f"CASE {outside} ELSE {text} END"
         result.append(text)
     return result
 
 
-def _points_of(scope: tuple[int, ...], table: Any, columns: Sequence[Column], names: Sequence[str]) -> str:
+def _points_of(
+    scope: tuple[int, ...], table: ArrayOf[np.int64], columns: Sequence[Column], names: Sequence[str]
+) -> str:
     """Return the points of a feature as a CASE, within one of its parent if it has one."""
     own, *parents = scope
-    if not parents:
-        return _case(columns[own], names[own], list(map(str, table.tolist())))
-    inside = [
-        _case(columns[own], names[own], list(map(str, points)), "\n      ") for points in table.T.tolist()
-    ]
-    return _case(columns[parents[0]], names[parents[0]], inside)
+    rows: list[list[int]] = table.reshape(len(table), -1).T.tolist()  # one per value of the parent
+    indent = "\n      " if parents else "\n    "
+    cases = [_case(columns[own], names[own], list(map(str, row)), indent) for row in rows]
+    return _case(columns[parents[0]], names[parents[0]], cases) if parents else cases[0]
 
 
 def _case(column: Column, name: str, texts: Sequence[str], indent: str = "\n    ") -> str:
@@ -318,10 +293,8 @@ def _case(column: Column, name: str, texts: Sequence[str], indent: str = "\n    
     *of_codes, rest = texts
     cases = []
     if column.cuts is not None:
-        cases += [
-            f"WHEN {name} <= {limit(cut)} THEN {text}"
-            for cut, text in zip(column.cuts, of_codes, strict=False)
-        ]
+        pairs = zip(column.cuts, of_codes, strict=False)
+        cases = [f"WHEN {name} <= {limit(cut)} THEN {text}" for cut, text in pairs]
         cases.append(f"WHEN {name} IS NOT NULL THEN {of_codes[len(column.cuts)]}")
     else:
         for label, text in zip(column.known, of_codes, strict=False):

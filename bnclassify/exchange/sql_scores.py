@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import prod
+from math import exp, log, pi, prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..base.immutable import cached_property
 from ..model.formulas import (
     Blend,
     Choice,
+    Coding,
     Formula,
     Mixture,
     Normal,
@@ -55,7 +56,7 @@ Factor: TypeAlias = tuple[tuple[int, ...], Cells]
 
 
 class Scores:
-    """Makes the columns of scores. ``codes`` and ``numbers`` are columns by the numbers of the features."""
+    """Makes the columns of scores. ``codes`` and ``numbers`` are columns by the positions of the features."""
 
     def __init__(self, query: Query, scorer: Scorer, codes: Sequence[str], numbers: Sequence[str]) -> None:
         self.query, self.codes, self.numbers, self.columns = query, codes, numbers, scorer.columns
@@ -75,16 +76,16 @@ class Scores:
     @cached_property
     def missing(self) -> str:
         """The column with the number of missing features."""
-        return self.query.add(plus([f"CASE WHEN {code} IS NULL THEN 1 ELSE 0 END" for code in self.codes]))
+        return self._lacking(self.codes)
 
     def _mixture(self, formula: Mixture, relative: bool) -> list[str]:
         weighted = [
             [
                 f"CASE WHEN {score} IS NULL THEN -2e300 WHEN {score}< {NEARLY} THEN {IMPOSSIBLE} "
                 f"ELSE {score}+{number(weight)} END"
-                for score in self.of(part, relative=False)
+                for score in self.of(one, relative=False)
             ]
-            for part, weight in zip(formula.formulas, formula.log_weights.tolist(), strict=True)
+            for one, weight in zip(formula.formulas, formula.log_weights.tolist(), strict=True)
         ]
         result = []
         for texts in zip(*weighted, strict=True):
@@ -98,7 +99,7 @@ class Scores:
         return result
 
     def _choice(self, formula: Choice, relative: bool) -> list[str]:
-        options = zip(*[self.of(part, relative) for part in formula.formulas], strict=True)
+        options = zip(*[self.of(one, relative) for one in formula.formulas], strict=True)
         return [f"COALESCE({', '.join(names)}, NULL)" for names in options]
 
     def _raised(self, formula: Raised, relative: bool) -> list[str]:
@@ -107,30 +108,23 @@ class Scores:
         return [f"{power}*{score}" for score in self.of(formula.formula, relative)]
 
     def _blend(self, formula: Blend, relative: bool) -> list[str]:
-        usual = (formula.usual / (formula.usual.sum() or 1.0)).tolist()
-        weighed = zip(self.codes, usual, strict=True)
-        lacks = [f"CASE WHEN {code} IS NULL THEN {number(share)} ELSE 0e0 END" for code, share in weighed]
-        h = self.query.add(plus([ZERO, *lacks]))
-        some_lack = formula.usual < 1
-        always, others = (
-            [self.codes[i] for i in np.flatnonzero(of).tolist()] for of in (~some_lack, some_lack)
-        )
+        total = float(formula.usual.sum()) or 1.0
+        usual = list(zip(self.codes, list[float](formula.usual.tolist()), strict=True))
+        h = self.query.add(plus([ZERO, *[_if_null(code, share / total) for code, share in usual]]))
+        always = [code for code, share in usual if share >= 1]
+        others = [code for code, share in usual if share < 1]
         new = self._lacking(always)
-        faded = (1 - np.arange(len(always) + 1) / (formula.usual.sum() or 1.0)).clip(0)
-        factors = (faded ** (formula.exponent - 1)).tolist()
+        faded = (1 - np.arange(len(always) + 1) / total).clip(0)
+        factors: list[float] = (faded ** (formula.exponent - 1)).tolist()
         kept = self.query.add(f"(1-{h})*({lookup(new, list(map(number, factors)), '0e0')})")
         share = f"(1-{kept})*({number(formula.power)}+{number(1 - formula.power)}*{h})/{len(formula.trees)}"
         power = self.query.add(share)
-        trees = zip(*map(self.of, formula.trees), strict=True)
+        trees, scores = zip(*map(self.of, formula.trees), strict=True), self.of(formula.formula, relative)
         lacking, most = self._lacking(others), number(formula.most)
         share_of_gaps = self.query.add(f"CASE WHEN {lacking}>{most} THEN {most}/{lacking} ELSE 1e0 END")
-        texts = []
-        of_classes = zip(self.of(formula.formula, relative), formula.log_prior.tolist(), trees, strict=True)
-        for c, (score, prior, tree) in enumerate(of_classes):
-            gaps = [
-                f"CASE WHEN {self.codes[gap.owner]} IS NULL THEN {number(gap.logs[-1, c])} ELSE 0e0 END"
-                for gap in formula.gaps
-            ]
+        texts, priors = list[str](), list[float](formula.log_prior.tolist())
+        for c, (score, prior, tree) in enumerate(zip(scores, priors, trees, strict=True)):
+            gaps = [_if_null(self.codes[gap.owner], float(gap.logs[-1, c])) for gap in formula.gaps]
             if gaps and formula.most < len(others):
                 gaps = [f"{share_of_gaps}*({plus(gaps)})"]
             rest = f"(1-{kept})*{number(prior)}"
@@ -144,7 +138,10 @@ class Scores:
 
     def _sum(self, formula: Sum, relative: bool) -> list[str]:
         if formula.marginalizes:
-            return self._marginalized([self._factor(term) for term in formula.terms], self._coded(formula))
+            codes: dict[int, str] = {}  # in the coding that the tables of a network share
+            for term in formula.terms:
+                codes |= self._coded(term) if isinstance(term, Table) else {}
+            return self._marginalized([self._factor(term) for term in formula.terms], codes)
         z = [self._scaled(scale) for scale in formula.scales]
         texts: list[list[str]] = [[] for _ in range(self.n_classes)]
         for term in formula.terms:
@@ -155,8 +152,7 @@ class Scores:
     def _term(self, term: Term, c: int, z: Sequence[str]) -> str:
         """Return the contribution of a term to a class at a row, with a table entry for missing values."""
         if isinstance(term, Table):
-            codings = term.codings or [None] * len(term.scope)
-            codes = [self._code(v, coding) for v, coding in zip(term.scope, codings, strict=True)]
+            codes = list(self._coded(term).values())
             logs = term.logs[..., c % term.logs.shape[-1]]
             cuts = self.columns[term.scope[0]].cuts if len(term.scope) == 1 and not term.codings else None
             if cuts and self.n_classes == 2:  # without a column for the code
@@ -179,7 +175,7 @@ class Scores:
         x = self.numbers[feature]
         return f"CASE WHEN {x} IS NULL THEN {missing} {steps(x, cuts, [*texts, f'{ZERO}+{last}'])[5:]}"
 
-    def _code(self, feature: int, coding: Any) -> str:
+    def _code(self, feature: int, coding: Coding) -> str:
         """Return the column of codes of a feature, in a coding."""
         code = self.codes[feature]
         if coding is None:
@@ -191,55 +187,50 @@ class Scores:
 
     def _scaled(self, scale: Scale) -> str:
         """Return the column of a number on a scale."""
-        x, (knots, scores) = self.numbers[scale.feature], (scale.knots.tolist(), scale.scores)
+        x, knots = self.numbers[scale.feature], list[float](scale.knots.tolist())
         with np.errstate(over="ignore"):
-            slopes = np.diff(scores) / np.diff(scale.knots)
-        pieces = [
-            f"{number(score)}+({x}+{-knot!r})*{number(slope)}"
-            for knot, score, slope in zip(knots, scores.tolist(), slopes.tolist(), strict=False)
-        ]
-        text = steps(x, knots, [number(scores[0]), *pieces, number(scores[-1])])
+            slopes: list[float] = (np.diff(scale.scores) / np.diff(scale.knots)).tolist()
+        scores = list(map(number, list[float](scale.scores.tolist())))
+        pieces = zip(knots, scores, slopes, strict=False)
+        texts = [f"{score}+({x}+{-knot!r})*{number(slope)}" for knot, score, slope in pieces]
+        text = steps(x, knots, [scores[0], *texts, scores[-1]])
         return self.query.add(f"CASE WHEN {x} IS NULL THEN 0e0 ELSE {text} END")
 
     def _student(self, term: Student, c: int, z: Sequence[str]) -> str:
         """Return the log density of the class: residual and leverage are polynomials in the scores."""
-        u = ["1e0", *[z[parent] for parent in term.parents]]
-        means = [f"{number(-mean)}*{name}" for mean, name in zip(term.means[c], u, strict=True)]
+        u, power = ["1e0", *[z[parent] for parent in term.parents]], term.power
+        constant, rate, shape = (float(each[c]) for each in (term.constants, term.rates, term.shapes))
+        means = [f"{number(-mean)}*{name}" for mean, name in zip(term.means[c, :], u, strict=True)]
         residual = self.query.add(plus([z[term.scale], *means]))
-        square: Array = term.roots[c] @ term.roots[c].T
-        leverage = [
-            f"{number((1 if i == j else 2) * square[i, j])}*{u[i]}*{u[j]}"
-            for i in range(len(u))
-            for j in range(i + 1)
-        ]
+        root = term.roots[c, :]
+        square = root @ root.T  # symmetric, so that an entry beside the diagonal counts twice
+        leverage = []
+        for i, j in zip(*np.tril_indices(len(u)), strict=True):
+            leverage.append(f"{number((1 if i == j else 2) * square[i, j])}*{u[i]}*{u[j]}")
         spread = self.query.add(plus([ZERO, "1e0", *leverage]))
-        power, shape = term.power, term.shapes[c] + 0.5
-        inside = f"1+{residual}*{residual}/({number(2 * term.rates[c])}*{spread})"
+        inside = f"1+{residual}*{residual}/({number(2 * rate)}*{spread})"
         return (
-            f"CASE WHEN {self.numbers[term.owner]} IS NULL THEN 0e0 ELSE {number(power * term.constants[c])}"
-            f"+{number(-power / 2)}*LN({spread})+{number(-power * shape)}*LN({inside}) END"
+            f"CASE WHEN {self.numbers[term.owner]} IS NULL THEN 0e0 ELSE {number(power * constant)}"
+            f"+{number(-power / 2)}*LN({spread})+{number(-power * (shape + 0.5))}*LN({inside}) END"
         )
 
-    def _coded(self, formula: Sum) -> dict[int, str]:
-        """Return the columns of codes by feature, in the coding that the tables of a network share."""
-        return {
-            v: self._code(v, coding)
-            for term in formula.terms
-            if isinstance(term, Table)
-            for v, coding in zip(term.scope, term.codings or [None] * len(term.scope), strict=True)
-        }
+    def _coded(self, term: Table) -> dict[int, str]:
+        """Return the columns of codes of the features of a table, in its codings."""
+        codings = term.codings or [None] * len(term.scope)
+        return {v: self._code(v, coding) for v, coding in zip(term.scope, codings, strict=True)}
 
     def _factor(self, term: Term) -> Factor:
-        """Return a term of a network as a factor: a table, or a density at the number of the row."""
+        """Return a term of a network as a factor: a table, or a density at the number that the row has."""
         if isinstance(term, Table):
             return term.scope, term.logs.astype(object)
         assert isinstance(term, Normal)
         x = self.numbers[term.owner]
+        moments: list[list[float]] = np.stack([term.mean.ravel(), term.variance.ravel()], axis=1).tolist()
         texts = [
             f"CASE WHEN {x} IS NULL THEN 0e0 WHEN ABS({x})>{FARTHEST} THEN {IMPOSSIBLE} "
-            f"ELSE {number(-np.log(2 * np.pi * variance) / 2)}"
+            f"ELSE {number(-log(2 * pi * variance) / 2)}"
             f"+{number(-0.5 / variance)}*({x}+{-mean!r})*({x}+{-mean!r}) END"
-            for mean, variance in zip(term.mean.ravel().tolist(), term.variance.ravel().tolist(), strict=True)
+            for mean, variance in moments
         ]
         return term.scope, np.array(texts, dtype=object).reshape(term.mean.shape)
 
@@ -265,16 +256,14 @@ class Scores:
         """Return the factor, with all features as axes, over the others: at the code or, if NULL, the sum."""
         tables = [cells.astype(np.float64) for cells in factors if isinstance(cells.flat[0], float)]
         others = [cells for cells in factors if not isinstance(cells.flat[0], float)]
-        logs: Array = np.asarray(sum(tables, np.zeros((1,) * factors[0].ndim)))
         shape = np.broadcast_shapes(*[cells.shape for cells in factors])
-        logs = np.broadcast_to(logs, shape)
+        logs = sum(tables, np.zeros(shape))
         result = np.empty(shape[1:], dtype=object)
         if not others:
             sums = log_sum_exp(logs, axis=0)
             for at in np.ndindex(result.shape):
-                entries = map(entry, [*logs[(slice(None), *at)].tolist(), float(sums[at])])
-                *texts, default = entries
-                result[at] = lookup(code, texts, default)
+                texts = list(map(entry, list[float](logs[(slice(None), *at)].tolist())))
+                result[at] = lookup(code, texts, entry(float(sums[at])))
             return result
         evidence = _combined(self.query, others)
         tops = np.empty((1, *evidence.shape[1:]), dtype=object)
@@ -284,15 +273,20 @@ class Scores:
         evidence, tops, shares = (np.broadcast_to(cells, shape) for cells in (evidence, tops, shares))
         for at in np.ndindex(result.shape):
             column = (slice(None), *at)
-            terms = zip(np.exp(logs[column]).tolist(), shares[column], strict=True)
-            mass = self.query.add(plus([f"{number(p)}*{name}" for p, name in terms if p]))
-            observed = [
-                f"{name}+{entry(value)}" if value else name
-                for name, value in zip(evidence[column], logs[column].tolist(), strict=True)
-            ]
+            values: list[float] = logs[column].tolist()
+            terms = zip(values, list[str](shares[column]), strict=True)
+            masses = [f"{number(exp(value))}*{name}" for value, name in terms if exp(value)]
+            mass = self.query.add(plus(masses))
+            pairs = zip(list[str](evidence[column]), values, strict=True)
+            observed = [f"{name}+{entry(value)}" if value else name for name, value in pairs]
             total = f"CASE WHEN {mass}>0 THEN {tops[column][0]}+LN({mass}) ELSE {IMPOSSIBLE} END"
             result[at] = lookup(code, observed, total)
         return result
+
+
+def _if_null(code: str, value: float) -> str:
+    """Return a number if a feature is missing, and 0 if not."""
+    return f"CASE WHEN {code} IS NULL THEN {number(value)} ELSE 0e0 END"
 
 
 def less_first(term: Term) -> Term:
@@ -302,11 +296,11 @@ def less_first(term: Term) -> Term:
     return replace(term, slopes=term.slopes - term.slopes[0]) if isinstance(term, Slope) else term
 
 
-def _nested(codes: Sequence[str], values: Any) -> str:
+def _nested(codes: Sequence[str], values: Array) -> str:
     """Return the look-up of values by codes, one for each axis, of which the last entry is for NULL."""
     if not codes:
-        return entry(values)
-    *texts, default = [_nested(codes[1:], part) for part in values]
+        return entry(values.item())
+    *texts, default = [_nested(codes[1:], values[i, ...]) for i in range(len(values))]
     return lookup(codes[0], texts, default)
 
 
@@ -322,9 +316,8 @@ def _aligned(factor: Factor, scope: tuple[int, ...]) -> Cells:
 def _combined(query: Query, factors: Sequence[Cells]) -> Cells:
     """Return the names of the columns that hold the sums. A term of several sums gets its own column."""
     result = np.empty(np.broadcast_shapes(*[cells.shape for cells in factors]), dtype=object)
-    once = [
-        cells if cells.size == result.size else np.frompyfunc(query.add, 1, 1)(cells) for cells in factors
-    ]
+    name = np.frompyfunc(query.add, 1, 1)
+    once = [cells if cells.size == result.size else name(cells) for cells in factors]
     broadcast = np.broadcast_arrays(*once)
     for at in np.ndindex(result.shape):
         result[at] = query.add(plus([str(cells[at]) for cells in broadcast if cells[at] != ZERO]))

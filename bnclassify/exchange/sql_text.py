@@ -1,14 +1,20 @@
-"""The text of SQL: columns of a chain of SELECTs, numbers, sums and look-ups."""
+"""The text of SQL: columns of a chain of SELECTs, numbers, sums and look-ups, and the values of a table.
+
+In SQL, text that does not represent a number is NULL in every database; SQLite would read it as 0 or by its
+first digits, and other databases refuse it. Each function of numbers returns an expression, which the next
+one uses by its name.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from math import ceil, isfinite, isnan
 
 import numpy as np
 
 from ..numbers.cut_points import written_point
+from .scorer import Column
 
 MOST_CHARACTERS = 1_000_000
 """Largest number of characters of a statement; the default of SQLite is the same."""
@@ -18,9 +24,7 @@ ZERO = "v1"
 
 IMPOSSIBLE = "-1e300"
 NEARLY = "-1e250"  # scores below are impossible
-FARTHEST = (
-    "1e120"  # numbers beyond are impossible, because PostgreSQL raises an error if a square is infinite
-)
+FARTHEST = "1e120"  # numbers beyond are impossible, because PostgreSQL refuses squares that are infinite
 MOST_ODDS = 600  # difference of logs from which EXP is 0, so that products do not underflow
 _MOST_COLUMNS = 1600  # of a SELECT in PostgreSQL, less some
 _BRANCHES = 8
@@ -146,3 +150,129 @@ def largest(query: Query, names: Sequence[str], unless: str = "") -> str:
 def share(name: str, top: str) -> str:
     """Return exp(name - top), for a difference of at most 0."""
     return f"CASE WHEN {name}-{top}< -{MOST_ODDS} THEN 0e0 ELSE EXP({name}-{top}) END"
+
+
+_MOST_EXACT = 2**53
+
+
+def is_text(column: Column) -> bool:
+    """Whether the values of a column are compared as text."""
+    return column.cuts is None and not column.is_number and not are_numbers(column.known)
+
+
+def raw_value(column: Column) -> str:
+    """Return the value of a column as it is in the table."""
+    return f"r.{quoted(str(column.name))}"
+
+
+def as_text(column: Column) -> str:
+    """Return the value of a column as text."""
+    return f"CAST({raw_value(column)} AS VARCHAR)"
+
+
+def are_numbers(labels: Sequence[Hashable]) -> bool:
+    """Whether all labels are numbers or bools, which are compared as numbers, of any type in the database."""
+    are_flags = all(isinstance(label, bool) for label in labels)
+    return len(labels) > 0 and (are_flags or all(map(_is_exact, labels)))
+
+
+def _is_exact(label: Hashable) -> bool:
+    """Whether a label is a number that databases read as the same float."""
+    if type(label) is int:
+        return abs(label) < _MOST_EXACT
+    return type(label) is float and (label == 0 or 1e-100 < abs(label) < 1e100)
+
+
+def as_literal(label: Hashable) -> str:
+    """Return a label that is compared as a number as a constant."""
+    return repr(int(label) if isinstance(label, bool) else label)
+
+
+def words_of(label: Hashable) -> list[str]:
+    """Return how databases write a label as text."""
+    if isinstance(label, bool):
+        return ["true", "True", "t", "1"] if label else ["false", "False", "f", "0"]
+    return [str(label)]
+
+
+def literals(labels: Sequence[Hashable]) -> list[str]:
+    """Return labels as constants of one type."""
+    if all(isinstance(label, bool) for label in labels):
+        return [str(label).upper() for label in labels]
+    if all(type(label) is int for label in labels):
+        return list(map(str, labels))
+    if all(type(label) in (int, float) for label in labels):
+        return [f"CAST({label!r} AS DOUBLE PRECISION)" for label in labels]
+    return [literal(str(label)) for label in labels]
+
+
+def literal(text: str) -> str:
+    """Return text as a constant."""
+    doubled = text.replace("'", "''")
+    return f"'{doubled}'"
+
+
+def quoted(name: str) -> str:
+    """Return a name as an identifier."""
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
+
+
+_HUGE, _TINY = "1e300", "1e-120"
+_RUNS = ("0" * 16, "0" * 16, "0" * 4, "0" * 4, "00", "00")  # of digits up to 300, each replaced by one 0
+_MANTISSAS, _EXPONENTS = ("0", "0.", "0.0", ".0"), ("", "e0", "e+0", "e-0")
+_FORMS = ",".join(f"'{mantissa}{exponent}'" for mantissa in _MANTISSAS for exponent in _EXPONENTS)
+_MANY_DIGITS = (
+    "LENGTH({0})>100 OR {0} LIKE '%e____%' OR {0} LIKE '%e___' AND SUBSTR({0},LENGTH({0})-2,1) >= '0'"
+)
+"""Whether a number has many digits, or three in its exponent."""
+_ENDS = " OR ".join(f"{{0}} LIKE '%e{sign}{digit}__'" for digit in "01" for sign in ("", "+", "-"))
+_FEW_DIGITS = f"LENGTH({{0}})<=100 AND ({_ENDS})"
+
+
+def clean(query: Query, column: Column) -> str:
+    """Return the name of the column of a feature as text, or as a number that is NULL for other text."""
+    if is_text(column):
+        return query.source(f"{as_text(column)}||''")  # without collation in SQLite
+    text = query.source(f"LOWER(TRIM({as_text(column)},' \t\n\r\f\v'))")
+    digits = query.add(f"CASE WHEN SUBSTR({text},1,1) IN ('+','-') THEN SUBSTR({text},2) ELSE {text} END")
+    kind = query.add(kind_of(column, text, digits))
+    value = as_text(column) if _may_be_flag(column) else raw_value(column)  # PostgreSQL needs text of flags
+    return query.add(number_of(column, text, kind, query.source(value)))
+
+
+def kind_of(column: Column, text: str, digits: str) -> str:
+    """Return what a text and its unsigned form represent, by a number that `number_of` reads, or NULL.
+
+    A text represents a number if its digits, as zeros, make one of a few forms.
+    """
+    form = digits
+    for old in (*"123456789", *_RUNS):
+        form = f"REPLACE({form},'{old}','0')"
+    many, few = _MANY_DIGITS.format(digits), _FEW_DIGITS.format(digits)
+    cases = [
+        f"NOT ({many}) OR {few} OR {digits} NOT LIKE '%e%' THEN 1",
+        f"{digits} LIKE '%e-___' AND SUBSTR({digits},LENGTH({digits})-2)<'325' THEN 2",
+        f"{digits} LIKE '%e-%' THEN 5",
+    ]
+    of_number = f"CASE WHEN {' WHEN '.join(cases)} ELSE 3 END"
+    kinds = [f"LENGTH({digits})<=300 AND {form} IN ({_FORMS}) THEN {of_number}"]
+    kinds += [f"{digits} IN ('inf','infinity') THEN 3"]
+    kinds += [f"{text} IN ('true','t') THEN 4 WHEN {text} IN ('false','f') THEN 5"] * _may_be_flag(column)
+    return f"CASE WHEN {' WHEN '.join(kinds)} END"
+
+
+def number_of(column: Column, text: str, kind: str, value: str) -> str:
+    """Return the number, given its text, its kind and the value to read.
+
+    Numbers from 1e200 are 1e300, and those nearer to 0 than 1e-199 are 1e-120, because PostgreSQL raises an
+    error for numbers out of range.
+    """
+    huge = f"CASE WHEN {text} LIKE '-%' THEN -{_HUGE} ELSE {_HUGE} END"
+    numbers = {1: f"CAST({value} AS DOUBLE PRECISION)", 2: _TINY, 3: huge, 4: "1e0", 5: "0e0"}
+    kept = [i for i in numbers if i != 4 or _may_be_flag(column)]
+    return f"CASE {kind} {' '.join(f'WHEN {i} THEN {numbers[i]}' for i in kept)} END"
+
+
+def _may_be_flag(column: Column) -> bool:
+    return bool(column.known) and {*column.known} <= {0, 1}

@@ -73,8 +73,8 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
     """
     model, file, writer = check_model(x), as_path(path), Writer()
     try:
-        notation = writer.write(model, "x")
-        content = {"format": _FORMAT, "version": _VERSION, "shared": writer.shared, "model": notation}
+        written = writer.write(model, "x")
+        content = {"format": _FORMAT, "version": _VERSION, "shared": writer.shared, "model": written}
         text = "".join(lines_of(content))
     except UnregisteredError as error:
         raise TypeError(
@@ -137,19 +137,17 @@ def load(path: str | os.PathLike[str]) -> Model:
     with file.open("rb") as opened:
         start = opened.read(4096)
     if not _HEADER.match(start):  # before the whole file is read
-        raise ValueError(
-            must_be(source, "a file written by save", start[:40].decode("utf-8", "replace"), hint)
-        )
+        found = start[:40].decode("utf-8", "replace")
+        raise ValueError(must_be(source, "a file written by save", found, hint))
     try:
-        written = json.loads(file.read_bytes().decode("utf-8", "surrogatepass"))
-        version, shared = written.get("version"), written.get("shared", [])
+        written: dict[str, object] = json.loads(file.read_bytes().decode("utf-8", "surrogatepass"))
+        version, shared, content = written.get("version"), written.get("shared", []), written.get("model")
         if version != _VERSION or type(version) is not int:
             hint = "Use the bnclassify that wrote the file, or save the model again."
             raise ValueError(must_be("the version of the format", str(_VERSION), version, hint))
-        content = written.get("model")
-        if not isinstance(content, dict):  # before anything is made of it
-            raise ValueError(f"the file must contain a model; got {shown(content)}")
-        model = Reader(Instance(list, "a list").check("shared", shared)).read(content, "model")
+        reader = Reader(Instance(list, "a list").check("shared", shared))
+        # values of other types than a model are not read, because they can be large
+        model: object = reader.read(content, "model") if isinstance(content, dict) else content
         if not isinstance(model, Model):
             raise ValueError(f"the file must contain a model; got {shown(model)}")
         _try_out(model)
@@ -214,12 +212,12 @@ def replace_file(path: Path, content: bytes) -> None:
         return
     if not target.parent.is_dir():
         raise FileNotFoundError(f"path must be in an existing folder; got {str(path)!r}. Create the folder.")
-    part = target.with_name(f".{token_hex(8)}.part")
+    temporary = target.with_name(f".{token_hex(8)}.part")
     try:
-        part.write_bytes(content)
+        temporary.write_bytes(content)
         if target.exists():
-            shutil.copymode(target, part)
-        part.replace(target)
+            shutil.copymode(target, temporary)
+        temporary.replace(target)
     except BaseException:  # including an interrupt
-        part.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise

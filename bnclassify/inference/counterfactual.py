@@ -7,12 +7,12 @@ exclusion, so that every model whose score is a sum of terms is searched alike.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import reduce
-from itertools import combinations
+from itertools import combinations, groupby
 from math import prod
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -49,14 +49,12 @@ _MOST_TERMS = 2**34  # that are looked up to find sets of a size
 
 Corrections: TypeAlias = Mapping[tuple[int, ...], Array]
 
-_COLUMNS = ("alternative", "changes", "variable", "from", "to", "probability")
-
 
 @guided("Pass options by name: counterfactual(x, row, target, fixed=names).")
 def counterfactual(
     x: Model,
     row: InFull | Row,
-    target: Any = None,
+    target: Hashable | None = None,
     *,
     fixed: Sequence[Hashable] = (),
     most: int = 3,
@@ -131,61 +129,53 @@ def counterfactual(
     predicted = first_best(logs)
     if wanted is None:
         wanted = int(second_best(logs, predicted)[0]) if len(labels) > 1 else 0
-    found = []
+    rows = []
     if wanted != predicted[0]:
         codes = codes[: len(model.features)]
         moves = _moves(placed, codes[:, 0].tolist(), raw, {*fixed})
         numbers = {name: as_floats(values) for name, values in data.numbers.items()}
         found = smallest_changes(Changes(placed, codes, numbers, moves, wanted), most, alternatives)
-    return _table(model, raw, found)
+        for i, (changes, probability) in enumerate(found):
+            for name, change in [(model.features[change.feature], change) for change in changes]:
+                before = own_values(raw, name)[0]
+                rows.append((i, len(changes), name, before, change.value, probability))
+    columns = ["alternative", "changes", "variable", "from", "to", "probability"]
+    table = pd.DataFrame(rows, columns=columns, dtype=object)
+    return table.astype({"alternative": int, "changes": int, "probability": float})
 
 
 def _moves(x: Model, codes: Sequence[int], raw: Dataset, fixed: set[Hashable]) -> list[ValueChange]:
     """Return all changes of single features, in column order and in the order of levels."""
-    discretizer = x.discretizer
     moves = []
     for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
         known = codes[i] >= 0 and labels[codes[i]] != MISSING
         if not known or name in fixed or name in x.densities:
             continue
-        cuts = None if discretizer is None or name not in raw.numbers else discretizer.cuts.get(name)
+        cuts = x.cuts.get(name) if name in raw.numbers else None
         for code, label in enumerate(labels):
             if code != codes[i] and label != MISSING:
-                value = label if cuts is None else _nearest(cuts, codes[i], code)
-                moves.append(ValueChange(i, code, value, cuts is not None))
+                number = None
+                if cuts is not None:  # the nearest of the interval; a cut point is in the interval below it
+                    is_below = code < codes[i]
+                    number = float(cuts[code] if is_below else np.nextafter(cuts[code - 1], np.inf))
+                moves.append(ValueChange(i, code, label if number is None else number, number))
     return moves
 
 
-def _nearest(cuts: Sequence[float], before: int, after: int) -> float:
-    """Return the number of an interval that is nearest to another one; a cut point is in the lower one."""
-    return float(cuts[after] if after < before else np.nextafter(cuts[after - 1], np.inf))
-
-
-def _table(x: Model, raw: Dataset, found: Sequence[tuple[Sequence[ValueChange], float]]) -> pd.DataFrame:
-    """Return one row per changed feature."""
-    rows = [
-        (i, len(moves), x.features[m.feature], own_values(raw, x.features[m.feature])[0], m.value, p)
-        for i, (moves, p) in enumerate(found)
-        for m in moves
-    ]
-    table = pd.DataFrame(rows, columns=list(_COLUMNS), dtype=object)
-    return table.astype({"alternative": int, "changes": int, "probability": float})
-
-
 class ValueChange(NamedTuple):
-    """The change of a feature to a code; ``value`` is its label, or a number if it ``is_number``."""
+    """The change of a feature to a code: its label, or a number of its interval, as ``value``."""
 
     feature: int
     code: int
-    value: Any
-    is_number: bool
+    value: Hashable
+    number: float | None
 
 
 @dataclass(frozen=True, eq=False)
 class Changes:
     """A row of a model, (features, 1) codes and its numbers, changes of single features, and a class.
 
-    Sets of changes are numbers of moves in ascending order, (sets, size).
+    Sets of changes are positions of moves in ascending order, (sets, size).
     """
 
     x: Model
@@ -193,6 +183,7 @@ class Changes:
     numbers: Mapping[Hashable, Array]
     moves: Sequence[ValueChange]
     target: int
+    _known: dict[tuple[int, ...], Array] = field(default_factory=dict, init=False)  # corrections
 
     @cached_property
     def features(self) -> Positions:
@@ -201,8 +192,8 @@ class Changes:
 
     @cached_property
     def moves_of(self) -> dict[int, Positions]:
-        """The numbers of the moves of each feature."""
-        return {f: np.flatnonzero(self.features == f) for f in dict.fromkeys(self.features.tolist())}
+        """The positions of the moves of each feature."""
+        return {f: np.flatnonzero(self.features == f) for f in list[int](np.unique(self.features).tolist())}
 
     def logs(self, sets: Positions) -> Array:
         """Return the log joint after each set of changes, (sets, classes)."""
@@ -214,11 +205,12 @@ class Changes:
         rows, codes = np.arange(len(sets)), np.repeat(self.codes, len(sets), axis=1)
         numbers = {name: np.repeat(values, len(sets)) for name, values in self.numbers.items()}
         to = np.array([move.code for move in self.moves], dtype=np.intp)
-        values = np.array([move.value if move.is_number else np.nan for move in self.moves], dtype=float)
-        for moves in sets.T:
-            codes[self.features[moves], rows] = to[moves]
-            for i in np.unique(self.features[moves[~np.isnan(values[moves])]]).tolist():
-                at: Mask = self.features[moves] == i
+        values = np.array([move.number for move in self.moves], dtype=float)  # NaN for labels
+        for moves in list[Positions](sets.T):
+            changed = self.features[moves]
+            codes[changed, rows] = to[moves]
+            for i in set[int](changed[~np.isnan(values[moves])].tolist()):
+                at: Mask = changed == i
                 numbers[self.x.features[i]][at] = values[moves[at]]
         return self.x.with_numbers(codes, numbers)
 
@@ -248,54 +240,48 @@ class Changes:
     def corrected(self, most: int) -> list[tuple[int, ...]]:
         """Return the sets of 2 to ``most`` features that are together in a term, small ones first."""
         sizes, scopes = range(2, most + 1), {tuple(sorted(scope)) for scope in self.scopes or ()}
-        sets = {part for scope in scopes for size in sizes for part in combinations(scope, size)}
-        return sorted(sets, key=lambda part: (len(part), part))
+        sets = {subset for scope in scopes for size in sizes for subset in combinations(scope, size)}
+        return sorted(sets, key=lambda subset: (len(subset), subset))
 
     def corrections(self, most: int) -> Corrections:
         """Return what sets of 2 to ``most`` features of a term add, (moves of each…, classes)."""
-        found, wanted = self._found, self.corrected(most)
-        sizes = {scope: [len(self.moves_of[f]) for f in scope] for scope in wanted if scope not in found}
-        for some in _grouped(sizes):  # many at once, because a call takes as long as many rows
-            grids = [np.indices(sizes[scope]).reshape(len(scope), -1).T for scope in some]
-            starts = [[self.moves_of[f][0] for f in scope] for scope in some]
-            logs = self.logs(np.concatenate([grid + at for grid, at in zip(grids, starts, strict=True)]))
-            ends = np.cumsum([len(grid) for grid in grids])[:-1]
-            for scope, effect in zip(some, np.split(logs - self.before, ends), strict=True):
-                found[scope] = self._added(scope, effect.reshape(*sizes[scope], -1), found)
-        return {scope: found[scope] for scope in wanted}
+        wanted = self.corrected(most)
+        for _, group in groupby([scope for scope in wanted if scope not in self._known], len):
+            scopes = list(group)
+            rows = sum(prod(len(self.moves_of[f]) for f in scope) for scope in scopes)
+            for block in blocks(len(scopes), _BLOCK_ROWS, rows // len(scopes)):
+                self._correct(scopes[block])
+        return {scope: self._known[scope] for scope in wanted}
 
-    @cached_property
-    def _found(self) -> dict[tuple[int, ...], Array]:
-        """The corrections that are known."""
-        return {}
+    def _correct(self, scopes: Sequence[tuple[int, ...]]) -> None:
+        """Compute corrections of equally many features at once, because a call takes as long as many rows."""
+        cards = [[len(self.moves_of[f]) for f in scope] for scope in scopes]
+        grids = [np.indices(card).reshape(len(card), -1).T for card in cards]
+        starts = [[self.moves_of[f][0] for f in scope] for scope in scopes]
+        logs = self.logs(np.concatenate([grid + at for grid, at in zip(grids, starts, strict=True)]))
+        ends = np.cumsum([len(grid) for grid in grids])[:-1]
+        for scope, card, effect in zip(scopes, cards, np.split(logs - self.before, ends), strict=True):
+            self._known[scope] = self._added(scope, effect.reshape(*card, -1))
 
-    def _added(self, scope: tuple[int, ...], effect: Array, found: Corrections) -> Array:
-        """Return the effect of the moves of some features minus what fewer of them add."""
+    def _added(self, scope: tuple[int, ...], effect: Array) -> Array:
+        """Return the effect of the moves of some features minus what fewer of them add.
+
+        Of two features: effect(a, b) − alone(a) − alone(b), (moves of a, moves of b, classes).
+        """
         n = len(scope)
-        for part in (part for size in range(1, n) for part in combinations(range(n), size)):
-            names = tuple([scope[i] for i in part])
-            known = self.alone[self.moves_of[names[0]]] if len(part) == 1 else found[names]
-            effect = effect - known.reshape(*[effect.shape[i] if i in part else 1 for i in range(n)], -1)
+        for axes in (axes for size in range(1, n) for axes in combinations(range(n), size)):
+            fewer = tuple([scope[i] for i in axes])
+            known = self.alone[self.moves_of[fewer[0]]] if len(fewer) == 1 else self._known[fewer]
+            effect = effect - known.reshape(*[effect.shape[i] if i in axes else 1 for i in range(n)], -1)
         return effect
 
     @cached_property
-    def parts(self) -> list[Changes] | None:
-        """The same changes in each member of an average, if the scores of all are sums of terms."""
-        parts = [replace(self, x=member) for member in self.x.averaged()]
-        return None if not parts or any(part.scopes is None for part in parts) else parts
-
-
-def _grouped(sizes: Mapping[tuple[int, ...], Sequence[int]]) -> Iterator[list[tuple[int, ...]]]:
-    """Yield scopes of equally many features, in groups of a bounded number of rows."""
-    group, rows = list[tuple[int, ...]](), 0
-    for scope, cards in sizes.items():
-        if group and (rows > _BLOCK_ROWS or len(scope) > len(group[0])):
-            yield group
-            group, rows = [], 0
-        group.append(scope)
-        rows += prod(cards)
-    if group:
-        yield group
+    def sums(self) -> list[Changes]:
+        """The same changes in models whose scores are sums of terms: the model, or all that it averages."""
+        if self.scopes is not None:
+            return [self]
+        members = [replace(self, x=member) for member in self.x.averaged()]
+        return members if all(member.scopes is not None for member in members) else []
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,14 +298,16 @@ class Gains:
     features: Positions
 
     @classmethod
-    def of(cls, changes: Changes, corrections: Corrections, size: int) -> Gains:
+    def of(cls, changes: Changes, size: int) -> Gains:
         """Compute the gains of the moves of a row, up to a number of changes."""
 
         def odds(logs: Array) -> Array:
             return np.asarray(logs[..., [changes.target]] - logs)
 
         pairs: dict[int, dict[int, Array]] = {}
-        for scope, effect in corrections.items():  # what the first feature adds to the change of the last one
+        for scope, effect in changes.corrections(
+            size
+        ).items():  # what the first adds to the change of the last
             gain: Array = np.maximum(odds(effect).max(axis=tuple(range(1, len(scope)))), 0.0)
             of_first = pairs.setdefault(scope[0], {})
             of_first[scope[-1]] = of_first.get(scope[-1], 0.0) + gain
@@ -348,10 +336,7 @@ class Gains:
         return np.asarray(odds + self._best_later(more)[later])
 
     def _best_later(self, more: int) -> Array:
-        """Return the largest sum of gains of ``more`` features from each on, (features + 1, classes).
-
-        It is -inf if there are fewer.
-        """
+        """Return the largest sums of gains of ``more`` features from each on, (features + 1, classes)."""
         n = int(self.features.max(initial=-1)) + 1
         gains = np.full((n, self.alone.shape[1]), -np.inf)
         np.maximum.at(gains, self.features, self.alone + self.joint[more - 1])
@@ -371,8 +356,11 @@ def smallest_changes(changes: Changes, most: int, alternatives: int) -> list[tup
             _check_work(changes, size)
             sets = Search(changes, size, alternatives).run()
             if len(sets):
-                posteriors = np.exp(log_normalize(changes.logs(sets))[:, changes.target]).tolist()
-                return [([changes.moves[m] for m in row], p) for row, p in zip(sets, posteriors, strict=True)]
+                logs = log_normalize(changes.logs(sets))[:, changes.target]
+                posteriors: list[float] = np.exp(logs).tolist()
+                rows: list[list[int]] = sets.tolist()
+                chosen = [[changes.moves[m] for m in row] for row in rows]
+                return list(zip(chosen, posteriors, strict=True))
     return []
 
 
@@ -381,7 +369,7 @@ def _check_work(changes: Changes, size: int) -> None:
     amounts = {f: len(moves) for f, moves in changes.moves_of.items()}
     if changes.scopes is not None:
         _check_rows(changes, sum(prod(amounts[f] for f in scope) for scope in changes.corrected(size)), size)
-    elif changes.parts is None:
+    elif not changes.sums:
         _check_rows(changes, reduce(np.convolve, [[1, n] for n in amounts.values()], np.ones(1))[size], size)
 
 
@@ -405,8 +393,7 @@ class Search:
     def __init__(self, changes: Changes, size: int, number: int) -> None:
         self.changes, self.size, self.number = changes, size, number
         self.corrections = None if changes.scopes is None else changes.corrections(size)
-        sums = [changes] if changes.scopes is not None else changes.parts or []
-        self.gains = [Gains.of(part, part.corrections(size), size) for part in sums]
+        self.gains = [Gains.of(one, size) for one in changes.sums]
         self.best, self.posteriors, self.least = np.empty((0, size), dtype=np.intp), np.empty(0), 0.0
         self.tried = 0
 
@@ -469,10 +456,7 @@ class Search:
 def _extended(
     changes: Changes, corrections: Corrections | None, sets: Positions, totals: Array
 ) -> tuple[Positions, Array]:
-    """Return sets with one more move, of a later feature, and the log joint after them.
-
-    Without corrections, the totals are those of the row.
-    """
+    """Return sets with one more move, of a later feature, and the log joint, that of the row if not a sum."""
     features = changes.features[sets]
     latest = features[:, -1:] if features.shape[1] else np.full((len(sets), 1), -1)
     at, moves = np.nonzero(changes.features > latest)
@@ -484,7 +468,7 @@ def _extended(
         has = [features == head for head in heads]
         found = np.flatnonzero(np.logical_and.reduce([own.any(axis=1) for own in has]))
         if len(found):
-            pairs = zip(has, heads, strict=True)
-            places = [sets[found][own[found]] - changes.moves_of[head][0] for own, head in pairs]
-            logs[np.ix_(found, changes.moves_of[last])] += effect[tuple(places)]
+            pairs, some = zip(has, heads, strict=True), sets[found]
+            positions = [some[own[found]] - changes.moves_of[head][0] for own, head in pairs]
+            logs[np.ix_(found, changes.moves_of[last])] += effect[tuple(positions)]
     return longer, logs[at, moves]

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, Positions, log, log_normalize, share_out
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, T, log, log_normalize, normalize, share_out
 from ..base.immutable import ANY_NUMBER, PROBABILITY, bounded, cached_property, record
 from ..counts.contingency import flat_index
 from ..frames.dataset import Dataset
+from ..frames.opening import InFull
 from ..frames.schema import MISSING
 from ..model.arguments import encode_for
 from ..model.derived import BuiltOn
@@ -32,6 +33,11 @@ UNSEEN = "(unseen)"
 
 RESERVED = ("feature", "value", "given", "given_value", "share")
 """The columns of a table that are not classes."""
+
+NO_JOINT = (
+    "provides P(class | features), but does not define a joint distribution. Use predict, explain, cloglik "
+    f"or cv, or fit a network, which defines one: {A_NETWORK}."
+)
 
 LEAST_MASS = 1e-12
 _PLAIN = Preparation()
@@ -75,10 +81,7 @@ class EffectTable(BuiltOn):
 
     fitted = True
     missing_rule = "given the effect of (missing)"
-    no_joint = (
-        "a table of effects provides P(class | features), but does not define a joint distribution. Use "
-        f"predict, explain, cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
-    )
+    no_joint = f"a table of effects {NO_JOINT}"
     splits_tables = True
     weighs_missing = True
 
@@ -102,44 +105,48 @@ class EffectTable(BuiltOn):
 
     @property
     def givens(self) -> tuple[int | None, ...]:
-        """The number of the feature parent of each feature, or None."""
+        """The position of the feature parent of each feature, or None."""
         return tuple([scope[1] if len(scope) > 1 else None for scope in self.term_scopes()])
 
     def facts(self) -> dict[str, object]:
         """Return the size and form of the table, and the order that was asked of it."""
         form = "sum of one effect per feature" if set(self.givens) <= {None} else "sum of effects of pairs"
-        asked = ", ".join(
-            f"{name} {direction}" for name, direction in self.learned.get("monotone", {}).items()
-        )
-        before, after = self.learned.get("log_loss", (0.0, 0.0))
+        directions: dict[Hashable, str] = dict(self.learned.get("monotone", {}))
+        asked = ", ".join(f"{name} {direction}" for name, direction in directions.items())
+        before, after = tuple[float, float](self.learned.get("log_loss", (0.0, 0.0)))
         cost = f"{asked}: log-loss {after:.4f}, before {before:.4f}" if asked else None
         return {"num. features": len(self.features), "form": form, "monotone": cost}
+
+    def table_fields(self) -> dict[str, Any]:
+        """Return the fields that every table of effects has, by name."""
+        return {name: getattr(self, name) for name in EffectTable.__dataclass_fields__}
 
     def term_scopes(self) -> list[tuple[int, ...]]:
         return self.structure.term_scopes()[:-1]
 
-    def _parts(self, codes: Codes) -> Iterator[Array]:
-        """Yield the effects of each feature at rows, (rows, classes)."""
-        for scope, table in zip(self.term_scopes(), self.tables, strict=True):
-            yield table[tuple([codes[v] for v in scope])]
+    def entries_at(self, codes: Codes, tables: Sequence[ArrayOf[T]]) -> Iterator[ArrayOf[T]]:
+        """Yield the entries of a table per feature at rows, (rows, …)."""
+        for scope, table in zip(self.term_scopes(), tables, strict=True):
+            yield table[tuple([codes[v, :] for v in scope])]
 
     def log_joint(self, codes: Codes) -> Array:
         """Return scores with the log odds of the posteriors, (rows, classes)."""
         logs = np.tile(self.constant, (codes.shape[1], 1))
-        for part in self._parts(codes):
-            logs += part
+        for effects in self.entries_at(codes, self.tables):
+            logs += effects
         return logs
 
     def unadjusted(self, codes: Codes) -> Array:
         """Return scores to which missing values contribute nothing."""
         logs = np.tile(self.constant, (codes.shape[1], 1))
-        for of_feature, part in zip(codes, self._parts(codes), strict=True):
-            logs += np.where(of_feature[:, None] < 0, 0.0, part)
+        for i, effects in enumerate(self.entries_at(codes, self.tables)):
+            logs += np.where(codes[i, :, None] < 0, 0.0, effects)
         return logs
 
     def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
-        parts, start = list(self._parts(codes)), np.tile(self.constant, (codes.shape[1], 1))
-        return np.cumsum([start, *[parts[i] for i in order]], axis=0)
+        effects = list(self.entries_at(codes, self.tables))
+        start = np.tile(self.constant, (codes.shape[1], 1))
+        return np.cumsum([start, *[effects[i] for i in order]], axis=0)
 
     def class_prior(self) -> Array:
         return share_out(self.constant, axis=0)
@@ -149,7 +156,7 @@ class EffectTable(BuiltOn):
 
     @cached_property
     def _logs_of_values(self) -> tuple[Array, ...]:
-        """Return ln P(value | class) by Bayes' rule, (values, classes), from the shares of the values."""
+        """The logs of P(value | class) by Bayes' rule from the shares of values, (values, classes)."""
         logs, prior = [], log_normalize(self.constant)
         for i, effects in enumerate(self.marginals):
             share = self.shares[i] if self.shares else np.ones(len(effects))
@@ -159,8 +166,9 @@ class EffectTable(BuiltOn):
 
     def value_logs(self, codes: Codes, features: Positions) -> Array:
         logs = np.empty((codes.shape[1], len(self.constant)))
-        for feature in np.unique(features).tolist():
-            logs[features == feature] = self._logs_of_values[feature][codes[feature, features == feature]]
+        for feature in list[int](np.unique(features).tolist()):
+            at: Mask = features == feature
+            logs[at] = self._logs_of_values[feature][codes[feature, at]]
         return logs
 
     def value_formulas(self) -> tuple[Formula, ...]:
@@ -171,18 +179,16 @@ class EffectTable(BuiltOn):
         terms = [Table(i, scope, table) for i, (scope, table) in pairs]
         return Sum((Table(-1, (), self.constant), *terms), marginalizes=False)
 
-    def estimate(self, data: Any, prior: Any) -> Any:
+    def estimate(self, data: object, prior: object) -> Model:
         raise self._lacks("estimate its parameters from data")
 
-    def shown_values(self, name: Hashable) -> list[Any]:
-        """Return the values of a feature: intervals, labels, and the last for missing values."""
-        cuts = self.preparation.discretizer.cuts if self.preparation.discretizer is not None else {}
-        if name not in cuts:
-            return [*self.levels_by_name[name], MISSING]
-        return [*intervals_between(cuts[name]), MISSING]
+    def shown_values(self, name: Hashable) -> list[Hashable]:
+        """Return the values of a feature: intervals or labels, and the last for missing values."""
+        values = intervals_between(self.cuts[name]) if name in self.cuts else self.levels_by_name[name]
+        return [*values, MISSING]
 
 
-def intervals_between(cuts: Sequence[float]) -> list[Any]:
+def intervals_between(cuts: Sequence[float]) -> list[Hashable]:
     """Return the intervals between cut points."""
     return [pd.Interval(low, high) for low, high in pairwise([-np.inf, *cuts, np.inf])]
 
@@ -230,32 +236,27 @@ def merge_intervals(x: EffectTable, most: int | None = None, lost: float = 0.0) 
     shares = [np.maximum(share, LEAST_MASS) for share in x.shares or [np.ones(len(t)) for t in x.tables]]
     tables, values, groups = list(x.tables), dict[Hashable, Values](), list[Positions]()
     for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
-        children = [np.moveaxis(x.tables[j], 1, 0) for j, given in enumerate(x.givens) if given == i]
-        rows = np.hstack([table.reshape(len(labels) + 1, -1) for table in (x.tables[i], *children)])
-        cuts = None if x.discretizer is None else x.discretizer.cuts.get(name)
-        whole = np.arange(1, len(labels) + 1)
-        ends = merged(rows[:-1], shares[i][:-1], most or np.inf, lost) if cuts is not None else whole
-        groups.append(np.searchsorted(ends, np.arange(len(labels) + 1), side="right"))
-        values[name] = (
-            Values(labels) if cuts is None else Values.between([cuts[end - 1] for end in ends[:-1].tolist()])
-        )
+        values[name], group = Values(labels), np.arange(len(labels) + 1)
+        if name in x.cuts:
+            children = [np.moveaxis(x.tables[j], 1, 0) for j, given in enumerate(x.givens) if given == i]
+            rows = np.hstack([table.reshape(len(group), -1) for table in (x.tables[i], *children)])
+            ends = merged(rows[:-1], shares[i][:-1], most or np.inf, lost)
+            values[name] = Values.between(np.array(x.cuts[name])[ends[:-1] - 1].tolist())
+            group = np.searchsorted(ends, group, side="right")
+        groups.append(group)
     for i, scope in enumerate(x.term_scopes()):
         for axis, v in enumerate(scope):
             tables[i] = np.moveaxis(_averaged(np.moveaxis(tables[i], axis, 0), groups[v], shares[v]), 0, axis)
     sums = [np.bincount(group, share) for group, share in zip(groups, shares, strict=True)]
-    fields: dict[str, Any] = {
-        "like": x.discretizer,
-        "constant": x.constant,
-        "shares": tuple([s / s.sum() for s in sums]),
-    }
-    fields |= {"tables": tuple(tables), "recipe": x.recipe, "learned": x.learned}
-    return build(x.class_var, x.known_levels[-1], values, x.feature_parents, **fields)
+    fields = {"shares": tuple([share / float(share.sum()) for share in sums]), "tables": tuple(tables)}
+    fields |= {name: getattr(x, name) for name in ("constant", "recipe", "learned")}
+    return build(x.class_var, x.known_levels[-1], values, x.feature_parents, x.discretizer, **fields)
 
 
 def merged(rows: Array, shares: Array, most: float, lost: float) -> Positions:
     """Return the ends of the groups into which neighbouring rows are merged."""
     ends, means, total = np.arange(1, len(rows) + 1), rows.copy(), 0.0
-    masses: Array = shares / shares.sum()
+    masses = shares / float(shares.sum())
     while len(ends) > 1:
         # merging two groups adds v w / (v + w) (difference of their means)² to the variance within groups
         losses: Array = masses[:-1] * masses[1:] / (masses[:-1] + masses[1:])
@@ -272,25 +273,22 @@ def merged(rows: Array, shares: Array, most: float, lost: float) -> Positions:
 
 def _averaged(table: Array, group: Positions, shares: Array) -> Array:
     """Return the weighted means of groups along the first axis."""
-    weights = np.zeros((group[-1] + 1, len(group)))
-    weights[group, np.arange(len(group))] = shares
-    return np.tensordot(weights / weights.sum(axis=1, keepdims=True), table, axes=1)
+    weights = np.where(np.arange(group.max() + 1)[:, None] == group, shares, 0.0)
+    return np.tensordot(normalize(weights, axis=1), table, axes=1)
 
 
 def counts_in(x: EffectTable, data: Dataset) -> list[Array]:
     """Return the weight of the rows in each cell of the tables of features."""
-    codes = x.place(data, "missing")[1]
-    counts = []
+    codes, counts = x.place(data, "missing")[1], list[Array]()
     for scope, table in zip(x.term_scopes(), x.tables, strict=True):
         cards = table.shape[:-1]
         cells = flat_index([codes[v] % card for v, card in zip(scope, cards, strict=True)], cards)
-        count = np.bincount(cells, data.weights, prod(cards))
-        counts.append(count.astype(np.float64).reshape(cards))
+        counts.append(np.bincount(cells, data.weights, prod(cards)).astype(float).reshape(cards))
     return counts
 
 
-def with_shares(x: EffectTable, dataset: Any) -> EffectTable:
+def with_shares(x: EffectTable, dataset: InFull) -> EffectTable:
     """Return a table with the shares of the values in rows, and in half a row more of each value."""
     counts = counts_in(x, encode_for(x, dataset, x.features, "dataset"))
-    counts = [count.reshape(len(count), -1).sum(axis=1) + _HALF for count in counts]
-    return replace(x, shares=tuple([count / count.sum() for count in counts]))
+    masses: list[Array] = [count.reshape(len(count), -1).sum(axis=1) + _HALF for count in counts]
+    return replace(x, shares=tuple([mass / float(mass.sum()) for mass in masses]))

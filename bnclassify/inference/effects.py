@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,9 +40,8 @@ def effects(
     dataset : pandas.DataFrame, Dataset or another frame, optional
         Rows of which the table has the share in each of its rows.
     steps : int, optional
-        Maximum number of intervals of a numeric feature. If the model has more, or its effect is a curve,
-        the neighbours that differ least are merged. By default 32, and those of a table of effects as they
-        are.
+        Maximum number of intervals of a numeric feature. If the model has more, or its effect is a curve, the
+        neighbours that differ least are merged. By default 32, and those of a table of effects as they are.
     class_var : str, optional
         The class, if `x` has several.
 
@@ -97,28 +95,19 @@ def effects(
             f"x must have labels other than {MISSING!r}; got it in {listed(alike)}. Rename it, or make it "
             "missing."
         )
-    columns: list[str] = ["feature", "value", "given", "given_value"]
     rows: list[tuple[Hashable, ...]] = [(table.class_var, BASE if len(names) > 2 else others[0], "", "")]
     for name, j in zip(table.features, table.givens, strict=True):
         parent = "" if j is None else table.features[j]
         others = [""] if j is None else table.shown_values(parent)
         rows += [(name, value, parent, other) for value, other in product(table.shown_values(name), others)]
-    parts = zip(*rows, strict=True)
-    frame = pd.DataFrame({name: _objects(part) for name, part in zip(columns, parts, strict=True)})
+    frame = pd.DataFrame(rows, columns=["feature", "value", "given", "given_value"], dtype=object)
     if set(table.givens) <= {None}:
-        frame = frame.drop(columns=columns[2:])
-    logs = np.concatenate([part.reshape(-1, len(names)) for part in (table.constant, *table.tables)])
+        frame = frame.drop(columns=["given", "given_value"])
+    logs = np.concatenate([entries.reshape(-1, len(names)) for entries in (table.constant, *table.tables)])
     logs = logs[:, -1:] - logs[:, :1] if len(names) == 2 else logs
-    for label, column in zip(shown, logs.T, strict=True):
-        frame[label] = column
+    for i, label in enumerate(shown):
+        frame[label] = logs[:, i]
     if dataset is not None:
         counts = counts_in(table, encode_for(table, dataset, table.features, "dataset"))
         frame["share"] = np.concatenate([[1.0], *[count.ravel() / (count.sum() or 1.0) for count in counts]])
     return frame
-
-
-def _objects(values: Sequence[Any]) -> Any:
-    """Return an array of objects."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array

@@ -5,9 +5,8 @@ Main effects and interactions do not depend on the direction of arcs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -36,8 +35,7 @@ from ..model.model import Model
 from ..network.families import Scope
 
 _BLOCK_CELLS = 2**22
-_MOST_LINES = 5
-
+_MOST_LINES = 5  # of levels of a parent
 
 REST = "(rest)"
 """The name of what an average of networks adds to the main effects."""
@@ -63,14 +61,14 @@ class Evidence:
     @property
     def strengths(self) -> dict[Hashable, float]:
         """The mean absolute contribution of each feature."""
-        means = np.abs(self.log_odds[:, 1:]).mean(axis=0).tolist()
+        means: list[float] = np.abs(self.log_odds[:, 1:]).mean(axis=0).tolist()
         return {self.model.features[i]: mean for i, mean in zip(self.order, means, strict=True)}
 
 
 def weigh_evidence(
     x: Model,
     data: Dataset,
-    target: Any = None,
+    target: Hashable | None = None,
     against: Any = None,
     unseen: str = "error",
     *,
@@ -78,43 +76,38 @@ def weigh_evidence(
 ) -> Evidence:
     """Compute the contributions of the prior and each feature to the log odds of a class in each row."""
     names = check_fitted(x).known_levels[-1]
-    chosen, others = _positions_of(names, target, against)
-    choose = partial(_choose, target=chosen, against=others)
+    compared = _positions_of(names, target, against)
     check_unseen(unseen)
     x, codes = x.place(data, unseen)
     order = order_features(x)
     cells = (len(order) + 1) * max(len(order), len(names))
-    parts = blocks(max(1, len(data)), _BLOCK_CELLS, cells)
-    weighed = [_weigh(x, codes[:, part], order, choose) for part in parts]
+    rows = blocks(max(1, len(data)), _BLOCK_CELLS, cells)
+    weighed = [_weigh(x, codes[:, block], order, *compared) for block in rows]
     log_odds, targets, rivals, posteriors = map(np.concatenate, zip(*weighed, strict=True))
     _check_odds(log_odds, targets, rivals, names, data.index, argument)
     return Evidence(x, tuple(order), codes, log_odds, targets, rivals, posteriors)
 
 
 def _weigh(
-    x: Model, codes: Codes, order: Sequence[int], choose: Callable[[Array], tuple[Positions, Mask]]
+    x: Model, codes: Codes, order: Sequence[int], target: int | None, against: list[int] | None
 ) -> tuple[Array, Positions, Mask, Array]:
-    """Return (rows, 1 + features) contributions of prior and features to the log odds, NaN if undefined.
-
-    ``choose`` returns, from the log joint, the class to explain in each row and the classes to compare it
-    with, which are also returned, and the posterior of the class to explain.
-    """
+    """Return log odds of `Evidence`, NaN if undefined, its ``targets``, ``rivals`` and ``posteriors``."""
     logs = x.log_joints_in_sequence(codes, order)
-    targets, rivals = choose(logs[-1])
+    targets, rivals = _choose(logs[-1, :], target, against)
     at = np.arange(codes.shape[1])
     with np.errstate(invalid="ignore"):
         odds = logs[:, at, targets] - log_sum_exp(np.where(rivals, logs, -np.inf))
-        # Odds that are infinite for the first features only, as averages can be, are those before;
-        # infinite odds stay infinite: inf − inf counts as 0.
-        last: Array = odds[-1].copy()
-        for before, now in pairwise(odds):
-            kept = np.where(np.isinf(now), now != last, np.isinf(before) & (before == last))
+        # In an average, odds can be infinite after some features and finite after all: such features add 0.
+        # Odds that are infinite after all stay infinite, so that inf − inf is 0.
+        last = odds[-1, :].copy()
+        for before, now in pairwise(list[Array](odds)):
+            kept: Mask = np.where(np.isinf(now), now != last, np.isinf(before) & (before == last))
             now[:] = np.where(kept, before, now)
-        steps = np.where(odds[1:] == odds[:-1], 0.0, np.diff(odds, axis=0))
+        steps = np.where(np.equal(odds[1:], odds[:-1]), 0.0, np.diff(odds, axis=0))
     steps = np.where(x.is_silent(codes)[list(order)], 0.0, steps)
-    posteriors = np.exp(log_normalize(logs[-1]))[at, targets]
+    posteriors = np.exp(log_normalize(logs[-1, :]))[at, targets]
     weights = np.concatenate([odds[:1], steps]).T
-    weights[np.isnan(odds[-1])] = np.nan
+    weights[np.isnan(odds[-1, :])] = np.nan
     return weights, targets, rivals, posteriors
 
 
@@ -132,7 +125,7 @@ def _choose(logs: Array, target: int | None, against: list[int] | None) -> tuple
 
 
 def order_features(x: Model) -> list[int]:
-    """Return the numbers of the features, parents before children unless arcs form a cycle."""
+    """Return the positions of the features, parents before children unless arcs form a cycle."""
     parents = x.feature_parents
     if graphs.find_cycle(parents):
         return list(range(len(x.features)))
@@ -140,21 +133,23 @@ def order_features(x: Model) -> list[int]:
     return [position[name] for layer in graphs.layers(parents) for name in layer]
 
 
-def _positions_of(labels: tuple[Any, ...], target: Any, against: Any) -> tuple[int | None, list[int] | None]:
-    """Return the classes to compare, or raise."""
+def _positions_of(
+    labels: tuple[Hashable, ...], target: Hashable | None, against: Any
+) -> tuple[int | None, list[int] | None]:
+    """Return the positions of the classes to compare, or raise."""
     chosen = _target_position(labels, target)
     if against is None:
         return chosen, None
     is_label = is_among(against, labels) or not pd.api.types.is_list_like(against)  # a tuple can be a label
-    others = [against] if is_label else against
+    others: list[Hashable] = [against] if is_label else list(against)
     rivals = {labels.index(OneOf(labels).check("against", label)) for label in others}
     if not rivals - {chosen}:
         raise ValueError(must_be("against", f"another class than the target {shown(target)}", against))
     return chosen, sorted(rivals - {chosen})
 
 
-def _target_position(labels: tuple[Any, ...], target: Any) -> int | None:
-    """Return the number of the class to explain, None if it is not given, or raise."""
+def _target_position(labels: tuple[Hashable, ...], target: Hashable | None) -> int | None:
+    """Return the position of the class to explain, None if it is not given, or raise."""
     if len(labels) < 2:
         raise ValueError(f"x must have at least two classes to compare; got {listed(labels)}.")
     return None if target is None else labels.index(OneOf(labels).check("target", target))
@@ -169,12 +164,11 @@ def _check_odds(
     argument: str,
 ) -> None:
     """Raise a ValueError if a class would be compared with itself, or a row has no odds."""
-    unrivalled = ~rivals.any(axis=1)
-    if unrivalled.any():
-        label = labels[targets[unrivalled.argmax()]]
+    unrivalled: list[int] = targets[~rivals.any(axis=1)].tolist()
+    if unrivalled:
         raise ValueError(
-            f"against must differ from the explained class; got {shown(label)}, which is predicted in "
-            f"{np.count_nonzero(unrivalled):,} of {len(targets):,} rows. Set target to the class to explain."
+            f"against must differ from the explained class; got {shown(labels[unrivalled[0]])}, which is "
+            f"predicted in {len(unrivalled):,} of {len(targets):,} rows. Set target to the class to explain."
         )
     without = np.isnan(log_odds[:, 0])
     if without.any():
@@ -185,11 +179,11 @@ def _check_odds(
 
 
 def split_evidence(evidence: Evidence) -> tuple[list[Scope], Array]:
-    """Split contributions into those of single features and of several; return the latter, and log odds.
+    """Split contributions into main effects and interactions: return the scopes of these, and the log odds.
 
-    Several features are their positions in ascending order, or none for the rest of an average. The log odds
-    are (rows, 1 + features + scopes): of the prior, the main effects in the order of the features, and the
-    interactions. A main effect that is not finite keeps the contribution, so that the sum is the same.
+    A scope has the positions of its features in ascending order, or none for the rest of an average. The log
+    odds are (rows, 1 + features + scopes): of the prior, the main effects in the order of the features, and
+    the interactions. A main effect that is not finite is the whole contribution, so that the sum is the same.
     """
     x, total = evidence.model, evidence.log_odds
     at = {feature: 1 + i for i, feature in enumerate(evidence.order)}
@@ -215,9 +209,10 @@ def split_evidence(evidence: Evidence) -> tuple[list[Scope], Array]:
     split: dict[Scope, Array] = {}
     for feature in (feature for feature in evidence.order if feature in owners):
         column = at[feature]
-        rest = np.where(joint[:, column] == mains[:, column], 0.0, joint[:, column] - mains[:, column])
+        main, both = mains[:, column], joint[:, column]
+        rest = np.where(np.equal(both, main), 0.0, both - main)
         split[owners[feature]] = split.get(owners[feature], 0.0) + rest
-        joint[:, column] = mains[:, column]
+        joint[:, column] = main
     for scope, weights in others.items():
         split[scope] = split.get(scope, 0.0) + weights
     return list(split), np.column_stack([joint, *split.values()])
@@ -241,15 +236,15 @@ class Effect:
     """Contributions of a feature to the log odds, (parent_levels, levels or points), and its parent."""
 
     feature: Hashable
-    target: Any
+    target: Hashable
     levels: tuple[Hashable, ...]
     parent: Hashable
-    parent_levels: tuple[Any, ...]
+    parent_levels: tuple[Hashable, ...]
     log_odds: Array
     points: Array | None = None
 
 
-def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
+def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) -> Effect:
     """Return the contribution of a feature if only it and one of its parents are observed."""
     model = check_fitted(x)
     check_not_dropped(model, "feature", [feature])
@@ -257,55 +252,41 @@ def measure_effect(x: Model, feature: Hashable, target: Any = None) -> Effect:
     labels = model.known_levels[-1]
     c = _target_position(labels, target)
     points = model.curve(feature)
-    if feature in model.densities:
-        model = model.with_values({feature: tuple(np.asarray(points).tolist())})
-    levels = model.levels_by_name
-    position = model.features.index(feature)
-    parents = model.feature_parents[feature]
+    if points is not None and feature in model.densities:
+        model = model.with_values({feature: tuple(points.tolist())})
+    levels, parents = model.levels_by_name, model.feature_parents[feature]
     parent = parents[0] if parents else None
-    shown_levels = _spread(len(levels[parent])) if parent is not None else [-1]
-    coded = points is None or feature in model.densities
-    at = np.arange(len(levels[feature])) if coded else _interval_of(model, feature, np.asarray(points))
-    codes = np.full((len(model.features), len(shown_levels), len(at) + 1), -1)
-    codes[position, :, 1:] = at
-    numbers = {} if points is None else {feature: np.tile([np.nan, *points], len(shown_levels))}
+    lines, parent_levels = np.array([-1]), tuple[Hashable, ...]([None])
+    if parent is not None:  # one line for each of some evenly spaced levels
+        n = len(levels[parent])
+        lines = np.linspace(0, n - 1, min(n, _MOST_LINES)).round().astype(np.intp)
+        parent_levels = tuple([model.written_levels(parent)[line] for line in lines])
+    at = np.arange(len(levels[feature]))
+    if points is not None and feature not in model.densities:
+        at = np.searchsorted(model.cuts[feature], points, side="left")
+    codes = np.full((len(model.features), len(lines), len(at) + 1), -1)
+    codes[model.features.index(feature), :, 1:] = at
+    numbers = {} if points is None else {feature: np.tile([np.nan, *points], len(lines))}
     if parent is not None:
-        codes[model.features.index(parent)] = np.array(shown_levels)[:, None]
+        codes[model.features.index(parent)] = lines[:, None]
         of_parent = middles(model, parent)
         if of_parent is not None:
-            numbers[parent] = np.repeat(of_parent[shown_levels], len(at) + 1)
+            numbers[parent] = np.repeat(of_parent[lines], len(at) + 1)
     rows = model.with_numbers(codes.reshape(len(codes), -1), numbers)
     logs = model.unadjusted(rows).reshape(*codes.shape[1:], -1)
     if c is None:  # the rarest class
-        prior: Array = model.log_joint(np.full((len(codes), 1), -1))[0].round(9)
+        prior = model.log_joint(np.full((len(codes), 1), -1)).ravel().round(9)
         c = len(prior) - 1 - int(prior[::-1].argmin())
     odds = logs[..., c] - log_sum_exp(np.delete(logs, c, axis=-1))
-    written = (None,) if parent is None else model.written_levels(parent)
-    parent_levels = tuple([written[i] for i in shown_levels])
     effect = odds[:, 1:] - odds[:, :1]
     return Effect(feature, labels[c], levels[feature], parent, parent_levels, effect, points)
 
 
-def _interval_of(x: Model, feature: Hashable, points: Array) -> Positions:
-    """Return the codes of numbers."""
-    assert x.discretizer is not None
-    return np.searchsorted(x.discretizer.cuts[feature], points, side="left")
-
-
 def middles(x: Model, feature: Hashable) -> Array | None:
-    """Return a number in each interval of a feature that is kept as a number, NaN for missing values."""
+    """Return a number in each interval of a feature whose numbers the model needs, NaN if it has none."""
     points = x.curve(feature)
     if points is None:
         return None
-    codes = _interval_of(x, feature, points)
-    return np.array(
-        [
-            points[codes == code].mean() if (codes == code).any() else np.nan
-            for code in range(len(x.levels_by_name[feature]))
-        ]
-    )
-
-
-def _spread(levels: int) -> list[int]:
-    """Return all levels, or an evenly spaced selection if there are many."""
-    return [round(position) for position in np.linspace(0, levels - 1, min(levels, _MOST_LINES))]
+    codes, n = np.searchsorted(x.cuts[feature], points, side="left"), len(x.levels_by_name[feature])
+    with np.errstate(invalid="ignore"):  # 0 / 0 if there is no point
+        return np.bincount(codes, points, n) / np.bincount(codes, minlength=n)

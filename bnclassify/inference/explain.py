@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions
+from ..base.arrays import Array, ArrayOf, Codes, Mask
 from ..base.calls import guided
 from ..base.checks import Flag, Unseen
 from ..base.messages import shown
@@ -30,7 +30,7 @@ Explained: TypeAlias = "InFull | Row | Sequence[Row]"
 
 
 class _Options(TypedDict, total=False):
-    target: Any
+    target: Hashable | None
     against: Any
     unseen: Unseen
     class_var: Hashable | None
@@ -51,7 +51,7 @@ def explain(
     x: Model,
     row: Explained,
     *,
-    target: Any = None,
+    target: Hashable | None = None,
     against: Any = None,
     unseen: Unseen = "error",
     class_var: Hashable | None = None,
@@ -89,11 +89,10 @@ def explain(
     pandas.DataFrame
         One row per variable: the class, then the features, parents before children. Columns are ``value``,
         NaN if missing; ``parents``, the values of its feature parents; ``log_odds``, the contribution in
-        nats, 0 for a missing feature; its exponential ``odds_ratio``; and, of a `Scorecard`, ``points``.
-        With ``interactions=True``, the features are followed by one row per interaction, indexed by the
-        tuple of its features, or by ``"(rest)"`` in an average. For several rows or none, the tables are
-        concatenated, indexed by row label and variable, with the additional columns ``target`` and
-        ``against``.
+        nats, 0 for a missing feature; its exponential ``odds_ratio``; and, of a `Scorecard`, ``points``. With
+        ``interactions=True``, the features are followed by one row per interaction, indexed by the tuple of
+        its features, or by ``"(rest)"`` in an average. For several rows or none, the tables are concatenated,
+        indexed by row label and variable, with the additional columns ``target`` and ``against``.
     list of str
         With ``sentences=True``; for several rows, a Series of such lists.
 
@@ -142,76 +141,67 @@ def explain(
         target = _positive(x.known_levels[-1])
     evidence = weigh_evidence(x, data, target, against, unseen)
     x, several = evidence.model, len(data) != 1
-    known, log_odds = _contributions(x, evidence, raw, interactions)
-    variables, values = tuple(known), np.stack(list(known.values()), axis=1)
-    strongest = np.argsort(-np.abs(log_odds), axis=1, kind="stable")
+    known, log_odds = _contributions(evidence, raw, interactions)
     points = None if interactions else x.points_of(evidence.codes, evidence.order)
     if sentences:
-        base = "" if points is None else " with 0 points"
-        texts = [
-            _reasons(x, evidence, i, log_odds[i], variables, values[i], strongest[i], base)
-            for i in range(len(data))
-        ]
+        base, texts = "" if points is None else " with 0 points", list[list[str]]()
+        for i in range(len(data)):
+            own = [(variable, column[i]) for variable, column in known.items()]
+            texts.append(_reasons(evidence, i, own, log_odds[i, :], base))
         return pd.Series(texts, data.index, dtype=object, name="reasons") if several else texts[0]
-    columns = _compared(x, evidence, len(variables)) if several else {}
-    columns |= {"value": values.ravel()}
+    columns = _compared(evidence, len(known)) if several else {}
+    columns |= {"value": np.stack(list(known.values()), axis=1).ravel()}
     if not interactions:
-        columns |= {"parents": np.stack(_parents(x, evidence), axis=1).ravel()}
+        columns |= {"parents": np.stack(_parents(evidence), axis=1).ravel()}
     if points is not None:
         columns |= {"points": points.ravel()}
     with np.errstate(over="ignore"):
         ratios = np.exp(log_odds)
     columns |= {"log_odds": log_odds.ravel(), "odds_ratio": ratios.ravel()}
-    index = pd.Index(list(variables), name="variable", tupleize_cols=False)
+    index = pd.Index(list(known), name="variable", tupleize_cols=False)
     if several:
         rows = data.index.rename("row") if list(data.index.names) == [None] else data.index
         table = pd.DataFrame(columns, with_level(rows, index))
     else:
-        compared = " against ".join(map(str, _opponents(x, evidence, 0)))
+        compared = " against ".join(map(str, _opponents(evidence, 0)))
         table = pd.DataFrame(columns, index).rename_axis(columns=compared)
-    lines = strongest + np.arange(len(data))[:, None] * len(variables)
+    strongest = np.argsort(-np.abs(log_odds), axis=1, kind="stable")
+    lines = strongest + np.arange(len(data))[:, None] * len(known)
     return table.iloc[lines.ravel()] if sort else table
 
 
 def _contributions(
-    x: Model, evidence: Evidence, raw: Dataset, interactions: bool
+    evidence: Evidence, raw: Dataset, interactions: bool
 ) -> tuple[dict[Hashable, ArrayOf[Any]], Array]:
     """Return the values of each variable, and of each interaction, (rows,), and the log odds of rows."""
+    x, values = evidence.model, _values(evidence, raw)
     names = [x.class_var, *[x.features[i] for i in evidence.order]]
-    values = _values(x, evidence, raw)
     if not interactions:
         return dict(zip(names, values, strict=True)), evidence.log_odds
     scopes, log_odds = split_evidence(evidence)
     of_feature = dict(zip(evidence.order, values[1:], strict=True))
     for scope in scopes:
         names.append(tuple([x.features[i] for i in scope]) if scope else REST)
-        rows: Any = zip(*[of_feature[i] for i in scope], strict=True) if scope else [""] * len(log_odds)
-        values.append(_objects(list(rows)))
+        blank: list[Hashable] = [""] * len(log_odds)
+        values.append(_objects(list(zip(*[of_feature[i] for i in scope], strict=True)) if scope else blank))
     return dict(zip(names, values, strict=True)), log_odds
 
 
 def _reasons(
-    x: Model,
-    evidence: Evidence,
-    row: int,
-    weights: Array,
-    variables: Sequence[Hashable],
-    values: ArrayOf[Any],
-    strongest: Positions,
-    base: str,
+    evidence: Evidence, row: int, known: Sequence[tuple[Hashable, Any]], weights: Array, base: str
 ) -> list[str]:
     """Write the strongest contributions of features in a row, and the ``base`` to which they refer."""
-    target, rival = _opponents(x, evidence, row)
-    rivals: Mask = evidence.rivals[row]
+    target, rival = _opponents(evidence, row)
+    n_rivals, n_others = np.count_nonzero(evidence.rivals[row, :]), evidence.rivals.shape[1] - 1
     odds = f"the odds of {_quoted(target)}"
-    if rivals.sum() < len(rivals) - 1:
-        odds += f" against {_quoted(rival) if rivals.sum() == 1 else rival}"
-    strong = [i for i in strongest.tolist() if i and abs(weights[i]) >= _LEAST_LOG_ODDS]
-    reasons = [i for i in strong if variables[i] != REST][:_MOST_REASONS]
-    return [f"{describe(variables[i], values[i])}: {odds} are {_times(weights[i], base)}" for i in reasons]
+    if n_rivals < n_others:
+        odds += f" against {_quoted(rival) if n_rivals == 1 else rival}"
+    order: list[int] = np.argsort(-np.abs(weights), kind="stable").tolist()
+    strong = [i for i in order if i and abs(weights[i]) >= _LEAST_LOG_ODDS and known[i][0] != REST]
+    return [f"{describe(*known[i])}: {odds} are {_times(weights[i], base)}" for i in strong[:_MOST_REASONS]]
 
 
-def _quoted(label: Any) -> str:
+def _quoted(label: Hashable) -> str:
     """Write a class, text in quotes."""
     return shown(label) if isinstance(label, str) else str(label)
 
@@ -239,7 +229,7 @@ _POSITIVE = {"1": "0", "true": "false", "yes": "no", "y": "n"}
 """Labels of a class that tells whether something is so, and of the other class."""
 
 
-def _positive(labels: Sequence[Hashable]) -> Any:
+def _positive(labels: Sequence[Hashable]) -> Hashable | None:
     """Return the one of two labels that means yes, or None.
 
     >>> _positive(("no", "yes")), _positive((1, 0)), _positive((False, True)), _positive(("bad", "good"))
@@ -259,30 +249,29 @@ class Explanation:
 
     known: dict[Hashable, Any]
     log_odds: dict[Hashable, float]
-    interactions: dict[Any, float]
+    interactions: dict[Hashable, float]
     target: str
     rival: str
     probability: float
 
 
 def explain_row(
-    x: Model, row: object, target: Any, against: Any, unseen: str, interactions: bool = False
+    x: Model, row: InFull | Row, target: Hashable | None, against: Any, unseen: str, interactions: bool
 ) -> Explanation:
     """Explain one row, for pictures."""
     Flag().check("interactions", interactions)
     raw, data = read_one(x, row)
     evidence = weigh_evidence(x, data, target, against, unseen)
-    x = evidence.model
-    values, log_odds = _contributions(x, evidence, raw, interactions)
+    values, log_odds = _contributions(evidence, raw, interactions)
     known = {variable: column[0] for variable, column in values.items()}
-    weights = dict(zip(known, log_odds[0].tolist(), strict=True))
+    weights = dict(zip(known, log_odds.ravel().tolist(), strict=True))
     joint = dict(list(weights.items())[evidence.log_odds.shape[1] :])
     most = nextafter(1, 0) if isfinite(sum(weights.values())) else 1.0
-    target, rival = map(str, _opponents(x, evidence, 0))
-    return Explanation(known, weights, joint, target, rival, min(most, float(evidence.posteriors[0])))
+    chosen, rival = map(str, _opponents(evidence, 0))
+    return Explanation(known, weights, joint, chosen, rival, min(most, float(evidence.posteriors[0])))
 
 
-def read_one(x: Model, row: Any) -> tuple[Dataset, Dataset]:
+def read_one(x: Model, row: InFull | Row) -> tuple[Dataset, Dataset]:
     """Return exactly one row with its numbers, and encoded for the model, or raise."""
     raw, data = _read_rows(x, row)
     if len(raw) != 1:
@@ -290,27 +279,28 @@ def read_one(x: Model, row: Any) -> tuple[Dataset, Dataset]:
     return raw, data
 
 
-def _read_rows(x: Model, rows: Any) -> tuple[Dataset, Dataset]:
+def _read_rows(x: Model, rows: Explained) -> tuple[Dataset, Dataset]:
     """Return rows to explain with their numbers, and encoded for the model."""
     raw = read_for(check_fitted(x), rows, x.features, "row")
     return raw, raw if x.preparation is None else x.preparation.code(raw)
 
 
-def _values(x: Model, evidence: Evidence, raw: Dataset) -> list[ArrayOf[Any]]:
+def _values(evidence: Evidence, raw: Dataset) -> list[ArrayOf[Any]]:
     """Return the target of each row, then each feature's values in order: arrays of objects."""
+    x = evidence.model
     values = [_labelled(x.known_levels[-1], evidence.targets)]
     for i in evidence.order:
-        labels, name = _labelled(x.known_levels[i], evidence.codes[i]), x.features[i]
+        labels, name = _labelled(x.known_levels[i], evidence.codes[i, :]), x.features[i]
         own = own_values(raw, name) if x.preparation is not None or name in raw.numbers else labels
-        values.append(np.where((evidence.codes[i] < 0) | pd.isna(own), labels, own))
+        values.append(np.where(np.less(evidence.codes[i, :], 0) | pd.isna(own), labels, own))
     return values
 
 
 def own_values(raw: Dataset, name: Hashable) -> ArrayOf[Any]:
     """Return the original values of a column; whole numbers as integers."""
     if name not in raw.numbers:
-        return _labelled(raw.levels[raw.positions[name]], raw.codes[raw.positions[name]])
-    numbers = raw.numbers[name].tolist()
+        return _labelled(raw.levels[raw.positions[name]], raw.codes[raw.positions[name], :])
+    numbers: list[float] = raw.numbers[name].tolist()
     return _objects([int(n) if isinstance(n, float) and n.is_integer() else n for n in numbers])
 
 
@@ -324,42 +314,40 @@ def _objects(labels: Sequence[Hashable]) -> ArrayOf[Any]:
     return np.fromiter(labels, dtype=object, count=len(labels))
 
 
-def _parents(x: Model, evidence: Evidence) -> list[ArrayOf[Any]]:
+def _parents(evidence: Evidence) -> list[ArrayOf[Any]]:
     """Write the values of the feature parents of each variable: the class, then the features in order."""
-    parents = x.feature_parents
-    number = {name: i for i, name in enumerate(x.features)}
-    blank = np.full(len(evidence.targets), "", dtype=object)
-    texts: list[ArrayOf[Any]] = [blank]
+    x, parents = evidence.model, evidence.model.feature_parents
+    position = {name: i for i, name in enumerate(x.features)}
+    texts: list[ArrayOf[Any]] = [np.full(len(evidence.targets), "", dtype=object)]
     for name in (x.features[i] for i in evidence.order):
-        written = {parent: [*x.written_levels(parent), np.nan] for parent in parents[name]}
-        columns = [
-            _objects([describe(parent, label) for label in labels])[evidence.codes[number[parent]]]
-            for parent, labels in written.items()
-        ]
-        rows = zip(*columns, strict=True)
-        texts.append(_objects([", ".join(row) for row in rows]) if columns else blank)
+        columns = []
+        for v in parents[name]:
+            labels = [describe(v, label) for label in (*x.written_levels(v), np.nan)]
+            columns.append(_objects(labels)[evidence.codes[position[v], :]])
+        rows = [", ".join(row) for row in zip(*columns, strict=True)]
+        texts.append(_objects(rows) if columns else texts[0])
     return texts
 
 
-def _opponents(x: Model, evidence: Evidence, row: int) -> tuple[Any, Any]:
+def _opponents(evidence: Evidence, row: int) -> tuple[Hashable, Hashable]:
     """Return the explained class of a row, and the class, or a text on the classes, to compare it with."""
-    labels, rivals = x.known_levels[-1], evidence.rivals[row]
-    against = labels[int(rivals.argmax())] if rivals.sum() == 1 else write_rivals(labels, rivals)
-    return labels[int(evidence.targets[row])], against
+    labels, rivals = evidence.model.known_levels[-1], evidence.rivals[row, :]
+    is_one = np.count_nonzero(rivals) == 1
+    return labels[evidence.targets[row]], labels[rivals.argmax()] if is_one else write_rivals(labels, rivals)
 
 
 def write_rivals(labels: Sequence[Hashable], rivals: Mask) -> str:
     """Describe the classes to compare with."""
-    against = [str(labels[k]) for k in np.nonzero(rivals)[0].tolist()]
+    against = [str(label) for label, is_rival in zip(labels, rivals, strict=True) if is_rival]
     if 1 < len(labels) - 1 <= len(against):
         return "the others"
     more = len(against) - 3
     return " or ".join(against[:3]) + (f" or {more} more" if more > 0 else "")
 
 
-def _compared(x: Model, evidence: Evidence, lines_per_row: int) -> dict[str, ArrayOf[Any]]:
+def _compared(evidence: Evidence, lines_per_row: int) -> dict[str, ArrayOf[Any]]:
     """Return the compared classes for each line of the result."""
-    pairs = [_opponents(x, evidence, row) for row in range(len(evidence.targets))]
+    pairs = [_opponents(evidence, row) for row in range(len(evidence.targets))]
     names = enumerate(("target", "against"))
     return {name: np.repeat(_objects([pair[i] for pair in pairs]), lines_per_row) for i, name in names}
 

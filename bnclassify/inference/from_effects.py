@@ -19,6 +19,7 @@ from ..base.immutable import record
 from ..base.messages import listed, plain, repeated, shown
 from ..frames.records import is_missing
 from ..frames.schema import MISSING
+from ..model.model import Model
 from ..model.recipes import Recipe, Step
 from .effect_table import RESERVED, UNSEEN, EffectTable, Values, build, intervals_between
 
@@ -76,7 +77,7 @@ def from_effects(table: pd.DataFrame, *, class_var: Hashable | None = None) -> E
     frame = _check_columns(table).reset_index(drop=True).astype(object)
     names = [name for name in frame.columns if name not in RESERVED]
     numbers = np.column_stack([_read_numbers(frame, name) for name in names])
-    features = frame["feature"].tolist()
+    features: list[Hashable] = frame["feature"].tolist()
     class_var = features[0] if class_var is None and features else class_var
     check_name(class_var)
     groups: dict[Hashable, list[int]] = {}
@@ -109,7 +110,7 @@ def given_table(class_var: Hashable, dataset: object, *, model: EffectTable) -> 
 
 
 @record
-def as_given(x: Any, data: object) -> Any:
+def as_given(x: Model, data: object) -> Model:
     """Return a model as it is."""
     return x
 
@@ -130,7 +131,7 @@ def _check_columns(table: pd.DataFrame) -> pd.DataFrame:
 def _read_numbers(frame: pd.DataFrame, name: Hashable) -> Array:
     """Return the effects on a class, (rows,), or raise an error that names a row."""
     numbers = pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=np.float64)
-    for row in np.flatnonzero(~np.isfinite(numbers))[:1]:
+    for row in list[int](np.flatnonzero(~np.isfinite(numbers)).tolist()):
         raise ValueError(
             f"table must have a finite number in every row of {shown(name)}; got {shown(frame[name][row])} "
             f"for {shown(frame['feature'][row])}, value {shown(frame['value'][row])}."
@@ -140,37 +141,38 @@ def _read_numbers(frame: pd.DataFrame, name: Hashable) -> Array:
 
 def _read_base(
     values: pd.Series[Any], numbers: Array, names: Sequence[Hashable], class_var: Hashable
-) -> tuple[tuple[Any, ...], Array]:
+) -> tuple[tuple[Hashable, ...], Array]:
     """Return the classes, and the log odds before any feature is known."""
     if len(values) > 1 or (len(names) == 1 and not len(values)):
         remedy = "Its value is the other class." if len(names) == 1 else "Pass the class as class_var."
         raise ValueError(
             f"table must have one row of the class {shown(class_var)}; got {len(values)} rows. {remedy}"
         )
-    base = numbers[0] if len(values) else np.zeros(len(names))
+    base = numbers.ravel() if len(values) else np.zeros(len(names))
     if len(names) > 1:
         return tuple(map(plain, names)), base
-    classes = plain(values.iloc[0]), plain(names[0])
+    classes: tuple[Hashable, Hashable] = plain(values.iloc[0]), plain(names[0])
     if classes[0] == classes[1] or is_missing(classes[0]):
         raise ValueError(must_be("table", "a table of two different classes", classes))
     return classes, np.append(0.0, base)
 
 
 class _Axis:
-    """The values of a feature, and the place of each in a table of numbers."""
+    """The values of a feature, and the position of each in a table of numbers."""
 
     def __init__(self, values: Values) -> None:
         self.own = values
         labels = values.labels if values.cuts is None else intervals_between(values.cuts)
-        self.places = {label: i for i, label in enumerate((*labels, MISSING))}
+        self.positions = {label: i for i, label in enumerate((*labels, MISSING))}
 
-    def place(self, value: Any) -> int | None:
-        """Return the place of a value, None if it has none."""
-        value = plain(value)
-        return self.places.get(value if self.own.cuts is None or value == MISSING else _as_interval(value))
+    def position_of(self, value: Hashable) -> int | None:
+        """Return the position of a value, None if it has none."""
+        label: Hashable = plain(value)
+        is_label = self.own.cuts is None or label == MISSING
+        return self.positions.get(label if is_label else _as_interval(label))
 
 
-def _as_interval(value: Any) -> Any:
+def _as_interval(value: object) -> pd.Interval[float] | None:
     """Return an interval, which may be written as text, or None."""
     if isinstance(value, str) and (found := _INTERVAL.fullmatch(value)):
         with suppress(ValueError):
@@ -180,14 +182,14 @@ def _as_interval(value: Any) -> Any:
 
 def _read_values(name: Hashable, column: pd.Series[Any]) -> Values:
     """Return the values of a feature without missing ones, or raise."""
-    values = list(dict.fromkeys(map(plain, column)))
+    values = list(dict.fromkeys(list[Hashable](map(plain, column))))
     if any(map(is_missing, values)):
         raise ValueError(f"value must be a label, an interval or '(missing)'; got nothing for {shown(name)}.")
     known = [value for value in values if not isinstance(value, str) or value not in (MISSING, UNSEEN)]
-    intervals = [_as_interval(value) for value in known]
-    odd = [value for value, interval in zip(known, intervals, strict=True) if interval is None]
-    if known and not odd and "inf" in "".join(map(str, known)):
+    intervals = [interval for interval in map(_as_interval, known) if interval is not None]
+    if len(intervals) == len(known) and "inf" in "".join(map(str, known)):
         return Values.between(_cuts_between(name, intervals))
+    odd = [value for value in known if _as_interval(value) is None]
     if 0 < len(odd) < len(known) or any(isinstance(value, pd.Interval) for value in known):
         raise ValueError(
             "value must be intervals that begin with -inf and end with inf, or labels; got "
@@ -197,7 +199,7 @@ def _read_values(name: Hashable, column: pd.Series[Any]) -> Values:
     return Values((*known, *[UNSEEN] * (UNSEEN in values)))
 
 
-def _cuts_between(name: Hashable, intervals: Sequence[pd.Interval]) -> list[float]:
+def _cuts_between(name: Hashable, intervals: Sequence[pd.Interval[float]]) -> list[float]:
     """Return the cut points between intervals that contain every number once, or raise an error."""
     ordered = sorted(intervals, key=lambda interval: (interval.left, interval.right))
     problem = next((f"{i} is not closed on the right" for i in ordered if i.closed != "right"), "")
@@ -218,7 +220,7 @@ def _parent_of(
     name: Hashable, frame: pd.DataFrame, rows: list[int], axes: Mapping[Hashable, _Axis]
 ) -> tuple[Hashable, ...]:
     """Return the feature parent of a feature, or raise."""
-    column = frame["given"][rows].tolist() if "given" in frame else [""]
+    column: list[Hashable] = frame["given"][rows].tolist() if "given" in frame else [""]
     found = {None if is_missing(parent) or parent == "" else parent for parent in column}
     if len(found) > 1 or not found <= {None, *axes} - {name}:
         raise ValueError(
@@ -230,19 +232,20 @@ def _parent_of(
 
 def _fill(name: Hashable, rows: pd.DataFrame, axes: Sequence[_Axis], numbers: Array) -> Array:
     """Return the effects of a feature as an array, or raise if a row is repeated or absent."""
-    table = np.full((*[len(axis.places) for axis in axes], numbers.shape[1]), np.nan)
-    columns = [rows[column].tolist() for column in ("value", "given_value")[: len(axes)]]
-    for values, effects in zip(zip(*columns, strict=True), numbers, strict=True):
-        at: Any = tuple([axis.place(value) for axis, value in zip(axes, values, strict=True)])
-        if None in at or not np.isnan(table[at]).any():
-            problem = "an unknown value" if None in at else "two rows"
+    table = np.full((*[len(axis.positions) for axis in axes], numbers.shape[1]), np.nan)
+    columns = ["value", "given_value"][: len(axes)]
+    for row, values in enumerate(rows[columns].itertuples(index=False, name=None)):
+        found = [axis.position_of(value) for axis, value in zip(axes, values, strict=True)]
+        at = tuple([position for position in found if position is not None])
+        if None in found or not np.isnan(table[at]).any():
+            problem = "an unknown value" if None in found else "two rows"
             text = " given ".join(map(str, values))
             raise ValueError(f"table must have one row per value of {shown(name)}; got {problem}: {text}.")
-        table[at] = effects
-    if len(axes) > 1 and UNSEEN in axes[1].places:  # like a missing parent if it has no rows
+        table[at] = numbers[row]
+    if len(axes) > 1 and UNSEEN in axes[1].positions:  # like a missing parent if it has no rows
         table[:, -2] = np.where(np.isnan(table[:, -2]), table[:, -1], table[:, -2])
-    for absent in np.argwhere(np.isnan(table[(slice(-1),) * len(axes)]))[:1]:
-        labels = [str(list(axis.places)[i]) for axis, i in zip(axes, absent, strict=False)]
+    for absent in list[list[int]](np.argwhere(np.isnan(table[(slice(-1),) * len(axes)])).tolist()):
+        labels = [str(list(axis.positions)[i]) for axis, i in zip(axes, absent, strict=False)]
         raise ValueError(
             f"table must have a row for every value of {shown(name)}, and of the feature that is given; got "
             f"none for {' given '.join(labels)}."
@@ -253,7 +256,7 @@ def _fill(name: Hashable, rows: pd.DataFrame, axes: Sequence[_Axis], numbers: Ar
 def _shares(name: Hashable, rows: pd.DataFrame, axes: Sequence[_Axis]) -> Array:
     """Return the shares of the values of a feature, which are NaN if one is not known."""
     shares = pd.to_numeric(rows["share"], errors="coerce").to_numpy(dtype=np.float64)[:, None]
-    known = _fill(name, rows, axes, np.where(shares >= 0, shares, np.inf)).reshape(len(axes[0].places), -1)
-    total = known.sum(axis=1)
+    known = _fill(name, rows, axes, np.where(shares >= 0, shares, np.inf))
+    total: Array = known.reshape(len(known), -1).sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(total / total.sum())
+        return total / float(total.sum())

@@ -52,11 +52,10 @@ def impute(
     -------
     pandas.DataFrame
         A copy of `frame` in which the columns of the model have no missing values. A number that the model
-        discretizes is replaced by the mean of the training values in the most probable interval, and one
-        with a density by its mean given the other values. With `draws`, this many completions of `frame`,
-        one after the other, of which the index has a first level ``draw`` from 0. The missing values of a
-        row are drawn together from their posterior, numbers uniformly from an interval or from their
-        density.
+        discretizes is replaced by the mean of the training values in the most probable interval, and one with
+        a density by its mean given the other values. With `draws`, this many completions of `frame`, one
+        after the other, of which the index has a first level ``draw`` from 0. The missing values of a row are
+        drawn together from their posterior, numbers uniformly from an interval or from their density.
 
     Raises
     ------
@@ -92,8 +91,7 @@ def impute(
     if Optional(Whole(least=1, most=most)).check("draws", draws) is not None:
         if "draw" in table.index.names:
             raise ValueError(
-                "frame must have an index without the name 'draw', which the result adds. Rename it with "
-                ".rename_axis."
+                "frame must not have an index named 'draw', as the result has. Use .rename_axis."
             )
         table = pd.concat([table] * (draws or 1), keys=range(draws or 1), names=["draw", *table.index.names])
         generator = check_rng(rng)
@@ -104,21 +102,22 @@ def impute(
     no_class = np.full((1, len(table)), -1, dtype=code_type(len(levels[model.class_var])))
     codes = np.vstack([feature_codes, no_class])
     if len(names) > len(model.features):
-        codes[-1] = match(data, names[-1:], (levels[names[-1]],))[0]
+        codes[-1] = match(data, names[-1:], (levels[names[-1]],))
     completed = placed.sampling(burn_in)(codes, generator)
     numbers = model.numbers_at(completed, generator)
     result = table.copy()
-    for name, filled, column in zip(names, completed, codes, strict=False):
-        gaps: Mask = column < 0
-        if not gaps.any():
+    for i, name in enumerate(names):
+        gaps: Mask = codes[i, :] < 0
+        filled = completed[i, gaps]
+        if not len(filled):
             continue
         if name in numbers:
             result[name] = _fill_numbers(table[name], gaps, numbers[name][gaps])
         elif discretizer is not None and name in discretizer.cuts:
             draw = discretizer.mean_of if generator is None else partial(discretizer.draw, rng=generator)
-            result[name] = _fill_numbers(table[name], gaps, draw(name, filled[gaps]))
+            result[name] = _fill_numbers(table[name], gaps, draw(name, filled))
         else:
-            result[name] = _fill(table[name], gaps, [levels[name][code] for code in filled[gaps]])
+            result[name] = _fill(table[name], gaps, [levels[name][code] for code in filled])
     return result
 
 

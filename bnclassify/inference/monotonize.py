@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -87,27 +87,27 @@ def monotonize(x: Model, directions: Mapping[Hashable, Direction], dataset: InFu
     for name, direction in directions.items():
         OneOf(table.features, "a feature of the model").check("directions", name)
         OneOf(("increasing", "decreasing")).check(f"directions[{name!r}]", direction)
-        parent, givens = table.features.index(name), zip(table.features, table.givens, strict=True)
-        if children := [child for child, given in givens if given == parent]:
+        if children := [child for child, parents in table.feature_parents.items() if name in parents]:
             raise ValueError(
                 "directions must name features on which no other effect depends; got "
                 f"{shown(name)}, a parent of {listed(children)}. Fit a model without such pairs, for example "
                 "with additive=True."
             )
     data, recipe = encode_for(table, dataset, argument="dataset"), model.recipe
-    result, learned = _ordered(table, directions, data), dict(table.learned)
+    result, learned = _ordered(table, data, directions), dict(table.learned)
     learned["monotone"] = {**learned.get("monotone", {}), **directions}
     learned["log_loss"] = (_log_loss(table, data), _log_loss(result, data))
     if "refits" in learned:
-        coded = [(refit, encode_for(refit, dataset, argument="dataset")) for refit in learned["refits"]]
-        learned["refits"] = tuple([_ordered(refit, directions, data) for refit, data in coded])
+        refits: tuple[EffectTable, ...] = learned["refits"]
+        coded = [encode_for(refit, dataset, argument="dataset") for refit in refits]
+        learned["refits"] = tuple([_ordered(*pair, directions) for pair in zip(refits, coded, strict=True)])
     if recipe is not None and recipe.parameters is not None:
         settings = {"directions": dict(directions), "parameters": recipe.parameters}
         recipe = replace(recipe, parameters=Step("monotonize", fit_monotone, settings, draws=True))
     return replace(result, recipe=recipe, learned=learned)
 
 
-def _ordered(x: EffectTable, directions: Mapping[Hashable, Direction], data: Dataset) -> EffectTable:
+def _ordered(x: EffectTable, data: Dataset, directions: Mapping[Hashable, Direction]) -> EffectTable:
     """Return the closest table with the effects of features in order; a refit may lack some of these."""
     from scipy.optimize import isotonic_regression  # slow to import
 
@@ -118,16 +118,21 @@ def _ordered(x: EffectTable, directions: Mapping[Hashable, Direction], data: Dat
         sign = 1.0 if directions[name] == "increasing" else -1.0
         odds = sign * (tables[i][:n, ..., 1] - tables[i][:n, ..., 0]).reshape(n, -1)
         weights = np.maximum(counts[i][:n].reshape(n, -1), _LEAST_WEIGHT)
-        fitted = [isotonic_regression(y, weights=w).x for y, w in zip(odds.T, weights.T, strict=True)]
-        rising = sign * np.stack(fitted, axis=1).reshape(tables[i][:n, ..., 1].shape)
+        for j in range(odds.shape[1]):  # one column per value of the parent
+            odds[:, j] = isotonic_regression(odds[:, j], weights=weights[:, j]).x
+        rising = sign * odds.reshape(tables[i][:n, ..., 1].shape)
         tables[i] = np.concatenate([np.stack([np.zeros(rising.shape), rising], axis=-1), tables[i][n:]])
-    fields = {name: getattr(x, name) for name in EffectTable.__dataclass_fields__}
-    return EffectTable(**{**fields, "tables": tuple(tables)})
+    return EffectTable(**{**x.table_fields(), "tables": tuple(tables)})
 
 
 @record
 def fit_monotone(
-    x: Model, data: Any, *, directions: Any, parameters: Step, rng: np.random.Generator | None = None
+    x: Model,
+    data: Dataset,
+    *,
+    directions: Mapping[Hashable, Direction],
+    parameters: Step,
+    rng: np.random.Generator | None = None,
 ) -> EffectTable:
     """Estimate the parameters of a structure, and make its effects monotone."""
     return monotonize(estimate(parameters, x, data, rng), directions, data)
@@ -135,8 +140,8 @@ def fit_monotone(
 
 def _log_loss(x: EffectTable, data: Dataset) -> float:
     """Return the mean of -ln P(class | features), weighted, in the rows with a class."""
-    (classes,) = match(data, (x.class_var,), x.known_levels[-1:], unseen="missing")
-    known = classes >= 0
+    classes = match(data, (x.class_var,), x.known_levels[-1:], unseen="missing").ravel()
+    known = np.flatnonzero(classes >= 0)
     logs = log_normalize(x.log_joint(x.place(data, "missing")[1][:, known]))
-    weights = np.ones(len(classes)) if data.weights is None else data.weights
-    return float(-np.average(logs[np.arange(len(logs)), classes[known]], weights=weights[known]))
+    weights = None if data.weights is None else data.weights[known]
+    return float(-np.average(logs[np.arange(len(known)), classes[known]], weights=weights))

@@ -42,11 +42,12 @@ _ROUNDING = float(np.finfo(np.float64).eps)
 
 
 NewData: TypeAlias = "pd.DataFrame | Dataset | Row | Sequence[Row]"
+ClassPrior: TypeAlias = "Mapping[Any, float] | pd.Series[Any]"
 
 
 class _Options(TypedDict, total=False):
     unseen: Unseen
-    prior: Mapping[Any, float] | pd.Series[Any] | None
+    prior: ClassPrior | None
     costs: pd.DataFrame | None
     joint: bool
     greedy: bool
@@ -80,7 +81,7 @@ def predict(
     *,
     prob: bool = False,
     unseen: Unseen = "error",
-    prior: Mapping[Any, float] | pd.Series[Any] | None = None,
+    prior: ClassPrior | None = None,
     costs: pd.DataFrame | None = None,
     joint: bool = False,
     greedy: bool = False,
@@ -95,7 +96,7 @@ def predict(
     x : BNC, AODE or another model
         Fitted model.
     newdata : pandas.DataFrame or another frame, Dataset, Series, dict, list of dict or Dask DataFrame
-        Rows with a column for each feature of `x`. A Series or dict is one row, and may omit features.
+        NewData with a column for each feature of `x`. A Series or dict is one row, and may omit features.
     prob : bool, default False
         If True, return posteriors instead of labels.
     unseen : {"error", "missing"}, default "error"
@@ -180,22 +181,16 @@ def predict(
         if not prob or joint:
             raise ValueError("interval must be None unless prob is True and joint is False.")
         draws, seed = check_draws(draws), int(check_rng(rng).integers(2**63))
-        settings: dict[str, Any] = {"interval": interval, "draws": draws, "seed": seed}
-        if refits := model.learned.get("refits"):
+        settings: dict[str, Any] = {"estimate": predict_rows, "interval": interval}
+        refits: tuple[Model, ...] = model.learned.get("refits", ())
+        if refits:
             others = [_predicting(one, True, "missing", prior, None, False, False) for one in refits]
             rows = model.trained_on
             finest = 0.0 if rows is None else 1 / max(rows.cases or rows.size, 1.0)
-            predict_rows = partial(
-                _refit_intervals,
-                estimate=predict_rows,
-                refits=others,
-                interval=settings["interval"],
-                finest=finest,
-            )
+            predict_rows = partial(_refit_intervals, refits=others, finest=finest, **settings)
         else:
-            predict_rows = partial(
-                _predict_intervals, model, estimate=predict_rows, unseen=unseen, prior=prior, **settings
-            )
+            settings |= {"unseen": unseen, "prior": prior, "draws": draws, "seed": seed}
+            predict_rows = partial(_predict_intervals, model, **settings)
     frame = dask_frame_of(newdata)
     if frame is None:
         answer: pd.Series[Any] | pd.DataFrame = in_kind_of(newdata, predict_rows(in_pandas(newdata)))
@@ -207,11 +202,17 @@ def predict(
 
 
 def _predicting(
-    x: Any, prob: bool, unseen: str, prior: object, costs: object, joint: bool, greedy: bool
-) -> Callable[[Any], Any]:
+    x: Model,
+    prob: bool,
+    unseen: str,
+    prior: ClassPrior | None,
+    costs: pd.DataFrame | None,
+    joint: bool,
+    greedy: bool,
+) -> Callable[[NewData], Any]:
     """Return a function that predicts rows in memory, and that can be pickled for workers."""
     options: dict[str, Any] = {"prob": prob, "unseen": unseen, "prior": prior, "costs": costs}
-    if not x.one_class:
+    if isinstance(x, MultiModel):
         return partial(x.predict, **options, joint=joint, greedy=greedy)
     if joint or greedy:
         raise TypeError(
@@ -224,7 +225,13 @@ def _predicting(
 
 
 def _predict_class(
-    x: Model, newdata: pd.DataFrame | Dataset | Row, *, prob: bool, unseen: str, prior: object, costs: object
+    x: Model,
+    newdata: NewData,
+    *,
+    prob: bool,
+    unseen: str,
+    prior: ClassPrior | None,
+    costs: pd.DataFrame | None,
 ) -> pd.Series[Any] | pd.DataFrame:
     """Predict the class of rows; labels are predicted block by block."""
     names = x.known_levels[-1]
@@ -249,11 +256,11 @@ def _predict_class(
 
 def _predict_intervals(
     x: Model,
-    newdata: Any,
+    newdata: NewData,
     *,
-    estimate: Callable[[Any], pd.DataFrame],
+    estimate: Callable[[NewData], pd.DataFrame],
     unseen: str,
-    prior: object,
+    prior: ClassPrior | None,
     interval: float,
     draws: int,
     seed: int,
@@ -270,10 +277,10 @@ def _predict_intervals(
 
 
 def _refit_intervals(
-    newdata: Any,
+    newdata: NewData,
     *,
-    estimate: Callable[[Any], pd.DataFrame],
-    refits: Sequence[Callable[[Any], pd.DataFrame]],
+    estimate: Callable[[NewData], pd.DataFrame],
+    refits: Sequence[Callable[[NewData], pd.DataFrame]],
     interval: float,
     finest: float,
 ) -> pd.DataFrame:
@@ -288,24 +295,23 @@ def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: fl
 
     With L the log odds, and L_g those without group g of G, the variance of L is (G − 1)/G Σ_g (L_g − mean)²,
     and its distribution Student's t with G − 1 degrees of freedom. The ends move outwards by ``finest``, the
-    share of one case: what occurred in no row does not occur in fewer rows either, but can be possible.
+    share of one case, because values that occur in no row occur in no refit either, but can be possible.
     """
     n, least = len(others), np.finfo(np.float64).tiny
-    odds, estimated = (logit(np.clip(p, least, 1 - _ROUNDING)) for p in (others, estimate))
-    deviation = np.sqrt((n - 1) / n * np.square(odds - odds.mean(axis=0)).sum(axis=0))
-    width = stdtrit(n - 1, (1 + interval) / 2) * deviation
-    low, high = expit(estimated - width) - finest, expit(estimated + width) + finest
-    return np.stack([np.clip(low, 0.0, estimate), np.clip(high, estimate, 1.0)])
+    odds, estimated = (np.asarray(logit(np.clip(p, least, 1 - _ROUNDING))) for p in (others, estimate))
+    width = stdtrit(n - 1, (1 + interval) / 2) * np.sqrt(n - 1) * odds.std(axis=0)
+    ends: Array = expit(np.stack([estimated - width, estimated + width]))
+    return np.stack([np.clip(ends[0] - finest, 0.0, estimate), np.clip(ends[1] + finest, estimate, 1.0)])
 
 
-def _posteriors(x: Model, codes: Codes, prior: object) -> Array:
+def _posteriors(x: Model, codes: Codes, prior: ClassPrior | None) -> Array:
     """Return the posteriors of the labels of all targets, (rows, labels)."""
     marginals = map(_reweighing(x, prior), x.log_marginals(codes))
     return np.hstack([np.exp(log_normalize(logs)) for logs in marginals])
 
 
 def weigh_classes(
-    x: Model, newdata: pd.DataFrame | Dataset | Row, *, unseen: str = "error", prior: object = None
+    x: Model, newdata: NewData, *, unseen: str = "error", prior: ClassPrior | None = None
 ) -> tuple[Array, pd.Index[Any]]:
     """Return logs that are posteriors once normalized, (rows, classes), and the index of the rows."""
     reweigh = _reweighing(x, prior)
@@ -313,33 +319,31 @@ def weigh_classes(
     return reweigh(log_joint(x, data, unseen=unseen)), data.index
 
 
-def _reweighing(x: Model, prior: object) -> Callable[[Array], Array]:
+def _reweighing(x: Model, prior: ClassPrior | None) -> Callable[[Array], Array]:
     """Return a function of log joints that replaces the learned P(class) by a prior, if one is given."""
-    names = x.known_levels[-1]
     if prior is None:
         return lambda logs: logs
-    learned, shares = x.class_prior(), check_prior(prior, names)
-    return lambda logs: exchange_prior(logs, learned, shares, names)
+    names = x.known_levels[-1]
+    ratio = log_prior_ratio(x.class_prior(), check_prior(prior, names), names)
+    return lambda logs: log_normalize(log_normalize(logs) + ratio)  # Bayes' rule
 
 
-def check_costs(costs: Any, classes: Sequence[Hashable]) -> tuple[Array, tuple[Any, ...]]:
-    """Return costs as an array, (classes, decisions), and the decisions, or raise.
-
-    If all decisions are classes, they are in the order of the classes.
-    """
+def check_costs(costs: pd.DataFrame, classes: Sequence[Hashable]) -> tuple[Array, tuple[Hashable, ...]]:
+    """Return costs, (classes, decisions), and the decisions, ordered as the classes if they are classes."""
     remedy = "An example is pd.DataFrame([[0, 1], [5, 0]], index=names, columns=names)."
     expected = "a DataFrame with one row per actual class and one column per decision"
     Instance(pd.DataFrame, expected, remedy).check("costs", costs)
     _check_classes(list(costs.index), classes, "costs must have the actual classes as its rows")
-    decisions = list(costs.columns)
+    rows, columns = list[Hashable](costs.index), list[Hashable](costs.columns)
+    decisions = columns
     if not decisions or len(set(decisions)) < len(decisions) or any(map(is_missing, decisions)):
         raise ValueError(
             f"costs must have one column per decision, each with its own name; got {listed(decisions)}."
         )
     if set(decisions) <= set(classes):
         decisions = [name for name in classes if name in decisions]
-    rows, columns = list(costs.index), list(costs.columns)
-    ordered = costs.iloc[[rows.index(c) for c in classes], [columns.index(d) for d in decisions]]
+    order = [rows.index(name) for name in classes], [columns.index(name) for name in decisions]
+    ordered: pd.DataFrame = costs.iloc[order]
     if not all(map(pd.api.types.is_any_real_numeric_dtype, ordered.dtypes)):
         raise TypeError("costs must have numbers in every cell.")
     table: Array = ordered.to_numpy(dtype=float)
@@ -348,27 +352,22 @@ def check_costs(costs: Any, classes: Sequence[Hashable]) -> tuple[Array, tuple[A
     return table, tuple(decisions)
 
 
-def check_prior(prior: Any, classes: Sequence[Hashable]) -> Array:
+def check_prior(prior: ClassPrior, classes: Sequence[Hashable]) -> Array:
     """Return a probability of each class, in the order of classes, or raise."""
     Instance(Mapping | pd.Series, "a dict or Series with the probability of each class").check("prior", prior)
-    probabilities: dict[Any, Any] = dict(prior)
     _check_classes(list(prior.keys()), classes, "prior must have the classes as its names")
-    shares: Array = np.array(
-        [Real(least=0).check(f"prior[{shown(name)}]", probabilities[name]) for name in classes], dtype=float
-    )
-    if abs(shares.sum() - 1) > _ROUNDED:
-        raise ValueError(f"prior must be probabilities that sum to 1; got a sum of {shares.sum():g}.")
-    return shares / float(shares.sum())
-
-
-def exchange_prior(logs: Array, learned: Array, prior: Array, classes: Sequence[Hashable]) -> Array:
-    """Return log posteriors under another prior, by Bayes' rule."""
-    return log_normalize(log_normalize(logs) + log_prior_ratio(learned, prior, classes))
+    given: dict[Hashable, object] = dict(prior.items())
+    shares = np.array([Real(least=0).check(f"prior[{shown(name)}]", given[name]) for name in classes])
+    total = float(shares.sum())
+    if abs(total - 1) > _ROUNDED:
+        raise ValueError(f"prior must be probabilities that sum to 1; got a sum of {total:g}.")
+    return shares / total
 
 
 def log_prior_ratio(learned: Array, prior: Array, classes: Sequence[Hashable]) -> Array:
     """Return the log of a prior divided by the learned probabilities of the classes, or raise."""
-    unknown = [name for name, old, new in zip(classes, learned, prior, strict=True) if old == 0 < new]
+    lacking: list[bool] = ((learned == 0) & (prior > 0)).tolist()
+    unknown = [name for name, lacks in zip(classes, lacking, strict=True) if lacks]
     if unknown:
         raise ValueError(
             f"prior must be 0 for classes that are impossible in the model; got a positive value of "
@@ -380,15 +379,16 @@ def log_prior_ratio(learned: Array, prior: Array, classes: Sequence[Hashable]) -
 def least_costly(logs: Array, costs: Array) -> Positions:
     """Return the decision of minimum expected cost in each row, the first if tied.
 
-    Decisions are tied if they differ by no more than rounding errors: by 1e-9 of what either adds up,
-    Σ_c P(c | row) |cost|. So a large cost of one decision does not make others equal.
+    Two decisions are tied if their costs differ by at most 1e-9 of the larger of their sums
+    Σ_c P(c | row) |cost|, so that a large cost of a third decision does not make them equal.
     """
     posteriors, costs = np.exp(log_normalize(logs)), costs / 4  # so that no sum or difference overflows
     expected, sizes = posteriors @ costs, posteriors @ np.abs(costs)
     least: Positions = expected.argmin(axis=1)[:, None]
-    limit = np.maximum(sizes, np.take_along_axis(sizes, least, axis=1)) * TOLERANCE
-    tied: Mask = expected - np.take_along_axis(expected, least, axis=1) <= limit
-    return np.asarray(tied.argmax(axis=1))
+    lowest, size = (np.take_along_axis(of, least, axis=1) for of in (expected, sizes))
+    tied: Mask = expected - lowest <= np.maximum(sizes, size) * TOLERANCE
+    first: Positions = tied.argmax(axis=1)
+    return first
 
 
 def _check_classes(names: Sequence[Hashable], classes: Sequence[Hashable], requirement: str) -> None:

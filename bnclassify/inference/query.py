@@ -52,8 +52,8 @@ def query(
 @guided("Pass options by name: query(x, variables, evidence).")
 def query(
     x: Model,
-    variables: Hashable | Sequence[Hashable],
-    evidence: Mapping[Hashable, Any] | pd.Series[Any] | None = None,
+    variables: Variables,
+    evidence: EvidenceOf = None,
     *,
     interval: float | None = None,
     draws: int = 1000,
@@ -135,29 +135,26 @@ def query(
     overlap = [name for name in names if known[model.variables.index(name)] >= 0]
     if overlap:
         raise ValueError(f"variables must not be in the evidence; got {listed(overlap)} in both. Omit one.")
-    numbers = [model.variables.index(name) for name in names]
+    asked = [model.variables.index(name) for name in names]
     levels, by_draws = model.levels_by_name, model.is_sampled and names != (model.class_var,)
-    logs: Array = possible(log_table(model, () if by_draws else numbers, known, likelihoods)).ravel()
+    logs: Array = possible(log_table(model, () if by_draws else asked, known, likelihoods)).ravel()
     log_evidence = float(log_sum_exp(logs))
     if by_draws:
         if interval is not None:
             raise ValueError("interval must be None for features of a dependency network. Omit it.")
         n, generator = check_draws(draws, len(known)), check_rng(rng)
-        drawn = draw_given(model, known, likelihoods, n, generator, burn_in)[numbers]
+        drawn = draw_given(model, known, likelihoods, n, generator, burn_in)[asked]
         logs = log(_proportions(drawn, [len(levels[name]) for name in names]))
-    if len(names) == 1:
-        index: pd.Index[Any] = pd.Index(list(levels[names[0]]), name=names[0], tupleize_cols=False)
-    else:
-        axes = [pd.Index(list(levels[name]), tupleize_cols=False) for name in names]
-        index = pd.MultiIndex.from_product(axes, names=names)
-    found = pd.Series(np.exp(log_normalize(logs[None])[0]), index=index, name="probability")
+    axes = [pd.Index(list(levels[name]), name=name, tupleize_cols=False) for name in names]
+    index = axes[0] if len(names) == 1 else pd.MultiIndex.from_product(axes, names=names)
+    found = pd.Series(np.exp(log_normalize(logs)), index=index, name="probability")
     found.attrs["log_evidence"] = log_evidence
     if check_interval(interval) is None:
         return found
     draws, seed = check_draws(draws, len(found)), int(check_rng(rng).integers(2**63))
 
     def distribution(drawn: Model) -> Array:
-        return np.exp(log_normalize(log_table(drawn, numbers, known, likelihoods).reshape(1, -1))).ravel()
+        return np.exp(log_normalize(log_table(drawn, asked, known, likelihoods).ravel()))
 
     bounds = drawn_bounds(model, distribution, float(interval or 0), draws, seed)
     frame = pd.DataFrame(dict(zip(BOUNDS, [bounds[0], found, bounds[1]], strict=True)), index=index)
@@ -188,7 +185,7 @@ def draw_given(
     codes = np.repeat(known[:, None], n, axis=1)
     logs = possible(log_table(x, uncertain, known, likelihoods))
     if uncertain:
-        cells = rng.choice(logs.size, size=n, p=np.exp(log_normalize(logs.reshape(1, -1)))[0])
+        cells = rng.choice(logs.size, size=n, p=np.exp(log_normalize(logs.ravel())))
         codes[uncertain] = np.unravel_index(cells, logs.shape)
     return x.sampling(burn_in)(codes, rng)
 
@@ -196,44 +193,41 @@ def draw_given(
 def possible(logs: Array) -> Array:
     """Return logs of evidence, or raise a ValueError if it is impossible."""
     if logs.max() == -np.inf:
-        raise ValueError(
-            "evidence must have a positive probability; got 0. Fit the model with smooth above 0, so that "
-            "no value is impossible."
-        )
+        raise ValueError("evidence must have a positive probability; got 0. Fit the model with smooth=1.")
     return logs
 
 
-def encode_evidence(x: Model, evidence: Any) -> tuple[Model, Codes, dict[int, Array]]:
+def encode_evidence(x: Model, evidence: EvidenceOf) -> tuple[Model, Codes, dict[int, Array]]:
     """Return the model with observed numbers as levels, the codes, -1 if unknown, and log likelihoods."""
     codes = np.full(len(x.variables), -1, dtype=code_type(max(map(len, x.levels or ((),)))))
     likelihoods: dict[int, Array] = {}
     if evidence is None:
         return x, codes, likelihoods
     Instance(Mapping | pd.Series, "a dict from variables to their values").check("evidence", evidence)
-    given = dict(evidence.items())
+    given: dict[Hashable, object] = dict(evidence.items())
     check_not_dropped(x, "evidence", given)
     Names(x.variables, "values of variables of the model").check("evidence", list(given))
-    number = {name: i for i, name in enumerate(x.variables)}
-    at = {n: (Real().check(f"evidence[{shown(n)}]", given[n]),) for n in given if n in x.densities}
-    x = x.with_values(at)
+    numeric = [name for name in given if name in x.densities]
+    x = x.with_values({name: (Real().check(f"evidence[{shown(name)}]", given[name]),) for name in numeric})
     for name, value in given.items():
+        position = x.variables.index(name)
         if isinstance(value, Mapping | list | set | frozenset):
             weights = dict(value.items()) if isinstance(value, Mapping) else dict.fromkeys(value, 1.0)
-            likelihoods[number[name]] = _log_likelihoods(x, name, weights)
+            likelihoods[position] = _log_likelihoods(x, name, weights)
         else:
-            codes[number[name]] = _code_of(x, name, value)
+            codes[position] = _code_of(x, name, value)
     return x, codes, likelihoods
 
 
-def _code_of(x: Model, name: Hashable, label: Any) -> int:
+def _code_of(x: Model, name: Hashable, label: object) -> int:
     """Return the code of a label, or of the raw value of a label, of a variable."""
     levels = x.levels_by_name[name]
     if is_among(label, levels):
-        return levels.index(label)
+        return list[object](levels).index(label)
     return int(match(encode_for(x, {name: label}, [name], "evidence"), [name], (levels,))[0, 0])
 
 
-def _log_likelihoods(x: Model, name: Hashable, weights: Mapping[Any, Any]) -> Array:
+def _log_likelihoods(x: Model, name: Hashable, weights: Mapping[Hashable, object]) -> Array:
     """Return the logs of likelihoods of the levels of a variable, given by label, (levels,)."""
     likelihoods = np.zeros(len(x.levels_by_name[name]))
     for label, weight in weights.items():
@@ -251,20 +245,20 @@ def log_table(
 ) -> Array:
     """Return ln P(requested variables, evidence), with one axis per requested variable."""
     cards = [len(labels) for labels in x.levels or ()]
-    class_number = len(cards) - 1
-    if variables and class_number not in variables:
+    of_class = len(cards) - 1  # the position of the class
+    if variables and of_class not in variables:
         largest = max(variables, key=cards.__getitem__)
         exchanged = x.with_class(largest)
         if exchanged is not None:  # one sum gives all levels of the class, and none of other variables
-            place = {largest: class_number, class_number: largest}
+            position = {largest: of_class, of_class: largest}
             known = evidence.copy()
-            known[[largest, class_number]] = evidence[[class_number, largest]]
-            weights = {place.get(v, v): values for v, values in likelihoods.items()}
-            return log_table(exchanged, [place.get(v, v) for v in variables], known, weights)
-    asked = [v for v in variables if v != class_number]
-    features = [*asked, *(v for v in likelihoods if v not in (*asked, class_number))]
+            known[[largest, of_class]] = evidence[[of_class, largest]]
+            weights = {position.get(v, v): values for v, values in likelihoods.items()}
+            return log_table(exchanged, [position.get(v, v) for v in variables], known, weights)
+    asked = [v for v in variables if v != of_class]
+    features = [*asked, *(v for v in likelihoods if v not in (*asked, of_class))]
     possible = [
-        np.flatnonzero(likelihoods[v] > -np.inf) if v not in asked else np.arange(cards[v]) for v in features
+        np.arange(cards[v]) if v in asked else np.flatnonzero(likelihoods[v] > -np.inf) for v in features
     ]
     shape = [len(codes) for codes in possible]
     n = prod(shape)
@@ -274,18 +268,20 @@ def log_table(
             "Query fewer variables at a time, or give fewer likelihoods and lists."
         )
     logs: Array = np.empty((n, cards[-1]))
-    positions = np.indices(shape, dtype=np.intp).reshape(len(features), n)
+    cells = np.indices(shape, dtype=np.intp).reshape(len(features), n)
     for block in blocks(n, _BLOCK_CODES, len(cards)):
-        codes = np.repeat(evidence[:-1, None], block.stop - block.start, axis=1)
-        for v, labels, where in zip(features, possible, positions, strict=True):
-            codes[v] = labels[where[block]]
-        soft = [likelihoods[v][codes[v]] for v in features if v in likelihoods]
-        logs[block] = x.log_joint(codes) + np.sum(soft, axis=0, initial=0.0)[..., None]
-    logs += likelihoods.get(class_number, 0.0)
+        some = cells[:, block]
+        codes = np.repeat(evidence[:-1, None], some.shape[1], axis=1)
+        for i, v in enumerate(features):
+            codes[v] = possible[i][some[i]]
+        logs[block] = x.log_joint(codes)
+        for v in features:
+            logs[block] += likelihoods[v][codes[v], None] if v in likelihoods else 0.0
+    logs += likelihoods.get(of_class, 0.0)
     shape = shape[: len(asked)]
     logs = log_sum_exp(logs.reshape(prod(shape), -1, cards[-1]), axis=1)
     if evidence[-1] >= 0:
         logs = logs[:, [evidence[-1]]]
-    if class_number not in variables:
+    if of_class not in variables:
         return log_sum_exp(logs).reshape(shape)
-    return np.moveaxis(logs.reshape(*shape, -1), -1, list(variables).index(class_number))
+    return np.moveaxis(logs.reshape(*shape, -1), -1, list(variables).index(of_class))

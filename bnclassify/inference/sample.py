@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..base.arrays import Array
 from ..base.calls import guided
 from ..base.checks import Seed, Whole, check_rng
 from ..frames.records import is_missing
@@ -88,17 +89,17 @@ def sample(
         model, known, likelihoods = encode_evidence(model, evidence)
         codes = draw_given(model, known, likelihoods, n, generator, burn_in)
     numbers, discretizer = model.numbers_at(codes, generator), model.discretizer
-    for name, value in dict(() if evidence is None else evidence.items()).items():
-        is_number = name in model.densities or (discretizer is not None and name in discretizer.cuts)
+    given: dict[Hashable, object] = {} if evidence is None else dict(evidence.items())
+    for name, value in given.items():
+        is_number = name in model.densities or name in model.cuts
         if is_number and isinstance(value, Real) and not is_missing(value):
             numbers[name] = np.full(n, float(value))
-    columns: dict[Hashable, Any] = {}
-    for column, (name, labels) in zip(codes, model.levels_by_name.items(), strict=True):
+    columns: dict[Hashable, Array | pd.Categorical[Any]] = {}
+    for i, (name, labels) in enumerate(model.levels_by_name.items()):
         if name in numbers:
             columns[name] = numbers[name]
         elif discretizer is not None and name in discretizer.cuts:
-            columns[name] = discretizer.draw(name, column, generator)
+            columns[name] = discretizer.draw(name, codes[i, :], generator)
         else:
-            dtype = pd.CategoricalDtype(list(labels))
-            columns[name] = pd.Categorical.from_codes(column, dtype=dtype)
+            columns[name] = pd.Categorical.from_codes(codes[i, :], dtype=pd.CategoricalDtype(list(labels)))
     return pd.DataFrame(columns)

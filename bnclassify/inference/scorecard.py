@@ -10,16 +10,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
-from ..base.arrays import TOLERANCE, Array, ArrayOf, Codes, log_normalize
+from ..base.arrays import TOLERANCE, Array, ArrayOf, Codes
 from ..base.checks import OneOf, Optional, Real, Whole
 from ..base.immutable import ANY_NUMBER, POSITIVE, bounded, cached_property, record
 from ..base.messages import listed
+from ..frames.dataset import Dataset
 from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
 from ..model.model import Model
-from ..model.recipes import A_NETWORK, Step
-from .effect_table import EffectTable, merge_intervals
+from ..model.recipes import Step
+from .effect_table import NO_JOINT, EffectTable, merge_intervals
 from .tabulate import estimate, tabulate
 
 _LINES = 12  # of totals that are printed
@@ -27,7 +29,6 @@ _MOST_POINTS = 100_000
 _LARGEST = 1e9  # score or odds
 _LEAST_PDO = 0.01
 _WHOLE = 1e-3  # largest distance of points from whole numbers, because of rounding errors
-_FEW = 64  # numbers that are added one by one
 
 
 @record
@@ -54,50 +55,44 @@ class Scorecard(EffectTable):
         The steps that learned it; `cv` repeats them, including the rounding.
     """
 
-    base: Any = None
-    target: Any = None
+    base: Model | None = None
+    target: Hashable = None
     unit: float = 1.0
     start: int = 0
 
     bounds = bounded(unit=POSITIVE, tables=ANY_NUMBER, constant=ANY_NUMBER)
 
     missing_rule = "given the points of (missing)"
-    no_joint = (
-        "a scorecard provides P(class | features), but does not define a joint distribution. Use predict, "
-        f"explain, cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
-    )
+    no_joint = f"a scorecard {NO_JOINT}"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.target not in self.known_levels[-1] or not all(map(self._is_whole, self.tables)):
+        points = [np.diff(table, axis=-1) / self.unit for table in self.tables]
+        whole = all((np.abs(table - table.round()) < _WHOLE).all() for table in points)
+        if self.target not in self.known_levels[-1] or len(self.constant) != 2 or not whole:
             raise ValueError("tables must be whole points of each value, and target a class.")
-
-    def _is_whole(self, table: Array) -> bool:
-        points = np.diff(table, axis=-1) / self.unit
-        return table.shape[-1] == 2 and bool((np.abs(points - points.round()) < _WHOLE).all())
 
     @property
     def intercept(self) -> float:
         """The log odds of the target at a sum of 0 points."""
-        return float(self.constant @ (2 * self._sign - 1))
+        return float(self.constant @ self._signs)
 
     @cached_property
-    def _points(self) -> tuple[ArrayOf[np.int64], ...]:
+    def feature_points(self) -> tuple[ArrayOf[np.int64], ...]:
         """The points of each feature, by its values and, if it has one, by those of its parent."""
-        tables = [(table @ (2 * self._sign - 1) / self.unit).round() for table in self.tables]
-        return tuple([table.astype(np.int64) for table in tables])
+        return tuple([(table @ self._signs / self.unit).round().astype(np.int64) for table in self.tables])
 
     @property
     def points(self) -> pd.DataFrame:
         """The points of each value."""
-        return self._table(self.known_levels, lambda parent, value: value)
+        return self._table(lambda parent, value: value)
 
-    def _table(self, levels: Sequence[Sequence[Any]], write: Callable[[Any, Any], Any]) -> pd.DataFrame:
-        """Return the points with these labels; ``write`` returns the text on a parent and its value."""
-        labels, rows = [(*own, MISSING) for own in levels], list[Any]()
+    def _table(self, write: Callable[[Hashable, Hashable], Hashable]) -> pd.DataFrame:
+        """Return the points; ``write`` returns the label of a parent and its value."""
+        labels, rows = [(*own, MISSING) for own in self.known_levels], list[tuple[Hashable, ...]]()
         for i, (name, j) in enumerate(zip(self.features, self.givens, strict=True)):
             others = [""] if j is None else [write(self.features[j], value) for value in labels[j]]
-            pairs = zip(product(labels[i], others), self._points[i].ravel().tolist(), strict=True)
+            pairs = zip(product(labels[i], others), self.feature_points[i].ravel().tolist(), strict=True)
             rows += [(name, *pair, n) for pair, n in pairs]
         return pd.DataFrame(rows, columns=["variable", "value", "given", "points"])
 
@@ -106,85 +101,83 @@ class Scorecard(EffectTable):
         return self.levels_by_name[name]
 
     @property
-    def _written(self) -> pd.DataFrame:
-        """The points, with the names of parents."""
-        return self._table(self.known_levels, "{} = {}".format)
+    def written_points(self) -> pd.DataFrame:
+        """The points of each value, with the names of parents."""
+        return self._table("{} = {}".format)
 
     @property
     def probabilities(self) -> pd.DataFrame:
         """The probability of the target at each total."""
         odds = self.intercept + self.unit * (self._totals - self.start)
-        shares = np.exp(log_normalize(np.stack([odds, np.zeros(len(odds))], axis=1)))[:, 0]
-        return pd.DataFrame({"total": self._totals, "probability": shares})
+        return pd.DataFrame({"total": self._totals, "probability": expit(odds)})
 
     @cached_property
     def _totals(self) -> ArrayOf[np.int64]:
         """The totals that can occur: the points of a parent, and of each child given its value."""
 
         def below(i: int) -> list[ArrayOf[np.int64]]:  # the sums below a feature by the value of its parent
-            table = self._points[i].reshape(len(self._points[i]), -1)
+            table = self.feature_points[i].reshape(len(self.feature_points[i]), -1)
             children = [below(j) for j, given in enumerate(self.givens) if given == i]
             inside = [_sums([child[value] for child in children]) for value in range(len(table))]
             return [
-                np.unique(np.concatenate([sums + n for sums, n in zip(inside, points, strict=True)]))
-                for points in table.T
+                np.unique(np.concatenate([sums + points[k] for k, sums in enumerate(inside)]))
+                for points in list[ArrayOf[np.int64]](table.T)
             ]
 
         return _sums([below(i)[0] for i, given in enumerate(self.givens) if given is None]) + self.start
 
-    def _points_at(self, codes: Codes) -> ArrayOf[np.int64]:
-        """Return the points of each feature, (features, rows)."""
-        pairs = zip(self.term_scopes(), self._points, strict=True)
-        found = [table[tuple([codes[v] for v in scope])] for scope, table in pairs]
-        return np.array(found, dtype=np.int64).reshape(len(self._points), codes.shape[1])
-
     @property
-    def _sign(self) -> Array:
-        """1 for the target, and 0 for the other class."""
-        return np.array([float(label == self.target) for label in self.known_levels[-1]])
+    def _signs(self) -> Array:
+        """1 for the target, and -1 for the other class."""
+        return np.array([1.0 if label == self.target else -1.0 for label in self.known_levels[-1]])
+
+    def points_at(self, codes: Codes) -> ArrayOf[np.int64]:
+        """Return the points of each feature, (features, rows)."""
+        found = list(self.entries_at(codes, self.feature_points))
+        return np.array(found, dtype=np.int64).reshape(len(self.features), codes.shape[1])
 
     def points_of(self, codes: Codes, order: Sequence[int]) -> ArrayOf[np.int64]:
         start = np.full((1, codes.shape[1]), self.start)
-        return np.concatenate([start, self._points_at(codes)[list(order)]]).T
+        return np.concatenate([start, self.points_at(codes)[list(order)]]).T
 
     def facts(self) -> dict[str, object]:
         """Return the facts of the table, and the size of the points."""
         return {**super().facts(), "points": f"of {self.target}; one adds {self.unit:.3g} to its log odds"}
 
     def __repr__(self) -> str:
-        frame, totals = self._written, self.probabilities
+        frame, totals = self.written_points, self.probabilities
         frame = frame[frame.groupby("variable", sort=False)["points"].transform("any")]
         frame = frame if frame["given"].any() else frame.drop(columns="given")
         frame = frame.assign(variable=frame["variable"].mask(frame["variable"].duplicated(), ""))
         some = totals.iloc[np.unique(np.linspace(0, len(totals) - 1, _LINES).round().astype(int))]
         first = f"Start with {self.start:,} points. " if self.start else ""
         title = f"{first}Add the points of {self.class_var} = {self.target}:"
-        parts = [title, *[t.to_string(index=False) for t in (frame, some.round(3)) if len(t)]]
+        paragraphs = [title, *[t.to_string(index=False) for t in (frame, some.round(3)) if len(t)]]
         if len(some) < len(totals):
-            parts.append(f"The attribute probabilities has all {len(totals):,} totals.")
-        return "".join([f"\n{part}\n" for part in parts])
+            paragraphs.append(f"The attribute probabilities has all {len(totals):,} totals.")
+        return "".join([f"\n{paragraph}\n" for paragraph in paragraphs])
 
 
 def _sums(sets: Sequence[ArrayOf[np.int64]]) -> ArrayOf[np.int64]:
-    """Return all sums of one number of each set; sets are ascending."""
-    total = np.zeros(1, dtype=np.int64)
-    for numbers in sorted(sets, key=len):
-        few, many = sorted((numbers, total), key=len)
-        found = np.zeros(np.ptp(few) + np.ptp(many) + 1, dtype=bool)
-        if len(few) <= _FEW:
-            for number in few - few[0]:
-                found[many - many[0] + number] = True
-        else:  # how often each sum occurs is a convolution
-            parts = [np.fft.rfft(np.bincount(part - part[0]), len(found)) for part in (few, many)]
-            found = np.fft.irfft(parts[0] * parts[1], len(found)) > 0.5
-        total = np.flatnonzero(found) + few[0] + many[0]
-    return total
+    """Return all sums of one number of each set; sets are ascending.
+
+    In how many ways each sum is made is a convolution: {0, 2} is (1, 0, 1) and {0, 1} is (1, 1), which give
+    (1, 1, 1, 1), so that the sums are 0, 1, 2 and 3.
+    """
+    from scipy.fft import irfft, next_fast_len, rfft  # slow to import
+
+    sums = np.zeros(1, dtype=np.int64)
+    for numbers in sets:
+        size = next_fast_len(int(np.ptp(sums) + np.ptp(numbers)) + 1, real=True)
+        one, other = (rfft(np.bincount(each - each.min()), size) for each in (sums, numbers))
+        sums = np.flatnonzero(irfft(one * other, size) > 0.5) + sums.min() + numbers.min()
+    return sums
 
 
 def scorecard(
     x: Model,
     *,
-    target: Any = None,
+    target: Hashable | None = None,
     largest: int = 10,
     most_intervals: int | None = None,
     pdo: float | None = None,
@@ -263,33 +256,33 @@ def scorecard(
     OneOf(names).check("target", target)
     table = tabulate(model, most_intervals or (None if model.densities else _MOST_POINTS))
     sign = np.array([1.0 if name == target else -1.0 for name in names])
-    base, parts = float(table.constant @ sign), [part @ sign for part in table.tables]
-    low = [float(part.min()) for part in parts]
-    widest = max([float(np.ptp(part)) for part in parts], default=0.0)
-    unit = log(2) / pdo if pdo is not None else widest / largest if widest > TOLERANCE else 1.0
-    rounded = [np.round((part - least) / unit) for part, least in zip(parts, low, strict=True)]
-    intercept, start = base + sum(low), 0
+    effects: list[Array] = [entries @ sign for entries in table.tables]
+    low = [float(effect.min()) for effect in effects]
+    intercept, start = float(table.constant @ sign) + sum(low), 0
+    widest = max([float(np.ptp(effect)) for effect in effects], default=0.0)
+    unit = widest / largest if widest > TOLERANCE else 1.0
     if pdo is not None:
+        unit = log(2) / pdo
         start = round(score - (log(odds) - intercept) / unit)
         intercept = log(odds) + unit * (start - score)
-    settings = {"target": target, "largest": largest, "most_intervals": most_intervals}
-    settings |= {"pdo": pdo, "score": score, "odds": odds}
     own, recipe = np.maximum(sign, 0.0), model.recipe
-    table = replace(table, tables=tuple([unit * part[..., None] * own for part in rounded]))
+    points = [np.round((effect - least) / unit) for effect, least in zip(effects, low, strict=True)]
+    table = replace(table, tables=tuple([unit * each[..., None] * own for each in points]))
     table = merge_intervals(table)  # neighbours with equal points
     if recipe is not None and recipe.parameters is not None:
-        settings |= {"parameters": recipe.parameters}
+        settings = {"target": target, "largest": largest, "most_intervals": most_intervals}
+        settings |= {"pdo": pdo, "score": score, "odds": odds, "parameters": recipe.parameters}
         recipe = replace(recipe, parameters=Step("scorecard", fit_card, settings, draws=True))
-    fields = {name: getattr(table, name) for name in EffectTable.__dataclass_fields__}
-    fields |= {"constant": intercept * own, "recipe": recipe, "base": model, "target": target}
-    return Scorecard(**fields, unit=unit, start=start)
+    fields = table.table_fields() | {"constant": intercept * own, "recipe": recipe}
+    return Scorecard(**fields, base=model, target=target, unit=unit, start=start)
 
 
 @record
 def fit_card(
-    x: Any, data: Any, *, parameters: Step, rng: np.random.Generator | None = None, **settings: Any
+    x: Model, data: Dataset, *, parameters: Step, rng: np.random.Generator | None = None, **settings: Any
 ) -> Scorecard:
     """Estimate the parameters of a structure, and round the contributions."""
-    if isinstance(x, Scorecard):
-        x, data = x.base, data if x.base.preparation is None else x.base.preparation.code(data)
+    base = x.base if isinstance(x, Scorecard) else None
+    if base is not None:
+        x, data = base, data if base.preparation is None else base.preparation.code(data)
     return scorecard(estimate(parameters, x, data, rng), **settings)

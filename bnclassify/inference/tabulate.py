@@ -11,6 +11,8 @@ import numpy as np
 from ..base.arrays import Array, Codes, Positions, log, share_out
 from ..base.immutable import record
 from ..base.messages import listed
+from ..frames.dataset import Dataset
+from ..frames.opening import InFull
 from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
 from ..model.model import Model, renewed
@@ -23,24 +25,24 @@ from .value_of_information import grid_of
 
 _STEPS = 32  # intervals of a feature
 _LOST = 3e-4  # nats squared, of the variance of the effects of a feature, that merging intervals may lose
-_KEPT = ("leave_one_out",)  # results that stay true of the table of a model
+_KEPT = ("leave_one_out",)  # results of a model that also describe its table
 
 
 @dataclass(frozen=True, eq=False)
 class _Grid:
-    """Points of a feature at which a model is evaluated, and their places on an axis of the table."""
+    """Points of a feature at which a model is evaluated, and their positions on an axis of the table."""
 
     axis: Values
     codes: Positions
     numbers: Array
     mass: Array
-    place: Positions
+    position: Positions
 
 
-def tabulate(x: object, steps: int | None = None, dataset: Any = None) -> EffectTable:
+def tabulate(x: object, steps: int | None = None, dataset: InFull | None = None) -> EffectTable:
     """Return a model as a table with at most so many intervals per feature, or a table as it is, or raise.
 
-    The values of a feature have the weights that they have in a dataset, or else in the model.
+    The weights of the values of a feature are their shares in a dataset or, without one, in the model.
     """
     model = check_fitted(x)
     if not isinstance(model, EffectTable):
@@ -53,28 +55,27 @@ def tabulate(x: object, steps: int | None = None, dataset: Any = None) -> Effect
     return merge_intervals(model if dataset is None else with_shares(model, dataset), steps)
 
 
-def as_sum(x: Model, data: Any) -> EffectTable:
+def as_sum(x: Model, data: InFull) -> EffectTable:
     """Return the default as a sum of effects: a table without intervals that hardly differ in the data."""
     table, recipe = merge_intervals(with_shares(_tabulate(x), data), lost=_LOST), x.recipe
     if recipe is not None and recipe.parameters is not None:
-        name = f"{recipe.parameters} as a table"
-        again = Step(name, fit_sum, {"parameters": recipe.parameters}, draws=True)
-        recipe = replace(recipe, parameters=again)
+        name, settings = f"{recipe.parameters} as a table", {"parameters": recipe.parameters}
+        recipe = replace(recipe, parameters=Step(name, fit_sum, settings, draws=True))
     return renewed(table, recipe=recipe)
 
 
 @record
-def fit_sum(x: Model, data: Any, *, parameters: Step, rng: np.random.Generator | None = None) -> EffectTable:
+def fit_sum(
+    x: Model, data: Dataset, *, parameters: Step, rng: np.random.Generator | None = None
+) -> EffectTable:
     """Estimate the parameters of a structure, and return the effects as a table."""
     return as_sum(estimate(parameters, x, data, rng), data)
 
 
-def estimate(parameters: Step, x: Model, data: Any, rng: np.random.Generator | None) -> Model:
+def estimate(parameters: Step, x: Model, data: Dataset, rng: np.random.Generator | None) -> Model:
     """Estimate the parameters of the structure of a model whose table is to be made, or raise."""
     if isinstance(x, EffectTable) and parameters.function is not as_given:
-        raise ValueError(
-            "dag must be True for a table of effects, which does not contain the structure of its model."
-        )
+        raise ValueError("dag must be True for a table of effects, which lacks the structure of its model.")
     estimated: Model = parameters(x, data, rng=rng)
     return estimated
 
@@ -85,33 +86,33 @@ def _tabulate(model: Model) -> EffectTable:
     placed, order = model.with_values(points), order_features(model)
     masses, parents = _masses(model, placed, order), model.feature_parents
     grids = [_make_grid(model, placed, i, mass) for i, mass in enumerate(masses)]
-    longest = np.arange(max([len(grid.place) for grid in grids], default=1))
-    rows = [np.minimum(longest, len(grid.place) - 1) for grid in grids]
-    logs, tables = _contributions(placed, grids, rows, order), []
+    longest = np.arange(max([len(grid.codes) for grid in grids], default=1))
+    rows = [np.minimum(longest, len(grid.codes) - 1) for grid in grids]
+    logs, tables, shares = _contributions(placed, grids, rows, order), list[Array](), list[Array]()
     alone = _alone(placed, np.array([grid.codes[at] for grid, at in zip(grids, rows, strict=True)]), parents)
-    for i, above in enumerate(parents.values()):
-        own = grids[i]
-        table = _means(logs[i + 1][: len(own.place)], own.place, own.mass, len(own.axis.labels) + 1)
+    for i, (own, above) in enumerate(zip(grids, parents.values(), strict=True)):
+        size = len(own.axis.labels) + 1
+        table = _means(logs[i + 1, : len(own.codes)], own.position, own.mass, size)
         if above:
             table = _given(placed, grids, i, model.features.index(above[0]), order, alone[i])
         gap = model.gaps[i] if model.gaps else None
         if gap is not None:
             table[-1] = gap
         tables.append(_centred(table))
-    constant = _centred(logs[0][0])
-    if not np.isfinite([constant.sum(), *[table.sum() for table in tables]]).all():
+        shares.append(np.bincount(own.position, own.mass, size) / float(own.mass.sum()))
+    constant = _centred(logs[0, :1]).ravel()
+    if not all(np.isfinite(array).all() for array in (constant, *tables)):
         raise ValueError("x must have positive probabilities only; got 0. Fit the model with smooth above 0.")
-    shares = [np.bincount(g.place, g.mass, len(g.axis.labels) + 1) / g.mass.sum() for g in grids]
-    values = {name: grid.axis for name, grid in zip(model.features, grids, strict=True)}
+    values = dict(zip(model.features, [grid.axis for grid in grids], strict=True))
     made: dict[str, Any] = {"tables": tuple(tables), "constant": constant, "shares": tuple(shares)}
-    made |= {"like": model.discretizer, "recipe": model.recipe, "learned": _learned(model)}
-    return build(model.class_var, model.known_levels[-1], values, parents, **made)
+    made |= {"recipe": model.recipe, "learned": _learned(model)}
+    return build(model.class_var, model.known_levels[-1], values, parents, model.discretizer, **made)
 
 
 def _learned(x: Model) -> dict[str, Any]:
-    """Return the results of a model that stay true of its table, with its refits as tables."""
+    """Return the results of a model that also describe its table, with its refits as tables."""
     learned = {name: x.learned[name] for name in _KEPT if name in x.learned}
-    refits = x.learned.get("refits", ())
+    refits: tuple[Model, ...] = x.learned.get("refits", ())
     if refits and all(map(_is_sum, refits)):
         learned["refits"] = tuple(map(_tabulate, refits))
     return learned
@@ -143,7 +144,7 @@ def _make_grid(x: Model, placed: Model, i: int, mass: Array) -> _Grid:
     name, labels = x.features[i], placed.known_levels[i]
     card = len(labels) - (labels[-1:] == (MISSING,))
     codes = np.arange(len(labels))
-    cuts = None if x.discretizer is None else x.discretizer.cuts.get(name)
+    cuts = x.cuts.get(name)
     if cuts is None and name not in x.densities:
         values = _labels(x, name, labels, card)
         return _Grid(values, codes, mass, mass, np.where(codes < card, codes, len(values.labels)))
@@ -161,9 +162,9 @@ def _make_grid(x: Model, placed: Model, i: int, mass: Array) -> _Grid:
         own = np.searchsorted(chosen, numbers, side="left")
         shares *= mass[own] / np.bincount(own, shares, card)[own]
         codes, mass = np.append(own, codes[card:]), np.append(shares, mass[card:])
-    place, gap = np.searchsorted(chosen, numbers, side="left"), len(codes) - len(numbers)
-    place = np.append(place, [len(chosen) + 1] * gap).astype(np.intp)
-    return _Grid(Values.between(chosen.tolist()), codes, np.append(numbers, [np.nan] * gap), mass, place)
+    position, gap = np.searchsorted(chosen, numbers, side="left"), len(codes) - len(numbers)
+    position = np.append(position, [len(chosen) + 1] * gap).astype(np.intp)
+    return _Grid(Values.between(chosen.tolist()), codes, np.append(numbers, [np.nan] * gap), mass, position)
 
 
 def _labels(x: Model, name: Hashable, labels: tuple[Hashable, ...], card: int) -> Values:
@@ -183,8 +184,8 @@ def _masses(x: Model, placed: Model, order: Sequence[int]) -> list[Array]:
         levels = np.arange(max(cards, default=1))
         codes = np.array([np.minimum(levels, card - 1) for card in cards]).reshape(len(cards), len(levels))
         nothing = np.full(len(levels), np.nan)
-        found = _in_order(placed, codes, dict.fromkeys(x.features, nothing), order)[1:]
-        logs = [of_feature[:card] for of_feature, card in zip(found, cards, strict=True)]
+        found = _in_order(placed, codes, dict.fromkeys(x.features, nothing), order)
+        logs = [found[i + 1, :card] for i, card in enumerate(cards)]
     prior, masses = placed.class_prior(), []
     for name, of_levels in zip(x.features, logs, strict=True):
         widths = grid_of(x.densities[name])[1] if name in x.densities else np.ones(1)
@@ -215,9 +216,9 @@ def _in_order(x: Model, codes: Codes, numbers: Mapping[Hashable, Array], order: 
 def _alone(x: Model, codes: Codes, parents: Mapping[Hashable, Sequence[Hashable]]) -> dict[int, Array]:
     """Return the effects of features with a parent given the class alone, (rows, classes) each."""
     found: dict[int, Array] = {}
-    for owner, scope, part in x.effects_at(codes) if any(parents.values()) else ():
+    for owner, scope, effect in x.effects_at(codes) if any(parents.values()) else ():
         if scope == (owner,):
-            found[owner] = found.get(owner, 0.0) + part
+            found[owner] = found.get(owner, 0.0) + effect
     return found
 
 
@@ -229,22 +230,19 @@ def _means(logs: Array, at: Positions, mass: Array, n: int) -> Array:
 
 
 def _given(x: Model, grids: Sequence[_Grid], i: int, j: int, order: Sequence[int], alone: Array) -> Array:
-    """Return the effects of a feature at the values of its parent j, (values, values of the parent, classes).
-
-    If the parent is missing or unseen, it is the effect given the class ``alone``.
-    """
+    """Return effects given the parent j, (values, its values, classes): those ``alone`` if it is missing."""
     own, other = grids[i], grids[j]
-    pairs = np.stack([other.place, other.codes])
-    _, first, place = np.unique(pairs, axis=1, return_index=True, return_inverse=True)
-    mass = np.bincount(place.ravel(), other.mass)
-    n, width, size = len(own.axis.labels) + 1, len(other.axis.labels) + 1, len(own.place)
+    pairs = np.stack([other.position, other.codes])
+    _, first, pair = np.unique(pairs, axis=1, return_index=True, return_inverse=True)
+    mass = np.bincount(pair.ravel(), other.mass)
+    n, width, size = len(own.axis.labels) + 1, len(other.axis.labels) + 1, len(own.codes)
     rows = [np.zeros(size * len(first), dtype=np.intp) for _ in grids]
     rows[i], rows[j] = np.repeat(np.arange(size), len(first)), np.tile(first, size)
-    logs = _contributions(x, grids, rows, order)[i + 1]
-    cells = (own.place[:, None] * width + other.place[first]).ravel()
+    logs = _contributions(x, grids, rows, order)[i + 1, :]
+    cells = (own.position[:, None] * width + other.position[first]).ravel()
     table = _means(logs, cells, np.outer(own.mass, mass).ravel(), n * width).reshape(n, width, -1)
-    absent = np.setdiff1d(np.arange(width), other.place)
-    table[:, absent] = _means(alone[:size], own.place, own.mass, n)[:, None]
+    absent = np.setdiff1d(np.arange(width), other.position)
+    table[:, absent] = _means(alone[:size], own.position, own.mass, n)[:, None]
     return table
 
 

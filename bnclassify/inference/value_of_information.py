@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, log_normalize, share_out, xlogx
+from ..base.arrays import Array, Codes, blocks, log_normalize, share_out, xlogx
 from ..base.calls import guided
 from ..base.checks import Unseen
 from ..base.graphs import descending
-from ..frames.dataset import Dataset
 from ..frames.labels import check_unseen
 from ..frames.opening import InFull
 from ..frames.records import Row, is_missing
 from ..model.arguments import check_fitted
 from ..model.model import Model
+from ..network.densities import Density
 from .evidence import middles
 from .explain import own_values, read_one
 from .predict import check_costs
@@ -93,93 +91,73 @@ def value_of_information(
     check_unseen(unseen)
     raw, data = read_one(model, row)
     table = None if costs is None else check_costs(costs, model.known_levels[-1])[0]
-    placed, codes, numbers = _unknown(model, raw, data, unseen)
-    logs = placed.log_joint(placed.with_numbers(codes, numbers))
+    placed, codes = model.place(data, unseen)
+    codes = codes[: len(model.features)].astype(np.intp)
+    codes[[is_missing(own_values(raw, name)[0]) for name in model.features]] = -1
+    logs = placed.log_joint(placed.with_numbers(codes, data.numbers))
     if logs.max() == -np.inf:
         raise ValueError("row must have a positive probability; got 0. Fit the model with smooth above 0.")
-    now: Array = np.exp(log_normalize(logs))[0]
-    measures = {"gain": _uncertainty}
+    now, missing = np.exp(log_normalize(logs)), list[int](np.flatnonzero(codes[:, 0] < 0).tolist())
+    measures: dict[str, Callable[[Array], Array]] = {"gain": lambda p: -xlogx(p).sum(axis=1)}  # entropy
     if table is not None:
-        measures["cost_reduction"] = lambda posteriors: (posteriors @ table).min(axis=1)
-    missing = np.flatnonzero(codes[:, 0] < 0).tolist()
+        measures["cost_reduction"] = lambda p: (p @ table).min(axis=1)
     values = np.empty((len(missing), len(measures)))
-    for i, (shares, posteriors) in enumerate(_outcomes(placed, codes, numbers, missing)):
-        chances: Array = shares @ now
-        values[i] = [float(m(now[None])[0] - chances @ m(posteriors)) for m in measures.values()]
+    outcomes = _outcomes(placed, codes, data.numbers, missing)
+    for i, feature in enumerate(missing):
+        shares, posteriors = outcomes[feature]
+        chances = shares @ now.ravel()
+        values[i] = [(of(now) - chances @ of(posteriors)).item() for of in measures.values()]
     if not model.no_joint:
         values = np.maximum(values, 0.0)
     order = descending(values[:, -1])
-    names = pd.Index([model.features[missing[i]] for i in order], name="feature", tupleize_cols=False)
+    ranked = [model.features[missing[i]] for i in order]
+    names = pd.Index(ranked, name="feature", tupleize_cols=False)
     return pd.DataFrame(values[order], names, list(measures))
-
-
-def _uncertainty(posteriors: Array) -> Array:
-    """Return the entropy of each row, in nats."""
-    return np.asarray(-xlogx(posteriors).sum(axis=1))
-
-
-def _unknown(
-    x: Model, raw: Dataset, data: Dataset, unseen: str
-) -> tuple[Model, Codes, Mapping[Hashable, Array]]:
-    """Return the model, the codes of a row, -1 if missing in the raw row, and its numbers."""
-    placed, codes = x.place(data, unseen)
-    codes = codes[: len(x.features)].astype(np.intp)
-    codes[[is_missing(own_values(raw, name)[0]) for name in x.features]] = -1
-    return placed, codes, data.numbers
 
 
 def _outcomes(
     x: Model, codes: Codes, numbers: Mapping[Hashable, Array], features: Sequence[int]
-) -> Iterator[tuple[Array, Array]]:
-    """Yield P(value | observed, class) and P(class | observed, value) of features, (values, classes).
+) -> dict[int, tuple[Array, Array]]:
+    """Return P(value | observed, class) and P(class | observed, value) of features, (values, classes).
 
     Many features are computed at once, but each feature with a density on its own grid.
     """
-    most = max([len(labels) for labels in x.known_levels]) * len(codes)
-    group: list[int] = []
-    for feature in features:
-        if x.features[feature] in x.densities:
-            yield from _values(x, codes, numbers, group)
-            points, widths = grid_of(x.densities[x.features[feature]])
-            on_grid = x.with_values({x.features[feature]: tuple(points.tolist())})
-            yield from _values(on_grid, codes, numbers, [feature], np.log(widths))
-            group = []
-            continue
-        group.append(feature)
-        if len(group) * most > _BLOCK_CELLS:
-            yield from _values(x, codes, numbers, group)
-            group = []
-    yield from _values(x, codes, numbers, group)
+    on_grids = [feature for feature in features if x.features[feature] in x.densities]
+    coded = [feature for feature in features if feature not in on_grids]
+    found: dict[int, tuple[Array, Array]] = {}
+    for block in blocks(len(coded), _BLOCK_CELLS, max(map(len, x.known_levels)) * len(codes)):
+        found |= _at_levels(x, codes, numbers, coded[block])
+    for feature in on_grids:
+        points, widths = grid_of(x.densities[x.features[feature]])
+        placed = x.with_values({x.features[feature]: tuple(points.tolist())})
+        found |= _at_levels(placed, codes, numbers, [feature], np.log(widths)[:, None])
+    return found
 
 
-def _values(
+def _at_levels(
     x: Model,
     codes: Codes,
     numbers: Mapping[Hashable, Array],
     features: Sequence[int],
     log_widths: Array | float = 0.0,
-) -> Iterator[tuple[Array, Array]]:
-    """Yield as `_outcomes`, at all levels of each feature."""
-    cards = [len(x.known_levels[feature]) for feature in features]
-    owners = np.repeat(np.array(features, dtype=np.intp), cards)
+) -> dict[int, tuple[Array, Array]]:
+    """Return the same as `_outcomes`, at all levels of each feature."""
+    owners = np.repeat(features, [len(x.known_levels[feature]) for feature in features])
     rows = np.repeat(codes, len(owners), axis=1)
     given = {name: np.repeat(known, len(owners)) for name, known in numbers.items()}
-    starts = np.cumsum([0, *cards])
-    for feature, card, start in zip(features, cards, starts, strict=False):
-        at = slice(start, start + card)
-        rows[feature, at] = np.arange(card)
+    rows_of = {feature: np.flatnonzero(owners == feature) for feature in features}
+    for feature, at in rows_of.items():
+        rows[feature, at] = np.arange(len(at))
         name = x.features[feature]
         middle = None if name in x.densities else middles(x, name)
         if middle is not None:
             given.setdefault(name, np.full(len(owners), np.nan))[at] = middle
     complete = x.with_numbers(rows, given)
-    shares, posteriors = x.value_logs(rows, owners), np.exp(log_normalize(x.log_joint(complete)))
-    for start, end in pairwise(starts.tolist()):
-        logs = shares[start:end] + np.reshape(log_widths, (-1, 1))
-        yield share_out(logs, axis=0), posteriors[start:end]
+    logs, posteriors = x.value_logs(rows, owners), np.exp(log_normalize(x.log_joint(complete)))
+    return {feature: (share_out(logs[at] + log_widths, 0), posteriors[at]) for feature, at in rows_of.items()}
 
 
-def grid_of(density: Any) -> tuple[Array, Array]:
+def grid_of(density: Density) -> tuple[Array, Array]:
     """Return points at which a density is evaluated, and the width that each represents."""
     columns = density.columns()
     mean, sd = columns["mean"].reshape(-1, 1), columns["sd"].reshape(-1, 1)

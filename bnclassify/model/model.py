@@ -98,6 +98,11 @@ class Model(Immutable):
         return None if self.preparation is None else self.preparation.discretizer
 
     @property
+    def cuts(self) -> Mapping[Hashable, tuple[float, ...]]:
+        """The cut points of each column that it discretizes itself."""
+        return EMPTY if self.discretizer is None else self.discretizer.cuts
+
+    @property
     def trained_on(self) -> Rows | None:
         """The rows that its parameters were estimated from, if they are known."""
         return None if self.recipe is None else self.recipe.rows
@@ -437,7 +442,7 @@ class Model(Immutable):
             "features": self.features,
             "families": self._counted_families,
             "densities": tuple(zip(self.densities, kinds, strict=True)),
-            "cut points": () if self.discretizer is None else tuple(self.discretizer.cuts.items()),
+            "cut points": tuple(self.cuts.items()),
             "preparation": self.preparation,
             "prior": getattr(self.learned.get("counts"), "prior", None),
         }

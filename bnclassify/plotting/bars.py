@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf
+from ..base.arrays import Array
 from ..base.checks import Optional, Unseen, Whole, must_be
 from ..evaluation.arc_strength import check_strength, threshold_of
 from ..frames.opening import InFull
@@ -39,13 +39,16 @@ _MOST_PAIRS = 25
 _LEAST = 0.005  # from which a number is not written as 0.00
 _TOP = Optional(Whole(least=1))
 
+Strength: TypeAlias = tuple[Hashable, Hashable, float, float]
+"""A row of `arc_strength`: from, to, strength and direction."""
+
 
 @chart
 def plot_explanation(
     x: Model,
     row: InFull | Row,
     *,
-    target: Any = None,
+    target: Hashable | None = None,
     against: Any = None,
     unseen: Unseen = "error",
     interactions: bool = False,
@@ -78,13 +81,14 @@ def plot_explanation(
     bars = [(describe(v, value), explanation.log_odds[v]) for v, value in explanation.known.items()]
     bars[0] = f"prior of {explanation.target}", bars[0][1]
     total = sum(explanation.log_odds.values())
-    labels, weights = zip(*_longest(bars, top), ("sum", total), strict=True)
-    axes = _draw_bars(ax, labels, weights, [*map(signed, weights)])
+    bars = [*_longest(bars, top), ("sum", total)]
+    weights = [weight for _, weight in bars]
+    axes = _draw_bars(ax, [label for label, _ in bars], weights, [*map(signed, weights)])
     axes.patches[-1].set_facecolor(GREY)
-    target, rival = explanation.target, explanation.rival
-    odds = f"log odds of {target} against {rival}: {signed(total)}"
-    names = {f"evidence for {target}": patch(BLUE), f"evidence for {rival}": patch(ORANGE)}
-    title = f"{x.class_var} = {target}: probability {chance(explanation.probability)}\n{odds}"
+    chosen, rival = explanation.target, explanation.rival
+    odds = f"log odds of {chosen} against {rival}: {signed(total)}"
+    names = {f"evidence for {chosen}": patch(BLUE), f"evidence for {rival}": patch(ORANGE)}
+    title = f"{x.class_var} = {chosen}: probability {chance(explanation.probability)}\n{odds}"
     entitle(axes, ax, title, "weight of evidence (log odds, nats)", names)
     return axes
 
@@ -94,7 +98,7 @@ def plot_importance(
     x: Model,
     dataset: InFull,
     *,
-    target: Any = None,
+    target: Hashable | None = None,
     against: Any = None,
     unseen: Unseen = "error",
     top: int | None = 20,
@@ -178,7 +182,7 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
     if isinstance(numbers, pd.DataFrame):
         tables = [name for name in numbers if str(name).startswith(("tables", "level"))]
         numbers, quantity = numbers[tables].sum(axis=1), "weight of the tables"
-    axes, more = _draw_largest(ax, list(map(str, numbers.index)), numbers.to_numpy(), top)
+    axes, more = _draw_largest(ax, list(map(str, numbers.index)), np.asarray(numbers, dtype=float), top)
     entitle(axes, ax, f"Features of {x.class_var}", f"{quantity}{more}")
     return axes
 
@@ -213,10 +217,10 @@ def plot_strength(strength: pd.DataFrame, *, threshold: float | None = None, ax:
     >>> ax = plot_strength(arc_strength(tan_cl("class", car), car, replicates=50, rng=0))
     """
     limit = threshold_of(check_strength(strength), threshold)
-    position = {name: i for i, name in enumerate(dict.fromkeys(strength["from"]))}
+    position = {name: i for i, name in enumerate(list[Hashable](strength["from"].unique()))}
     rows = strength[strength["strength"] > 0].sort_values("strength", ascending=False, kind="stable")
-    bars = []
-    for tail, head, share, direction in rows.itertuples(index=False):
+    bars: list[tuple[str, float]] = []
+    for tail, head, share, direction in list[Strength](rows.itertuples(index=False, name=None)):
         if position[tail] < position[head]:
             ends = (tail, head) if direction >= 0.5 else (head, tail)
             sign = "\N{EN DASH}" if direction == 0.5 else "→"
@@ -252,41 +256,38 @@ def _draw_bars(
     places = lengths if ends is None else np.clip(ends, lengths, 2 * _BEYOND * reach)
     axes = horizontal_axes(ax, labels)
     axes.barh(np.arange(len(sizes)), lengths, color=np.where(sizes < 0, ORANGE, BLUE), height=0.72)
-    low, high = min(0.0, places.min(initial=0.0)), max(0.0, places.max(initial=0.0))
+    low, high = float(places.min(initial=0.0)), float(places.max(initial=0.0))
     margin = max(0.14, 7 / letters_across(axes)) * ((high - low) or 1.0)
     axes.set_xlim(low - margin * bool((sizes < 0).any()), high + margin * bool((sizes >= 0).any()))
     axes.axvline(0, color=GREY, linewidth=0.8)
-    for i, (text, place, size) in enumerate(zip(texts, places, sizes, strict=True)):
-        away, side = (3, "left") if size >= 0 else (-3, "right")
-        note(axes, text, (place, i), (away, 0), ha=side, va="center")
+    for i, text in enumerate(texts):
+        away, side = (3, "left") if sizes[i] >= 0 else (-3, "right")
+        note(axes, text, (float(places[i]), i), (away, 0), ha=side, va="center")
     return axes
 
 
 def _draw_largest(
     ax: Axes | None,
     labels: Sequence[str],
-    numbers: ArrayOf[Any],
+    numbers: Array,
     top: int | None,
     spread: Array | None = None,
 ) -> tuple[Axes, str]:
     """Draw the numbers of largest size, with lines over ``spread``; return axes and a note on the others."""
-    sizes = np.abs(numbers)
-    order = np.argsort(-sizes, kind="stable")
-    n = len(order) if top is None else min(top, np.count_nonzero(sizes >= _LEAST) or len(order))
-    shown = order[:n]
-    texts = [_written(number) for number in numbers[shown]]
+    order = np.argsort(-np.abs(numbers), kind="stable")
+    ordered: list[float] = numbers[order].tolist()
+    n = len(ordered)
+    if top is not None:
+        n = min(top, sum(abs(number) >= _LEAST for number in ordered) or n)
+    shown, texts = order[:n], [signed(number).removeprefix("+") for number in ordered[:n]]
     ends = None if spread is None else spread[1, shown]
-    axes = _draw_bars(ax, [labels[i] for i in shown], numbers[shown], texts, ends)
+    axes = _draw_bars(ax, [labels[i] for i in shown], ordered[:n], texts, ends)
     if spread is not None:
-        low, high = np.minimum(spread[:, shown], axes.get_xlim()[1])
-        axes.hlines(np.arange(n), low, high, color="white", linewidth=3)
-        axes.hlines(np.arange(n), low, high, color="black", linewidth=1)
-    more = len(order) - n
-    return axes, f"; {more:,} more, at most {sizes[order[n]]:.2f}" if more else ""
-
-
-def _written(number: float) -> str:
-    return f"{number:.2f}".replace("inf", "∞").replace("-", "\N{MINUS SIGN}")
+        middle: Array = np.minimum(spread[:, shown], axes.get_xlim()[1])
+        for color, width in (("white", 3), ("black", 1)):
+            axes.hlines(np.arange(n), middle[0, :], middle[1, :], color=color, linewidth=width)
+    more = len(ordered) - n
+    return axes, f"; {more:,} more, at most {abs(ordered[n]):.2f}" if more else ""
 
 
 def _longest(bars: list[tuple[str, float]], top: int | None) -> list[tuple[str, float]]:
@@ -294,5 +295,5 @@ def _longest(bars: list[tuple[str, float]], top: int | None) -> list[tuple[str, 
     ordered = sorted(bars, key=lambda bar: -abs(bar[1]))
     if top is None or len(ordered) <= top + 1:
         return ordered
-    rest = ordered[top:]
-    return [*ordered[:top], (f"the {len(rest)} others", float(sum(weight for _, weight in rest)))]
+    rest = [weight for _, weight in ordered[top:]]
+    return [*ordered[:top], (f"the {len(rest)} others", sum(rest))]

@@ -9,8 +9,6 @@ from functools import wraps
 from math import isinf
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-import numpy as np
-
 from ..base.arrays import Array, Mask
 from ..base.checks import Instance, Optional
 from ..base.messages import sharing
@@ -28,7 +26,7 @@ BLUE, ORANGE, GREY = "#1f4e79", "#b3470f", "#6b7680"
 PALE = "#dfe5eb"
 """Color of the background of bars, and of observed values."""
 
-LINES: Any = (
+LINES: tuple[tuple[str, str | tuple[int, tuple[int, ...]]], ...] = (
     (BLUE, "-"),
     ("#d98c00", "--"),
     ("#008a63", "-."),
@@ -37,19 +35,20 @@ LINES: Any = (
 )
 """Colors and dashes of lines for different values of a parent, which differ for color-blind people, too."""
 
-HATCHED: Any = {"edgecolor": "#b9c2ca", "hatch": "////"}
+HATCHED: dict[str, Any] = {"edgecolor": "#b9c2ca", "hatch": "////"}
 
 
 def blend(color: str, share: float) -> str:
     """Mix a color with white."""
-    channels = (int(color[i : i + 2], 16) for i in (1, 3, 5))
-    return "#" + "".join(f"{round(255 + share * (channel - 255)):02x}" for channel in channels)
+    channels = [255 + share * (channel - 255) for channel in bytes.fromhex(color[1:])]
+    return "#" + bytes(map(round, channels)).hex()
 
 
 def ink(color: str) -> str:
     """Return black or white, by the relative luminance of the background."""
-    red, green, blue = ((int(color[i : i + 2], 16) / 255) ** 2.2 for i in (1, 3, 5))
-    return "black" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 else "white"
+    red, green, blue = bytes.fromhex(color[1:])
+    luminance = 0.2126 * (red / 255) ** 2.2 + 0.7152 * (green / 255) ** 2.2 + 0.0722 * (blue / 255) ** 2.2
+    return "black" if luminance > 0.18 else "white"
 
 
 def signed(weight: float) -> str:
@@ -157,9 +156,10 @@ def entitle(
     axes: Axes, ax: Axes | None, title: str, below: str = "", names: Mapping[str, Any] | None = None
 ) -> None:
     """Write a title, a text below the axes and a legend; a figure of the package's own grows with them."""
+    from matplotlib.figure import Figure
     from matplotlib.transforms import ScaledTranslation
 
-    figure: Any = axes.figure
+    figure = axes.figure
     labels, beside = estimate_width(_row_labels(axes)), letters_across(axes)
     width = beside + int(labels / _LETTER)
     title, below = (
@@ -182,9 +182,8 @@ def entitle(
         style["bbox_transform"] = axes.transAxes + left + down
         axes.legend(list(names.values()), texts, **style)
         n_lines += len(texts) // columns + sum(text.count("\n") for text in texts)
-    if ax is None:
-        across, high = figure.get_size_inches()
-        figure.set_size_inches(across, high + 1.2 * LINE * n_lines)
+    if ax is None and isinstance(figure, Figure):
+        figure.set_figheight(figure.get_figheight() + 1.2 * LINE * n_lines)
 
 
 def patch(color: str, corner: tuple[float, float] = (0, 0), **style: Any) -> Any:
@@ -227,7 +226,8 @@ def draw_shares(axes: Axes, shares: Array, texts: Sequence[str] = (), hatched: M
 
     white_to_blue = LinearSegmentedColormap.from_list("white to blue", ["white", BLUE])
     axes.imshow(shares, cmap=white_to_blue, vmin=0, vmax=1, aspect="auto")
-    for (i, j), text in zip(np.ndindex(shares.shape), texts, strict=False):
+    for cell, text in enumerate(texts):  # row by row
+        i, j = divmod(cell, shares.shape[1])
         color = ink(blend(BLUE, float(shares[i, j])))
         if hatched is not None and hatched[i, j]:
             color = "black"

@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import logit
 
-from ..base.arrays import Array, Codes
+from ..base.arrays import Codes
 from ..base.checks import Instance
 from ..base.messages import shown
 from ..frames.dataset import Dataset, match
+from ..frames.numeric import as_floats
 from ..frames.opening import InFull
 from ..frames.records import Row
 from ..frames.schema import MISSING
@@ -44,7 +46,7 @@ def plot_effect(
     x: Model,
     feature: Hashable,
     *,
-    target: Any = None,
+    target: Hashable | None = None,
     dataset: InFull | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -79,29 +81,21 @@ def plot_effect(
     >>> car = load_car()
     >>> ax = plot_effect(lp(nb("class", car), car, smooth=1), "safety", target="acc")
     """
-    effect = measure_effect(x, feature, target)
-    cuts = () if x.discretizer is None else x.discretizer.cuts.get(feature, ())
+    effect, cuts = measure_effect(x, feature, target), x.cuts.get(feature, ())
     if not cuts and len(effect.levels) > _MOST_LEVELS:
         expected = f"a feature with at most {_MOST_LEVELS} levels"
         got = f"{len(effect.levels):,} levels. Merge rare levels with merge_rare"
         raise ValueError(f"feature must be {expected}; got {shown(feature)} with {got}.")
-    rows: Any = dataset
-    data = None if rows is None else read_for(x, rows, [feature], "dataset")
-    effect = _merge_equal(effect)
+    data = None if dataset is None else read_for(x, dataset, [feature], "dataset")
+    lines = effect.log_odds
+    if effect.parent is not None and np.allclose(lines, lines[:1], rtol=0, atol=1e-9):
+        effect = replace(effect, parent=None, parent_levels=effect.parent_levels[:1], log_odds=lines[:1])
     if cuts or effect.points is not None:
         axes, names = _draw_curves(effect, cuts, _ends(x, feature, cuts, data), data, ax)
     else:
         axes, names = _draw_levels(x, effect, data, ax)
     entitle(axes, ax, f"Effect of {effect.feature} on {x.class_var} = {effect.target}", names=names)
     return axes
-
-
-def _merge_equal(effect: Effect) -> Effect:
-    """Return one line without a parent if the lines of all its levels are equal."""
-    lines = np.asarray(effect.log_odds)
-    if effect.parent is None or not np.allclose(lines, lines[0], rtol=0, atol=1e-9):
-        return effect
-    return replace(effect, parent=None, parent_levels=effect.parent_levels[:1], log_odds=lines[:1])
 
 
 def _ends(x: Model, feature: Hashable, cuts: tuple[float, ...], data: Dataset | None) -> tuple[float, float]:
@@ -112,10 +106,8 @@ def _ends(x: Model, feature: Hashable, cuts: tuple[float, ...], data: Dataset | 
     found = [cuts[0] - margin, cuts[-1] + margin]
     if x.discretizer is not None and x.discretizer.ranges:
         found += x.discretizer.ranges[x.discretizer.columns.index(feature)]
-    if data is not None:
-        found += [*data.numbers[feature]]
-    finite: Array = np.array(found, dtype=float)
-    finite = finite[np.isfinite(finite)]
+    values = np.append(found, [] if data is None else as_floats(data.numbers[feature]))
+    finite = values[np.isfinite(values)]
     return float(finite.min()), float(finite.max())
 
 
@@ -130,18 +122,17 @@ def _draw_curves(
     axes = prepare_axes(ax, 2.4)
     axes.axhline(0, color=GREY, linewidth=0.8)
     names: dict[str, Any] = {}
-    for i, line in enumerate(effect.log_odds):
-        style: dict[str, Any] = {"color": LINES[i][0], "linestyle": LINES[i][1], "linewidth": 1.6}
-        if effect.points is not None:
-            (drawn,) = axes.plot(effect.points, line, **style)
-        else:
-            edges = np.repeat([ends[0], *cuts, ends[1]], 2)[1:-1]
-            (drawn,) = axes.plot(edges, np.repeat(line[: len(cuts) + 1], 2), **style)
+    points, lines = effect.points, effect.log_odds
+    if points is None:  # steps, from each cut point to the next
+        points = np.repeat([ends[0], *cuts, ends[1]], 2)[1:-1]
+        lines = np.repeat(lines[:, : len(cuts) + 1], 2, axis=1)
+    for i, (color, dashes) in enumerate(LINES[: len(lines)]):
+        (drawn,) = axes.plot(points, lines[i, :], color=color, linestyle=dashes, linewidth=1.6)
         names |= {_named(effect, i): drawn} if effect.parent is not None else {}
     marks = {"cut points": (np.array(cuts), 0.98, GREY)} if cuts else {}
     if data is not None:
-        values = np.sort(data.numbers[effect.feature].astype(float))
-        values = values[~np.isnan(values)]
+        values = np.sort(as_floats(data.numbers[effect.feature]))
+        values = values[: np.count_nonzero(~np.isnan(values))]  # NaN come last
         marks["values in the data"] = values[:: 1 + len(values) // _MOST_MARKS], 0.02, "black"
     for name, (places, height, color) in marks.items():
         at: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "clip_on": False}
@@ -157,15 +148,15 @@ def _draw_levels(
     """Draw bars of levels, one per level of the parent, and count the rows; return the names of bars."""
     labels = list(map(str, effect.levels))
     if data is not None:
-        (codes,) = match(encode_for(x, data, [effect.feature]), (effect.feature,), (effect.levels,))
-        counts = np.bincount(codes[codes >= 0], minlength=len(labels))
+        codes = match(encode_for(x, data, [effect.feature]), (effect.feature,), (effect.levels,)).ravel()
+        counts = np.bincount(codes + 1, minlength=len(labels) + 1)[1:]
         labels = [f"{label} ({count:,} rows)" for label, count in zip(labels, counts, strict=True)]
     n_lines = len(effect.parent_levels)
     axes = horizontal_axes(ax, labels, height=0.2 + 0.08 * n_lines)
     height, names = 0.72 / n_lines, dict[str, Any]()
-    for i, line in enumerate(effect.log_odds):
+    for i in range(n_lines):
         middle = np.arange(len(labels)) + (i - (n_lines - 1) / 2) * height
-        bars = axes.barh(middle, line, height=height, color=LINES[i][0])
+        bars = axes.barh(middle, effect.log_odds[i, :], height=height, color=LINES[i][0])
         names |= {_named(effect, i): bars} if effect.parent is not None else {}
     axes.axvline(0, color=GREY, linewidth=0.8)
     axes.set_xlabel(broken(f"adds to the log odds of {effect.target} (nats)", 48))
@@ -180,17 +171,17 @@ def _named(effect: Effect, i: int) -> str:
 _SHARES = (0.001, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.99, 0.999)
 _TICKS = 8  # of a scale of numbers, about
 _NAME = 0.34  # share of the width that names take
-_LEVELS = (-1, 1, -2, 2)  # places of labels: below the line, above it, and farther away
+_HEIGHTS = (-0.12, 0.12, -0.32, 0.32)  # of labels: below the line, above it, and farther away
 
 
 class _Scale(NamedTuple):
-    """A line of the chart: its name, places from 0 to 1 with labels, and the place of the row, or None."""
+    """A line, from 0 to 1 if ``is_whole``, its places with labels, and that of the row, or None."""
 
     name: str
     places: list[float]
     labels: list[str]
     mark: float | None = None
-    ends: tuple[float, float] | None = None
+    is_whole: bool = True
 
 
 @chart
@@ -241,41 +232,43 @@ def plot_nomogram(card: Scorecard, *, row: InFull | Row | None = None, ax: Axes 
 
 def _scales(x: Scorecard, codes: Codes | None) -> tuple[list[_Scale], str]:
     """Return all scales, and the title."""
-    most, table = int(x.points["points"].max()) or 1, x._written
+    most, table = int(x.points["points"].max()) or 1, x.written_points
     hidden = table["value"].eq(MISSING) | table["given"].astype(str).str.endswith(f" = {MISSING}")
-    numbers, known = _round_numbers(0, most), dict[Any, str]()
-    scales = [_Scale("points", [n / most for n in numbers], list(map(str, numbers)), None, (0, 1))]
+    numbers, known = _round_numbers(0, most), dict[int, str]()
+    scales = [_Scale("points", [n / most for n in numbers], list(map(str, numbers)))]
     if codes is not None:
         pairs = zip(x.features, codes[:, 0], strict=True)
         written = [(*x.written_levels(name), MISSING)[code] for name, code in pairs]
         known = {i: f"{x.features[j]} = {written[j]}" for i, j in enumerate(x.givens) if j is not None}
     for (name, given), rows in table[~hidden].groupby(["variable", "given"], sort=False):
-        i, texts = (
-            x.features.index(name),
-            rows.astype({"value": str}).groupby("points")["value"].agg(", ".join),
-        )
-        mark = None if codes is None or given != known.get(i, "") else int(x._points_at(codes)[i, 0]) / most
+        i, texts = x.features.index(name), rows["value"].astype(str).groupby(rows["points"]).agg(", ".join)
+        mark = None if codes is None or given != known.get(i, "") else int(x.points_at(codes)[i, 0]) / most
         title = f"{name} if {given}" if given else str(name)
-        scales.append(_Scale(title, (texts.index / most).tolist(), texts.tolist(), mark))
-    totals, title = x.probabilities["total"].to_numpy(), f"points for {x.class_var} = {x.target}"
-    low, wide, at = int(totals[0]), float(np.ptp(totals)) or 1.0, None
+        scales.append(_Scale(title, (texts.index / most).tolist(), texts.tolist(), mark, is_whole=False))
+    totals, title = x.probabilities["total"].to_numpy(dtype=int), f"points for {x.class_var} = {x.target}"
+    low, wide, at = int(totals.min()), float(np.ptp(totals)) or 1.0, None
     if codes is not None:
-        total = x.start + int(x._points_at(codes).sum())
-        share = x.probabilities["probability"][int(np.searchsorted(totals, total))]
-        title = f"{x.class_var} = {x.target}: total {total:,}, probability {chance(float(share))}"
+        total = x.start + int(x.points_at(codes).sum())
+        chances: list[float] = x.probabilities["probability"].tolist()
+        shown = chance(chances[int(np.searchsorted(totals, total))])
+        title = f"{x.class_var} = {x.target}: total {total:,}, probability {shown}"
         at = (total - low) / wide
-    numbers, logits = _round_numbers(low, int(totals[-1])), np.log(_SHARES) - np.log1p(-np.array(_SHARES))
-    places = ((logits - x.intercept) / x.unit + x.start - low) / wide
-    inside = [(float(p), f"{n:g}") for p, n in zip(places, _SHARES, strict=True) if 0 <= p <= 1]
-    shares, texts_of_shares = [p for p, _ in inside], [text for _, text in inside]
-    scales.append(_Scale("total", [(n - low) / wide for n in numbers], list(map(str, numbers)), at, (0, 1)))
-    return [*scales, _Scale(f"probability of {x.target}", shares, texts_of_shares, at, (0, 1))], title
+    numbers = _round_numbers(low, int(totals.max()))
+    scales.append(_Scale("total", [(n - low) / wide for n in numbers], list(map(str, numbers)), at))
+    places: list[float] = (((logit(_SHARES) - x.intercept) / x.unit + x.start - low) / wide).tolist()
+    inside = [(place, f"{n:g}") for place, n in zip(places, _SHARES, strict=True) if 0 <= place <= 1]
+    scale = _Scale(f"probability of {x.target}", [p for p, _ in inside], [text for _, text in inside], at)
+    return [*scales, scale], title
 
 
 def _round_numbers(low: int, high: int) -> list[int]:
-    """Return whole numbers at even distances of 1, 2, 5, 10 …, from low to high."""
+    """Return whole numbers at even distances of 1, 2, 5, 10 …, from low to high.
+
+    >>> _round_numbers(3, 20), _round_numbers(0, 100)
+    ([5, 10, 15, 20], [0, 20, 40, 60, 80, 100])
+    """
     wide = max(high - low, 1)
-    step: int = next(s * 10**k for k in range(12) for s in (1, 2, 5) if wide / (s * 10**k) <= _TICKS)
+    step = next(step for k in range(12) for step in (10**k, 2 * 10**k, 5 * 10**k) if wide <= _TICKS * step)
     return list(range(-(-low // step) * step, high + 1, step))
 
 
@@ -283,16 +276,14 @@ def _draw(axes: Axes, i: int, scale: _Scale) -> None:
     """Draw a scale at height i, with labels where they do not touch the ones before."""
     letter = (1.04 + _NAME / (1 - _NAME)) / max(letters_across(axes), 1)
     axes.text(-0.07, i, broken(scale.name, 28), ha="right", va="center")
-    ends_of_line = scale.ends or (min(scale.places, default=0), max(scale.places, default=0))
-    axes.plot(ends_of_line, [i, i], color="black", linewidth=0.8)
-    ends = dict.fromkeys(_LEVELS, -1.0)
+    places = [0.0, 1.0] if scale.is_whole else scale.places
+    axes.plot([min(places, default=0), max(places, default=0)], [i, i], color="black", linewidth=0.8)
+    ends = dict.fromkeys(_HEIGHTS, -1.0)  # of the labels at each height
     for place, label in zip(scale.places, scale.labels, strict=True):
         half = letter * (len(label) + 1) / 2
-        level = next((level for level in _LEVELS if ends[level] <= place - half), None)
         axes.plot([place, place], [i - 0.08, i + 0.08], color="black", linewidth=0.8)
-        if level is not None:
-            ends[level] = place + half
-            axes.text(place, i - 0.12 * np.sign(level) - 0.2 * (level - np.sign(level)), label,
-                      ha="center", va="bottom" if level > 0 else "top")  # fmt: skip
+        for height in [height for height in _HEIGHTS if ends[height] <= place - half][:1]:
+            ends[height] = place + half
+            axes.text(place, i - height, label, ha="center", va="bottom" if height > 0 else "top")
     if scale.mark is not None:
         axes.plot(scale.mark, i, "o", color=BLUE, markeredgecolor="black", markersize=6, zorder=3)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import ArrayOf, Mask
+from ..base.arrays import Array, ArrayOf, Mask, T
 from ..base.messages import shown
 from ..counts.contingency import contingency_tables
 from ..frames.dataset import Dataset, match
@@ -79,9 +79,7 @@ def plot_cpt(
     """
     frame = cpt(x, variable)
     if not values(x)[variable]:
-        raise TypeError(
-            f"variable must have levels; got the number {shown(variable)}. Use plot_effect or cpt."
-        )
+        raise TypeError(f"variable must have levels; got the number {shown(variable)}. Use plot_effect.")
     family = families(x)[variable]
     layout = _lay_out(family, tuple(map(x.written_levels, family)), interval is not None)
     shares = layout.arrange(frame.to_numpy())
@@ -97,10 +95,8 @@ def plot_cpt(
     if interval is not None:
         bounded = cpt(x, variable, interval=interval)
         ends = [layout.arrange(bounded.xs(name, axis=1, level=-1).to_numpy()) for name in ("lower", "upper")]
-        texts = [
-            f"{text}\n{low:.2f} to {high:.2f}"
-            for text, low, high in zip(texts, *map(np.ravel, ends), strict=True)
-        ]
+        pairs: list[list[float]] = np.stack(ends, axis=-1).reshape(-1, 2).tolist()
+        texts = [f"{text}\n{low:.2f} to {high:.2f}" for text, (low, high) in zip(texts, pairs, strict=True)]
     draw_shares(axes, shares, texts, unseen)
     _write_labels(axes, layout)
     across = f"; columns: {family[-1]}" if len(family) > 1 else ""
@@ -121,7 +117,7 @@ class _Layout:
     down: int
     bounded: bool = False
 
-    def arrange(self, table: ArrayOf[Any]) -> ArrayOf[Any]:
+    def arrange(self, table: ArrayOf[T]) -> ArrayOf[T]:
         """Return a table, whose first axis is the variable, as the rows and columns of the picture."""
         shaped = table.reshape([len(labels) for labels in self.levels])
         moved = np.moveaxis(shaped, 0, self.down)
@@ -171,13 +167,14 @@ def _lay_out(family: Family, levels: Levels, bounded: bool = False) -> _Layout:
     return min(layouts, key=lambda layout: max(layout.size))
 
 
-def _unseen(x: Network, layout: _Layout, dataset: Any) -> Mask:
+def _unseen(x: Network, layout: _Layout, dataset: InFull) -> Mask:
     """Return for each cell of the picture whether its configuration of parents is unobserved."""
     data = encode_for(x, dataset, layout.family, "dataset")
     levels = tuple([values(x)[member] for member in layout.family])
     family_data = Dataset(Schema(layout.family, levels), match(data, layout.family, levels), data.index)
-    counts = contingency_tables(family_data, [range(len(layout.family))])[0]
-    return layout.arrange(np.broadcast_to(counts.sum(axis=0) == 0, counts.shape))
+    counts: Array = contingency_tables(family_data, [range(len(layout.family))])[0]
+    absent: Mask = counts.sum(axis=0) == 0
+    return layout.arrange(np.broadcast_to(absent, counts.shape))
 
 
 def _write_labels(axes: Axes, layout: _Layout) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sysconfig
 import tempfile
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
@@ -70,7 +70,7 @@ class Picture(graphviz.Digraph):
         return dict(super()._repr_mimebundle_(*args, **kwargs))
 
 
-def _run(draw: Any, *args: Any, **kwargs: Any) -> Any:
+def _run(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a method of graphviz, which runs graphviz-pure in place of dot if dot is not installed."""
     if _has_dot():
         return draw(*args, **kwargs)
@@ -115,7 +115,7 @@ def plot(
     x: Model,
     *,
     row: InFull | Row | None = None,
-    target: Any = None,
+    target: Hashable | None = None,
     against: Any = None,
     unseen: Unseen = "error",
     interactions: bool = False,
@@ -141,8 +141,7 @@ def plot(
     target, against, unseen, interactions : optional
         As in `explain`. With interactions, nodes have main effects, and arcs the interaction of the pair.
     distributions : bool, default False
-        If True, draw the distribution of each variable as bars, given the observed values of
-        `row`, if given.
+        If True, draw the distribution of each variable as bars, given the observed values of `row`, if given.
     strength : pandas.DataFrame, optional
         A result of `arc_strength`. Strong arcs are wide and dark.
     class_arcs : bool, default True
@@ -185,15 +184,14 @@ def plot(
     compares = not (target is None and against is None)
     if (Flag().check("distributions", distributions) or row is None) and compares:
         raise ValueError("row must be given, and distributions False, with target or against.")
-    explains = row is not None and not distributions
-    drawn = sketch(model, class_arcs, note_colors=not explains)
+    drawn = sketch(model, class_arcs, note_colors=row is None or distributions)
     if strength is not None:
         drawn = _weigh(drawn, check_strength(strength))
     labels: dict[tuple[Hashable, Hashable], Node] = {}
     if distributions:
         nodes, lines = _distributions(model, row, unseen)
         lines = [*lines, *drawn.notes]
-    elif explains:
+    elif row is not None:
         explanation = explain_row(model, row, target, against, unseen, interactions)
         nodes, lines = explained(explanation)
         labels, notes = joint_effects(explanation, drawn.arcs)
@@ -272,8 +270,8 @@ def sketch(x: Model, class_arcs: bool, *, note_colors: bool = True) -> Sketch:
 
 def _weigh(drawn: Sketch, strength: pd.DataFrame) -> Sketch:
     """Return the same arcs with their strengths."""
-    pairs = zip(strength["from"], strength["to"], strength["strength"].tolist(), strict=True)
-    known = {(tail, head): share for tail, head, share in pairs}
+    arcs = list[tuple[Hashable, Hashable]](zip(strength["from"], strength["to"], strict=True))
+    known = dict(zip(arcs, list[float](strength["strength"]), strict=True))
     absent = [f"{tail} -> {head}" for tail, head in drawn.arcs if (tail, head) not in known]
     if absent:
         raise ValueError(f"strength must have the arcs of x; it lacks {listed(absent)}.")
@@ -283,7 +281,7 @@ def _weigh(drawn: Sketch, strength: pd.DataFrame) -> Sketch:
 
 def _note_members(x: Model, arcs: _Arcs, omitted: int) -> list[str]:
     """Return notes on the members of an average, and on the arcs that its picture omits."""
-    notes = [note for note in [x.members_note()] if note]
+    notes = list(filter(None, [x.members_note()]))
     if omitted:
         notes.append(f"{omitted:,} arcs of half of the networks or fewer are omitted")
     if len(set(arcs.values())) > 1:
@@ -323,10 +321,10 @@ def _fill(
     drawn: Sketch,
     labels: Mapping[tuple[Hashable, Hashable], Node],
 ) -> None:
-    """Add nodes and arcs. Nodes are named by numbers, so that 1 and "1" are different nodes."""
-    number, targets = {variable: str(i) for i, variable in enumerate(x.variables)}, x.targets
-    for variable, node in number.items():
-        picture.node(node, **nodes[variable])
+    """Add nodes and arcs. Nodes are named by positions, so that 1 and "1" are different nodes."""
+    name_of, targets = {variable: str(i) for i, variable in enumerate(x.variables)}, x.targets
+    for variable, name in name_of.items():
+        picture.node(name, **nodes[variable])
     for (tail, head), share in drawn.arcs.items():
         style = dict(
             _FEATURE_ARC if tail not in targets else _CLASS_ARC if head not in targets else _CLASSES_ARC
@@ -338,26 +336,26 @@ def _fill(
             style["penwidth"] = f"{float(style['penwidth']) * share:.2f}"
         if (tail, head) in drawn.mutual:
             style["dir"] = "both"
-        picture.edge(number[tail], number[head], **style | labels.get((tail, head), {}))
+        picture.edge(name_of[tail], name_of[head], **style | labels.get((tail, head), {}))
 
 
-def _distributions(x: Model, row: object, unseen: str) -> tuple[dict[Hashable, Node], list[str]]:
+def _distributions(x: Model, row: InFull | Row | None, unseen: str) -> tuple[dict[Hashable, Node], list[str]]:
     """Return the nodes of a picture of distributions, and its caption."""
     labels = values(check_joint(x, "distributions"))
     if x.numeric:
         raise TypeError(f"distributions requires a model of categories; got the numbers {listed(x.numeric)}.")
     check_unseen(unseen)
-    evidence: dict[Hashable, Any] = {}
+    known: dict[Hashable, int] = {}
     if row is not None:
         levels = tuple([labels[v] for v in x.features])
         codes = match(read_one(x, row)[1], x.features, levels, unseen=unseen)
-        feature_codes = zip(x.features, levels, codes[:, 0].tolist(), strict=True)
-        evidence = {v: labels_of[code] for v, labels_of, code in feature_codes if code >= 0}
-    written = {v: x.written_levels(v) for v in x.variables}
-    nodes = {
-        v: observed(v, written[v][labels[v].index(evidence[v])])
-        if v in evidence
-        else distributed(v, written[v], list(query(x, v, evidence).to_numpy()), is_class=v == x.class_var)
-        for v in x.variables
-    }
+        known = {v: code for v, code in zip(x.features, codes.ravel().tolist(), strict=True) if code >= 0}
+    evidence, nodes = {v: labels[v][code] for v, code in known.items()}, dict[Hashable, Node]()
+    for v in x.variables:
+        written = x.written_levels(v)
+        if v in known:
+            nodes[v] = observed(v, written[known[v]])
+        else:
+            shares: list[float] = query(x, v, evidence).to_list()
+            nodes[v] = distributed(v, written, shares, is_class=v == x.class_var)
     return nodes, ["probability of each value" + ("" if row is None else " given the observed ones")]

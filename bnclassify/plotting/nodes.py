@@ -6,13 +6,11 @@ import re
 from collections.abc import Collection, Hashable, Sequence
 from html import escape
 from math import isfinite
-from typing import Any
 
 import graphviz
 
 from ..base.messages import cut
 from ..frames.records import is_missing
-from ..inference.evidence import REST
 from ..inference.explain import Explanation, describe
 from ..model.model import Model
 from .canvas import BLUE, ORANGE, PALE, blend, chance, ink, signed
@@ -74,13 +72,14 @@ def joint_effects(
     explanation: Explanation, arcs: Collection[tuple[Hashable, Hashable]]
 ) -> tuple[dict[tuple[Hashable, Hashable], Node], list[str]]:
     """Return the labels of arcs between interacting features, and notes on other interactions."""
-    labels, notes = dict[tuple[Hashable, Hashable], Node](), []
+    labels, notes = dict[tuple[Hashable, Hashable], Node](), list[str]()
     for scope, weight in explanation.interactions.items():
-        ends = [arc for arc in arcs if scope != REST and set(arc) == set(scope)]
+        features = scope if isinstance(scope, tuple) else ()  # none for the rest of an average
         color = {"fontcolor": BLUE if weight > 0 else ORANGE}
+        ends = [arc for arc in arcs if set(arc) == set(features)]
         labels |= {arc: {"label": written(signed(weight)), **color} for arc in ends}
         if not ends:
-            name = "the rest" if scope == REST else f"interaction of {', '.join(map(str, scope))}"
+            name = f"interaction of {', '.join(map(str, features))}" if features else "the rest"
             notes.append(f"{name}: {signed(weight)}")
     return labels, notes
 
@@ -96,7 +95,7 @@ def _filled(color: str) -> Node:
     return {"style": "rounded,filled", "fillcolor": color, "fontcolor": ink(color)}
 
 
-def observed(variable: Hashable, value: Any) -> Node:
+def observed(variable: Hashable, value: Hashable) -> Node:
     """Draw a variable with an observed value."""
     text = f"{describe(variable, value)}\nobserved"
     return {"label": written(text), "style": "rounded,filled", "fillcolor": PALE}
@@ -118,7 +117,7 @@ def distributed(
     return {"label": f'<{table}<TR><TD COLSPAN="3" {heading}</TD></TR>{rows}</TABLE>>', **style}
 
 
-def _few(labels: Sequence[Hashable], shares: Sequence[float]) -> list[tuple[Any, float]]:
+def _few(labels: Sequence[Hashable], shares: Sequence[float]) -> list[tuple[Hashable, float]]:
     """Return values with their probabilities; if there are many, the least probable are added up."""
     pairs = list(zip(labels, shares, strict=True))
     if len(pairs) <= _MOST_LEVELS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -37,6 +38,7 @@ from .canvas import (
 )
 
 _MOST_FIGURES = 30  # classes
+_LEAST = 1e-300  # that is divided by, where there are no rows
 
 
 @chart
@@ -59,7 +61,7 @@ def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
     steps = search_steps(x)
     if "metric" not in x.trace:
         raise ValueError("x must be found by greedy search, as by fssj, bsej, tan_hc, tan_hcsp or kdb.")
-    scores, metric = steps.attrs["scores"], METRICS[x.trace["metric"]]
+    scores, metric = list[float](steps.attrs["scores"]), METRICS[str(x.trace["metric"])]
     made = steps[["operation", "from", "to"]].itertuples(index=False, name=None)
     axes = horizontal_axes(ax, ["initial structure", *(_name_move(*move) for move in made)])
     axes.plot(scores, range(len(scores)), color=BLUE, marker="o", markersize=4)
@@ -72,11 +74,11 @@ def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def _name_move(operation: str, tail: Any, head: Any) -> str:
+def _name_move(operation: str, tail: Hashable, head: Hashable) -> str:
     """Write a step of a search: an arc, a feature that is added or removed, or groups that are joined."""
     if operation == "arc":
         return f"+ {tail} → {head}"
-    if operation == "join":
+    if isinstance(tail, tuple) and isinstance(head, tuple):
         return f"join {', '.join(map(str, (*tail, *head)))}"
     return f"{operation} {head if tail is None else tail}"
 
@@ -127,14 +129,12 @@ def plot_cv(
     figures, name_of = choose_metric(results, metric, scheme)
     if figures.empty or not all(map(pd.api.types.is_numeric_dtype, figures.dtypes)):
         raise TypeError(must_be("results", "numbers with one row per fold and one column per model", results))
-    means = figures.mean().to_numpy()
+    means: list[float] = figures.mean().to_list()
     axes, places = horizontal_axes(ax, list(map(str, figures.columns)), height=0.5), np.arange(len(means))
     for model, column in enumerate(figures.to_numpy().T):
         (folds,) = axes.plot(column, np.full(len(column), model), "|", color=GREY, markersize=9, alpha=0.8)
-    marks: dict[str, Any] = {
-        "fold": folds,
-        "mean": axes.plot(means, places, "D", color=ORANGE, markersize=4)[0],
-    }
+    marks: dict[str, Any] = {"fold": folds}
+    (marks["mean"],) = axes.plot(means, places, "D", color=ORANGE, markersize=4)
     for model, mean in enumerate(means):
         note(axes, f"{mean:.3f}", (mean, model), (0, 6), ha="center", color=ORANGE)
     level = check_interval(interval)
@@ -183,15 +183,16 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> ax = plot_confusion(confusion(labels, car["class"]))
     """
     table = _check_counts(counts)
-    totals = table.sum(axis=1, keepdims=True)
-    shares = np.divide(table, totals, out=np.zeros(table.shape), where=totals > 0)
+    totals: Array = table.sum(axis=1, keepdims=True)
+    shares = table / np.maximum(totals, _LEAST)
     axes = _draw_cells(counts, shares, ax)
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     axes.set(xlabel="predicted", ylabel="actual")
-    n, correct = table.sum(), np.trace(table) / max(table.sum(), 1e-300)
+    n, right = float(table.sum()), float(np.diagonal(table).sum())
+    correct = right / max(n, _LEAST)
     entitle(axes, ax, f"{n:,.0f} rows, {correct:.1%} correct\n% and shade: share of the actual class")
     return axes
 
@@ -200,10 +201,11 @@ def _draw_cells(counts: pd.DataFrame, shares: Array, ax: Axes | None) -> Axes:
     """Draw shares with the count in each cell, and labels; of many classes, no counts and some labels."""
     n, texts, width, height = len(shares), list[str](), 6.0, 6.0
     places = np.linspace(0, n - 1, 15).astype(int) if n > _MOST_FIGURES else np.arange(n)
-    rows, columns = [[broken(label, wide) for label in counts.index[places]] for wide in (26, 14)]
+    labels: list[Hashable] = counts.index[places].to_list()
+    rows, columns = [[broken(label, wide) for label in labels] for wide in (26, 14)]
     if n <= _MOST_FIGURES:
-        cells = zip(counts.to_numpy().ravel(), shares.ravel(), strict=True)
-        texts = [f"{count:,.0f}\n{share:.0%}" for count, share in cells]
+        cells = np.stack([counts.to_numpy(dtype=float).ravel(), shares.ravel()], axis=1)
+        texts = [f"{count:,.0f}\n{share:.0%}" for count, share in list[list[float]](cells.tolist())]
         cell = max(0.5, estimate_width(columns), estimate_width(texts)) + 0.1
         width = max(3.0, 0.7 + estimate_width(rows) + cell * n)
         height = 0.6 + LINE * count_lines(columns) + max(0.36, LINE * count_lines(rows) + 0.1) * n
@@ -222,7 +224,7 @@ def plot_calibration(
     *,
     bins: int = 10,
     strategy: Literal["width", "quantile"] = "width",
-    target: Any = None,
+    target: Hashable | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the share of rows of a class against its posterior probability: a reliability diagram.
@@ -264,19 +266,19 @@ def plot_calibration(
     calibration = weigh_calibration(posteriors, actual, bins=bins, strategy=strategy, target=target)
     axes = prepare_axes(ax, 3.4, 3.6)
     at, names = calibration.predicted, dict[str, Any]()
-    low, high, sizes = calibration.rows.min(), calibration.rows.max(), 90 * calibration.rows
-    area = f"share in {low:,.0f} to {high:,.0f} rows (area)"
-    names[area] = axes.scatter(at, calibration.actual, s=8 + sizes / high, zorder=3, linewidth=0, color=BLUE)
+    low, high = float(calibration.rows.min()), float(calibration.rows.max())
+    area, sizes = f"share in {low:,.0f} to {high:,.0f} rows (area)", 8 + 90 * calibration.rows / high
+    names[area] = axes.scatter(at, calibration.actual, s=sizes, zorder=3, linewidth=0, color=BLUE)
     ends = calibration.low, calibration.high
     names["95 % interval of the share"] = axes.vlines(at, *ends, linewidth=1, zorder=2, color=BLUE)
     names["95 % of calibrated models"] = axes.vlines(at, *calibration.band, color=PALE, linewidth=7, zorder=0)
     (names["perfect calibration"],) = axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, zorder=1)
     axes.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04))
-    chosen, share = "the most probable class", "in which it is right"
-    if calibration.target is not None:
-        chosen, share = calibration.target, f"of class {calibration.target}"
+    target = calibration.target
+    chosen = "the most probable class" if target is None else target
+    share = "in which it is right" if target is None else f"of class {target}"
     axes.set_ylabel(broken(f"share of rows {share}", 40))
-    error = np.average(np.abs(at - calibration.actual), weights=calibration.rows)
+    error = float(np.average(np.abs(at - calibration.actual), weights=calibration.rows))
     title = f"{calibration.rows.sum():,.0f} rows, calibration error {error:.3f}"
     entitle(axes, ax, title, f"probability given to {chosen}", names)
     return axes
@@ -312,24 +314,20 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     >>> ax = plot_ranks(compare_ranks(accuracy))
     """
     Instance(RankComparison, "a result of compare_ranks").check("comparison", comparison)
-    ranks = comparison.ranks.sort_values(kind="stable")
-    names = [broken(name, 24) for name in ranks.index]
-    groups = _indistinct(ranks.to_numpy(), comparison.critical_difference)
+    ranks, difference = comparison.ranks.sort_values(kind="stable"), comparison.critical_difference
+    names = [broken(name, 24) for name in list[Hashable](ranks.index)]
+    groups = _indistinct(ranks.to_numpy(), difference)
     # Heights are in inches, from the axis downwards: bars, names, critical difference.
     step = 0.1 + LINE * count_lines(names)
     top = 0.2 + 0.12 * len(groups) + step / 2
     bottom = top + step * ((len(ranks) + 1) // 2) + 0.06
     axes = prepare_axes(ax, bottom + 0.9, max(4.6, 2.6 + 2 * estimate_width(names)))
     margin = 0.03 * (len(ranks) - 1)
-    _draw_models(axes, ranks.set_axis(names), top, step, margin)
-    for i, ends in enumerate(groups):
-        low, high = ranks.iloc[list(ends)]
+    _draw_models(axes, list(zip(names, ranks.to_list(), strict=True)), top, step, margin)
+    for i, (low, high) in enumerate(groups):
         bar = [low - margin / 2, high + margin / 2]
         axes.plot(bar, [0.16 + 0.12 * i] * 2, color=ORANGE, linewidth=4, solid_capstyle="round")
-    difference = comparison.critical_difference
-    axes.plot(
-        [1, 1 + difference], [bottom] * 2, color=GREY, linewidth=1.5, marker="|", markersize=7, clip_on=False
-    )
+    axes.plot([1, 1 + difference], [bottom] * 2, "|-", color=GREY, linewidth=1.5, markersize=7, clip_on=False)
     text = f"critical difference {difference:.2f} at {comparison.alpha:g}"
     note(axes, text, (1, bottom), (0, -6), va="top", color=GREY)
     axes.set(xlim=(1 - margin, len(ranks) + margin), ylim=(bottom + 0.22, 0))
@@ -343,10 +341,12 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def _draw_models(axes: Axes, ranks: pd.Series[Any], top: float, step: float, margin: float) -> None:
+def _draw_models(
+    axes: Axes, ranks: Sequence[tuple[str, float]], top: float, step: float, margin: float
+) -> None:
     """Draw a line from each rank to the name of its model, the better half on the left, the best on top."""
     k = len(ranks)
-    for i, (name, rank) in enumerate(ranks.items()):
+    for i, (name, rank) in enumerate(ranks):
         best = i < (k + 1) // 2
         y = top + step * (i if best else k - 1 - i)
         side = 1 - margin if best else k + margin
@@ -355,10 +355,11 @@ def _draw_models(axes: Axes, ranks: pd.Series[Any], top: float, step: float, mar
         note(axes, text, (side, y), (away, 0), va="center", ha="right" if best else "left")
 
 
-def _indistinct(ranks: Array, difference: float) -> list[tuple[int, int]]:
-    """Return the first and last of the largest groups of sorted ranks within less than a difference."""
+def _indistinct(ranks: Array, difference: float) -> list[tuple[float, float]]:
+    """Return the first and last rank of the largest groups of sorted ranks within less than a difference."""
     ends = np.searchsorted(ranks, ranks + difference - TOLERANCE, side="left") - 1
-    return [(i, int(end)) for i, end in enumerate(ends) if end > i and (i == 0 or end > ends[i - 1])]
+    first = [i for i, end in enumerate(ends) if end > i and (i == 0 or end > ends[i - 1])]
+    return [(float(ranks[i]), float(ranks[ends[i]])) for i in first]
 
 
 def _check_counts(counts: pd.DataFrame) -> Array:
