@@ -29,8 +29,8 @@ else:
         Two threads may both compute the value.
         """
 
-        def __init__(self, function: Any) -> None:
-            self.function, self.__doc__ = function, function.__doc__
+        def __init__(self, func: Any) -> None:
+            self.func, self.__doc__ = func, func.__doc__
 
         def __set_name__(self, owner: type, name: str) -> None:
             self.name = name
@@ -38,7 +38,7 @@ else:
         def __get__(self, instance: Any, owner: type | None = None) -> Any:
             if instance is None:
                 return self
-            value = instance.__dict__[self.name] = self.function(instance)
+            value = instance.__dict__[self.name] = self.func(instance)
             return value
 
 

@@ -163,7 +163,7 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
             "prior": _written(log(x.class_prior())),
             "average": x.is_average,
             "missing": x.weighs_missing,
-            "tables": _written(tuple(x.marginal_tables() if x.splits_tables else ())),
+            "tables": _written(tuple(x.marginals if x.splits_tables else ())),
             "outcomes": None if outcomes is None else _written(outcomes),
         },
         "order": order_features(x),

@@ -247,7 +247,7 @@ class _Folds:
         members = self.learn(self.structure(number, depths), train, depths, ridges)
         first = members[0]
         encoded = encode_for(first, test, first.variables)
-        codes = first.code(encoded, unseen="missing")
+        _, codes = first.place(encoded, unseen="missing")
         own = encoded.codes[encoded.positions[first.class_var]]
         weights = np.ones(len(test)) if test.weights is None else test.weights
         scores, offsets = zip(*[x.score_and_offset(codes) for x in members], strict=True)

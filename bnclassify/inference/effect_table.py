@@ -19,7 +19,7 @@ from ..frames.schema import MISSING
 from ..model.arguments import encode_for
 from ..model.derived import BuiltOn
 from ..model.formulas import Formula, Sum, Table
-from ..model.model import Model
+from ..model.model import Model, lacks
 from ..model.recipes import A_NETWORK, Recipe
 from ..network.classifiers import BNC
 from ..numbers.cut_points import interval_labels, written_point
@@ -144,7 +144,9 @@ class EffectTable(BuiltOn):
     def class_prior(self) -> Array:
         return share_out(self.constant, axis=0)
 
-    def marginal_tables(self) -> tuple[Array, ...]:
+    @cached_property
+    def marginals(self) -> tuple[Array, ...]:
+        """The tables, given that other features are missing."""
         return tuple([table if table.ndim == 2 else table[:, -1] for table in self.tables])
 
     @cached_property
@@ -172,7 +174,7 @@ class EffectTable(BuiltOn):
         return Sum((Table(-1, (), self.constant), *terms), marginalizes=False)
 
     def estimate(self, data: Any, prior: Any) -> Any:
-        raise self._lacks("estimate its parameters from data")
+        raise lacks(self, "estimate its parameters from data")
 
     def shown_values(self, name: Hashable) -> list[Any]:
         """Return the values of a feature: intervals, labels, and the last for missing values."""

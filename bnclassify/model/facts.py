@@ -110,7 +110,7 @@ def _preparation(x: Model) -> dict[str, str | None]:
     uncut = () if discretizer is None else discretizer.uncut
     dropped = [name for name in seen if name not in x.variables]
     reasons = {"no cut point": [name for name in dropped if name in uncut]}
-    other = "not selected" if x.search_trace else "no value"
+    other = "not selected" if x.trace else "no value"
     reasons[other] = [name for name in dropped if name not in uncut]
     texts = [f"{_some(map(str, names))} ({reason})" for reason, names in reasons.items() if names]
     return facts | {"dropped": "; ".join(texts) or None}

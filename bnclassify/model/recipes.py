@@ -152,6 +152,11 @@ class Recipe:
         return fitted
 
 
+def renew_parameters(recipe: Recipe | None, step: Step | None) -> Recipe | None:
+    """Return a recipe with another step of parameters, if there is one."""
+    return recipe if recipe is None or step is None else replace(recipe, parameters=step)
+
+
 @dataclass(frozen=True, eq=False)
 class Tally(Immutable):
     """The counts of the tables of a model, and their prior; None if the tables depend on more."""

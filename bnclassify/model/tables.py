@@ -186,12 +186,12 @@ def search_steps(x: Model) -> pd.DataFrame:
     2       add    class  buying   82.0 -13768.1
     """
     learners = "hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb and lca"
-    if classes := check_model(x).search_trace.get("classes"):
+    if classes := check_model(x).trace.get("classes"):
         return pd.DataFrame(list(classes), columns=["k", "loglik", "nparams", "bic"])
     steps = _result(check_model(x), "steps", f"its structure was not found by a search, as by {learners}")
     columns = ["operation", "from", "to", "gain", "score", "run"][: len(steps[0]) if steps else 5]
     table = pd.DataFrame(list(steps), columns=columns).astype({"gain": float, "score": float})
-    table.attrs |= {"scores": tuple(x.search_trace["scores"])} if "scores" in x.search_trace else {}
+    table.attrs |= {"scores": tuple(x.trace["scores"])} if "scores" in x.trace else {}
     return table
 
 
@@ -382,7 +382,7 @@ def loo_summary(x: Model) -> pd.Series[Any]:
 
 def _result(x: Model, name: str, advice: str) -> Any:
     """Return a result of learning by its name, or raise."""
-    traces = {**x.search_trace, **x.learned}
+    traces = {**x.trace, **x.learned}
     if name not in traces:
         raise ValueError(f"x: {advice}")
     return traces[name]

@@ -12,7 +12,7 @@ from scipy.special import xlogy
 
 from ..base.arrays import Array, Codes, Mask, blocks, by_shape, code_type, log
 from ..base.graphs import layers
-from ..base.immutable import EMPTY, PROBABILITY, bounded, cached_property, record
+from ..base.immutable import PROBABILITY, bounded, cached_property, record
 from ..base.messages import shown
 from ..counts.contingency import count_families, flat_index
 from ..frames.dataset import Countable, Dataset
@@ -49,7 +49,6 @@ class Graph(Model):
     levels: Levels | None
     cpts: tuple[Array, ...] | None
     learned: Mapping[str, Any]
-    trace: Mapping[str, Any] = EMPTY
 
     def __post_init__(self) -> None:
         self._check_graph()
@@ -93,6 +92,12 @@ class Graph(Model):
     def cards(self) -> tuple[int, ...]:
         """The numbers of levels of the variables."""
         return tuple([len(labels) for labels in self.levels or ()])
+
+    @cached_property
+    def is_augmented(self) -> bool:
+        """Whether there is one class, which is a parent of every feature and has no parents."""
+        *features, class_family = self.families
+        return self.one_class and len(class_family) == 1 and all(f[-1] == class_family[0] for f in features)
 
     @property
     def depth(self) -> int:
@@ -162,12 +167,6 @@ class Network(Graph):
         return tuple([family[0] for family in self.families[:-1]])
 
     @cached_property
-    def is_augmented(self) -> bool:
-        """Whether the class is a parent of every feature and has no parents."""
-        *features, class_family = self.families
-        return len(class_family) == 1 and all(family[-1] == self.class_var for family in features)
-
-    @cached_property
     def terms(self) -> tuple[Any, ...]:
         """The terms of the log joint: one per feature in order, then one of the class."""
         class_number, names, terms = len(self.features), self.variables, list[Any]()
@@ -191,7 +190,7 @@ class Network(Graph):
     def place(self, data: Dataset, unseen: str | None = None) -> tuple[Self, Codes]:
         coded = data.with_values(self.densities)
         placed = self.with_values({name: coded.levels[coded.positions[name]] for name in self.densities})
-        return placed, placed.code(coded, unseen)
+        return placed, Model.place(placed, coded, unseen)[1]
 
     def with_values(self, values: Mapping[Hashable, tuple[Hashable, ...]]) -> Self:
         if not values:
@@ -216,9 +215,11 @@ class Network(Graph):
     def log_joint(self, codes: Codes) -> Array:
         return joint_in_blocks([self.terms], codes)
 
-    def marginal_tables(self) -> tuple[Array, ...]:
+    @cached_property
+    def marginals(self) -> tuple[Array, ...]:
+        """The tables of the features alone, by one pass over the network."""
         if self.densities or self.no_joint:
-            return super().marginal_tables()
+            return super().marginals
         n, classes = len(self.features), self.cards[-1]
         tables = [np.zeros((card + 1, classes)) for card in self.cards[:-1]]  # 0 if missing
         nothing = np.full((n, 1), -1, dtype=np.intp)

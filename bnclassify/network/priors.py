@@ -197,10 +197,11 @@ PLAIN = Plain()
 
 def check_augmented(x: Model, argument: str) -> BNC:
     """Return a network in which the class is a parent of every feature and has no parents, or raise."""
-    if x.graph is not x or x.no_joint:
-        kind = "a dependency network" if x.graph is x else x.called
+    graph = x.graph
+    if graph is not x or x.no_joint:
+        kind = "a dependency network" if graph is x else x.called
         raise TypeError(f"{argument} is defined for a single Bayesian network (BNC); got {kind}.")
-    if not x.is_augmented:
+    if not graph.is_augmented:
         raise ValueError(
             f"{argument} is defined for an augmented naive Bayes, in which the class {shown(x.class_var)} "
             "is a parent of every feature and has no parents. Learn the structure with nb or tan_cl, for "

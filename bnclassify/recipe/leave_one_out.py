@@ -15,7 +15,7 @@ import pandas as pd
 
 from ..base.arrays import TOLERANCE, Array, Codes, Positions, one_thread
 from ..base.checks import Flag, OneOf
-from ..base.immutable import POWER, bounded, record
+from ..base.immutable import POWER, bounded, cached_property, record
 from ..frames.dataset import Dataset
 from ..model.derived import Derived, forwarding
 from ..model.formulas import Formula, Raised
@@ -120,8 +120,10 @@ class Powered(Derived):
     def term_scopes(self) -> list[tuple[int, ...]] | None:
         return self.base.term_scopes()
 
-    def marginal_tables(self) -> tuple[Array, ...]:
-        return tuple([self.power * table for table in self.base.marginal_tables()])
+    @cached_property
+    def marginals(self) -> tuple[Array, ...]:
+        """The log tables of features alone, raised to the power."""
+        return tuple([self.power * table for table in self.base.marginals])
 
 
 @record

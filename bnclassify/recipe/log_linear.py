@@ -216,8 +216,9 @@ class LogLinear(BuiltOn):
         """Yield the features on which each of the additional terms depends, in their order."""
         return iter(())
 
-    def marginal_tables(self) -> tuple[Array, ...]:
-        """Return the log tables without feature parents, raised to the powers of those with parents."""
+    @cached_property
+    def marginals(self) -> tuple[Array, ...]:
+        """The log tables without feature parents, raised to the powers of those with parents."""
         shape = len(self.known_levels[-1])
         tables = [np.zeros((len(labels) + 1, shape)) for labels in self.known_levels[:-1]]
         for family, position, term in make_terms(self):

@@ -211,8 +211,10 @@ class Refined(LogLinear):
             places += [(i,) for i in range(len(terms.slopes))]
             yield from (tuple(sorted(self.numbers[i] for i in scope)) for scope in places)
 
-    def marginal_tables(self) -> tuple[Array, ...]:
-        tables: tuple[Array, ...] = self.base.marginal_tables()
+    @property
+    def marginals(self) -> tuple[Array, ...]:
+        """The log tables of the base."""
+        tables: tuple[Array, ...] = self.base.marginals
         return tables
 
     def _described(self) -> tuple[tuple[Any, ...], bool, tuple[Scale, ...]]:

@@ -15,8 +15,8 @@ from ..base.messages import listed
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Levels
 from ..frames.training import prepare
-from ..model.model import Model
-from ..model.recipes import Recipe, Rows, Step
+from ..model.model import Fit
+from ..model.recipes import Recipe, Rows, Step, renew_parameters
 from ..network.elimination import first_of_many
 from .multidimensional import MOST_COMBINATIONS, Chain, MultiModel
 
@@ -114,16 +114,10 @@ class ChainEnsemble(MultiModel):
     def log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
         return _log_mean([member.log_posterior_at(codes, labels) for member in self.members])
 
-    def fit_by(
-        self, dataset: InFull | InParts, step: Step, fit: Callable[[Model, Any], Model]
-    ) -> ChainEnsemble:
-        recipe = self.recipe and replace(self.recipe, parameters=step)
-        data = self._rows(dataset)
-        return replace(self, members=tuple([m.fit_by(data, step, fit) for m in self.members]), recipe=recipe)
-
-    def update_by(self, dataset: InFull | InParts, update: Callable[[Model, Any], Model]) -> ChainEnsemble:
-        data = self._rows(dataset)
-        return replace(self, members=tuple([member.update_by(data, update) for member in self.members]))
+    def learn_by(self, function: Fit, dataset: InFull | InParts, step: Step | None = None) -> ChainEnsemble:
+        data, recipe = self._rows(dataset), renew_parameters(self.recipe, step)
+        members = tuple([member.learn_by(function, data, step) for member in self.members])
+        return replace(self, members=members, recipe=recipe)
 
     def each(self, function: Callable[..., Any], *others: Any) -> ChainEnsemble:
         parts = zip(self.members, *[other.members for other in others], strict=True)

@@ -20,8 +20,8 @@ from ..frames.schema import Columns, Levels
 from ..frames.training import prepare
 from ..metrics.outcomes import Labelling
 from ..model.derived import forwarding
-from ..model.model import Model
-from ..model.recipes import Recipe, Rows, Step
+from ..model.model import Fit, Model
+from ..model.recipes import Recipe, Rows, Step, renew_parameters
 from ..network.elimination import first_of_many, score_all
 
 MOST_COMBINATIONS = 2**16
@@ -281,12 +281,9 @@ class Chain(MultiModel):
         given = zip(_follow(self, codes, labels)[0], labels.astype(np.intp), strict=True)
         return np.asarray(sum(np.take_along_axis(logs, own[:, None], axis=1)[:, 0] for logs, own in given))
 
-    def fit_by(self, dataset: InFull | InParts, step: Step, fit: Callable[[Model, Any], Model]) -> Chain:
-        recipe = self.recipe and replace(self.recipe, parameters=step)
-        return replace(self, members=tuple(map(fit, self.members, self._rows(dataset))), recipe=recipe)
-
-    def update_by(self, dataset: InFull | InParts, update: Callable[[Model, Any], Model]) -> Chain:
-        return replace(self, members=tuple(map(update, self.members, self._rows(dataset))))
+    def learn_by(self, function: Fit, dataset: InFull | InParts, step: Step | None = None) -> Chain:
+        members = tuple(map(function, self.members, self._rows(dataset)))
+        return replace(self, members=members, recipe=renew_parameters(self.recipe, step))
 
     def each(self, function: Callable[..., Any], *others: Any) -> Chain:
         parts = zip(self.members, *[other.members for other in others], strict=True)
