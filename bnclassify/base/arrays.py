@@ -52,6 +52,7 @@ class RowsWithNumbers:
 # are adjacent in memory, and the order in which they add up depends on the other axes.
 
 _FEW_CELLS = 2**16  # of an array that stays in the cache
+_SHORT = 16  # longest axis for which NumPy's own reductions are slower
 
 TOLERANCE = 1e-9
 """Two scores, log probabilities or weights that differ by no more than this are tied."""
@@ -151,6 +152,8 @@ def xlogx(x: ArrayOf[Any]) -> Array:
 
 def first_best(scores: Array) -> Positions:
     """Position of the first score along the last axis that ties with the largest."""
+    if scores.shape[-1] > _SHORT:
+        return np.asarray((scores >= scores.max(axis=-1, keepdims=True) - TOLERANCE).argmax(axis=-1))
     parts = np.moveaxis(scores, -1, 0)
     threshold: Array = reduce(np.maximum, parts) - TOLERANCE
     first = np.full(threshold.shape, len(parts) - 1, dtype=np.intp)

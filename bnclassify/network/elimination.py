@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base.arrays import (
-    TOLERANCE,
     Array,
     Codes,
     Mask,
     Positions,
     blocks,
+    first_best,
     log_normalize,
     log_sum_exp,
     share_out,
@@ -371,20 +371,15 @@ def try_all(log_joint: LogJoint, cards: Sequence[int], codes: Codes) -> Codes:
             last = codes[-1, block]
             logs = score_all(log_joint, codes[:-1, block], features, shape)
             given = (last[:, None] == np.arange(cards[-1])) | (last[:, None] < 0)
-            best = first_of_many(np.where(given[:, None], logs, -np.inf).reshape(len(block), -1))
+            best = first_best(np.where(given[:, None], logs, -np.inf).reshape(len(block), -1))
             result[np.ix_(np.array([*features, -1]), block)] = np.unravel_index(best, (*shape, cards[-1]))
     return result
-
-
-def first_of_many(logs: Array) -> Positions:
-    """Return the first of many columns that ties with the maximum, (rows,)."""
-    return np.asarray((logs >= logs.max(axis=1, keepdims=True) - TOLERANCE).argmax(axis=1))
 
 
 def complete(terms: Sequence[Factor], codes: Codes, rng: np.random.Generator | None = None) -> Codes:
     """Return codes with the most probable values of a single network, or values drawn from the posterior."""
     over: Callable[..., Array] = np.max if rng is None else log_sum_exp
-    choose = first_of_many if rng is None else partial(draw_columns, rng=rng)
+    choose = first_best if rng is None else partial(draw_columns, rng=rng)
     terms, coded = tabulate_numbers(terms, codes[:-1])
     result = np.vstack([coded, codes[-1:]])
     unknown = np.nonzero(codes[-1] < 0)[0]

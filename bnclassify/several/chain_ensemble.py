@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, blocks, log_normalize, log_sum_exp
+from ..base.arrays import Array, Codes, blocks, first_best, log_normalize, log_sum_exp
 from ..base.immutable import record
 from ..base.messages import listed
 from ..frames.opening import InFull, InParts
@@ -17,7 +17,6 @@ from ..frames.schema import Levels
 from ..frames.training import prepare
 from ..model.model import Fit
 from ..model.recipes import Recipe, Rows, Step, renew_parameters
-from ..network.elimination import first_of_many
 from .multidimensional import MOST_COMBINATIONS, Chain, MultiModel
 
 _BLOCK_CELLS = 2**20
@@ -103,12 +102,12 @@ class ChainEnsemble(MultiModel):
     def most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
         if greedy or prod(self.class_cards) > MOST_COMBINATIONS:
             tried = [member.most_probable(codes, greedy=True) for member in self.members]
-            best = first_of_many(np.stack([self.log_posterior_at(codes, own) for own in tried], axis=1))
+            best = first_best(np.stack([self.log_posterior_at(codes, own) for own in tried], axis=1))
             return np.stack(tried)[best, :, np.arange(codes.shape[1])].T
         labels = np.empty((len(self.class_vars), codes.shape[1]), dtype=np.intp)
         for rows in blocks(codes.shape[1], _BLOCK_CELLS, prod(self.class_cards)):
             joint = _log_mean([member.joint(codes[:, rows]) for member in self.members])
-            labels[:, rows] = np.unravel_index(first_of_many(joint), self.class_cards)
+            labels[:, rows] = np.unravel_index(first_best(joint), self.class_cards)
         return labels
 
     def log_posterior_at(self, codes: Codes, labels: Codes) -> Array:

@@ -28,7 +28,6 @@ from ..network.elimination import (
     beliefs,
     check_plan,
     collect,
-    first_of_many,
     hidden_parts,
     joint_in_blocks,
     multiply,
@@ -126,7 +125,7 @@ def _best_of_all(members: Sequence[Sequence[Factor]], codes: Codes, cards: Seque
     hidden, best = range(len(codes), len(variables)), np.empty(codes.shape[1], dtype=np.intp)
     for block in blocks(len(best), MOST_COMBINATIONS, n):
         logs = score_all(lambda tried: joint_in_blocks(members, tried), variables[:, block], hidden, cards)
-        best[block] = first_of_many(logs[..., 0])
+        best[block] = first_best(logs[..., 0])
     return np.array(np.unravel_index(best, cards))
 
 

@@ -22,7 +22,7 @@ from ..metrics.outcomes import Labelling
 from ..model.derived import forwarding
 from ..model.model import Fit, Model
 from ..model.recipes import Recipe, Rows, Step, renew_parameters
-from ..network.elimination import first_of_many, score_all
+from ..network.elimination import score_all
 
 MOST_COMBINATIONS = 2**16
 """Largest number of combinations of labels that are enumerated."""
@@ -268,7 +268,7 @@ class Chain(MultiModel):
             return _follow(self, codes)[1]
         labels = np.empty((len(self.class_vars), codes.shape[1]), dtype=np.intp)
         for rows, joint in _try_all(self, codes):
-            best = first_of_many(joint.reshape(len(joint), -1))
+            best = first_best(joint.reshape(len(joint), -1))
             labels[:, rows] = np.unravel_index(best, self.class_cards)
         return labels
 
