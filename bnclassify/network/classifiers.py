@@ -23,7 +23,7 @@ from ..model.recipes import Recipe, Tally
 from .densities import Density
 from .elimination import BLOCK_ROWS, beliefs, complete, draw_columns, joint_in_blocks
 from .em import maximize
-from .factors import Batch, Factor, NumberTerm
+from .factors import Batch, DensityTerm, Factor, Term
 from .families import (
     Family,
     Scope,
@@ -34,7 +34,7 @@ from .families import (
     number_families,
     warn_of_wide_tables,
 )
-from .gibbs import BURN_IN, GibbsSampler, product_joint
+from .gibbs import BURN_IN, GibbsSampler
 from .priors import is_nested, tabulate
 
 _DEVIATIONS, _POINTS = 2.5, 201  # standard deviations beyond the means of a curve, and its number of points
@@ -167,14 +167,14 @@ class Network(Graph):
         return tuple([family[0] for family in self.families[:-1]])
 
     @cached_property
-    def terms(self) -> tuple[Any, ...]:
+    def terms(self) -> tuple[Term, ...]:
         """The terms of the log joint: one per feature in order, then one of the class."""
-        class_number, names, terms = len(self.features), self.variables, list[Any]()
+        class_number, names, terms = len(self.features), self.variables, list[Term]()
         for scope, logs in zip(self.scopes, by_shape(self.cpts or (), log), strict=True):
             name = names[scope[0]]
             if name in self.densities:
                 values = np.array(self.known_levels[scope[0]], dtype=np.float64)
-                terms.append(NumberTerm(scope[:-1], self.densities[name], values))
+                terms.append(DensityTerm(scope[:-1], self.densities[name], values))
             elif class_number in scope:
                 at = scope.index(class_number)
                 others = scope[:at] + scope[at + 1 :]
@@ -182,6 +182,11 @@ class Network(Graph):
             else:
                 terms.append(Factor(scope, logs[..., None, None]))
         return tuple(terms)
+
+    @property
+    def factors(self) -> tuple[Factor, ...]:
+        """The terms that are tables: all, unless some features are numbers."""
+        return tuple([term for term in self.terms if isinstance(term, Factor)])
 
     def warn_of_size(self, rows: int) -> None:
         if "concentrations" not in self.learned and self.n_parameters > rows:  # back-off smooths wide tables
@@ -222,8 +227,7 @@ class Network(Graph):
             return super().marginals
         n, classes = len(self.features), self.cards[-1]
         tables = [np.zeros((card + 1, classes)) for card in self.cards[:-1]]  # 0 if missing
-        nothing = np.full((n, 1), -1, dtype=np.intp)
-        for v, _, free, shares in beliefs(self.terms, nothing):
+        for v, _, free, shares in beliefs(self.factors, np.full((n, 1), -1)):
             if v < n:
                 others = tuple([1 + axis for axis, u in enumerate(free) if u != v])
                 tables[v][:-1] = log(shares.sum(axis=others)[0])
@@ -259,7 +263,7 @@ class Network(Graph):
         """Return running sums of the terms at complete rows: the class, then the features in order."""
         *of_features, of_class = self.terms
         rows = Batch(codes, complete=True)
-        logs = np.zeros((len(order) + 1, len(rows), of_class.table.shape[-1]))
+        logs = np.zeros((len(order) + 1, len(rows), of_class.n_classes))
         for step, term in enumerate([of_class, *[of_features[i] for i in order]]):
             term.add_to(logs[step], rows)
         return logs.cumsum(axis=0)
@@ -435,10 +439,7 @@ class DN(Network):
             )
 
     def log_joint(self, codes: Codes) -> Array:
-        result = np.empty((codes.shape[1], self.cards[-1]))
-        for block in blocks(len(result), BLOCK_ROWS):
-            result[block] = product_joint(self.terms, codes[:, block])
-        return result
+        return joint_in_blocks([self.terms], codes, cyclic=True)
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
         return self.complete(np.full((len(self.scopes), n), -1, dtype=code_type(max(self.cards))), rng)
@@ -453,7 +454,7 @@ class DN(Network):
 
     @cached_property
     def _sampler(self) -> GibbsSampler:
-        return GibbsSampler.of(self.terms[:-1])
+        return GibbsSampler.of(self.factors[:-1])
 
     def sampling(self, burn_in: int) -> Any:
         return partial(self.complete, burn_in=burn_in)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -30,12 +30,16 @@ from ..base.arrays import (
 from ..base.graphs import layers
 from ..counts.contingency import MAX_CELLS
 from . import forests
-from .factors import Batch, Belief, Factor, sum_terms, tabulate_numbers
+from .factors import Batch, Belief, Factor, Term, sum_terms, tabulate_numbers
 
 BLOCK_ROWS = 2**13  # a block stays in the cache
 _BLOCK_CELLS = 2**22
 _CLASS = -1  # the number of the class in a plan, which stays an axis of tables
 _LARGE_CELLS = 2**14  # of a table, from which another order is tried
+
+
+Over: TypeAlias = Callable[..., Array]
+"""How a variable is eliminated from logs, along ``axis``: by the log of the sum, or the maximum."""
 
 
 class LogTable(NamedTuple):
@@ -57,44 +61,60 @@ class Part(NamedTuple):
     tables: list[LogTable]
 
 
-def network_joint(terms: Sequence[Factor], codes: Codes, context: Codes | None = None) -> Array:
-    """Return the log joint of one network, (rows, classes), from a term per feature, and of the class."""
+def network_joint(
+    terms: Sequence[Term], codes: Codes, context: Codes | None = None, *, cyclic: bool = False
+) -> Array:
+    """Return the log joint of one network, (rows, classes), from a term per feature, and of the class.
+
+    If arcs can form cycles, it is the log of the product of terms, summed over all missing features.
+    """
     rows = Batch(codes, context)
     total = sum_terms(terms, rows)
     if not rows.complete:
-        add_missing(total, terms, codes, np.zeros(len(rows), dtype=np.intp) if context is None else context)
+        context = np.zeros(len(rows), dtype=np.intp) if context is None else context
+        add_missing(total, terms, codes, context, cyclic=cyclic)
     return total
 
 
-def joint_in_blocks(networks: Sequence[Sequence[Factor]], codes: Codes) -> Array:
+def joint_in_blocks(networks: Sequence[Sequence[Term]], codes: Codes, *, cyclic: bool = False) -> Array:
     """Return the log of the mean joint of networks, (rows, classes), a block of rows at a time."""
-    result = np.empty((codes.shape[1], networks[0][-1].table.shape[-1]))
+    result = np.empty((codes.shape[1], networks[0][-1].n_classes))
     for block in blocks(len(result), BLOCK_ROWS):
-        joints = [network_joint(terms, codes[:, block]) for terms in networks]
+        joints = [network_joint(terms, codes[:, block], cyclic=cyclic) for terms in networks]
         result[block] = (
             joints[0] if len(joints) == 1 else log_sum_exp(np.stack(joints), axis=0) - np.log(len(joints))
         )
     return result
 
 
-def add_missing(total: Array, terms: Sequence[Factor], codes: Codes, context: Codes) -> None:
+def add_missing(
+    total: Array, terms: Sequence[Term], codes: Codes, context: Codes, *, cyclic: bool = False
+) -> None:
     """Add the terms of families with missing features, marginalized over, to the log joint of the rows.
 
     ``total`` is (rows, classes) with the terms of observed families, ``codes`` are (features, rows) with
     -1 where missing, and ``context`` is (rows,). The term of the class is the last one.
     """
-    terms, codes = tabulate_numbers(terms, codes)
-    if forests.is_forest(terms):
-        for _ in forests.ascend(total, terms, codes, context):
+    factors, codes = tabulate_numbers(terms, codes)
+    if forests.is_forest(factors) and not cyclic:
+        for _ in forests.ascend(total, factors, codes, context):
             pass
     else:
-        add_parts(total, terms, codes, context)
+        add_parts(total, factors, codes, context, everywhere=cyclic)
 
 
-def add_parts(total: Array, factors: Sequence[Factor], codes: Codes, context: Codes) -> None:
-    """Add terms as `add_missing`, for any graph."""
-    for part in hidden_parts(factors, codes, context):
-        _, remaining = collect(part.order, part.tables)
+def add_parts(
+    total: Array,
+    factors: Sequence[Factor],
+    codes: Codes,
+    context: Codes | None = None,
+    *,
+    everywhere: bool = False,
+    over: Over = log_sum_exp,
+) -> None:
+    """Add terms as `add_missing`, for any graph; ``everywhere``, also those that sum to 1 without cycles."""
+    for part in hidden_parts(factors, codes, context, everywhere=everywhere):
+        _, remaining = collect(part.order, part.tables, over)
         total[part.rows] += multiply(remaining).logs
 
 
@@ -266,7 +286,7 @@ def eliminate(
 
 
 def collect(
-    order: Iterable[int], tables: Iterable[LogTable], over: Callable[..., Array] = log_sum_exp
+    order: Iterable[int], tables: Iterable[LogTable], over: Over = log_sum_exp
 ) -> tuple[list[LogTable], list[LogTable]]:
     """Eliminate variables by a sum or maximum; return the product of each, and the remaining tables."""
     joined: list[LogTable] = []
@@ -376,20 +396,19 @@ def try_all(log_joint: LogJoint, cards: Sequence[int], codes: Codes) -> Codes:
     return result
 
 
-def complete(terms: Sequence[Factor], codes: Codes, rng: np.random.Generator | None = None) -> Codes:
+def complete(terms: Sequence[Term], codes: Codes, rng: np.random.Generator | None = None) -> Codes:
     """Return codes with the most probable values of a single network, or values drawn from the posterior."""
-    over: Callable[..., Array] = np.max if rng is None else log_sum_exp
+    over: Over = np.max if rng is None else log_sum_exp
     choose = first_best if rng is None else partial(draw_columns, rng=rng)
-    terms, coded = tabulate_numbers(terms, codes[:-1])
+    factors, coded = tabulate_numbers(terms, codes[:-1])
     result = np.vstack([coded, codes[-1:]])
     unknown = np.nonzero(codes[-1] < 0)[0]
     if len(unknown):
         features = coded[:, unknown]
-        by_class = sum_terms(terms, Batch(features, complete=False))
-        for part in hidden_parts(terms, features, everywhere=True):
-            by_class[part.rows] += multiply(collect(part.order, part.tables, over)[1]).logs
+        by_class = sum_terms(factors, Batch(features, complete=False))
+        add_parts(by_class, factors, features, everywhere=True, over=over)
         result[-1, unknown] = choose(by_class)
-    for part in hidden_parts(terms, coded, everywhere=True):
+    for part in hidden_parts(factors, coded, everywhere=True):
         joined, _ = collect(part.order, part.tables, over)
         rows, levels = np.arange(len(part.rows)), slice(None)
         for u, (scope, logs) in zip(reversed(part.order), reversed(joined), strict=True):
