@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Mask, Positions, by_shape, normalize
+from ..base.arrays import Array, ArrayOf, Positions, by_shape, normalize
 from ..base.immutable import COUNT, Immutable, bounded, record
 from ..base.messages import shown
 from ..model.model import Model, renewed
@@ -22,6 +22,9 @@ LEAST_AMOUNT, MOST_AMOUNT = 1e-100, 1e100
 
 MOST_ESS = 1e12
 """Largest equivalent sample size, beyond which posterior tables differ from the prior in few digits."""
+
+
+Amount = TypeVar("Amount", float, Array)
 
 
 class Prior(Protocol):
@@ -42,8 +45,8 @@ class PseudoCounts(Immutable):
 
     nested = False
 
-    def per_cell(self, levels: Any, configurations: Any) -> Any:
-        """Return a for a variable, given the numbers of its levels and of its parents' configurations."""
+    def per_cell(self, levels: Amount, configurations: float) -> Amount:
+        """Return a, given numbers of levels (of one or several variables) and of parents' configurations."""
         raise TypeError(f"{type(self).__name__} does not define pseudo-counts")
 
     @property
@@ -54,35 +57,29 @@ class PseudoCounts(Immutable):
     def __call__(self, counts: Array, axis: int = 0) -> Array:
         """Return the posterior mean of the table; see `Prior`."""
         levels, *parent_cards = counts.shape[axis:]
-        return normalize(counts + self.per_cell(levels, prod(parent_cards)), axis)
-
-    def drawn(self, rng: np.random.Generator) -> Drawn:
-        """Return a prior that draws tables from their Dirichlet posteriors."""
-        return Drawn(self, rng)
-
-    def shares(self, counts: Array, totals: Array, levels: int, configurations: int) -> Array:
-        """Return (counts + a) / (totals + r a) for some cells of a table; 1 / r if both are 0."""
-        pseudo: float = self.per_cell(levels, configurations)
-        mass, total = counts + pseudo, totals + levels * pseudo
-        return np.asarray(np.divide(mass, total, out=np.full(mass.shape, 1 / levels), where=total > 0))
+        return self.shares(counts, counts.sum(axis=axis, keepdims=True), levels, prod(parent_cards))
 
     def side_by_side(
         self, counts: ArrayOf[Any], variable: Positions, cards: Positions, configurations: int = 1
     ) -> Array:
-        """Return the tables of variables whose levels, with ascending numbers, are along the last axis."""
-        ends = np.flatnonzero(variable[1:] != variable[:-1]) + 1
-        starts = np.concatenate([[0], ends])
-        lengths: Positions = np.concatenate([ends, [len(variable)]]) - starts
-        levels: Positions = cards[variable[starts]]
-        pseudo: Array = np.zeros(levels.shape) + self.per_cell(levels, configurations)
-        mass: Array = counts + np.repeat(pseudo, lengths)
-        total: Array = np.add.reduceat(counts, starts, axis=-1, dtype=np.float64) + levels * pseudo
-        if not total.all():  # a table without counts is uniform
-            empty: Mask = total == 0
-            mass += np.repeat(empty, lengths, axis=-1)
-            total += empty * levels
-        mass /= np.repeat(total, lengths, axis=-1)
-        return mass
+        """Return the tables of variables whose levels, with ascending positions, are along the last axis."""
+        starts = np.flatnonzero(np.diff(variable, prepend=-1))
+        totals = np.add.reduceat(counts, starts, axis=-1, dtype=np.float64)
+        totals = np.repeat(totals, np.diff(starts, append=len(variable)), axis=-1)
+        return self.shares(counts, totals, cards[variable].astype(np.float64), configurations)
+
+    def shares(
+        self, counts: ArrayOf[Any], totals: ArrayOf[Any], levels: Amount, configurations: float
+    ) -> Array:
+        """Return (N + a) / (N· + r a) in cells of tables of variables with r levels; 1 / r if both are 0."""
+        a = self.per_cell(levels, configurations)
+        total = totals + levels * a
+        empty = total == 0
+        return np.where(empty, 1 / levels, counts + a) / np.where(empty, 1.0, total)
+
+    def drawn(self, rng: np.random.Generator) -> Drawn:
+        """Return a prior that draws tables from their Dirichlet posteriors."""
+        return Drawn(self, rng)
 
 
 @record
@@ -94,9 +91,9 @@ class Dirichlet(PseudoCounts):
 
     smooth: float
 
-    def per_cell(self, levels: Any, configurations: Any) -> Any:
+    def per_cell(self, levels: Amount, configurations: float) -> Amount:
         """Return ``smooth``."""
-        return self.smooth
+        return self.smooth + 0 * levels
 
 
 @record
@@ -108,7 +105,7 @@ class EquivalentSize(PseudoCounts):
 
     ess: float
 
-    def per_cell(self, levels: Any, configurations: Any) -> Any:
+    def per_cell(self, levels: Amount, configurations: float) -> Amount:
         """Return ess / (r q), with q configurations of all parents, including the class."""
         return self.ess / (levels * configurations)
 
@@ -122,7 +119,7 @@ class MEstimate(PseudoCounts):
 
     m: float
 
-    def per_cell(self, levels: Any, configurations: Any) -> Any:
+    def per_cell(self, levels: Amount, configurations: float) -> Amount:
         """Return m / r."""
         return self.m / levels
 
@@ -145,13 +142,18 @@ class Drawn(PseudoCounts):
     ) -> Array:
         """Draw the tables of several variables whose levels all occur."""
         starts = np.flatnonzero(np.diff(variable, prepend=-1))
-        logs = self._log_masses(counts + self.prior.per_cell(cards[variable], configurations))
+        logs = self._log_masses(
+            counts + self.prior.per_cell(cards[variable].astype(np.float64), configurations)
+        )
         masses: Array = np.exp(logs - np.repeat(np.maximum.reduceat(logs, starts, axis=-1), cards, axis=-1))
         masses /= np.repeat(np.add.reduceat(masses, starts, axis=-1), cards, axis=-1)
         return masses
 
     def _log_masses(self, shape: Array) -> Array:
-        """Return the logs of gamma variables, which do not underflow if the shape is small."""
+        """Return the logs of gamma variables, which do not underflow if the shape is small.
+
+        If N is gamma(shape + 1) and E is exponential, ln N - E / shape is the log of a gamma(shape) variable.
+        """
         return np.log(self.rng.standard_gamma(shape + 1)) - self.rng.standard_exponential(shape.shape) / shape
 
 
