@@ -18,7 +18,7 @@ from ..frames.schema import Known
 from ..learners.fixed import fixed_again, fixed_network
 from ..model.arguments import check_tables
 from ..model.model import Model, renewed
-from ..model.questions import variable_number
+from ..model.questions import position_of
 from ..model.recipes import A_NETWORK, Step
 from ..network.classifiers import BNC, Graph
 from ..network.families import Family
@@ -69,7 +69,7 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     if network is not x:
         expected = "a single network, whose tables are used unchanged"
         raise TypeError(must_be("x", expected, x, f"Fit one: {A_NETWORK}."))
-    family = network.families[variable_number(network, variable)]
+    family = network.families[position_of(network, variable)]
     if variable in network.densities:
         raise TypeError(must_be("variable", "a variable with a table", variable, "Numbers have densities."))
     replaced = _replaced(network, variable, _read_table(frame, family, network.levels_by_name))
@@ -101,7 +101,7 @@ def table_again(
 ) -> Any:
     """Estimate the parameters of a structure, and replace a table again."""
     fitted, array = parameters(x, dataset, rng=rng), np.array(table)
-    if fitted.cpts[variable_number(fitted, variable)].shape != array.shape:
+    if fitted.cpts[position_of(fitted, variable)].shape != array.shape:
         raise ValueError(f"{shown(variable)} must have the parents of the given table")
     return _replaced(fitted, variable, array)
 

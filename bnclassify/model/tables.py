@@ -13,7 +13,7 @@ from ..base.arrays import Array
 from ..base.messages import sharing
 from .arguments import check_fitted, check_model, check_single, check_tables
 from .model import Model
-from .questions import variable_number
+from .questions import position_of
 from .recipes import check_interval, posterior_tally, table_bounds, with_bounds
 
 _raising = sharing(
@@ -133,7 +133,7 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
         return _bounded_cpt(x, variable, check_interval(interval))
     network = check_tables(x, "cpt")
     table = params(network)
-    family = network.families[variable_number(network, variable)]
+    family = network.families[position_of(network, variable)]
     labels = x.levels_by_name
     index = pd.Index(list(labels[variable]), name=variable, tupleize_cols=False)
     if len(family) == 1:

@@ -31,7 +31,7 @@ from .families import (
     check_numbers,
     check_shapes,
     count_parameters,
-    number_families,
+    scopes_of,
     warn_of_wide_tables,
 )
 from .gibbs import BURN_IN, GibbsSampler
@@ -81,7 +81,7 @@ class Graph(Model):
     @cached_property
     def scopes(self) -> tuple[Scope, ...]:
         """The families by number: variables 0, 1, 2 … in the order of ``families``."""
-        return number_families(self.families)
+        return scopes_of(self.families)
 
     @property
     def parents(self) -> dict[Hashable, Family]:
@@ -169,14 +169,14 @@ class Network(Graph):
     @cached_property
     def terms(self) -> tuple[Term, ...]:
         """The terms of the log joint: one per feature in order, then one of the class."""
-        class_number, names, terms = len(self.features), self.variables, list[Term]()
+        of_class, names, terms = len(self.features), self.variables, list[Term]()
         for scope, logs in zip(self.scopes, by_shape(self.cpts or (), log), strict=True):
             name = names[scope[0]]
             if name in self.densities:
                 values = np.array(self.known_levels[scope[0]], dtype=np.float64)
                 terms.append(DensityTerm(scope[:-1], self.densities[name], values))
-            elif class_number in scope:
-                at = scope.index(class_number)
+            elif of_class in scope:
+                at = scope.index(of_class)
                 others = scope[:at] + scope[at + 1 :]
                 terms.append(Factor(others, np.moveaxis(logs, at, -1)[..., None, :]))
             else:

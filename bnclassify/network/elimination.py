@@ -1,9 +1,9 @@
 """Marginalization in networks: sums and maxima over the missing variables of rows.
 
-The missing features of a row form unconnected parts. The sum over all missing features is the
-product of the sums over the parts, so each part is eliminated once for all rows that have it. A second pass
-in reverse order gives the posteriors of the missing values. With the maximum in place of the sum, it finds
-their most probable values; an average of networks does not factorize, so all combinations are scored.
+The missing features of a row form unconnected components. The sum over all missing features is the product
+of the sums over the components, so each is eliminated once for all rows that have it. A second pass in
+reverse order gives the posteriors of the missing values. With the maximum in place of the sum, it finds their
+most probable values; an average of networks does not factorize, so all combinations are scored.
 If no variable has two feature parents, the sums are messages between the features (`forests`).
 """
 
@@ -34,7 +34,7 @@ from .factors import Batch, Belief, Factor, Term, sum_terms, tabulate_numbers
 
 BLOCK_ROWS = 2**13  # a block stays in the cache
 _BLOCK_CELLS = 2**22
-_CLASS = -1  # the number of the class in a plan, which stays an axis of tables
+_CLASS = -1  # the class in a plan, where it stays an axis of tables
 _LARGE_CELLS = 2**14  # of a table, from which another order is tried
 
 
@@ -49,7 +49,7 @@ class LogTable(NamedTuple):
     logs: Array
 
 
-class Part(NamedTuple):
+class Component(NamedTuple):
     """Features that are missing together in some rows, in an order to eliminate them.
 
     ``factors`` are the positions of the factors over them, and ``tables`` these factors in the rows.
@@ -100,10 +100,10 @@ def add_missing(
         for _ in forests.ascend(total, factors, codes, context):
             pass
     else:
-        add_parts(total, factors, codes, context, everywhere=cyclic)
+        add_components(total, factors, codes, context, everywhere=cyclic)
 
 
-def add_parts(
+def add_components(
     total: Array,
     factors: Sequence[Factor],
     codes: Codes,
@@ -113,51 +113,51 @@ def add_parts(
     over: Over = log_sum_exp,
 ) -> None:
     """Add terms as `add_missing`, for any graph; ``everywhere``, also those that sum to 1 without cycles."""
-    for part in hidden_parts(factors, codes, context, everywhere=everywhere):
-        _, remaining = collect(part.order, part.tables, over)
-        total[part.rows] += multiply(remaining).logs
+    for component in hidden_components(factors, codes, context, everywhere=everywhere):
+        _, remaining = collect(component.order, component.tables, over)
+        total[component.rows] += multiply(remaining).logs
 
 
 def beliefs(factors: Sequence[Factor], codes: Codes, context: Codes | None = None) -> Iterator[Belief]:
     """Yield the posteriors of the missing members of each family; arguments are as in `add_missing`."""
-    for part in hidden_parts(factors, codes, context, everywhere=True):
-        joined, _ = collect(part.order, part.tables)
-        posteriors = distribute(part.order, joined)
-        position = {u: i for i, u in enumerate(part.order)}
-        for i in part.factors:
+    for component in hidden_components(factors, codes, context, everywhere=True):
+        joined, _ = collect(component.order, component.tables)
+        posteriors = distribute(component.order, joined)
+        position = {u: i for i, u in enumerate(component.order)}
+        for i in component.factors:
             free = tuple(sorted(position.keys() & factors[i].scope))
             shares = sum_to(posteriors[min(position[u] for u in free)], free).logs
-            yield Belief(i, part.rows, free, shares)
+            yield Belief(i, component.rows, free, shares)
 
 
-def hidden_parts(
+def hidden_components(
     factors: Sequence[Factor], codes: Codes, context: Codes | None = None, *, everywhere: bool = False
-) -> Iterator[Part]:
+) -> Iterator[Component]:
     """Yield connected missing features in blocks of rows; unless ``everywhere``, only relevant ones."""
     *of_features, of_class = factors
     context = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
     parents = {v: list(factor.scope[1:]) for v, factor in enumerate(of_features)}
     matters = np.full(codes.shape, True) if everywhere else _matters(parents, of_class.scope, codes)
     parents[len(codes)] = list(of_class.scope)
-    for part, all_rows in _connected(parents, matters, codes).items():
-        free = set(part)
+    for component, all_rows in _connected(parents, matters, codes).items():
+        free = set(component)
         touching = [i for i, factor in enumerate(factors) if not free.isdisjoint(factor.scope)]
         tables = [factors[i] for i in touching]
-        card = {u: f.table.shape[f.scope.index(u)] for u in part for f in tables if u in f.scope}
+        card = {u: f.table.shape[f.scope.index(u)] for u in component for f in tables if u in f.scope}
         card[_CLASS] = max(f.table.shape[-1] for f in tables)
         scopes = [(set(f.scope) & free) | ({_CLASS} if f.table.shape[-1] > 1 else set()) for f in tables]
-        order, cells = plan_scopes(part, scopes, card)
-        check_plan(part, cells)
+        order, cells = plan_scopes(component, scopes, card)
+        check_plan(component, cells)
         for rows in (all_rows[block] for block in blocks(len(all_rows), _BLOCK_CELLS, cells)):
             restricted = [_restrict(factor, free, codes[:, rows], context[rows]) for factor in tables]
-            yield Part(order, touching, rows, restricted)
+            yield Component(order, touching, rows, restricted)
 
 
-def check_plan(part: Collection[int], cells: int) -> None:
+def check_plan(component: Collection[int], cells: int) -> None:
     """Raise a ValueError if the elimination of these variables needs a table of too many cells."""
     if cells > MAX_CELLS:
         raise ValueError(
-            f"data: {len(part)} variables are missing together in a row, and marginalization would need "
+            f"data: {len(component)} variables are missing together in a row, and marginalization would need "
             f"a table of {cells:,} cells, more than {MAX_CELLS:,}. Use a structure with fewer parents."
         )
 
@@ -175,16 +175,16 @@ def _matters(parents: Mapping[int, Sequence[int]], of_class: Sequence[int], code
 def _connected(
     parents: Mapping[int, Sequence[int]], matters: Mask, codes: Codes
 ) -> dict[tuple[int, ...], Positions]:
-    """Map each part of connected missing features to its rows."""
+    """Map each component of connected missing features to its rows."""
     hidden = matters & (codes < 0)
     label = _labels(parents, matters, hidden)
     rows_of: dict[tuple[int, ...], list[Positions]] = {}
     for first in range(len(codes)):
         rows = np.nonzero(hidden[first] & (label[first] == first))[0]
         if len(rows):
-            for part, alike in equal_columns(label[:, rows] == first):
-                rows_of.setdefault(part, []).append(rows[alike])
-    return {part: np.concatenate(rows) for part, rows in rows_of.items()}
+            for component, alike in equal_columns(label[:, rows] == first):
+                rows_of.setdefault(component, []).append(rows[alike])
+    return {component: np.concatenate(rows) for component, rows in rows_of.items()}
 
 
 def equal_columns(mask: Mask) -> Iterator[tuple[tuple[int, ...], Positions]]:
@@ -198,7 +198,7 @@ def equal_columns(mask: Mask) -> Iterator[tuple[tuple[int, ...], Positions]]:
 
 
 def _labels(parents: Mapping[int, Sequence[int]], matters: Mask, hidden: Mask) -> Positions:
-    """Label each hidden feature in each row with the first feature of its part, until no label changes."""
+    """Label each hidden feature in each row with the first feature of its component."""
     n = len(hidden)
     label = np.where(hidden, np.arange(n)[:, None], n)
     # The class is always relevant and never hidden.
@@ -215,7 +215,7 @@ def _labels(parents: Mapping[int, Sequence[int]], matters: Mask, hidden: Mask) -
 
 
 def plan_scopes(
-    part: Collection[int], scopes: Iterable[Collection[int]], card: Mapping[int, int]
+    component: Collection[int], scopes: Iterable[Collection[int]], card: Mapping[int, int]
 ) -> tuple[list[int], int]:
     """Order an elimination of scopes; return the order and the cells of the largest table.
 
@@ -224,7 +224,7 @@ def plan_scopes(
 
     .. [1] Kjaerulff, U. (1992). Optimal decomposition of probabilistic networks by simulated annealing.
     """
-    met = {u: {u} for u in part}
+    met = {u: {u} for u in component}
     for scope in {frozenset(scope) for scope in scopes}:  # often equal
         for u in scope & met.keys():
             met[u] |= scope
@@ -406,15 +406,15 @@ def complete(terms: Sequence[Term], codes: Codes, rng: np.random.Generator | Non
     if len(unknown):
         features = coded[:, unknown]
         by_class = sum_terms(factors, Batch(features, complete=False))
-        add_parts(by_class, factors, features, everywhere=True, over=over)
+        add_components(by_class, factors, features, everywhere=True, over=over)
         result[-1, unknown] = choose(by_class)
-    for part in hidden_parts(factors, coded, everywhere=True):
-        joined, _ = collect(part.order, part.tables, over)
-        rows, levels = np.arange(len(part.rows)), slice(None)
-        for u, (scope, logs) in zip(reversed(part.order), reversed(joined), strict=True):
-            class_codes = np.minimum(result[-1, part.rows], logs.shape[-1] - 1)  # one for all rows
-            index = (rows, *[levels if w == u else result[w, part.rows] for w in scope], class_codes)
-            result[u, part.rows] = choose(logs[index])
+    for component in hidden_components(factors, coded, everywhere=True):
+        joined, _ = collect(component.order, component.tables, over)
+        rows, levels = np.arange(len(component.rows)), slice(None)
+        for u, (scope, logs) in zip(reversed(component.order), reversed(joined), strict=True):
+            class_codes = np.minimum(result[-1, component.rows], logs.shape[-1] - 1)  # one for all rows
+            index = (rows, *[levels if w == u else result[w, component.rows] for w in scope], class_codes)
+            result[u, component.rows] = choose(logs[index])
     return result
 
 

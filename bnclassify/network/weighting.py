@@ -294,7 +294,7 @@ def _implications(data: Countable, rows: int) -> Positions:
     *cards, n_classes = data.cards
     check_number(data, range(len(cards)), sum(cards) ** 2 * n_classes, "omit subsumption")
     both: Array = count_pairs(data).sum(axis=1, dtype=np.float64)
-    return implied_values(both, _number_values(cards)[0], np.diagonal(both) >= rows - TOLERANCE)
+    return implied_values(both, _features_and_levels(cards)[0], np.diagonal(both) >= rows - TOLERANCE)
 
 
 def implied_values(both: Array, feature: Positions, is_frequent: Mask) -> Positions:
@@ -312,7 +312,7 @@ def implied_values(both: Array, feature: Positions, is_frequent: Mask) -> Positi
 
 def hide_implied(codes: Codes, cards: Sequence[int], implications: Positions) -> Codes:
     """Return the codes of rows, (features, rows), with -1 for implied values."""
-    feature, level = _number_values(cards)
+    feature, level = _features_and_levels(cards)
     hidden = codes.copy()
     implied, implying = implications.T
     for value in np.unique(implied):
@@ -322,7 +322,7 @@ def hide_implied(codes: Codes, cards: Sequence[int], implications: Positions) ->
     return hidden
 
 
-def _number_values(cards: Sequence[int]) -> tuple[Positions, Positions]:
+def _features_and_levels(cards: Sequence[int]) -> tuple[Positions, Positions]:
     """Return the feature and the code of each value of all features, which are numbered consecutively."""
     feature = np.repeat(np.arange(len(cards)), cards)
     return feature, np.arange(len(feature)) - np.repeat(np.cumsum(cards) - cards, cards)
