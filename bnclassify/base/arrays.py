@@ -97,19 +97,19 @@ def by_shape(arrays: Sequence[V], function: Callable[[ArrayOf[Any]], ArrayOf[Any
     """
     results: list[Any] = list(arrays)
     alike: dict[tuple[int, ...], list[int]] = {}
-    for number, array in enumerate(arrays):
+    for i, array in enumerate(arrays):
         if isinstance(array, np.ndarray):
-            alike.setdefault(array.shape, []).append(number)
-    for numbers in alike.values():
-        made = function(np.array([arrays[number] for number in numbers]))
-        for number, array in zip(numbers, made, strict=True):
-            results[number] = array
+            alike.setdefault(array.shape, []).append(i)
+    for places in alike.values():
+        made = function(np.array([arrays[i] for i in places]))
+        for i, array in zip(places, made, strict=True):
+            results[i] = array
     return results
 
 
 def normalize(mass: Array, axis: int = 0) -> Array:
     """Divide by the sum over an axis; a sum of 0 gives the uniform distribution."""
-    total = mass.sum(axis=axis, keepdims=True)
+    total: Array = mass.sum(axis=axis, keepdims=True)
     return np.where(total > 0, mass, 1.0) / np.where(total > 0, total, mass.shape[axis])
 
 
@@ -153,12 +153,13 @@ def xlogx(x: ArrayOf[Any]) -> Array:
 def first_best(scores: Array) -> Positions:
     """Position of the first score along the last axis that ties with the largest."""
     if scores.shape[-1] > _SHORT:
-        return np.asarray((scores >= scores.max(axis=-1, keepdims=True) - TOLERANCE).argmax(axis=-1))
+        top: Array = scores.max(axis=-1, keepdims=True)
+        return np.asarray(np.argmax(scores >= top - TOLERANCE, axis=-1))
     parts = np.moveaxis(scores, -1, 0)
-    threshold: Array = reduce(np.maximum, parts) - TOLERANCE
-    first = np.full(threshold.shape, len(parts) - 1, dtype=np.intp)
+    top = reduce(np.maximum, parts)
+    first = np.full(top.shape, len(parts) - 1, dtype=np.intp)
     for position in reversed(range(len(parts) - 1)):
-        np.copyto(first, position, where=parts[position] >= threshold)
+        np.copyto(first, position, where=parts[position] >= top - TOLERANCE)
     return first
 
 

@@ -57,13 +57,14 @@ class Whole:
     least: int = 0
     most: float = inf
 
-    def check(self, argument: str, value: Any) -> int:
+    def check(self, argument: str, value: object) -> int:
         """Return the value as an int, or raise an error."""
-        is_whole = isinstance(value, Integral) and not isinstance(value, bool)
-        if is_whole and self.least <= int(value) <= self.most:
-            return int(value)
+        error: type[Exception] = TypeError
+        if isinstance(value, Integral) and not isinstance(value, bool):
+            if self.least <= int(value) <= self.most:
+                return int(value)
+            error = ValueError
         bounds = f"from {self.least:,} to {self.most:,}" if self.most < inf else f"of at least {self.least:,}"
-        error = ValueError if is_whole else TypeError
         raise error(must_be(argument, f"a whole number {bounds}", value))
 
 
@@ -110,7 +111,7 @@ class Instance:
     expected: str
     remedy: str = ""
 
-    def check(self, argument: str, value: Any) -> Any:
+    def check(self, argument: str, value: object) -> Any:
         """Return the value, or raise an error."""
         if not isinstance(value, self.types):
             raise TypeError(must_be(argument, self.expected, value, self.remedy))
