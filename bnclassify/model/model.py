@@ -359,7 +359,7 @@ class Model(Immutable):
         """Return variables and their tables, which sum to 1 along the first axis."""
         return ()
 
-    def each(self, function: Callable[..., Model], *others: Any) -> Model:
+    def each(self, function: Callable[..., Model], *others: Model) -> Model:
         """Apply a function to each part of the model that has counts, with the same part of ``others``."""
         return function(self, *others)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import xlogy
 
-from ..base.arrays import Array, Codes, Mask, blocks, by_shape, code_type, log
+from ..base.arrays import Array, Codes, Mask, Positions, blocks, by_shape, code_type, log
 from ..base.graphs import layers
 from ..base.immutable import PROBABILITY, bounded, cached_property, record
 from ..base.messages import shown
@@ -35,7 +35,7 @@ from .families import (
     warn_of_wide_tables,
 )
 from .gibbs import BURN_IN, GibbsSampler
-from .priors import is_nested, tabulate
+from .priors import Prior, is_nested, tabulate
 
 _DEVIATIONS, _POINTS = 2.5, 201  # standard deviations beyond the means of a curve, and its number of points
 
@@ -119,9 +119,10 @@ class Graph(Model):
             facts["free parameters"] = self.n_parameters
         facts["EM"] = self.learned.get("em")
         if "metric" in self.trace:
-            metric, scores, epsilon = (self.trace[name] for name in ("metric", "scores", "epsilon"))
+            scores: Sequence[float] = self.trace["scores"]
             steps = f"{len(scores) - 1} step{'' if len(scores) == 2 else 's'}"
-            facts["search"] = f"{steps}, {metric} {abs(scores[-1]):.4g}, epsilon {epsilon:g}"
+            score = f"{self.trace['metric']} {abs(scores[-1]):.4g}"
+            facts["search"] = f"{steps}, {score}, epsilon {self.trace['epsilon']:g}"
         return facts
 
     @property
@@ -131,12 +132,12 @@ class Graph(Model):
     def distributions(self) -> list[tuple[Hashable, Array]]:
         return list(zip([family[0] for family in self.families], self.cpts or (), strict=False))
 
-    def estimate(self, data: Countable, prior: Any) -> Self:
+    def estimate(self, data: Countable, prior: Prior) -> Self:
         if is_nested(prior):
             raise TypeError(f"backoff: {self.no_joint or 'is defined for networks with one class variable'}")
         return estimated(self, data, prior)
 
-    def count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
+    def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         return tuple(count_families(data, self.scopes))
 
     def tabulate(self, tally: Tally) -> Self:
@@ -313,11 +314,11 @@ class BNC(Network):
 
     default_steps = "weights"
 
-    def estimate(self, data: Countable, prior: Any) -> Self:
+    def estimate(self, data: Countable, prior: Prior) -> Self:
         check_numbers(renewed(self, levels=data.levels))
         return estimated(self, data, prior)
 
-    def count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
+    def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         scopes = [self.scopes[i] for i in self._coded]
         tables = prior.count(data, scopes) if is_nested(prior) else count_families(data, scopes)
         counts = dict(zip(self._coded, tables, strict=True))
@@ -340,13 +341,14 @@ class BNC(Network):
         return [i for i, name in enumerate(self.variables) if name not in self.densities]
 
     def tabulate(self, tally: Tally) -> Self:
+        prior: Prior = tally.prior
         coded, learned = self._coded, dict[str, Any]()
         counts = [tally.counts[i] for i in coded]
-        if is_nested(tally.prior):
+        if is_nested(prior):
             scopes, families = [self.scopes[i] for i in coded], [self.families[i] for i in coded]
-            made, learned = tally.prior.tabulate(counts, scopes, families)
+            made, learned = prior.tabulate(counts, scopes, families)
         else:
-            made = tabulate(counts, tally.prior)
+            made = tabulate(counts, prior)
         tables = [np.empty([self.cards[v] for v in scope]) for scope in self.scopes]  # terms of numbers
         for i, table in zip(coded, made, strict=True):
             tables[i] = table
@@ -389,7 +391,7 @@ class BNC(Network):
             numbers[name] = means[cells] if rng is None else density.draw(cells, rng)
         return numbers
 
-    def log_joint_left_out(self, data: Any, prior: Any, rows: Any, left_out: Any) -> Array:
+    def log_joint_left_out(self, data: Dataset, prior: Prior, rows: Positions, left_out: Any) -> Array:
         return np.asarray(left_out.log_joint(self, data, prior, rows))
 
 
@@ -449,14 +451,12 @@ class DN(Network):
     ) -> Codes:
         if rng is None:
             return complete(self.terms, codes)
-        labels = np.where(codes[-1] < 0, draw_columns(self.log_joint(codes[:-1]), rng), codes[-1])
-        return np.vstack([self._sampler.run(codes[:-1], labels, burn_in, rng), labels])
+        features, given = codes[:-1], codes[-1:].ravel()
+        labels = np.where(given < 0, draw_columns(self.log_joint(features), rng), given)
+        sampler = GibbsSampler.of(self.factors[:-1])
+        return np.vstack([sampler.run(features, labels, burn_in, rng), labels])
 
-    @cached_property
-    def _sampler(self) -> GibbsSampler:
-        return GibbsSampler.of(self.factors[:-1])
-
-    def sampling(self, burn_in: int) -> Any:
+    def sampling(self, burn_in: int) -> Callable[[Codes, np.random.Generator | None], Codes]:
         return partial(self.complete, burn_in=burn_in)
 
 

@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from math import prod
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from ..base.arrays import (
     Array,
+    ArrayOf,
     Codes,
     Mask,
     Positions,
@@ -38,6 +39,7 @@ _CLASS = -1  # the class in a plan, where it stays an axis of tables
 _LARGE_CELLS = 2**14  # of a table, from which another order is tried
 
 
+T = TypeVar("T", bound=tuple[tuple[int, ...], ArrayOf[Any]])
 Over: TypeAlias = Callable[..., Array]
 """How a variable is eliminated from logs, along ``axis``: by the log of the sum, or the maximum."""
 
@@ -270,9 +272,7 @@ def _greedy(
     return order, cells
 
 
-def eliminate(
-    order: Iterable[int], tables: Iterable[Any], combine: Callable[[int, list[Any]], Any]
-) -> list[Any]:
+def eliminate(order: Iterable[int], tables: Iterable[T], combine: Callable[[int, list[T]], T]) -> list[T]:
     """Eliminate variables from tables, whose first items are their variables; return the remaining tables.
 
     ``combine`` returns the table that replaces the tables over a variable.
@@ -388,10 +388,10 @@ def try_all(log_joint: LogJoint, cards: Sequence[int], codes: Codes) -> Codes:
                 "Use a single network (BNC)."
             )
         for block in (rows[some] for some in blocks(len(rows), _COMPLETED_CELLS, n * len(cards))):
-            last = codes[-1, block]
+            labels = codes[-1:, block].T
             logs = score_all(log_joint, codes[:-1, block], features, shape)
-            given = (last[:, None] == np.arange(cards[-1])) | (last[:, None] < 0)
-            best = first_best(np.where(given[:, None], logs, -np.inf).reshape(len(block), -1))
+            possible = (labels == np.arange(cards[-1])) | (labels < 0)
+            best = first_best(np.where(possible[:, None], logs, -np.inf).reshape(len(block), -1))
             result[np.ix_(np.array([*features, -1]), block)] = np.unravel_index(best, (*shape, cards[-1]))
     return result
 
@@ -412,8 +412,8 @@ def complete(terms: Sequence[Term], codes: Codes, rng: np.random.Generator | Non
         joined, _ = collect(component.order, component.tables, over)
         rows, levels = np.arange(len(component.rows)), slice(None)
         for u, (scope, logs) in zip(reversed(component.order), reversed(joined), strict=True):
-            class_codes = np.minimum(result[-1, component.rows], logs.shape[-1] - 1)  # one for all rows
-            index = (rows, *[levels if w == u else result[w, component.rows] for w in scope], class_codes)
+            classes = result[-1:, component.rows].ravel() if logs.shape[-1] > 1 else np.zeros_like(rows)
+            index = (rows, *[levels if w == u else result[w, component.rows] for w in scope], classes)
             result[u, component.rows] = choose(logs[index])
     return result
 

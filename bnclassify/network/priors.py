@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar, cast
 
 import numpy as np
 
@@ -15,7 +15,9 @@ from ..base.messages import shown
 from ..model.model import Model, renewed
 
 if TYPE_CHECKING:
+    from ..frames.dataset import Countable
     from .classifiers import BNC
+    from .families import Family, Scope
 
 LEAST_AMOUNT, MOST_AMOUNT = 1e-100, 1e100
 """Bounds of positive pseudo-counts, within which no table or score overflows."""
@@ -35,8 +37,22 @@ class Prior(Protocol):
         ...
 
 
-def is_nested(prior: Prior) -> bool:
-    """Whether a prior shrinks a table towards the table with one parent fewer, which needs counts of both."""
+class NestedPrior(Prior, Protocol):
+    """Shrinks a table towards the table with one parent fewer, which needs the counts of both."""
+
+    def count(self, data: Countable, scopes: Sequence[Scope]) -> list[Any]:
+        """Return the counts behind the tables of families."""
+        ...
+
+    def tabulate(
+        self, counts: Sequence[Any], scopes: Sequence[Scope], families: Sequence[Family]
+    ) -> tuple[list[Array], dict[str, Any]]:
+        """Return the tables of families, and results of their estimation by name."""
+        ...
+
+
+def is_nested(prior: Prior) -> TypeGuard[NestedPrior]:
+    """Whether a prior shrinks tables towards each other."""
     return getattr(prior, "nested", False) is True
 
 
