@@ -23,7 +23,7 @@ from ..model.recipes import Recipe, Tally
 from .densities import Density
 from .elimination import BLOCK_ROWS, beliefs, complete, draw_columns, joint_in_blocks
 from .em import maximize
-from .factors import Batch, DensityTerm, Factor, Term
+from .factors import DensityTerm, Factor, Term
 from .families import (
     Family,
     Scope,
@@ -263,10 +263,9 @@ class Network(Graph):
     def _running_sums(self, codes: Codes, order: Sequence[int]) -> Array:
         """Return running sums of the terms at complete rows: the class, then the features in order."""
         *of_features, of_class = self.terms
-        rows = Batch(codes, complete=True)
-        logs = np.zeros((len(order) + 1, len(rows), of_class.n_classes))
+        logs = np.zeros((len(order) + 1, codes.shape[1], of_class.n_classes))
         for step, term in enumerate([of_class, *[of_features[i] for i in order]]):
-            term.add_to(logs[step], rows)
+            term.add_to(logs[step], codes)
         return logs.cumsum(axis=0)
 
 

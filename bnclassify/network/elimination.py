@@ -31,7 +31,7 @@ from ..base.arrays import (
 from ..base.graphs import layers
 from ..counts.contingency import MAX_CELLS
 from . import forests
-from .factors import Batch, Belief, Factor, Term, sum_terms, tabulate_numbers
+from .factors import Belief, Factor, Term, sum_terms, tabulate_numbers
 
 BLOCK_ROWS = 2**13  # a block stays in the cache
 _BLOCK_CELLS = 2**22
@@ -70,10 +70,9 @@ def network_joint(
 
     If arcs can form cycles, it is the log of the product of terms, summed over all missing features.
     """
-    rows = Batch(codes, context)
-    total = sum_terms(terms, rows)
-    if not rows.complete:
-        context = np.zeros(len(rows), dtype=np.intp) if context is None else context
+    total = sum_terms(terms, codes, context)
+    if codes.min(initial=0) < 0:
+        context = np.zeros(len(total), dtype=np.intp) if context is None else context
         add_missing(total, terms, codes, context, cyclic=cyclic)
     return total
 
@@ -405,7 +404,7 @@ def complete(terms: Sequence[Term], codes: Codes, rng: np.random.Generator | Non
     unknown = np.nonzero(codes[-1] < 0)[0]
     if len(unknown):
         features = coded[:, unknown]
-        by_class = sum_terms(factors, Batch(features, complete=False))
+        by_class = sum_terms(factors, features)
         add_components(by_class, factors, features, everywhere=True, over=over)
         result[-1, unknown] = choose(by_class)
     for component in hidden_components(factors, coded, everywhere=True):

@@ -21,7 +21,7 @@ from ..counts.contingency import contingency_tables
 from ..frames.dataset import Dataset
 from ..model.model import Model
 from . import elimination, forests
-from .factors import Batch, Belief, Factor, sum_terms
+from .factors import Belief, Factor, sum_terms
 from .families import Scope
 from .priors import Dirichlet, Method, Prior, PseudoCounts
 
@@ -176,7 +176,7 @@ def expect(
 def _sweep(factors: Sequence[Factor], block: Completed) -> tuple[Array, Iterator[Belief]]:
     """Return the log joint of each copy, and the posteriors of missing values, which can be read once."""
     rows = block.codes, block.classes
-    log_joints = sum_terms(factors, Batch(*rows, complete=False))
+    log_joints = sum_terms(factors, *rows)
     if forests.is_forest(factors):
         evidence = list(forests.ascend(log_joints, factors, *rows, leaves=True))
         return log_joints, forests.descend(evidence, factors, *rows)

@@ -18,18 +18,6 @@ if TYPE_CHECKING:
     from .densities import Density
 
 
-class Batch:
-    """A block of rows: (features, rows) codes and, if tables differ by row, which table each row uses."""
-
-    def __init__(self, codes: Codes, context: Codes | None = None, *, complete: bool | None = None) -> None:
-        self.codes = codes
-        self.context = context
-        self.complete = bool(codes.min(initial=0) >= 0) if complete is None else complete
-
-    def __len__(self) -> int:
-        return int(self.codes.shape[1])
-
-
 @dataclass(frozen=True, eq=False)
 class Factor:
     """The term ln θ of a family: positions of features, and (levels of each…, contexts, classes or 1)."""
@@ -56,17 +44,19 @@ class Factor:
             owner, self.scope, self.table[..., 0, :], tuple([codings[v] for v in self.scope if codings])
         )
 
-    def add_to(self, total: Array, rows: Batch) -> None:
-        """Add the term to (rows, classes) sums, and 0 to a row in which a member of the family is missing."""
-        table = self.table if rows.complete else self.padded
-        coordinates = [rows.codes[i] for i in self.scope]
-        if rows.context is not None:
-            coordinates.append(rows.context)
+    def add_to(self, total: Array, codes: Codes, context: Codes | None = None) -> None:
+        """Add the term to (rows, classes) sums, and 0 to a row in which a member of the family is missing.
+
+        Rows are (features, rows) codes and, if tables differ by row, the context, which is the table to use.
+        """
+        coordinates: list[Codes] = [codes[i] for i in self.scope]
+        if context is not None:
+            coordinates.append(context)
         if not coordinates:
-            total += table
+            total += self.table
             return
-        index = flat_index(coordinates, table.shape[: len(coordinates)])
-        total += table.reshape(-1, table.shape[-1]).take(index, axis=0, mode="wrap")
+        index = flat_index(coordinates, self.padded.shape[: len(coordinates)])
+        total += self.padded.reshape(-1, self.n_classes).take(index, axis=0, mode="wrap")
 
 
 class Belief(NamedTuple):
@@ -91,10 +81,10 @@ class DensityTerm:
         """The number of classes."""
         return self.density.shape[-1]
 
-    def add_to(self, total: Array, rows: Batch) -> None:
+    def add_to(self, total: Array, codes: Codes, context: Codes | None = None) -> None:
         """Add the term to (rows, classes) sums, and 0 if the number or a parent is missing."""
-        known = np.flatnonzero((rows.codes[list(self.scope)] >= 0).all(axis=0))
-        number, *parents = [rows.codes[v, known] for v in self.scope]
+        known = np.flatnonzero((codes[list(self.scope)] >= 0).all(axis=0))
+        number, *parents = [codes[v, known] for v in self.scope]
         cells: Codes = np.zeros(len(known), dtype=np.intp)
         if parents:
             cells = flat_index(parents, self.density.shape[:-1]).astype(np.intp)
@@ -132,9 +122,9 @@ def tabulate_numbers(terms: Sequence[Term], codes: Codes) -> tuple[Sequence[Fact
     return factors, codes
 
 
-def sum_terms(terms: Sequence[Term], rows: Batch) -> Array:
+def sum_terms(terms: Sequence[Term], codes: Codes, context: Codes | None = None) -> Array:
     """Return the sum of terms at each row, (rows, classes); the last is that of the class."""
-    total = np.zeros((len(rows), terms[-1].n_classes))
+    total = np.zeros((codes.shape[1], terms[-1].n_classes))
     for term in terms:
-        term.add_to(total, rows)
+        term.add_to(total, codes, context)
     return total
