@@ -24,7 +24,8 @@ from ..model.recipes import Rows, Step, Tally
 from ..network.awnb import AWNB
 from ..network.densities import Densities, Numbers
 from ..network.em import EM
-from ..network.priors import PLAIN, Method, Prior, is_nested
+from ..network.methods import PLAIN, Method
+from ..network.priors import Prior, is_nested
 from ..network.weighting import MANB, WANBIA, Subsumption
 from ..recipe.leave_one_out import LeaveOneOut, LeaveOneOutPower
 from ..recipe.prior import find_prior

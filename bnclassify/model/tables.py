@@ -12,9 +12,9 @@ import pandas as pd
 from ..base.arrays import Array
 from ..base.messages import sharing
 from .arguments import check_fitted, check_model, check_single, check_tables
+from .intervals import check_interval, posterior_tally, table_bounds, with_bounds
 from .model import Model
 from .questions import position_of
-from .recipes import check_interval, posterior_tally, table_bounds, with_bounds
 
 _raising = sharing(
     {

@@ -17,7 +17,8 @@ from ..base.immutable import record
 from ..frames.dataset import Dataset
 from ..model.model import Model
 from .classifiers import BNC
-from .priors import Method, Prior, check_augmented
+from .methods import Method, check_augmented
+from .priors import Prior
 from .weighting import with_weights
 
 MAX_DEPTH = 30

@@ -24,7 +24,8 @@ from ..frames.dataset import Dataset
 from ..frames.opening import open_data
 from ..frames.training import Numeric, find_numbers
 from ..model.model import Model, renewed
-from .priors import Plain, Prior
+from .methods import Plain
+from .priors import Prior
 
 _LEAST_SHARE = 1e-9
 """The smallest variance, as a share of the largest variance of the number within the classes."""

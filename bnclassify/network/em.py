@@ -23,7 +23,8 @@ from ..model.model import Model
 from . import elimination, forests
 from .factors import Belief, Factor, sum_terms
 from .families import Scope
-from .priors import Dirichlet, Method, Prior, PseudoCounts
+from .methods import Method
+from .priors import Dirichlet, Prior, PseudoCounts
 
 _BLOCK_ROWS = 2**13
 _BLOCK_CELLS = 2**22

@@ -1,22 +1,19 @@
-"""Priors, which turn counts into probabilities, and methods of `lp`."""
+"""Priors, which turn counts into probabilities."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
 
 import numpy as np
 
 from ..base.arrays import Array, ArrayOf, Positions, by_shape, normalize
 from ..base.immutable import COUNT, Immutable, bounded, record
-from ..base.messages import shown
-from ..model.model import Model, renewed
 
 if TYPE_CHECKING:
     from ..frames.dataset import Countable
-    from .classifiers import BNC
     from .families import Family, Scope
 
 LEAST_AMOUNT, MOST_AMOUNT = 1e-100, 1e100
@@ -173,61 +170,6 @@ class Drawn(PseudoCounts):
         return np.log(self.rng.standard_gamma(shape + 1)) - self.rng.standard_exponential(shape.shape) / shape
 
 
-@record
-class Method:
-    """Estimates each table from rows with its family; other methods, dataclasses of options, extend this."""
-
-    argument = ""
-    """The argument of `lp` that requests the method."""
-
-    takes_rows_without_class = False
-    counts_alone = False
-    """Whether it needs only counts, and no rows in memory."""
-
-    keeps_counts = False
-    """Whether parameters follow from the counts of the model, so that rows can be added."""
-
-    draws = False
-    """Whether it draws at random."""
-
-    def check(self, x: Model, prior: Prior) -> None:
-        """Raise if the method is not defined for a structure or a prior."""
-
-    def prepare(self, x: Model, dataset: Any) -> tuple[Model, Any]:
-        """Return the structure and the data; only `Densities` accepts numbers."""
-        return (renewed(x, densities={}) if x.densities else x), dataset
-
-    def __call__(self, x: Model, data: Any, prior: Prior, rng: np.random.Generator) -> Model:
-        """Return the structure with parameters, from data with its variables in its order."""
-        return x.estimate(data, prior)
-
-
-@record
-class Plain(Method):
-    """The estimates themselves."""
-
-    counts_alone = True
-    keeps_counts = True
-
-
-PLAIN = Plain()
-
-
-def check_augmented(x: Model, argument: str) -> BNC:
-    """Return a network in which the class is a parent of every feature and has no parents, or raise."""
-    graph = x.graph
-    if graph is not x or x.no_joint:
-        kind = "a dependency network" if graph is x else x.called
-        raise TypeError(f"{argument} is defined for a single Bayesian network (BNC); got {kind}.")
-    if not graph.is_augmented:
-        raise ValueError(
-            f"{argument} is defined for an augmented naive Bayes, in which the class {shown(x.class_var)} "
-            "is a parent of every feature and has no parents. Learn the structure with nb or tan_cl, for "
-            "example."
-        )
-    return cast("BNC", x)
-
-
 def check_positive(prior: Prior, argument: str) -> None:
     """Raise if a prior leaves probabilities of 0."""
     if not getattr(prior, "is_positive", True):
@@ -235,11 +177,5 @@ def check_positive(prior: Prior, argument: str) -> None:
 
 
 def tabulate(counts: Sequence[Array], prior: Prior) -> list[Array]:
-    """Return the tables of families from their counts, read-only; those of one shape are made together."""
-
-    def estimated(stack: ArrayOf[Any]) -> Array:
-        made = prior(stack.astype(np.float64), axis=1)
-        made.flags.writeable = False
-        return made
-
-    return by_shape(counts, estimated)
+    """Return the tables of families from their counts; those of one shape are made together."""
+    return by_shape(counts, lambda stack: prior(stack.astype(np.float64), axis=1))

@@ -33,7 +33,8 @@ from ..model.questions import is_nb
 from ..model.recipes import Recipe
 from .classifiers import BNC
 from .families import Scope
-from .priors import Method, Prior, PseudoCounts, check_augmented, check_positive
+from .methods import Method, check_augmented
+from .priors import Prior, PseudoCounts, check_positive
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -22,7 +22,8 @@ from ..model.formulas import Formula, Raised
 from ..model.model import Model, renewed
 from ..model.recipes import A_NETWORK, Recipe
 from ..network.classifiers import BNC
-from ..network.priors import Method, Prior, check_positive
+from ..network.methods import Method
+from ..network.priors import Prior, check_positive
 from .cases import in_order, row_keys
 from .incomplete import Fading, learn_exponent, marginalize, missing_shares
 from .log_linear import LogLinear
