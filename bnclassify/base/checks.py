@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from numbers import Integral
 from numbers import Real as RealNumber
-from typing import Any, Literal, TypeAlias
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -36,6 +36,18 @@ SearchMetric: TypeAlias = (
 MetricName: TypeAlias = (
     SearchMetric | Literal["auc", "loglik", "hamming", "exact_match", "joint_hamming", "joint_exact_match"]
 )
+
+
+T = TypeVar("T", bound=Hashable)
+R = TypeVar("R", covariant=True)
+
+
+class Check(Protocol[R]):
+    """A check of an argument."""
+
+    def check(self, argument: str, value: object) -> R:
+        """Return the value, or raise an error."""
+        ...
 
 
 def must_be(argument: str, expected: str, value: object, remedy: str = "") -> str:
@@ -119,7 +131,7 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
+class OneOf(Generic[T]):
     """One of some options, or of the names that `noun` describes; an unknown name raises a KeyError.
 
     >>> OneOf(["loglik", "aic", "bic"]).check("score", "BIC")
@@ -130,13 +142,13 @@ class OneOf:
     KeyError: "root must be a feature; got 'safty'. Did you mean 'safety'?"
     """
 
-    options: Collection[Any]
+    options: Collection[T]
     noun: str = ""
 
-    def check(self, argument: str, value: object) -> Any:
+    def check(self, argument: str, value: object) -> T:
         """Return the value, or raise an error."""
         if is_among(value, self.options):
-            return value
+            return cast("T", value)
         if not self.noun:
             expected = f"one of {listed(self.options, most=20)}"
             raise ValueError(must_be(argument, expected, value, did_you_mean(value, self.options)))
@@ -196,12 +208,12 @@ class ListOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Optional:
+class Optional(Generic[R]):
     """None, or a value that another check accepts."""
 
-    other: Whole | Real | Flag | Instance | OneOf | Names | ListOf
+    other: Check[R]
 
-    def check(self, argument: str, value: object) -> Any:
+    def check(self, argument: str, value: object) -> R | None:
         """Return the value, or raise an error."""
         return None if value is None else self.other.check(argument, value)
 

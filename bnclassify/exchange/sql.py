@@ -164,9 +164,10 @@ def _table_name(table: object) -> str:
 def _key_names(key: Any) -> tuple[str, ...]:
     """Return the names of the key columns."""
     names = Optional(Names()).check("key", [key] if isinstance(key, str) else key) or ()
-    if not all(isinstance(name, str) and name for name in names):
+    texts = tuple([name for name in names if isinstance(name, str) and name])
+    if len(texts) < len(names):
         raise TypeError(must_be("key", "the name of a column or a list of names", key))
-    return tuple(names)
+    return texts
 
 
 def _check_distinct(argument: str, names: Sequence[str], what: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..recipe.leave_one_out import LeaveOneOutSummary
@@ -17,11 +17,11 @@ _MOST = 6
 """Largest number of columns or classes that are named."""
 
 
-def facts_of(x: Model) -> dict[str, Any]:
+def facts_of(x: Model) -> dict[str, object]:
     """Return the facts of a model by name, in the order in which they are shown: numbers and text."""
     several, rows = len(x.targets) > 1, x.trained_on if x.fitted else None
     latent = " (latent)" if x.observed == x.features else ""
-    facts: dict[str, Any] = {f"class variable{'s' * several}": ", ".join(map(str, x.targets)) + latent}
+    facts: dict[str, object] = {f"class variable{'s' * several}": ", ".join(map(str, x.targets)) + latent}
     if rows is not None:
         facts["rows"] = int(rows.size) if rows.size == int(rows.size) else f"{rows.size:,g} (sum of weights)"
         if rows.cases:
@@ -38,7 +38,7 @@ def facts_of(x: Model) -> dict[str, Any]:
         facts["learning algorithm"] = x.recipe.structure.name
         facts["parameters"] = x.recipe.parameters and str(x.recipe.parameters)
     facts |= _preparation(x)
-    summary = x.learned.get("leave_one_out")
+    summary: LeaveOneOutSummary | None = x.learned.get("leave_one_out")
     if summary is not None and summary.fold_rows:
         facts["confidence"] = _confidence(summary)
     if refits := x.learned.get("refits"):
@@ -51,7 +51,7 @@ def facts_of(x: Model) -> dict[str, Any]:
 
 def write_facts(x: Model) -> str:
     """Write the facts of a model, aligned."""
-    facts = {name: f"{v:,}" if isinstance(v, int) else str(v) for name, v in facts_of(x).items()}
+    facts = _texts(x)
     width = max(map(len, facts)) + 4
     lines = []
     for name, text in facts.items():
@@ -64,10 +64,13 @@ def write_facts(x: Model) -> str:
 def mark_up(x: Model, picture: str) -> str:
     """Write the facts of a model as HTML, dark on white, below a picture."""
     cell = '<td style="text-align:left;vertical-align:top;padding:1px 12px 1px 0;background:#fff;color:#111">'
-    pairs = [(name, f"{v:,}" if isinstance(v, int) else str(v)) for name, v in facts_of(x).items()]
-    rows = [f"<tr>{cell}{escape(name)}</td>{cell}{escape(value)}</td></tr>" for name, value in pairs]
+    rows = [f"<tr>{cell}{escape(name)}</td>{cell}{escape(t)}</td></tr>" for name, t in _texts(x).items()]
     frame = '<div style="background:#fff;color:#111;padding:8px;overflow-x:auto">'
     return f'{frame}{picture}<table style="border:0;background:#fff">{"".join(rows)}</table></div>'
+
+
+def _texts(x: Model) -> dict[str, str]:
+    return {name: f"{v:,}" if isinstance(v, int) else str(v) for name, v in facts_of(x).items()}
 
 
 def _confidence(summary: LeaveOneOutSummary) -> str:
@@ -87,7 +90,7 @@ def _some(names: Iterable[str], separator: str = ", ") -> str:
     return separator.join([*texts[:_MOST], *more])
 
 
-def _write_shares(weights: Iterable[tuple[Any, float]]) -> str:
+def _write_shares(weights: Iterable[tuple[object, float]]) -> str:
     pairs = list(weights)
     total = sum(weight for _, weight in pairs) or 1
     return _some(f"{label} {weight / total:.3f}" for label, weight in pairs)

@@ -27,8 +27,7 @@ MOST_DRAWN = 2**25
 
 def check_interval(interval: object) -> float | None:
     """Return the probability of an interval, or None, or raise."""
-    probability: float | None = Optional(Real(above=0, below=1)).check("interval", interval)
-    return probability
+    return Optional(Real(above=0, below=1)).check("interval", interval)
 
 
 def check_draws(draws: object, cells: int = 1) -> int:

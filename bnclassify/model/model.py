@@ -338,7 +338,7 @@ class Model(Immutable):
 
     def feature_weights(self) -> Any:
         """Return the weights of features, the class first, as a dict or a frame by term, or None."""
-        weights = self.learned.get("weights")
+        weights: Sequence[float] | None = self.learned.get("weights")
         return None if weights is None else dict(zip(self.features, weights, strict=True))
 
     # What is estimated.
@@ -494,7 +494,7 @@ def in_sequence(log_joint: Callable[[Codes], Array], codes: Codes, order: Sequen
 
 def _at(logs: Array, labels: Codes) -> Array:
     """Return (rows, classes) logs at the labels of the only class variable, (1, rows)."""
-    return np.take_along_axis(logs, labels[0].astype(np.intp)[:, None], axis=1)[:, 0]
+    return np.take_along_axis(logs, labels[:1].T.astype(np.intp), axis=1)[:, 0]
 
 
 def estimated(x: M, data: Countable, prior: Any) -> M:

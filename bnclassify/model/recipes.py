@@ -66,7 +66,7 @@ class Rows(Immutable):
     bounds = bounded(size=COUNT, given=COUNT, cases=COUNT)
 
     size: float
-    classes: tuple[tuple[tuple[Any, float], ...], ...] = ()
+    classes: tuple[tuple[tuple[Hashable, float], ...], ...] = ()
     incomplete: tuple[Hashable, ...] = ()
     given: int = 0
     cases: int = 0
