@@ -1,4 +1,4 @@
-"""Arrays of probabilities and of codes: normalization, sums of x·ln x, sums over parts, BLAS threads."""
+"""Arrays of probabilities and of codes: normalization, sums of x·ln x, ties, BLAS threads."""
 
 from __future__ import annotations
 

@@ -132,11 +132,9 @@ def similar(name: object, candidates: Collection[Hashable]) -> list[Hashable]:
 def did_you_mean(name: object, candidates: Collection[Hashable]) -> str:
     """Return a question about similar names, or an empty text if there are none."""
     close = [shown(candidate) for candidate in similar(name, candidates)]
-    return (
-        f"Did you mean {' or '.join([', '.join(close[:-1])] * (len(close) > 1) + close[-1:])}?"
-        if close
-        else ""
-    )
+    if len(close) > 1:
+        return f"Did you mean {', '.join(close[:-1])} or {close[-1]}?"
+    return f"Did you mean {close[0]}?" if close else ""
 
 
 WIDE = 10

@@ -90,8 +90,8 @@ def with_level(index: pd.Index[Any], level: pd.Index[Any]) -> pd.MultiIndex:
     if isinstance(index, pd.MultiIndex):
         levels, codes = list[Any](index.levels), list[Any](index.codes)
     else:
-        numbers, labels = pd.factorize(index, use_na_sentinel=False)
-        levels, codes = [labels], [numbers]
+        own_codes, labels = pd.factorize(index, use_na_sentinel=False)
+        levels, codes = [labels], [own_codes]
     codes = [*[np.repeat(code, len(level)) for code in codes], np.tile(np.arange(len(level)), len(index))]
     levels.append(level)
     return pd.MultiIndex(levels=levels, codes=codes, names=[*index.names, level.name])

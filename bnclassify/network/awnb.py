@@ -80,7 +80,7 @@ def testing_depths(data: Dataset, samples: Iterable[Positions]) -> Positions:
 
 
 @dataclass
-class _Level:
+class _Layer:
     """The nodes of one depth: parent, number of misclassified rows, tested feature or -1."""
 
     parent: Positions
@@ -89,7 +89,7 @@ class _Level:
 
 
 class _Tree:
-    """An unpruned classification tree on some rows, which grows level by level from a table of its nodes.
+    """An unpruned classification tree on some rows, which grows layer by layer from a table of its nodes.
 
     Each node is split in two by the subset of the levels of a feature that gains the most information, until
     all of its rows have the same class or no split gains information, and at most 30 levels deep. With two
@@ -108,43 +108,43 @@ class _Tree:
         self.codes: Codes = data.codes[:-1].take(rows, axis=1)
         self.by_card = {r: [j for j, card in enumerate(cards) if card == r] for r in set(cards) if r > 1}
         self.node = np.zeros(len(rows), dtype=np.intp)
-        self.levels = [self._open(np.array([-1]))]
+        self.layers = [self._open(np.array([-1]))]
         while self._grow():
             advance()
 
-    def _open(self, parent: Positions) -> _Level:
+    def _open(self, parent: Positions) -> _Layer:
         """Open nodes, to which rows are assigned."""
         cells = self.node * self.n_classes + self.classes
         counts = np.bincount(cells, minlength=len(parent) * self.n_classes).reshape(-1, self.n_classes)
         errors: _Counts = counts.sum(axis=1) - counts.max(axis=1)
-        return _Level(parent, errors, feature=np.full(len(parent), -1))
+        return _Layer(parent, errors, feature=np.full(len(parent), -1))
 
     def _grow(self) -> bool:
-        """Split the nodes of the deepest level; return whether any was split."""
-        level = self.levels[-1]
-        n_nodes, width = len(level.parent), max(self.by_card, default=1)
+        """Split the nodes of the deepest layer; return whether any was split."""
+        layer = self.layers[-1]
+        n_nodes, width = len(layer.parent), max(self.by_card, default=1)
         goes_left = np.zeros((n_nodes, width), dtype=bool)
-        impure = level.errors > 0
-        if impure.any() and self.by_card and len(self.levels) <= MAX_DEPTH:
+        impure = layer.errors > 0
+        if impure.any() and self.by_card and len(self.layers) <= MAX_DEPTH:
             self._keep(impure[self.node])
             gains, sides = self._best_splits(n_nodes, width)
             best = first_best(gains.T)
             nodes = np.flatnonzero(impure & (gains.max(axis=0) > TOLERANCE))
-            level.feature[nodes], goes_left[nodes] = best[nodes], sides[best[nodes], nodes]
-        split = np.flatnonzero(level.feature >= 0)
+            layer.feature[nodes], goes_left[nodes] = best[nodes], sides[best[nodes], nodes]
+        split = np.flatnonzero(layer.feature >= 0)
         if len(split):
-            self._send_down(level, goes_left)
-            self.levels.append(self._open(np.repeat(split, 2)))
+            self._send_down(layer, goes_left)
+            self.layers.append(self._open(np.repeat(split, 2)))
         return len(split) > 0
 
     def _keep(self, rows: Mask) -> None:
         """Drop all other rows, which are in leaves."""
         self.node, self.classes, self.codes = self.node[rows], self.classes[rows], self.codes[:, rows]
 
-    def _send_down(self, level: _Level, goes_left: Mask) -> None:
+    def _send_down(self, layer: _Layer, goes_left: Mask) -> None:
         """Send rows to the children, two per split node; other rows are dropped."""
-        rank = np.cumsum(level.feature >= 0) - 1
-        feature = level.feature[self.node]
+        rank = np.cumsum(layer.feature >= 0) - 1
+        feature = layer.feature[self.node]
         code = self.codes[feature, np.arange(len(feature))]
         self.node = 2 * rank[self.node] + ~goes_left[self.node, np.maximum(code, 0)]
         self._keep((feature >= 0) & (code >= 0))
@@ -171,16 +171,16 @@ class _Tree:
 
     def depths(self) -> Positions:
         """Prune upwards, and return the smallest depth of each feature."""
-        errors = self.levels[-1].errors  # errors of the pruned subtree at each node
-        for upper, lower in zip(self.levels[-2::-1], self.levels[:0:-1], strict=True):
+        errors = self.layers[-1].errors  # errors of the pruned subtree at each node
+        for upper, lower in zip(self.layers[-2::-1], self.layers[:0:-1], strict=True):
             errors_below = np.bincount(lower.parent, errors, len(upper.parent)).astype(np.intp)
             upper.feature[(upper.feature >= 0) & (errors_below >= upper.errors)] = -1
             errors = np.where(upper.feature >= 0, errors_below, upper.errors)
         result = np.zeros(len(self.codes), dtype=np.intp)
         splits = np.array([True])
-        for depth, level in enumerate(self.levels, start=1):
-            splits = splits[level.parent] & (level.feature >= 0)  # parent -1, the last, is the only one
-            tested = np.unique(level.feature[splits])
+        for depth, layer in enumerate(self.layers, start=1):
+            splits = splits[layer.parent] & (layer.feature >= 0)  # parent -1, the last, is the only one
+            tested = np.unique(layer.feature[splits])
             result[tested[result[tested] == 0]] = depth
         return result
 

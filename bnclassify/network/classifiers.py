@@ -80,7 +80,7 @@ class Graph(Model):
 
     @cached_property
     def scopes(self) -> tuple[Scope, ...]:
-        """The families by number: variables 0, 1, 2 … in the order of ``families``."""
+        """The families as positions: variables 0, 1, 2 … in the order of ``families``."""
         return scopes_of(self.families)
 
     @property
@@ -336,7 +336,7 @@ class BNC(Network):
 
     @property
     def _coded(self) -> list[int]:
-        """The numbers of the variables that have tables."""
+        """The positions of the variables that have tables."""
         return [i for i, name in enumerate(self.variables) if name not in self.densities]
 
     def tabulate(self, tally: Tally) -> Self:

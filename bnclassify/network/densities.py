@@ -128,7 +128,7 @@ class Points(Immutable):
         cells = self.cells
         fits = len(self.values) == len(cells) == len(self.weights) and (cells[1:] >= cells[:-1]).all()
         if not fits or cells.max(initial=-1) >= prod(self.shape):
-            raise ValueError("cells must be ascending numbers of cells, with as many values and weights.")
+            raise ValueError("cells must be ascending positions of cells, with as many values and weights.")
 
     def __add__(self, other: Points) -> Points:
         values, cells = np.append(self.values, other.values), np.append(self.cells, other.cells)

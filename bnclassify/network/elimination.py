@@ -189,7 +189,7 @@ def _connected(
 
 
 def equal_columns(mask: Mask) -> Iterator[tuple[tuple[int, ...], Positions]]:
-    """Yield the true positions of each distinct column, and the numbers of the columns equal to it."""
+    """Yield the true positions of each distinct column, and the positions of the columns equal to it."""
     packed = np.ascontiguousarray(np.packbits(mask, axis=0).T)
     keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
     _, example, group = np.unique(keys, return_index=True, return_inverse=True)
