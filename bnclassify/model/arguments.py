@@ -96,7 +96,7 @@ def check_tables(x: object, question: str) -> Graph:
     return model.network
 
 
-def check_not_dropped(x: Model, argument: str, names: Iterable[Any]) -> None:
+def check_not_dropped(x: Model, argument: str, names: Iterable[Hashable]) -> None:
     """Raise a KeyError if a name is that of a numeric column that was dropped in training."""
     uncut = () if x.discretizer is None else x.discretizer.uncut
     for name in names:
