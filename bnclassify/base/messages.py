@@ -23,8 +23,7 @@ import numpy as np
 
 T = TypeVar("T", bound=Hashable)
 
-_PACKAGE = str(Path(__file__).parents[1]) + os.sep
-_OURS = (_PACKAGE, functools.__file__)  # cached properties are computed through functools
+_OURS = (str(Path(__file__).parents[1]) + os.sep, functools.__file__)  # which computes cached properties
 
 _TOOLS = ("sklearn", "joblib")
 _TOLD: set[tuple[str, str, int]] = set()
@@ -58,8 +57,9 @@ _MEANT = {
     "random_state": "rng",
     "seed": "rng",
     "alpha": "smooth",
+    "layouttype": "engine",
 }
-"""Names of arguments and options in other libraries, and their names in this package."""
+"""Names of arguments and options in other libraries and in R, and their names in this package."""
 
 _BRIEF = Repr()  # writes the first elements of a large or deeply nested list, not all
 _BRIEF.maxlist = _BRIEF.maxtuple = _BRIEF.maxdict = _BRIEF.maxset = 20
