@@ -105,7 +105,7 @@ def impute(
     codes = np.vstack([feature_codes, no_class])
     if len(names) > len(model.features):
         codes[-1] = match(data, names[-1:], (levels[names[-1]],))[0]
-    completed = placed.sampling(burn_in)(codes, generator)
+    completed = placed.complete(codes, generator, burn_in=burn_in)
     numbers = model.numbers_at(completed, generator)
     result = table.copy()
     for name, filled, column in zip(names, completed, codes, strict=False):

@@ -190,7 +190,7 @@ def draw_given(
     if uncertain:
         cells = rng.choice(logs.size, size=n, p=np.exp(log_normalize(logs.reshape(1, -1)))[0])
         codes[uncertain] = np.unravel_index(cells, logs.shape)
-    return x.sampling(burn_in)(codes, rng)
+    return x.complete(codes, rng, burn_in=burn_in)
 
 
 def possible(logs: Array) -> Array:

@@ -316,13 +316,12 @@ class Model(Immutable):
         """Return features that are numbers in complete rows, (rows,): conditional means, or drawn by rng."""
         return {}
 
-    def complete(self, codes: Codes, rng: np.random.Generator | None = None) -> Codes:
-        """Return (variables, rows) codes with the most probable values for missing ones, or drawn by rng."""
-        raise lacks(self, "fill in values")
+    def complete(self, codes: Codes, rng: np.random.Generator | None = None, *, burn_in: int = 0) -> Codes:
+        """Return (variables, rows) codes with the most probable values for missing ones, or drawn by rng.
 
-    def sampling(self, burn_in: int) -> Callable[[Codes, np.random.Generator | None], Codes]:
-        """Return `complete`, with a number of sweeps if the model is sampled."""
-        return self.complete
+        If the model is sampled, values are drawn after ``burn_in`` sweeps.
+        """
+        raise lacks(self, "fill in values")
 
     def of_class(self, class_var: Hashable | None) -> Model:
         """Return the model of one of the class variables; with one class, the model itself."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -368,7 +367,7 @@ class BNC(Network):
             codes[v] = _draw_column((self.cpts or ())[v], [codes[p] for p in parents[v]], rng.random(n))
         return codes
 
-    def complete(self, codes: Codes, rng: np.random.Generator | None = None) -> Codes:
+    def complete(self, codes: Codes, rng: np.random.Generator | None = None, *, burn_in: int = 0) -> Codes:
         if not self.densities:
             return complete(self.terms, codes, rng)
         some = blocks(max(1, codes.shape[1]), BLOCK_ROWS)  # because terms of numbers become tables
@@ -454,9 +453,6 @@ class DN(Network):
         labels = np.where(given < 0, draw_columns(self.log_joint(features), rng), given)
         sampler = GibbsSampler.of(self.factors[:-1])
         return np.vstack([sampler.run(features, labels, burn_in, rng), labels])
-
-    def sampling(self, burn_in: int) -> Callable[[Codes, np.random.Generator | None], Codes]:
-        return partial(self.complete, burn_in=burn_in)
 
 
 def _draw_column(table: Array, parents: list[Codes], uniform: Array) -> Codes:

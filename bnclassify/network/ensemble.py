@@ -52,7 +52,7 @@ class Average(Model):
                 codes[:, rows] = draw(member, rows)
         return codes
 
-    def complete(self, codes: Codes, rng: np.random.Generator | None = None) -> Codes:
+    def complete(self, codes: Codes, rng: np.random.Generator | None = None, *, burn_in: int = 0) -> Codes:
         if rng is None:
             return try_all(self.log_joint, [len(labels) for labels in self.levels or ()], codes)
         features, labels = codes[:-1], codes[-1:].T
