@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, Positions, log, log_normalize, share_out
+from ..base.arrays import Array, Codes, Mask, Positions, log, log_normalize, share_out
 from ..base.immutable import ANY_NUMBER, PROBABILITY, bounded, cached_property, record
 from ..counts.contingency import flat_index
 from ..frames.dataset import Dataset
@@ -80,7 +80,6 @@ class EffectTable(BuiltOn):
         f"predict, explain, cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
     )
     splits_tables = True
-    weighs_missing = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -129,6 +128,9 @@ class EffectTable(BuiltOn):
         for part in self._parts(codes):
             logs += part
         return logs
+
+    def is_silent(self, codes: Codes) -> Mask:
+        return np.zeros(codes.shape, dtype=bool)
 
     def unadjusted(self, codes: Codes) -> Array:
         """Return scores to which missing values contribute nothing."""

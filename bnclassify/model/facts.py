@@ -7,6 +7,8 @@ from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from ..recipe.leave_one_out import LeaveOneOutSummary
     from .model import Model
@@ -126,7 +128,8 @@ def _missing(x: Model, rows: Rows | None) -> str:
     if rows is not None:
         n = sum(name in rows.incomplete for name in x.features)
         method = "EM" if x.network is not None and "em" in x.network.learned else "available cases"
-        shifts = ", and a shift of the log odds" if x.weighs_missing else ""
+        is_silent = x.is_silent(np.full((len(x.features), 1), -1)).all()
+        shifts = "" if is_silent else ", and a shift of the log odds"
         if n or not levels:
             texts.append(f"in {n} feature{'s' * (n > 1)} ({method}{shifts})" if n else "none in training")
     return "; ".join([*texts, f"{'others ' * bool(levels)}in new rows {x.missing_rule}"])

@@ -76,9 +76,6 @@ class Model(Immutable):
     splits_tables = False
     """Whether its `marginals` are terms of its scores; if not, they are ratios of its scores."""
 
-    weighs_missing = False
-    """Whether missing values contribute to the log odds."""
-
     is_average = False
     """Whether it averages networks whose features may have different parents."""
 
@@ -284,7 +281,7 @@ class Model(Immutable):
 
     def is_silent(self, codes: Codes) -> Mask:
         """Return which values, (features, rows), contribute nothing to the log odds: missing ones."""
-        return np.zeros(codes.shape, dtype=bool) if self.weighs_missing else codes[:] < 0
+        return codes[:] < 0
 
     @cached_property
     def marginals(self) -> tuple[Array, ...]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, RowsWithNumbers, log, log_sum_exp
+from ..base.arrays import Array, Codes, Mask, Positions, RowsWithNumbers, log, log_sum_exp
 from ..base.immutable import cached_property
 from ..base.messages import listed
 from ..counts.contingency import MAX_CELLS
@@ -103,9 +103,8 @@ class LogLinear(BuiltOn):
             return "ignored, unless they were missing in training" if self.fading is not None else "ignored"
         return "read more like by naive Bayes, the fewer values are known"
 
-    @property
-    def weighs_missing(self) -> bool:  # type: ignore[override]
-        return any(gap is not None for gap in self.gaps)
+    def is_silent(self, codes: Codes) -> Mask:
+        return super().is_silent(codes) & all(gap is None for gap in self.gaps)
 
     @property
     def basis(self) -> BNC:
