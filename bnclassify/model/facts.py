@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -53,26 +53,27 @@ def facts_of(x: Model) -> dict[str, object]:
 
 def write_facts(x: Model) -> str:
     """Write the facts of a model, aligned."""
-    facts = _texts(x)
-    width = max(map(len, facts)) + 4
-    lines = []
-    for name, text in facts.items():
+    only = "" if x.fitted else " (only structure, no parameters)"
+    return "\n".join(["", f"  Bayesian network classifier{only}", "", *aligned(facts_of(x))])
+
+
+def aligned(facts: Mapping[str, object]) -> list[str]:
+    """Write facts in lines of a limited width, with their texts below each other."""
+    width, lines = max(map(len, facts), default=0) + 4, []
+    for name, fact in facts.items():
+        text = f"{fact:,}" if isinstance(fact, int) else str(fact)
         first, *more = wrap(text, _WIDTH - width, break_long_words=False) or [""]
         lines += [f"  {name + ':':<{width - 2}}{first}", *[" " * width + line for line in more]]
-    only = "" if x.fitted else " (only structure, no parameters)"
-    return "\n".join(["", f"  Bayesian network classifier{only}", "", *lines])
+    return lines
 
 
 def mark_up(x: Model, picture: str) -> str:
     """Write the facts of a model as HTML, dark on white, below a picture."""
     cell = '<td style="text-align:left;vertical-align:top;padding:1px 12px 1px 0;background:#fff;color:#111">'
-    rows = [f"<tr>{cell}{escape(name)}</td>{cell}{escape(t)}</td></tr>" for name, t in _texts(x).items()]
+    pairs = [(name, f"{v:,}" if isinstance(v, int) else str(v)) for name, v in facts_of(x).items()]
+    rows = [f"<tr>{cell}{escape(name)}</td>{cell}{escape(value)}</td></tr>" for name, value in pairs]
     frame = '<div style="background:#fff;color:#111;padding:8px;overflow-x:auto">'
     return f'{frame}{picture}<table style="border:0;background:#fff">{"".join(rows)}</table></div>'
-
-
-def _texts(x: Model) -> dict[str, str]:
-    return {name: f"{v:,}" if isinstance(v, int) else str(v) for name, v in facts_of(x).items()}
 
 
 def _confidence(summary: LeaveOneOutSummary) -> str:
