@@ -332,7 +332,7 @@ class Model(Immutable):
     def check_refitted(self, fitted: Model) -> None:
         """Raise a TypeError if its recipe gave ``fitted``, which is not a model of its kind."""
 
-    def feature_weights(self) -> Any:
+    def feature_weights(self) -> Mapping[Hashable, float] | pd.DataFrame | None:
         """Return the weights of features, the class first, as a dict or a frame by term, or None."""
         weights: Sequence[float] | None = self.learned.get("weights")
         return None if weights is None else dict(zip(self.features, weights, strict=True))

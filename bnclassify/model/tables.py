@@ -288,7 +288,7 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     buying    3.06
     Name: weight, dtype: float64
     """
-    weights: pd.DataFrame | Mapping[Hashable, float] | None = check_model(x).feature_weights()
+    weights = check_model(x).feature_weights()
     if weights is None:
         raise ValueError(
             "x: has no weights; lp estimates them with held_out='weights', wanbia=True or awnb_trees=10"
