@@ -96,7 +96,7 @@ class DensityTerm:
         return Normal(owner, self.scope[1:], cells["mean"], np.square(cells["sd"]))
 
     def tabulated(self, codes: Codes) -> tuple[Factor, Codes]:
-        """Return the term as a table over the values in some rows, and their codes; the last is missing."""
+        """Return the term as a table over the values in some rows, and their codes; 0 is a missing one."""
         found, positions = np.unique(np.append(-1, codes), return_inverse=True)
         *parents, n_classes = self.density.shape
         values, cells = self.values[found[1:]], prod(parents)
