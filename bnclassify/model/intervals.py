@@ -44,7 +44,7 @@ def table_bounds(counts: Array, prior: PseudoCounts, interval: float) -> Array:
     """Return the quantiles of the entries of a table, (2, levels, parents' levels…): each is Beta."""
     levels, *parent_cards = counts.shape
     mass: Array = counts + prior.per_cell(levels, prod(parent_cards))
-    rest = mass.sum(axis=0) - mass if levels > 1 else np.zeros(mass.shape)
+    rest: Array = mass.sum(axis=0) - mass
     tails = np.reshape(ends(interval), (2, *[1] * mass.ndim))
     return np.where(rest > 0, betaincinv(mass, np.where(rest > 0, rest, 1.0), tails), 1.0)
 

@@ -250,13 +250,12 @@ class Network(Graph):
         # If the class has no parents and features follow their parents, an unknown feature has no known
         # descendants, so its table sums to 1, and each step adds one term to the previous sum. If arcs form
         # cycles (DN), the terms of a complete row are added in column order.
-        complete: Mask = codes.min(axis=0, initial=0) >= 0
-        if self.parents[self.class_var] or not complete.any():
+        if self.parents[self.class_var]:
             return super().log_joints_in_sequence(codes, order)
+        complete: Mask = codes.min(axis=0, initial=0) >= 0
         logs = np.empty((len(order) + 1, codes.shape[1], self.cards[-1]))
         logs[:, complete] = self._running_sums(codes[:, complete], order)
-        if not complete.all():
-            logs[:, ~complete] = super().log_joints_in_sequence(codes[:, ~complete], order)
+        logs[:, ~complete] = super().log_joints_in_sequence(codes[:, ~complete], order)
         return logs
 
     def _running_sums(self, codes: Codes, order: Sequence[int]) -> Array:
