@@ -104,7 +104,7 @@ class _Tree:
 
     def __init__(self, data: Dataset, rows: Positions) -> None:
         *cards, self.n_classes = data.cards
-        self.classes: Positions = data.codes[-1].take(rows).astype(np.intp)
+        self.classes = data.codes[-1:].ravel().take(rows).astype(np.intp)
         self.codes: Codes = data.codes[:-1].take(rows, axis=1)
         self.by_card = {r: [j for j, card in enumerate(cards) if card == r] for r in set(cards) if r > 1}
         self.node = np.zeros(len(rows), dtype=np.intp)

@@ -226,7 +226,7 @@ class Kernel(Immutable):
         """Return ln of the mean of normal densities around the values of a cell, (rows, classes)."""
         n_classes = self.shape[-1]
         logs = np.empty((len(values), n_classes))
-        for configuration in np.unique(parents).tolist():
+        for configuration in map(int, np.unique(parents)):
             rows = np.nonzero(parents == configuration)[0]
             found, inverse = np.unique(values[rows], return_inverse=True)
             for c in range(n_classes):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
@@ -156,7 +156,7 @@ class Ensemble(Average):
         return replace(self, members=tuple([member.estimate(data, prior) for member in self.members]))
 
     def each(self, function: Callable[..., Model], *others: Model) -> Ensemble:
-        alike = zip(self.members, *[other.members for other in others], strict=True)
+        alike: Iterable[tuple[Model, ...]] = zip(*[x.members for x in (self, *others)], strict=True)
         return replace(self, members=tuple([member.each(function, *rest) for member, *rest in alike]))
 
     @property

@@ -84,11 +84,12 @@ class DensityTerm:
     def add_to(self, total: Array, codes: Codes, context: Codes | None = None) -> None:
         """Add the term to (rows, classes) sums, and 0 if the number or a parent is missing."""
         known = np.flatnonzero((codes[list(self.scope)] >= 0).all(axis=0))
-        number, *parents = [codes[v, known] for v in self.scope]
+        values: Array = self.values[codes[self.scope[0], known]]
+        parents: list[Codes] = [codes[v, known] for v in self.scope[1:]]
         cells: Codes = np.zeros(len(known), dtype=np.intp)
         if parents:
             cells = flat_index(parents, self.density.shape[:-1]).astype(np.intp)
-        total[known] += self.density.log_density(self.values[number], cells)
+        total[known] += self.density.log_density(values, cells)
 
     def described(self, owner: int) -> Normal:
         """Return the term as part of a formula; the density has two parameters per cell."""
@@ -99,7 +100,8 @@ class DensityTerm:
         """Return the term as a table over the values in some rows, and their codes; 0 is a missing one."""
         found, positions = np.unique(np.append(-1, codes), return_inverse=True)
         *parents, n_classes = self.density.shape
-        values, cells = self.values[found[1:]], prod(parents)
+        values: Array = self.values[found[1:]]
+        cells = prod(parents)
         logs = self.density.log_density(np.repeat(values, cells), np.tile(np.arange(cells), len(values)))
         table = np.zeros((len(found), *parents, 1, n_classes))
         table[1:] = logs.reshape(len(values), *table.shape[1:])

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -129,15 +130,15 @@ class Objective:
         """Make the sparse matrix from the scope and the shape of each family without the class."""
         from scipy.sparse import csr_array
 
-        n_cells, starts = int(self.sizes.sum()), np.cumsum(self.sizes) - self.sizes
+        starts = [0, *accumulate(map(int, self.sizes))]
         rows, cells = [], []
-        for (scope, shape), start in zip(families, starts.tolist(), strict=True):
+        for (scope, shape), start in zip(families, starts, strict=False):
             members = codes[list(scope)]
             observed = np.flatnonzero((members >= 0).all(axis=0))
             rows.append(observed.astype(np.int32))
             cells.append(start + flat_index(list(members[:, observed]), shape).astype(np.int32))
         at = np.concatenate(rows), np.concatenate(cells)
-        return csr_array((np.ones(len(at[0])), at), shape=(codes.shape[1], n_cells))
+        return csr_array((np.ones(len(at[0])), at), shape=(codes.shape[1], starts[-1]))
 
     def __call__(self, weights: Array) -> tuple[float, Array]:
         """Return the value and the gradient at weights.
@@ -318,11 +319,11 @@ def hide_implied(codes: Codes, cards: Sequence[int], implications: Positions) ->
     """Return the codes of rows, (features, rows), with -1 for implied values."""
     feature, level = _features_and_levels(cards)
     hidden = codes.copy()
-    implied, implying = implications.T
-    for value in np.unique(implied):
-        others: Positions = implying[implied == value]
+    for value in map(int, np.unique(implications[:, 0])):
+        others: Positions = implications[implications[:, 0] == value, 1]
         present: Mask = (codes[feature[others]] == level[others, None]).any(axis=0)
-        hidden[feature[value], present & (codes[feature[value]] == level[value])] = -1
+        own, code = int(feature[value]), int(level[value])
+        hidden[own, present & (codes[own] == code)] = -1
     return hidden
 
 
