@@ -171,6 +171,17 @@ def second_best(scores: Array, best: Positions) -> Positions:
     return np.take_along_axis(others, first[:, None], axis=1)[:, 0]
 
 
+def in_sequence(log_joint: Callable[[Codes], Array], codes: Codes, order: Sequence[int]) -> Array:
+    """Return logs of rows with the first 0, 1, 2 … features in an order, (1 + features, rows, classes)."""
+    rows, steps = codes.shape[1], len(order) + 1
+    step = np.empty(len(codes), dtype=np.intp)
+    step[list(order)] = np.arange(len(order))
+    is_known = step[:, None, None] < np.arange(steps)[:, None]
+    sequence = np.where(is_known, codes[:, None, :], -1).reshape(len(codes), steps * rows)
+    logs = log_joint(sequence)
+    return logs.reshape(steps, rows, logs.shape[1])
+
+
 class OneThread:
     """Context manager that limits NumPy's BLAS to one thread; the last of overlapping uses restores it."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, log_normalize
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, in_sequence, log_normalize
 from ..base.checks import OneOf, Optional
 from ..base.immutable import EMPTY, Immutable, cached_property
 from ..base.messages import listed
@@ -220,10 +220,7 @@ class Model(Immutable):
     # Defaults of the methods that functions call.
 
     def place(self, data: Dataset, unseen: str | None = None) -> tuple[Self, Codes]:
-        """Return the model in which values with densities are levels, and rows in the form of `log_joint`.
-
-        Rows are (features, rows) codes, or `RowsWithNumbers`.
-        """
+        """Return the model with values of densities as levels, and rows as `log_joint` accepts them."""
         codes = match(data, self.features, self.known_levels[: len(self.features)], unseen=unseen)
         return self, self.with_numbers(codes, data.numbers)
 
@@ -475,17 +472,6 @@ class Model(Immutable):
 def lacks(x: Model, action: str) -> TypeError:
     """Return the error about a model that cannot do something."""
     return TypeError(f"x must be a model that can {action}; got {x.called}.")
-
-
-def in_sequence(log_joint: Callable[[Codes], Array], codes: Codes, order: Sequence[int]) -> Array:
-    """Return logs of rows with the first 0, 1, 2 … features in an order, (1 + features, rows, classes)."""
-    rows, steps = codes.shape[1], len(order) + 1
-    step = np.empty(len(codes), dtype=np.intp)
-    step[list(order)] = np.arange(len(order))
-    is_known = step[:, None, None] < np.arange(steps)[:, None]
-    sequence = np.where(is_known, codes[:, None, :], -1).reshape(len(codes), steps * rows)
-    logs = log_joint(sequence)
-    return logs.reshape(steps, rows, logs.shape[1])
 
 
 def _at(logs: Array, labels: Codes) -> Array:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask, Positions, RowsWithNumbers, log, log_sum_exp
+from ..base.arrays import Array, Codes, Mask, Positions, RowsWithNumbers, in_sequence, log, log_sum_exp
 from ..base.immutable import cached_property
 from ..base.messages import listed
 from ..counts.contingency import MAX_CELLS
 from ..frames.dataset import Dataset
 from ..model.derived import BuiltOn
 from ..model.formulas import Blend, Formula, Scale, Sum, Table
-from ..model.model import in_sequence, renewed
+from ..model.model import renewed
 from ..model.recipes import A_NETWORK
 from ..network.classifiers import BNC
 from ..network.elimination import BLOCK_ROWS, network_joint
