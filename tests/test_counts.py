@@ -18,7 +18,7 @@ from scipy.special import xlogy
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bnclassify as bn
-from bnclassify.base.arrays import log, one_thread
+from bnclassify.base.arrays import TOLERANCE, first_best, log, one_thread
 from bnclassify.counts import contingency as counting
 from bnclassify.counts import family_counts as extending
 from bnclassify.counts import information, pairs
@@ -335,3 +335,10 @@ def test_no_feature_has_no_pairs(learner: Callable) -> None:
     assert bn.features(learner("k", data)) == ()
     assert pair_statistics(data, [], 0).information.shape == (0, 0)
     assert count_pairs(data).shape == (0, 2, 0)
+
+
+@pytest.mark.parametrize("n", [3, 40])
+def test_the_first_of_scores_that_differ_by_rounding_is_chosen(n: int) -> None:
+    scores = np.zeros((2, n))
+    scores[:, 1:3] = [[1, 1 + TOLERANCE / 2], [1, 1 + 2 * TOLERANCE]]
+    assert first_best(scores).tolist() == [1, 2]

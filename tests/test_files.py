@@ -30,7 +30,7 @@ from bnclassify.learners import LEARNERS
 from bnclassify.model.model import Model
 from bnclassify.models import AODE, DN
 from bnclassify.network.classifiers import Network
-from bnclassify.network.priors import Method
+from bnclassify.network.methods import Method
 from bnclassify.recipe.weighted import Stacked
 from bnclassify.several.multidimensional import ClassView
 

@@ -13,7 +13,6 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.frames.sources import in_pandas
-from bnclassify.network.awnb import min_testing_depths
 from bnclassify.sklearn import BNCClassifier, BNCMultiClassifier
 
 pytest.importorskip("narwhals", reason="narwhals is not installed; the extra frames has it")
@@ -106,7 +105,6 @@ WITHOUT_NUMBERS: dict[str, Callable[[Any, pd.DataFrame], Any]] = {
     "lca": lambda given, frame: posteriors(bn.lca("group", given, k=2, rng=0), frame),
     "cmi": lambda given, frame: bn.cmi("grade", "buys", given, z="pet"),
     "ci_test": lambda given, frame: bn.ci_test("grade", "buys", given),
-    "min_testing_depths": lambda given, frame: min_testing_depths("buys", given),
     "encode": lambda given, frame: [bn.encode(given).levels, bn.encode(given).codes.tolist()],
     "merge_rare": lambda given, frame: bn.merge_rare(given, min_count=45, columns=["town"])[0].astype(object),
     "update": lambda given, frame: posteriors(bn.update(fitted(frame), given), frame),

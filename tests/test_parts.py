@@ -19,7 +19,6 @@ from bnclassify.counts.pairs import pair_statistics
 from bnclassify.frames.opening import open_data
 from bnclassify.frames.training import prepare
 from bnclassify.models import Partitions
-from bnclassify.network.awnb import min_testing_depths
 
 from .conftest import informative_gaps
 from .strategies import examples, frames, networks
@@ -417,7 +416,6 @@ NEED_ROWS: dict[str, Callable[[Any], Any]] = {
     "WANBIA": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, wanbia=True),
     "AWNB": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, awnb_trees=2),
     "leave-one-out": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, held_out="power"),
-    "trees": lambda data: min_testing_depths("class", data),
     "cuts": lambda data: bn.discretize(data, class_var="class"),
 }
 

@@ -465,5 +465,5 @@ def test_bad_arguments(tan: bn.BNC) -> None:
 
 
 def test_an_argument_of_r_is_answered(tan: bn.BNC) -> None:
-    with pytest.raises(TypeError, match="it is 'engine'"):
+    with pytest.raises(TypeError, match="Did you mean 'engine'"):
         bn.plot(tan, layoutType="twopi")

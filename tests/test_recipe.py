@@ -201,7 +201,7 @@ def test_logistic_regression_is_a_part_of_the_sum() -> None:
 
 
 def rows_of(x: Any, frame: pd.DataFrame) -> Any:
-    return x.code(encode_for(x, frame, x.variables))
+    return x.place(encode_for(x, frame, x.variables))[1]
 
 
 def test_logistic_regression_is_that_of_scikit_learn() -> None:

@@ -110,7 +110,7 @@ def test_weights_of_all_terms_are_those_of_plain_loops(gaps: float) -> None:
     )  # fmt: skip
     base, [z] = model.base, model.of_numbers
     n, names = len(frame), list(model.features)
-    rows = model.code(encode_for(model, frame, model.features))
+    rows = model.place(encode_for(model, frame, model.features))[1]
     own = frame["class"].map({"bus": 0, "car": 1, "walk": 2}).to_numpy()
     coded = [coarsen(np.asarray(rows)[: len(names)]) for coarsen in base.coarsenings]
     families = [

@@ -290,7 +290,7 @@ def test_terms_of_a_feature() -> None:
     assert numeric[numeric].index.tolist() == ["distance", "hills", "cost"]
     assert weights["shifts"].dropna().index.tolist() == ["weather", "flag"]
     row = frame.iloc[[0]]
-    rows = model.code(_encoded(model, row))
+    rows = model.place(_encoded(model, row))[1]
     [total] = model._contributions(rows).sum(axis=0)
     assert rows.shape == (len(model.features), 1)
     assert rows.numbers.shape == (3, 1)
@@ -307,7 +307,7 @@ def test_left_out_rows_of_a_fitted_model() -> None:
     """The contributions of excluded rows give the log-likelihood that was maximized."""
     frame = trips()
     model = learn(frame)
-    rows = model.code(_encoded(model, frame))
+    rows = model.place(_encoded(model, frame))[1]
     classes = np.searchsorted(["bus", "car", "walk"], frame["class"])
     left_out = LeftOut(classes, np.ones(len(frame)))
     total = np.zeros((len(frame), 3))
@@ -422,7 +422,7 @@ def test_missing_numbers_have_no_gaussian_term_nor_slope() -> None:
     model = learn(frame)
     nothing = bn.predict(model, {"distance": None}, prob=True)
     assert nothing.notna().all(axis=None)
-    rows = model.code(_encoded(model, frame.dropna().iloc[[0]].assign(distance=np.nan)))
+    rows = model.place(_encoded(model, frame.dropna().iloc[[0]].assign(distance=np.nan)))[1]
     parts = dict.fromkeys(range(len(model.features)), 0.0)
     for terms in model.of_numbers:
         for number, logs in terms.logs(rows.numbers):

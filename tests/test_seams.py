@@ -26,7 +26,8 @@ from bnclassify.metrics import METRICS, Metric
 from bnclassify.model.derived import BuiltOn, Derived
 from bnclassify.model.model import Model
 from bnclassify.model.recipes import Recipe, Step
-from bnclassify.network.priors import Dirichlet, Method, Prior
+from bnclassify.network.methods import Method
+from bnclassify.network.priors import Dirichlet, Prior
 
 
 def star(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> bn.BNC:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.base.graphs import maximum_forest
+from bnclassify.base.graphs import descending, maximum_forest
 
 from .strategies import frames, networks
 
@@ -198,3 +198,20 @@ def test_a_forest_has_the_edges_that_kruskal_adds_one_by_one(
                 joined[v] = union
     parents = maximum_forest(weights, keep, range(n))
     assert {(min(v, p), max(v, p)) for v, p in enumerate(parents) if p >= 0} == expected
+
+
+def test_large_weights_that_differ_by_rounding_are_tied() -> None:
+    assert descending(np.array([1e6, 1e6 + 1e-4, 1e6 + 1e-2])).tolist() == [2, 0, 1]
+    assert descending(np.array([1.0, 1 + 1e-10, 1 + 1e-7])).tolist() == [2, 0, 1]
+
+
+def test_edges_that_differ_by_rounding_are_tied() -> None:
+    weights = np.array([[0, 1, 1 + 1e-12], [1, 0, 1 + 1e-12], [1 + 1e-12, 1 + 1e-12, 0]])
+    assert maximum_forest(weights, ~np.eye(3, dtype=bool), roots=[0]) == [-1, 0, 0]
+
+
+def test_a_table_with_more_parameters_than_half_of_the_rows_is_named() -> None:
+    i = np.arange(200)
+    frame = pd.DataFrame({"a": i % 76, "b": i % 30, "class": i // 100}).astype(str)
+    with pytest.warns(UserWarning, match=r"209 free parameters, more than the 200 rows; 150 are in .* 'a'"):
+        bn.lp(bn.nb("class", frame), frame, smooth=1)

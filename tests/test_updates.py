@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.model.recipes import Rows
 from bnclassify.models import Chain
 
 from .strategies import examples, frames, graphs
@@ -203,3 +204,9 @@ def test_an_empty_batch_is_told(car: pd.DataFrame, kind: str) -> None:
             bn.lp(structure, empty, smooth=1)
     with pytest.raises(ValueError, match="dataset must have rows; got none"):
         MODELS[kind](car.iloc[:0].astype(object))
+
+
+def test_rows_and_cases_are_added_if_both_are_known() -> None:
+    grouped = Rows(6.0, given=3, cases=2)
+    assert grouped + Rows(4.0, given=2, cases=1) == Rows(10.0, given=5, cases=3)
+    assert grouped + Rows(4.0) == Rows(4.0) + grouped == Rows(10.0)

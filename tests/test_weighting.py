@@ -16,10 +16,10 @@ from scipy.special import gammaln
 import bnclassify as bn
 from bnclassify.base.arrays import xlogx
 from bnclassify.frames.encode import encode
-from bnclassify.frames.training import prepare
+from bnclassify.frames.training import prepare, prepare_rows
 from bnclassify.network import awnb as trees
 from bnclassify.network import weighting as wanbia
-from bnclassify.network.awnb import depth_weights, min_testing_depths
+from bnclassify.network.awnb import depth_weights
 from bnclassify.network.awnb import testing_depths as depths_of_trees
 from bnclassify.network.weighting import Objective, with_weights
 
@@ -28,6 +28,13 @@ from .oracles import as_array, close
 from .strategies import examples, frames, networks, smooths
 
 NAMES = ["car", "voting_complete", "voting"]
+
+
+def depths_in_tree(frame: pd.DataFrame) -> dict[Any, int]:
+    """The smallest depth at which a tree on all rows tests each feature that it tests."""
+    data = prepare_rows(frame, "class")
+    [depths] = depths_of_trees(data, [np.arange(len(data))]).tolist()
+    return {name: depth for name, depth in zip(data.features, depths, strict=True) if depth}
 
 
 def naive(name: str, **options: Any) -> bn.BNC:
@@ -105,12 +112,11 @@ def test_manb_needs_a_naive_bayes_and_a_prior(car: pd.DataFrame) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_awnb_reference(name: str) -> None:
     reference = read_reference(name)
-    data, class_var, awnb = encode(reference_frame(name)), reference["class"], reference["awnb"]
-    features = [v for v in data.columns if v != class_var]
+    data, awnb = prepare_rows(reference_frame(name), reference["class"]), reference["awnb"]
     samples = [np.array(rows) for rows in awnb["rows"]]
-    expected = [[tree.get(v, 0) for v in features] for tree in awnb["min_depths"]]
-    np.testing.assert_array_equal(depths_of_trees(data, features, class_var, samples), expected)
-    close(depth_weights(data, features, class_var, samples), [awnb["weights"][v] for v in features])
+    expected = [[tree.get(v, 0) for v in data.features] for tree in awnb["min_depths"]]
+    np.testing.assert_array_equal(depths_of_trees(data, samples), expected)
+    close(depth_weights(data, samples), [awnb["weights"][v] for v in data.features])
 
 
 def test_tables_are_powers_renormalised(car: pd.DataFrame) -> None:
@@ -142,7 +148,7 @@ def test_awnb_without_a_split() -> None:
     frame = pd.DataFrame({"a": ["x"] * 6, "class": list("pqpqpq")})
     with pytest.raises(ValueError, match="no tree has a split"):
         bn.lp(bn.nb("class", frame), frame, smooth=1, awnb_trees=2, rng=0)
-    assert min_testing_depths("class", frame).empty
+    assert depths_in_tree(frame) == {}
 
 
 def test_depths_of_a_tree_by_hand() -> None:
@@ -150,19 +156,19 @@ def test_depths_of_a_tree_by_hand() -> None:
     frame = pd.DataFrame(
         {"a": [0, 1, 0, 1, 0, 1], "b": [0] * 6, "c": [0, 0, 0, 0, 1, 1], "class": list("ppppqp")}
     )
-    assert min_testing_depths("class", frame).to_dict() == {"a": 2, "c": 1}
+    assert depths_in_tree(frame) == {"a": 2, "c": 1}
 
 
 def test_a_split_that_corrects_nothing_is_removed() -> None:
     frame = pd.DataFrame({"a": [0] * 5 + [1] * 5, "class": list("ppppp") + list("pppqq")})
-    assert min_testing_depths("class", frame).empty
+    assert depths_in_tree(frame) == {}
 
 
 def test_many_levels_and_classes_do_not_explode() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"many": rng.integers(0, 200, 600), "few": rng.integers(0, 9, 600)})
     frame["class"] = (frame["many"] % 7) + rng.integers(0, 2, 600)
-    assert min_testing_depths("class", frame)["many"] == 1
+    assert depths_in_tree(frame)["many"] == 1
 
 
 def test_principal_component_order_is_the_share_with_two_classes() -> None:
@@ -317,8 +323,7 @@ def test_trees_are_thirty_levels_deep() -> None:
     """Every feature separates one row from the others, so the first remaining one is tested next."""
     frame = pd.DataFrame(np.vstack([np.zeros((1, 40), int), np.eye(40, dtype=int)])).add_prefix("x")
     frame["class"] = [f"k{i}" for i in range(41)]
-    depths = min_testing_depths("class", pd.concat([frame, frame]))
-    assert depths.to_dict() == {f"x{i}": i + 1 for i in range(30)}
+    assert depths_in_tree(pd.concat([frame, frame])) == {f"x{i}": i + 1 for i in range(30)}
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 23])
@@ -326,7 +331,7 @@ def test_all_subsets_of_few_levels_are_tried(seed: int) -> None:
     rng = np.random.default_rng(seed)
     columns = {f"x{i}": rng.integers(5, size=30) for i in range(3)}
     frame = pd.DataFrame({**columns, "class": rng.integers(4, size=30)}).astype("category")
-    depths = min_testing_depths("class", frame)
+    depths = depths_in_tree(frame)
 
     def gain(feature: str) -> float:
         table = pd.crosstab(frame[feature], frame["class"]).to_numpy()

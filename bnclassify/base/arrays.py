@@ -1,4 +1,4 @@
-"""Arrays of probabilities and of codes: normalization, sums of x·ln x, sums over parts, BLAS threads."""
+"""Arrays of probabilities and of codes: normalization, sums of x·ln x, ties, BLAS threads."""
 
 from __future__ import annotations
 
@@ -52,6 +52,7 @@ class RowsWithNumbers:
 # are adjacent in memory, and the order in which they add up depends on the other axes.
 
 _FEW_CELLS = 2**16  # of an array that stays in the cache
+_SHORT = 16  # longest axis for which NumPy's own reductions are slower
 
 TOLERANCE = 1e-9
 """Two scores, log probabilities or weights that differ by no more than this are tied."""
@@ -96,19 +97,19 @@ def by_shape(arrays: Sequence[V], function: Callable[[ArrayOf[Any]], ArrayOf[Any
     """
     results: list[Any] = list(arrays)
     alike: dict[tuple[int, ...], list[int]] = {}
-    for number, array in enumerate(arrays):
+    for i, array in enumerate(arrays):
         if isinstance(array, np.ndarray):
-            alike.setdefault(array.shape, []).append(number)
-    for numbers in alike.values():
-        made = function(np.array([arrays[number] for number in numbers]))
-        for number, array in zip(numbers, made, strict=True):
-            results[number] = array
+            alike.setdefault(array.shape, []).append(i)
+    for places in alike.values():
+        made = function(np.array([arrays[i] for i in places]))
+        for i, array in zip(places, made, strict=True):
+            results[i] = array
     return results
 
 
 def normalize(mass: Array, axis: int = 0) -> Array:
     """Divide by the sum over an axis; a sum of 0 gives the uniform distribution."""
-    total = mass.sum(axis=axis, keepdims=True)
+    total: Array = mass.sum(axis=axis, keepdims=True)
     return np.where(total > 0, mass, 1.0) / np.where(total > 0, total, mass.shape[axis])
 
 
@@ -151,11 +152,14 @@ def xlogx(x: ArrayOf[Any]) -> Array:
 
 def first_best(scores: Array) -> Positions:
     """Position of the first score along the last axis that ties with the largest."""
+    if scores.shape[-1] > _SHORT:
+        top: Array = scores.max(axis=-1, keepdims=True)
+        return np.asarray(np.argmax(scores >= top - TOLERANCE, axis=-1))
     parts = np.moveaxis(scores, -1, 0)
-    threshold: Array = reduce(np.maximum, parts) - TOLERANCE
-    first = np.full(threshold.shape, len(parts) - 1, dtype=np.intp)
+    top = reduce(np.maximum, parts)
+    first = np.full(top.shape, len(parts) - 1, dtype=np.intp)
     for position in reversed(range(len(parts) - 1)):
-        np.copyto(first, position, where=parts[position] >= threshold)
+        np.copyto(first, position, where=parts[position] >= top - TOLERANCE)
     return first
 
 
@@ -165,6 +169,17 @@ def second_best(scores: Array, best: Positions) -> Positions:
     others = others + (others >= best[:, None])
     first = first_best(np.take_along_axis(scores, others, axis=1))
     return np.take_along_axis(others, first[:, None], axis=1)[:, 0]
+
+
+def in_sequence(log_joint: Callable[[Codes], Array], codes: Codes, order: Sequence[int]) -> Array:
+    """Return logs of rows with the first 0, 1, 2 … features in an order, (1 + features, rows, classes)."""
+    rows, steps = codes.shape[1], len(order) + 1
+    step = np.empty(len(codes), dtype=np.intp)
+    step[list(order)] = np.arange(len(order))
+    is_known = step[:, None, None] < np.arange(steps)[:, None]
+    sequence = np.where(is_known, codes[:, None, :], -1).reshape(len(codes), steps * rows)
+    logs = log_joint(sequence)
+    return logs.reshape(steps, rows, logs.shape[1])
 
 
 class OneThread:

@@ -23,9 +23,6 @@ Bar: TypeAlias = "tqdm[Any]"
 _NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 """Parameters that can be passed by name."""
 
-_IN_R = {"layoutType": "engine"}
-"""Arguments of the R package under other names."""
-
 
 def check_arguments(
     function: Callable[..., Any],
@@ -70,11 +67,7 @@ def guided(advice: str) -> Callable[[F], F]:
                 raise TypeError(f"{name} accepts at most {number}; got {len(arguments)}. {advice}")
             if not (takes_any or named.keys() <= parameters.keys()):
                 unknown = next(argument for argument in named if argument not in parameters)
-                same = _IN_R.get(unknown)
-                remedy = (
-                    f"In Python, it is {same!r}." if same in parameters else available(unknown, parameters)
-                )
-                raise TypeError(f"{name} has no argument {shown(unknown)}. {remedy}")
+                raise TypeError(f"{name} has no argument {shown(unknown)}. {available(unknown, parameters)}")
             return function(*arguments, **named)
 
         return cast(F, call)

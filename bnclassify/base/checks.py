@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from numbers import Integral
 from numbers import Real as RealNumber
-from typing import Any, Literal, TypeAlias
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -38,6 +38,18 @@ MetricName: TypeAlias = (
 )
 
 
+T = TypeVar("T", bound=Hashable)
+R = TypeVar("R", covariant=True)
+
+
+class Check(Protocol[R]):
+    """A check of an argument."""
+
+    def check(self, argument: str, value: object) -> R:
+        """Return the value, or raise an error."""
+        ...
+
+
 def must_be(argument: str, expected: str, value: object, remedy: str = "") -> str:
     """Return the message about an argument with an unexpected value."""
     return f"{argument} must be {expected}; got {shown(value)}. {remedy}".rstrip()
@@ -57,13 +69,14 @@ class Whole:
     least: int = 0
     most: float = inf
 
-    def check(self, argument: str, value: Any) -> int:
+    def check(self, argument: str, value: object) -> int:
         """Return the value as an int, or raise an error."""
-        is_whole = isinstance(value, Integral) and not isinstance(value, bool)
-        if is_whole and self.least <= int(value) <= self.most:
-            return int(value)
+        error: type[Exception] = TypeError
+        if isinstance(value, Integral) and not isinstance(value, bool):
+            if self.least <= int(value) <= self.most:
+                return int(value)
+            error = ValueError
         bounds = f"from {self.least:,} to {self.most:,}" if self.most < inf else f"of at least {self.least:,}"
-        error = ValueError if is_whole else TypeError
         raise error(must_be(argument, f"a whole number {bounds}", value))
 
 
@@ -110,7 +123,7 @@ class Instance:
     expected: str
     remedy: str = ""
 
-    def check(self, argument: str, value: Any) -> Any:
+    def check(self, argument: str, value: object) -> Any:
         """Return the value, or raise an error."""
         if not isinstance(value, self.types):
             raise TypeError(must_be(argument, self.expected, value, self.remedy))
@@ -118,7 +131,7 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
+class OneOf(Generic[T]):
     """One of some options, or of the names that `noun` describes; an unknown name raises a KeyError.
 
     >>> OneOf(["loglik", "aic", "bic"]).check("score", "BIC")
@@ -129,13 +142,13 @@ class OneOf:
     KeyError: "root must be a feature; got 'safty'. Did you mean 'safety'?"
     """
 
-    options: Collection[Any]
+    options: Collection[T]
     noun: str = ""
 
-    def check(self, argument: str, value: object) -> Any:
+    def check(self, argument: str, value: object) -> T:
         """Return the value, or raise an error."""
         if is_among(value, self.options):
-            return value
+            return cast("T", value)
         if not self.noun:
             expected = f"one of {listed(self.options, most=20)}"
             raise ValueError(must_be(argument, expected, value, did_you_mean(value, self.options)))
@@ -195,12 +208,12 @@ class ListOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Optional:
+class Optional(Generic[R]):
     """None, or a value that another check accepts."""
 
-    other: Whole | Real | Flag | Instance | OneOf | Names | ListOf
+    other: Check[R]
 
-    def check(self, argument: str, value: object) -> Any:
+    def check(self, argument: str, value: object) -> R | None:
         """Return the value, or raise an error."""
         return None if value is None else self.other.check(argument, value)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
-from typing import Any, TypeVar
+from math import log
+from typing import TypeVar
 
 import numpy as np
 
-from .arrays import TOLERANCE, Array, Mask, Positions
+from .arrays import TOLERANCE, Array, Mask, Positions, first_best
 
 Vertex = TypeVar("Vertex", bound=Hashable)
 
@@ -45,7 +46,7 @@ def components(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]
     position = {vertex: i for i, vertex in enumerate(parents)}
     arcs = [(position[v], position[p]) for v, ps in parents.items() for p in ps]
     _, labels = _join(len(position), arcs)
-    result: dict[Any, list[Vertex]] = {}
+    result: dict[int, list[Vertex]] = {}
     for vertex, label in zip(parents, labels, strict=True):
         result.setdefault(label, []).append(vertex)
     return list(result.values())
@@ -55,12 +56,13 @@ def _join(n: int, edges: Iterable[tuple[int, int]]) -> tuple[list[tuple[int, int
     """Return the edges that join two components when they are added in turn, and the final components."""
     labels, joining = np.arange(n), []
     for first, second in edges:
-        if labels[first] != labels[second]:
-            labels[labels == labels[second]] = labels[first]
+        one, other = int(labels[first]), int(labels[second])
+        if one != other:
+            labels[labels == other] = one
             joining.append((first, second))
             if len(joining) == n - 1:
                 break
-    return joining, labels.tolist()
+    return joining, list(map(int, labels))
 
 
 def maximum_forest(weights: Array, keep: Mask, roots: Iterable[int]) -> list[int]:
@@ -114,10 +116,10 @@ def spanning_tree_posterior(scores: Array) -> tuple[Array, float]:
     the star-mesh transform, which keeps resistances, and restored. All values are logs; the only difference,
     below, loses few digits, because y is at most k² / 2 times the resistance that results.
     """
-    logs = np.array(scores, dtype=np.float64)
+    logs: Array = np.array(scores, dtype=np.float64)
     np.fill_diagonal(logs, -np.inf)
     conductances, n = logs, len(logs)
-    stars = []
+    stars: list[tuple[Array, float]] = []
     for k in range(n - 1, 0, -1):
         row = logs[k, :k]
         total = float(np.logaddexp.reduce(row))
@@ -128,11 +130,11 @@ def spanning_tree_posterior(scores: Array) -> tuple[Array, float]:
     resistances = np.full((n, n), -np.inf)
     for k, (shares, total) in enumerate(reversed(stars), start=1):
         x: Array = np.logaddexp.reduce(shares[:, None] + resistances[:k, :k], axis=0)
-        y: float = np.logaddexp.reduce(shares + x) - np.log(2)
+        y = float(np.logaddexp.reduce(shares + x)) - log(2)
         top: Array = np.maximum(x, -total)
         sums = np.exp(x - top) + np.exp(-total - top) - np.exp(y - top)
         resistances[k, :k] = resistances[:k, k] = top + np.log(sums)
-    return np.exp(conductances + resistances), float(sum(total for _, total in stars))
+    return np.exp(conductances + resistances), sum([total for _, total in stars])
 
 
 def maximum_arborescence(weights: Array) -> list[int]:
@@ -148,14 +150,14 @@ def maximum_arborescence(weights: Array) -> list[int]:
     into = np.array(np.transpose(weights), dtype=np.float64)  # from columns; a group is at its first vertex
     np.fill_diagonal(into, -np.inf)
     head, tail = np.indices((n, n))  # ends of the arcs between groups, as vertices
-    number = list(range(n))  # groups are numbered after the vertices
+    name = list(range(n))  # of the group at each vertex; groups have the numbers after the vertices
     best: dict[int, tuple[int, int, float]] = {}  # arc into a vertex or group: tail, head, weight
     members: dict[int, list[int]] = {}
     walk, n_left = [0], n
     while n_left > 1:
         v = walk[-1]
-        u = int((into[v] >= into[v].max() - TOLERANCE).argmax())
-        best[number[v]] = int(tail[v, u]), int(head[v, u]), float(into[v, u])
+        u = int(first_best(into[v]))
+        best[name[v]] = int(tail[v, u]), int(head[v, u]), float(into[v, u])
         if u not in walk:
             walk.append(u)
             continue
@@ -164,14 +166,14 @@ def maximum_arborescence(weights: Array) -> list[int]:
         walk[walk.index(u) :] = [first]
         n_left -= len(others)
         for v in cycle:
-            into[v] -= best[number[v]][2]
+            into[v] -= best[name[v]][2]
         for arrays in ((into, head, tail), (into.T, head.T, tail.T)):
-            choice: Positions = (arrays[0][cycle] >= arrays[0][cycle].max(axis=0) - TOLERANCE).argmax(axis=0)
+            choice = first_best(arrays[0][cycle].T)
             for array in arrays:
                 array[first] = np.take_along_axis(array[cycle], choice[None], axis=0)[0]
         into[others], into[:, others], into[first, first] = -np.inf, -np.inf, -np.inf
-        members[n + len(members)] = [number[v] for v in cycle]
-        number[first] = n + len(members) - 1
+        members[n + len(members)] = [name[v] for v in cycle]
+        name[first] = n + len(members) - 1
     return _expand(n, best, members)
 
 
@@ -186,7 +188,7 @@ def _expand(
             of_vertex.append(within[of_vertex[-1]])
     price = np.array([sum(best[group][2] for group in of_vertex[:-1]) for of_vertex in groups], dtype=float)
     parent = [-1] * n
-    pending = [(n + len(members) - 1, -1, int((price <= price.min() + TOLERANCE).argmax()))]
+    pending = [(n + len(members) - 1, -1, int(first_best(-price)))]
     while pending:
         group, tail, head = pending.pop()
         parent[head] = tail
@@ -202,17 +204,16 @@ def descending(weights: Array) -> Positions:
     Weights within ``TOLERANCE`` of each other, relative to large weights, are tied.
     """
     order = np.argsort(-weights, kind="stable")
-    leaders: list[float] = []
-    leader = np.inf
-    for weight in weights[order].tolist():
-        if leader - weight > TOLERANCE * max(1.0, abs(weight)):
-            leader = weight
-        leaders.append(leader)
-    return order[np.lexsort((order, -np.array(leaders)))]
+    group, groups, largest = 0, [], np.inf  # of tied weights
+    for weight in map(float, weights[order]):
+        if largest - weight > TOLERANCE * max(1.0, abs(weight)):
+            group, largest = group + 1, weight
+        groups.append(group)
+    return order[np.lexsort((order, np.array(groups, dtype=np.intp)))]
 
 
 class ChangingDag:
-    """A directed acyclic graph over vertices by number, with the paths between them kept up to date.
+    """A directed acyclic graph over vertices 0, 1, 2 …, with the paths between them kept up to date.
 
     ``arcs[i, j]`` is whether there is an arc from i to j, and ``reach[i, j]`` whether there is a path; every
     vertex reaches itself.
@@ -239,9 +240,9 @@ class ChangingDag:
         self.arcs[source, target] = False
         if self.reach[self.arcs[source], target].any():
             return
-        ancestors = np.nonzero(self.reach[:, source])[0]
+        ancestors = np.flatnonzero(self.reach[:, source])
         # A vertex reaches more than any of its descendants, so this order starts at the leaves.
-        for vertex in ancestors[np.argsort(np.count_nonzero(self.reach[ancestors], axis=1))]:
+        for vertex in map(int, ancestors[np.argsort(np.count_nonzero(self.reach[ancestors], axis=1))]):
             self.reach[vertex] = self.reach[self.arcs[vertex]].any(axis=0)
             self.reach[vertex, vertex] = True
 
@@ -251,6 +252,5 @@ class ChangingDag:
 
     def reversible(self, sources: Positions, targets: Positions) -> Mask:
         """Return which arcs are the only path between their ends."""
-        path_counts = np.count_nonzero(self.arcs[sources] & self.reach[:, targets].T, axis=1)
-        is_only_path: Mask = path_counts == 1  # the target itself
-        return is_only_path
+        paths: Mask = self.arcs[sources] & self.reach[:, targets].T
+        return np.asarray(np.count_nonzero(paths, axis=1) == 1)  # the target itself

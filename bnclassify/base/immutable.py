@@ -29,8 +29,8 @@ else:
         Two threads may both compute the value.
         """
 
-        def __init__(self, function: Any) -> None:
-            self.function, self.__doc__ = function, function.__doc__
+        def __init__(self, func: Any) -> None:
+            self.func, self.__doc__ = func, func.__doc__
 
         def __set_name__(self, owner: type, name: str) -> None:
             self.name = name
@@ -38,7 +38,7 @@ else:
         def __get__(self, instance: Any, owner: type | None = None) -> Any:
             if instance is None:
                 return self
-            value = instance.__dict__[self.name] = self.function(instance)
+            value = instance.__dict__[self.name] = self.func(instance)
             return value
 
 
@@ -73,15 +73,15 @@ class Immutable:
     """The smallest and the largest number in each of some fields."""
 
     def __post_init__(self) -> None:
-        """Make the fields immutable."""
         self._freeze()
 
     @classmethod
     def check_bounds(cls, content: Mapping[str, Any]) -> None:
         """Raise a ValueError if a number in fields is out of bounds, as it can be in a damaged file."""
         for name, (least, most) in cls.bounds.items():
-            value, kind = content.get(name), cls.__dataclass_fields__[name].type
-            if not is_within(value, least, most) or (kind == "float" and isinstance(value, tuple)):
+            value = content.get(name)
+            is_single = cls.__dataclass_fields__[name].type == "float"  # annotations are text
+            if not is_within(value, least, most) or (is_single and isinstance(value, tuple)):
                 raise ValueError(f"{name} must contain finite numbers from {least:g} to {most:g} only.")
 
     def _freeze(self, **changed: Any) -> None:
@@ -94,37 +94,25 @@ class Immutable:
                 lock(tuple(value.values()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), tuple(_open(getattr(self, field.name)) for field in fields(self))
+        values = [getattr(self, field.name) for field in fields(self)]  # closed mappings cannot be pickled
+        return type(self), tuple([dict(v) if isinstance(v, MappingProxyType) else v for v in values])
 
 
-def is_within(value: Any, least: float, most: float) -> bool:
+def is_within(value: object, least: float, most: float) -> bool:
     """Whether all numbers of a value, which may be a tuple of tuples or arrays, are within bounds."""
     if isinstance(value, tuple):
-        within = [
-            least <= item <= most if type(item) is float else is_within(item, least, most) for item in value
-        ]
-        return all(within)
+        return all(is_within(item, least, most) for item in value)
     if isinstance(value, np.ndarray):
-        return not value.size or bool(value.min() >= least and value.max() <= most)  # not if one is NaN
-    return bool(least <= value <= most) if isinstance(value, int | float) else not isinstance(value, str)
-
-
-def _open(value: Any) -> Any:
-    """Return a closed mapping as a dict, which can be pickled, and any other value unchanged."""
-    return dict(value) if isinstance(value, MappingProxyType) else value
+        return bool(np.all((value >= least) & (value <= most)))  # not if one is NaN
+    return least <= value <= most if isinstance(value, int | float) else not isinstance(value, str)
 
 
 def lock(value: object) -> None:
     """Make an array, or the arrays in a tuple, read-only, together with the arrays that they are views of."""
-    arrays = value if isinstance(value, tuple) else (value,)
-    if len(arrays) > 1 and np.ndarray not in set(map(type, arrays)):
-        return
-    for array in arrays:
-        if isinstance(array, np.ndarray):
-            while array is not None:
-                if array.flags.writeable:
-                    array.flags.writeable = False
-                array = array.base if isinstance(array.base, np.ndarray) else None
+    for array in value if isinstance(value, tuple) else (value,):
+        while isinstance(array, np.ndarray):
+            array.flags.writeable = False
+            array = array.base
 
 
 R = TypeVar("R", bound=Any)

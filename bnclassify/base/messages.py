@@ -23,8 +23,7 @@ import numpy as np
 
 T = TypeVar("T", bound=Hashable)
 
-_PACKAGE = str(Path(__file__).parents[1]) + os.sep
-_OURS = (_PACKAGE, functools.__file__)  # cached properties are computed through functools
+_OURS = (str(Path(__file__).parents[1]) + os.sep, functools.__file__)  # which computes cached properties
 
 _TOOLS = ("sklearn", "joblib")
 _TOLD: set[tuple[str, str, int]] = set()
@@ -58,8 +57,9 @@ _MEANT = {
     "random_state": "rng",
     "seed": "rng",
     "alpha": "smooth",
+    "layouttype": "engine",
 }
-"""Names of arguments and options in other libraries, and their names in this package."""
+"""Names of arguments and options in other libraries and in R, and their names in this package."""
 
 _BRIEF = Repr()  # writes the first elements of a large or deeply nested list, not all
 _BRIEF.maxlist = _BRIEF.maxtuple = _BRIEF.maxdict = _BRIEF.maxset = 20
@@ -132,11 +132,9 @@ def similar(name: object, candidates: Collection[Hashable]) -> list[Hashable]:
 def did_you_mean(name: object, candidates: Collection[Hashable]) -> str:
     """Return a question about similar names, or an empty text if there are none."""
     close = [shown(candidate) for candidate in similar(name, candidates)]
-    return (
-        f"Did you mean {' or '.join([', '.join(close[:-1])] * (len(close) > 1) + close[-1:])}?"
-        if close
-        else ""
-    )
+    if len(close) > 1:
+        return f"Did you mean {', '.join(close[:-1])} or {close[-1]}?"
+    return f"Did you mean {close[0]}?" if close else ""
 
 
 WIDE = 10

@@ -85,7 +85,7 @@ def _start(
         return pool, [pool.submit(copy_context().run, _run, function, task) for task in todo]
     context = multiprocessing.get_context("fork")
     pool = ProcessPoolExecutor(n, context, initializer=_inherit, initargs=(function, todo))
-    return pool, [pool.submit(_run_inherited, number) for number in range(len(todo))]
+    return pool, [pool.submit(_run_inherited, i) for i in range(len(todo))]
 
 
 def _run(function: Callable[[Any], R], task: Any) -> tuple[R, list[str]]:
@@ -101,6 +101,6 @@ def _inherit(function: Callable[[Any], Any], todo: Sequence[Any]) -> None:
     _inherited[:] = [function, todo]
 
 
-def _run_inherited(number: int) -> tuple[Any, list[str]]:
+def _run_inherited(position: int) -> tuple[Any, list[str]]:
     function, todo = _inherited
-    return _run(function, todo[number])
+    return _run(function, todo[position])

@@ -163,8 +163,8 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
         "decisions": {  # the parts by which the page splits contributions and weighs unknown values
             "prior": _written(log(x.class_prior())),
             "average": x.is_average,
-            "missing": x.weighs_missing,
-            "tables": _written(tuple(x.marginal_tables() if x.splits_tables else ())),
+            "missing": not x.is_silent(np.full((len(x.features), 1), -1)).all(),
+            "tables": _written(tuple(x.marginals if x.splits_tables else ())),
             "outcomes": None if outcomes is None else _written(outcomes),
         },
         "order": order_features(x),

@@ -10,7 +10,7 @@ from math import ceil, floor
 import numpy as np
 
 from ..base.arrays import ArrayOf, first_best
-from ..base.checks import Names, must_be
+from ..base.checks import Names, Optional, must_be
 from ..base.messages import listed, repeated, shown
 from ..inference.scorecard import Scorecard
 from ..model.formulas import Mixture, Sum, sums_in
@@ -151,11 +151,12 @@ def _table_name(table: object) -> str:
 
 
 def _key_names(key: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return the names of the key columns, or raise an error."""
-    names = () if key is None else Names().check("key", [key] if isinstance(key, str) else key)
-    if not all(isinstance(name, str) and name for name in names):
+    """Return the names of the key columns."""
+    names = Optional(Names()).check("key", [key] if isinstance(key, str) else key) or ()
+    texts = tuple([name for name in names if isinstance(name, str) and name])
+    if len(texts) < len(names):
         raise TypeError(must_be("key", "the name of a column or a list of names", key))
-    return tuple(map(str, names))
+    return texts
 
 
 def _check_distinct(argument: str, names: Sequence[str], what: str) -> None:

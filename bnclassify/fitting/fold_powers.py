@@ -24,7 +24,7 @@ from ..frames.training import TrainingData
 from ..model.arguments import encode_for
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe
-from ..network.priors import Method
+from ..network.methods import Method
 from ..recipe.cases import as_cases, class_ranks, in_order
 from ..recipe.leave_one_out import LeaveOneOut, LeaveOneOutSummary
 from ..recipe.powered import Powered
@@ -253,7 +253,7 @@ class _LeftOutFolds:
         members = self.learn(self.structure(train, depths[-1]), train, depths, ridges)
         first = members[0]
         encoded = encode_for(first, test, first.variables)
-        codes = first.code(encoded, unseen="missing")
+        _, codes = first.place(encoded, unseen="missing")
         own: Codes = encoded.codes[encoded.positions[first.class_var]]
         weights = np.ones(len(test)) if test.weights is None else test.weights
         scores, offsets = zip(*[x.score_and_offset(codes) for x in members], strict=True)

@@ -24,7 +24,8 @@ from ..model.recipes import Rows, Step, Tally
 from ..network.awnb import AWNB
 from ..network.densities import Densities, Numbers
 from ..network.em import EM
-from ..network.priors import PLAIN, Method, Prior, is_nested
+from ..network.methods import PLAIN, Method
+from ..network.priors import Prior, is_nested
 from ..network.weighting import MANB, WANBIA, Subsumption
 from ..recipe.leave_one_out import LeaveOneOut
 from ..recipe.powered import LeaveOneOutPower
@@ -282,8 +283,7 @@ def fit(
     generator = check_rng(rng) if method.draws or rng is not None else None
     step = step or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
     alone = partial(_fit_alone, prior=prior, method=method, folds=folds, rng=generator, step=step)
-    fitted: Model = model.fit_by(open_data(dataset), step, alone)
-    return fitted
+    return model.learn_by(alone, open_data(dataset), step)
 
 
 def _fit_alone(

@@ -75,7 +75,7 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     model, rows = check_fitted(x), open_data(dataset)
     if levels == "grow":
         model = with_levels(model, unite([model.levels_by_name, _levels_of(model, rows)]))
-    return cast("M", model.update_by(rows, _add_rows))
+    return cast("M", model.learn_by(_add_rows, rows))
 
 
 def _add_rows(x: Model, dataset: InFull | InParts) -> Model:

@@ -20,7 +20,7 @@ from ..frames.schema import Known
 from ..learners.fixed import fixed_again, fixed_network
 from ..model.arguments import check_tables
 from ..model.model import Model, renewed
-from ..model.questions import variable_number
+from ..model.questions import position_of
 from ..model.recipes import A_NETWORK, Step
 from ..network.classifiers import BNC, Graph
 from ..network.families import Family
@@ -71,7 +71,7 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     if network is not x:
         expected = "a single network, whose tables are used unchanged"
         raise TypeError(must_be("x", expected, x, f"Fit one: {A_NETWORK}."))
-    family = network.families[variable_number(network, variable)]
+    family = network.families[position_of(network, variable)]
     if variable in network.densities:
         raise TypeError(must_be("variable", "a variable with a table", variable, "Numbers have densities."))
     replaced = _replaced(network, variable, _read_table(frame, family, network.levels_by_name))
@@ -109,8 +109,8 @@ def table_again(
 ) -> Graph:
     """Estimate the parameters of a structure, and replace a table again."""
     fitted: Graph = parameters(x, dataset, rng=rng)
-    array, tables = np.array(table, dtype=np.float64), dict(zip(x.variables, fitted.cpts or (), strict=True))
-    if tables[variable].shape != array.shape:
+    array = np.array(table, dtype=np.float64)
+    if (fitted.cpts or ())[position_of(fitted, variable)].shape != array.shape:
         raise ValueError(f"{shown(variable)} must have the parents of the given table")
     return _replaced(fitted, variable, array)
 

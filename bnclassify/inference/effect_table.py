@@ -20,7 +20,7 @@ from ..frames.schema import MISSING
 from ..model.arguments import encode_for
 from ..model.derived import BuiltOn
 from ..model.formulas import Formula, Sum, Table
-from ..model.model import Model
+from ..model.model import Model, lacks
 from ..model.recipes import A_NETWORK, Recipe
 from ..network.classifiers import BNC
 from ..numbers.cut_points import interval_labels, written_point
@@ -83,7 +83,6 @@ class EffectTable(BuiltOn):
     missing_rule = "given the effect of (missing)"
     no_joint = f"a table of effects {NO_JOINT}"
     splits_tables = True
-    weighs_missing = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -136,6 +135,9 @@ class EffectTable(BuiltOn):
             logs += effects
         return logs
 
+    def is_silent(self, codes: Codes) -> Mask:
+        return np.zeros(codes.shape, dtype=bool)
+
     def unadjusted(self, codes: Codes) -> Array:
         """Return scores to which missing values contribute nothing."""
         logs = np.tile(self.constant, (codes.shape[1], 1))
@@ -151,7 +153,9 @@ class EffectTable(BuiltOn):
     def class_prior(self) -> Array:
         return share_out(self.constant, axis=0)
 
-    def marginal_tables(self) -> tuple[Array, ...]:
+    @cached_property
+    def marginals(self) -> tuple[Array, ...]:
+        """The tables, given that other features are missing."""
         return tuple([table if table.ndim == 2 else table[:, -1] for table in self.tables])
 
     @cached_property
@@ -180,7 +184,7 @@ class EffectTable(BuiltOn):
         return Sum((Table(-1, (), self.constant), *terms), marginalizes=False)
 
     def estimate(self, data: object, prior: object) -> Model:
-        raise self._lacks("estimate its parameters from data")
+        raise lacks(self, "estimate its parameters from data")
 
     def shown_values(self, name: Hashable) -> list[Hashable]:
         """Return the values of a feature: intervals or labels, and the last for missing values."""

@@ -18,8 +18,8 @@ from ..frames.dataset import Dataset
 from ..frames.opening import InFull
 from ..frames.records import Row, is_missing
 from ..model.arguments import check_fitted, read_for
+from ..model.intervals import with_level
 from ..model.model import Model
-from ..model.recipes import with_level
 from .evidence import REST, Evidence, split_evidence, weigh_evidence
 
 _MOST_REASONS = 3

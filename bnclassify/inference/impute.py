@@ -102,8 +102,8 @@ def impute(
     no_class = np.full((1, len(table)), -1, dtype=code_type(len(levels[model.class_var])))
     codes = np.vstack([feature_codes, no_class])
     if len(names) > len(model.features):
-        codes[-1] = match(data, names[-1:], (levels[names[-1]],))
-    completed = placed.sampling(burn_in)(codes, generator)
+        codes[-1] = match(data, names[-1:], (levels[names[-1]],))[0]
+    completed = placed.complete(codes, generator, burn_in=burn_in)
     numbers = model.numbers_at(completed, generator)
     result = table.copy()
     for i, name in enumerate(names):

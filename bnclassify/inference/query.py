@@ -16,8 +16,8 @@ from ..base.immutable import EMPTY
 from ..base.messages import listed, shown
 from ..frames.dataset import match
 from ..model.arguments import check_joint, check_not_dropped, encode_for
+from ..model.intervals import BOUNDS, check_draws, check_interval, drawn_bounds
 from ..model.model import Model
-from ..model.recipes import BOUNDS, check_draws, check_interval, drawn_bounds
 from ..network.gibbs import BURN_IN, MOST_SWEEPS
 
 _MOST_CELLS = 2**22
@@ -187,7 +187,7 @@ def draw_given(
     if uncertain:
         cells = rng.choice(logs.size, size=n, p=np.exp(log_normalize(logs.ravel())))
         codes[uncertain] = np.unravel_index(cells, logs.shape)
-    return x.sampling(burn_in)(codes, rng)
+    return x.complete(codes, rng, burn_in=burn_in)
 
 
 def possible(logs: Array) -> Array:

@@ -38,7 +38,7 @@ class DecomposableScore:
     """
 
     term: Callable[[Counts, Amount], Array]
-    pseudo_counts: Callable[[int, Amount], Amount]
+    pseudo_counts: Callable[..., Amount]
     penalty: float
 
 

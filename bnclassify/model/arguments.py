@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..base.arrays import Array
 from ..base.checks import is_among, must_be
 from ..base.messages import listed
-from ..frames.dataset import Dataset, InMemory
+from ..frames.dataset import Countable, Dataset, InMemory
 from ..frames.opening import open_data, open_rows
 from ..frames.schema import Columns
 from .model import Model
@@ -96,7 +96,7 @@ def check_tables(x: object, question: str) -> Graph:
     return model.network
 
 
-def check_not_dropped(x: Model, argument: str, names: Iterable[Any]) -> None:
+def check_not_dropped(x: Model, argument: str, names: Iterable[Hashable]) -> None:
     """Raise a KeyError if a name is that of a numeric column that was dropped in training."""
     uncut = () if x.discretizer is None else x.discretizer.uncut
     for name in names:
@@ -114,7 +114,7 @@ def _of_members(x: Model, question: str) -> TypeError:
     return TypeError(f"{question} requires a single network (BNC); got {got}. {remedy}: {A_NETWORK}.")
 
 
-def rows_for(x: Model, dataset: Any, names: Sequence[Hashable] | None = None) -> Any:
+def rows_for(x: Model, dataset: Any, names: Sequence[Hashable] | None = None) -> Countable:
     """Return encoded variables of a model from data of any source."""
     names = x.variables if names is None else names
     data = open_data(dataset, or_rows=True)

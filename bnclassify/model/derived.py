@@ -22,7 +22,9 @@ def forwarding(*names: str) -> Callable[[type[M]], type[M]]:
     return decorate
 
 
-@forwarding("class_var", "features", "parents", "graph", "levels", "missing_rule", "facts", "with_numbers")
+@forwarding(
+    "class_var", "features", "parents", "graph", "trace", "levels", "missing_rule", "facts", "with_numbers"
+)
 class BuiltOn(Model):
     """A model that shares class, features, parents and levels with another one."""
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from html import escape
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 if TYPE_CHECKING:
     from ..recipe.leave_one_out import LeaveOneOutSummary
@@ -17,11 +19,11 @@ _MOST = 6
 """Largest number of columns or classes that are named."""
 
 
-def facts_of(x: Model) -> dict[str, Any]:
+def facts_of(x: Model) -> dict[str, object]:
     """Return the facts of a model by name, in the order in which they are shown: numbers and text."""
     several, rows = len(x.targets) > 1, x.trained_on if x.fitted else None
     latent = " (latent)" if x.observed == x.features else ""
-    facts: dict[str, Any] = {f"class variable{'s' * several}": ", ".join(map(str, x.targets)) + latent}
+    facts: dict[str, object] = {f"class variable{'s' * several}": ", ".join(map(str, x.targets)) + latent}
     if rows is not None:
         facts["rows"] = int(rows.size) if rows.size == int(rows.size) else f"{rows.size:,g} (sum of weights)"
         if rows.cases:
@@ -38,7 +40,7 @@ def facts_of(x: Model) -> dict[str, Any]:
         facts["learning algorithm"] = x.recipe.structure.name
         facts["parameters"] = x.recipe.parameters and str(x.recipe.parameters)
     facts |= _preparation(x)
-    summary = x.learned.get("leave_one_out")
+    summary: LeaveOneOutSummary | None = x.learned.get("leave_one_out")
     if summary is not None and summary.fold_rows:
         facts["confidence"] = _confidence(summary)
     if refits := x.learned.get("refits"):
@@ -91,7 +93,7 @@ def _some(names: Iterable[str], separator: str = ", ") -> str:
     return separator.join([*texts[:_MOST], *more])
 
 
-def _write_shares(weights: Iterable[tuple[Any, float]]) -> str:
+def _write_shares(weights: Iterable[tuple[object, float]]) -> str:
     pairs = list(weights)
     total = sum(weight for _, weight in pairs) or 1
     return _some(f"{label} {weight / total:.3f}" for label, weight in pairs)
@@ -114,7 +116,7 @@ def _preparation(x: Model) -> dict[str, str | None]:
     uncut = () if discretizer is None else discretizer.uncut
     dropped = [name for name in seen if name not in x.variables]
     reasons = {"no cut point": [name for name in dropped if name in uncut]}
-    other = "not selected" if x.search_trace else "no value"
+    other = "not selected" if x.trace else "no value"
     reasons[other] = [name for name in dropped if name not in uncut]
     texts = [f"{_some(map(str, names))} ({reason})" for reason, names in reasons.items() if names]
     return facts | {"dropped": "; ".join(texts) or None}
@@ -127,7 +129,8 @@ def _missing(x: Model, rows: Rows | None) -> str:
     if rows is not None:
         n = sum(name in rows.incomplete for name in x.features)
         method = "EM" if x.network is not None and "em" in x.network.learned else "available cases"
-        shifts = ", and a shift of the log odds" if x.weighs_missing else ""
+        is_silent = x.is_silent(np.full((len(x.features), 1), -1)).all()
+        shifts = "" if is_silent else ", and a shift of the log odds"
         if n or not levels:
             texts.append(f"in {n} feature{'s' * (n > 1)} ({method}{shifts})" if n else "none in training")
     return "; ".join([*texts, f"{'others ' * bool(levels)}in new rows {x.missing_rule}"])

@@ -5,7 +5,7 @@ value of a formula is one score per class. The posterior is exp(score) / Σ exp(
 scores are -inf. A score is NaN if the formula does not apply to the row. If that of the whole formula is NaN,
 the prediction is missing. h is the share of the features whose code is -1.
 
-Each term has an `owner`: the number of the feature to whose family it belongs, -1 for that of the class.
+Each term has an `owner`: the position of the feature to whose family it belongs, -1 for that of the class.
 """
 
 from __future__ import annotations

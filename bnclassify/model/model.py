@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, log_normalize
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, in_sequence, log_normalize
 from ..base.checks import OneOf, Optional
 from ..base.immutable import EMPTY, Immutable, cached_property
 from ..base.messages import listed
 from ..counts.contingency import Recoding, recoded
 from ..frames.dataset import Countable, Dataset, match
+from ..frames.opening import InFull, InParts
 from ..frames.schema import Levels
 from ..numbers.discretization import Discretizer
 from ..numbers.preparation import Preparation
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from ..network.densities import Density
 
 M = TypeVar("M", bound="Model")
-Fit: TypeAlias = Callable[[Any, Any], "Model"]
+Fit: TypeAlias = Callable[[Any, Any], "Model"]  # of a model and its rows
 
 
 class Model(Immutable):
@@ -66,14 +67,14 @@ class Model(Immutable):
     one_class = True
     """Whether it predicts a single class variable."""
 
+    trace: Mapping[str, Any] = EMPTY
+    """Results of the search for its single graph, by name."""
+
     densities: Mapping[Hashable, Density] = EMPTY
     """The densities of the features that are numbers, by name."""
 
     splits_tables = False
-    """Whether `marginal_tables` are terms of its scores; if not, they are ratios of its scores."""
-
-    weighs_missing = False
-    """Whether missing values contribute to the log odds."""
+    """Whether its `marginals` are terms of its scores; if not, they are ratios of its scores."""
 
     is_average = False
     """Whether it averages networks whose features may have different parents."""
@@ -120,7 +121,7 @@ class Model(Immutable):
     @property
     def observed(self) -> tuple[Hashable, ...]:
         """The variables that data contain: all, or the features if the class is latent."""
-        return self.features if "latent" in self.search_trace else self.variables
+        return self.features if "latent" in self.trace else self.variables
 
     @property
     def parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
@@ -148,16 +149,6 @@ class Model(Immutable):
     def network(self) -> Graph | None:
         """The single graph with tables of the model, or None."""
         return None
-
-    @property
-    def search_trace(self) -> Mapping[str, Any]:
-        """Results of the search for the graph, by name."""
-        return EMPTY if self.graph is None else self.graph.trace
-
-    @property
-    def is_augmented(self) -> bool:
-        """Whether it is one network whose class is a parent of every feature and has no parents."""
-        return False
 
     @property
     def known_levels(self) -> Levels:
@@ -234,14 +225,9 @@ class Model(Immutable):
     # Defaults of the methods that functions call.
 
     def place(self, data: Dataset, unseen: str | None = None) -> tuple[Self, Codes]:
-        """Return rows as `code` does, and the model for them, in which values with densities are levels."""
-        return self, self.code(data, unseen)
-
-    def code(self, data: Dataset, unseen: str | None = None) -> Codes:
-        """Return rows in the form of `log_joint`: (features, rows) codes, or `RowsWithNumbers`."""
-        n = len(self.features)
-        codes = match(data, self.features, self.known_levels[:n], unseen=unseen)
-        return self.with_numbers(codes, data.numbers)
+        """Return the model with values of densities as levels, and rows as `log_joint` accepts them."""
+        codes = match(data, self.features, self.known_levels[: len(self.features)], unseen=unseen)
+        return self, self.with_numbers(codes, data.numbers)
 
     def with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Codes:
         """Return codes, with the numbers that the model needs."""
@@ -297,10 +283,11 @@ class Model(Immutable):
 
     def is_silent(self, codes: Codes) -> Mask:
         """Return which values, (features, rows), contribute nothing to the log odds: missing ones."""
-        return np.zeros(codes.shape, dtype=bool) if self.weighs_missing else codes[:] < 0
+        return codes[:] < 0
 
-    def marginal_tables(self) -> tuple[Array, ...]:
-        """Return ln P(level | class) of each feature alone, (levels + 1, classes), 0 if missing."""
+    @cached_property
+    def marginals(self) -> tuple[Array, ...]:
+        """The tables ln P(level | class) of each feature alone, (levels + 1, classes), 0 if missing."""
         n, tables = len(self.features), []
         for i, labels in enumerate(self.known_levels[:n]):
             codes = np.full((n, len(labels) + 1), -1, dtype=np.intp)
@@ -311,10 +298,6 @@ class Model(Immutable):
             tables[-1][-1] = 0.0
         return tuple(tables)
 
-    @cached_property
-    def marginals(self) -> tuple[Array, ...]:
-        return self.marginal_tables()
-
     def effects_at(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
         """Yield contributions at rows, (rows, classes): the feature that has it, those that it depends on."""
         for i, table in enumerate(self.marginals):
@@ -322,7 +305,7 @@ class Model(Immutable):
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
         """Draw n rows, (variables, n) codes with the class last."""
-        raise self._lacks("draw rows")
+        raise lacks(self, "draw rows")
 
     def with_values(self, values: Mapping[Hashable, tuple[Hashable, ...]]) -> Self:
         """Return the model with some values of features that are numbers as their levels."""
@@ -332,13 +315,12 @@ class Model(Immutable):
         """Return features that are numbers in complete rows, (rows,): conditional means, or drawn by rng."""
         return {}
 
-    def complete(self, codes: Codes, rng: np.random.Generator | None = None) -> Codes:
-        """Return (variables, rows) codes with the most probable values for missing ones, or drawn by rng."""
-        raise self._lacks("fill in values")
+    def complete(self, codes: Codes, rng: np.random.Generator | None = None, *, burn_in: int = 0) -> Codes:
+        """Return (variables, rows) codes with the most probable values for missing ones, or drawn by rng.
 
-    def sampling(self, burn_in: int) -> Callable[[Codes, np.random.Generator | None], Codes]:
-        """Return `complete`, with a number of sweeps if the model is sampled."""
-        return self.complete
+        If the model is sampled, values are drawn after ``burn_in`` sweeps.
+        """
+        raise lacks(self, "fill in values")
 
     def of_class(self, class_var: Hashable | None) -> Model:
         """Return the model of one of the class variables; with one class, the model itself."""
@@ -352,20 +334,20 @@ class Model(Immutable):
     def check_refitted(self, fitted: Model) -> None:
         """Raise a TypeError if its recipe gave ``fitted``, which is not a model of its kind."""
 
-    def feature_weights(self) -> Any:
+    def feature_weights(self) -> Mapping[Hashable, float] | pd.DataFrame | None:
         """Return the weights of features, the class first, as a dict or a frame by term, or None."""
-        weights = self.learned.get("weights")
+        weights: Sequence[float] | None = self.learned.get("weights")
         return None if weights is None else dict(zip(self.features, weights, strict=True))
 
     # What is estimated.
 
     def count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
         """Return the counts behind the tables; counts of different rows add up."""
-        raise self._lacks("count")
+        raise lacks(self, "count")
 
     def tabulate(self, tally: Tally) -> Self:
         """Return the structure, whose levels are known, with tables and their counts."""
-        raise self._lacks("make tables")
+        raise lacks(self, "make tables")
 
     def count_all(self, data: Countable, prior: Any) -> tuple[Any, ...]:
         """Return the counts behind the tables in all rows."""
@@ -375,7 +357,7 @@ class Model(Immutable):
         """Return variables and their tables, which sum to 1 along the first axis."""
         return ()
 
-    def each(self, function: Callable[..., Model], *others: Any) -> Model:
+    def each(self, function: Callable[..., Model], *others: Model) -> Model:
         """Apply a function to each part of the model that has counts, with the same part of ``others``."""
         return function(self, *others)
 
@@ -407,13 +389,9 @@ class Model(Immutable):
             f"with such tables: {A_NETWORK}."
         )
 
-    def fit_by(self, dataset: Any, step: Step, fit: Fit) -> Model:
-        """Return the fitted structure; ``fit`` needs a structure and its rows, and ``step`` is the call."""
-        return fit(self, dataset)
-
-    def update_by(self, dataset: Any, update: Fit) -> Model:
-        """Return the model updated with more rows; ``update`` needs a model and the rows to add."""
-        return update(self, dataset)
+    def learn_by(self, function: Fit, dataset: InFull | InParts, step: Step | None = None) -> Model:
+        """Return a function of the model and its rows; in a chain, of each link. ``step`` is a new call."""
+        return function(self, dataset)
 
     def check_em(self) -> None:
         """Raise a TypeError unless `maximize` is defined."""
@@ -423,7 +401,7 @@ class Model(Immutable):
 
     def maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
         """Return the structure with the tables that EM finds."""
-        raise self._lacks("run EM")
+        raise lacks(self, "run EM")
 
     def log_joint_left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: Any) -> Array:
         """Return ln P(features, class) of rows, each under the model of all other rows, (rows, classes)."""
@@ -446,9 +424,6 @@ class Model(Immutable):
             "preparation": self.preparation,
             "prior": getattr(self.learned.get("counts"), "prior", None),
         }
-
-    def _lacks(self, action: str) -> TypeError:
-        return TypeError(f"x must be a model that can {action}; got {self.called}.")
 
     # What pictures show.
 
@@ -499,20 +474,14 @@ class Model(Immutable):
         return None
 
 
-def in_sequence(log_joint: Callable[[Codes], Array], codes: Codes, order: Sequence[int]) -> Array:
-    """Return logs of rows with the first 0, 1, 2 … features in an order, (1 + features, rows, classes)."""
-    rows, steps = codes.shape[1], len(order) + 1
-    step = np.empty(len(codes), dtype=np.intp)
-    step[list(order)] = np.arange(len(order))
-    is_known = step[:, None, None] < np.arange(steps)[:, None]
-    sequence = np.where(is_known, codes[:, None, :], -1).reshape(len(codes), steps * rows)
-    logs = log_joint(sequence)
-    return logs.reshape(steps, rows, logs.shape[1])
+def lacks(x: Model, action: str) -> TypeError:
+    """Return the error about a model that cannot do something."""
+    return TypeError(f"x must be a model that can {action}; got {x.called}.")
 
 
 def _at(logs: Array, labels: Codes) -> Array:
     """Return (rows, classes) logs at the labels of the only class variable, (1, rows)."""
-    return np.take_along_axis(logs, labels[0].astype(np.intp)[:, None], axis=1)[:, 0]
+    return np.take_along_axis(logs, labels[:1].T.astype(np.intp), axis=1)[:, 0]
 
 
 def estimated(x: M, data: Countable, prior: Any) -> M:

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-from scipy.special import betaincinv
 
-from ..base.arrays import Array, by_shape
-from ..base.checks import Optional, Real, Whole
+from ..base.arrays import by_shape
 from ..base.immutable import COUNT, Immutable, bounded, is_within, record
 from ..counts.contingency import narrow
 from ..frames.dataset import Countable
@@ -21,7 +17,6 @@ from ..frames.schema import Schema
 from ..numbers.preparation import Preparation
 
 if TYPE_CHECKING:
-    from ..network.priors import PseudoCounts
     from .model import Model
 
 _MOST_CHARACTERS = 40
@@ -71,7 +66,7 @@ class Rows(Immutable):
     bounds = bounded(size=COUNT, given=COUNT, cases=COUNT)
 
     size: float
-    classes: tuple[tuple[tuple[Any, float], ...], ...] = ()
+    classes: tuple[tuple[tuple[Hashable, float], ...], ...] = ()
     incomplete: tuple[Hashable, ...] = ()
     given: int = 0
     cases: int = 0
@@ -152,6 +147,11 @@ class Recipe:
         return fitted
 
 
+def renew_parameters(recipe: Recipe | None, step: Step | None) -> Recipe | None:
+    """Return a recipe with another step of parameters, if there is one."""
+    return recipe if recipe is None or step is None else replace(recipe, parameters=step)
+
+
 @dataclass(frozen=True, eq=False)
 class Tally(Immutable):
     """The counts of the tables of a model, and their prior; None if the tables depend on more."""
@@ -164,83 +164,3 @@ class Tally(Immutable):
     def narrowed(self) -> Tally:
         """Return the same with arrays of the smallest suitable type."""
         return Tally(tuple(by_shape(self.counts, narrow)), self.prior)
-
-
-BOUNDS = ("lower", "estimate", "upper")
-"""Names of the columns that an interval adds."""
-
-MOST_DRAWN = 2**25
-"""Largest number of drawn probabilities in memory, 256 MiB."""
-
-
-def check_interval(interval: object) -> float | None:
-    """Return the probability of an interval, or None, or raise."""
-    probability: float | None = Optional(Real(above=0, below=1)).check("interval", interval)
-    return probability
-
-
-def check_draws(draws: object, cells: int = 1) -> int:
-    """Return the number of draws, each of ``cells`` probabilities, or raise."""
-    return Whole(least=1, most=MOST_DRAWN // cells).check("draws", draws)
-
-
-def ends(interval: float) -> list[float]:
-    """Return the probabilities of the quantiles at the ends of an equal-tailed interval."""
-    return [(1 - interval) / 2, (1 + interval) / 2]
-
-
-def table_bounds(counts: Array, prior: PseudoCounts, interval: float) -> Array:
-    """Return the quantiles of the entries of a table, (2, levels, parents' levels…): each is Beta."""
-    levels, *parent_cards = counts.shape
-    mass: Array = counts + prior.per_cell(levels, prod(parent_cards))
-    rest = mass.sum(axis=0) - mass if levels > 1 else np.zeros(mass.shape)
-    tails = np.reshape(ends(interval), (2, *[1] * mass.ndim))
-    return np.where(rest > 0, betaincinv(mass, np.where(rest > 0, rest, 1.0), tails), 1.0)
-
-
-def drawn_bounds(
-    x: Model, probabilities: Callable[[Any], Array], interval: float, draws: int, seed: int
-) -> Array:
-    """Return the quantiles, (2, …), of a function of models with drawn tables."""
-    rng = np.random.default_rng(seed)
-    tables = (x.each(lambda part: _draw_tables(part, rng)) for _ in range(draws))
-    drawn = np.stack([probabilities(one) for one in tables], axis=-1)
-    return np.asarray(np.quantile(drawn, ends(interval), axis=-1))
-
-
-def posterior_tally(x: Model) -> Tally:
-    """Return the counts of tables whose posterior is a product of Dirichlet distributions, or raise."""
-    tally = x.learned.get("counts")
-    if isinstance(tally, Tally) and getattr(tally.prior, "is_positive", False) and not x.densities:
-        return tally
-    raise ValueError(
-        f"interval must be None for {x.called}, because it has no refits. Fit with interval=True, as in "
-        "bnc(class_var=..., dataset=..., interval=True), or fit a network with a prior above 0: "
-        f"{A_NETWORK}."
-    )
-
-
-def _draw_tables(x: Model, rng: np.random.Generator) -> Model:
-    """Return a model with tables that are drawn from their posterior distribution."""
-    tally = posterior_tally(x)
-    return x.tabulate(Tally(tally.counts, tally.prior.drawn(rng)))
-
-
-def with_bounds(frame: pd.DataFrame, bounds: Array) -> pd.DataFrame:
-    """Return estimates and their bounds, (2, rows, columns), with an additional level of the columns."""
-    values = np.stack([bounds[0], frame.to_numpy(), bounds[1]], axis=-1).reshape(
-        len(frame), 3 * frame.shape[1]
-    )
-    return pd.DataFrame(values, index=frame.index, columns=with_level(frame.columns, pd.Index(BOUNDS)))
-
-
-def with_level(index: pd.Index[Any], level: pd.Index[Any]) -> pd.MultiIndex:
-    """Return an index with an additional level: each of its labels, even tuples, with all of these."""
-    if isinstance(index, pd.MultiIndex):
-        levels, codes = list[Any](index.levels), list[Any](index.codes)
-    else:
-        numbers, labels = pd.factorize(index, use_na_sentinel=False)
-        levels, codes = [labels], [numbers]
-    codes = [*[np.repeat(code, len(level)) for code in codes], np.tile(np.arange(len(level)), len(index))]
-    levels.append(level)
-    return pd.MultiIndex(levels=levels, codes=codes, names=[*index.names, level.name])

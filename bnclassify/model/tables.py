@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -12,9 +12,12 @@ import pandas as pd
 from ..base.arrays import Array
 from ..base.messages import sharing
 from .arguments import check_fitted, check_model, check_single, check_tables
+from .intervals import check_interval, posterior_tally, table_bounds, with_bounds
 from .model import Model
-from .questions import variable_number
-from .recipes import check_interval, posterior_tally, table_bounds, with_bounds
+from .questions import position_of
+
+if TYPE_CHECKING:
+    from ..network.em import Run
 
 _raising = sharing(
     {
@@ -129,11 +132,11 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
     med     0.43     0.47  0.51  0.46     0.56  0.65
     high    0.49     0.53  0.57  0.34     0.43  0.53
     """
-    if interval is not None:
-        return _bounded_cpt(x, variable, check_interval(interval))
+    if (probability := check_interval(interval)) is not None:
+        return _bounded_cpt(x, variable, probability)
     network = check_tables(x, "cpt")
     table = params(network)
-    family = network.families[variable_number(network, variable)]
+    family = network.families[position_of(network, variable)]
     labels = x.levels_by_name
     index = pd.Index(list(labels[variable]), name=variable, tupleize_cols=False)
     if len(family) == 1:
@@ -146,7 +149,7 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
     return pd.DataFrame(table[variable].reshape(len(index), -1), index=index, columns=columns)
 
 
-def _bounded_cpt(x: Model, variable: Hashable, interval: Any) -> pd.DataFrame:
+def _bounded_cpt(x: Model, variable: Hashable, interval: float) -> pd.DataFrame:
     """Return a table with credible intervals of its entries."""
     network, frame = check_tables(x, "cpt"), cpt(x, variable)
     tally = posterior_tally(network)
@@ -186,12 +189,13 @@ def search_steps(x: Model) -> pd.DataFrame:
     2       add    class  buying   82.0 -13768.1
     """
     learners = "hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb and lca"
-    if classes := check_model(x).search_trace.get("classes"):
+    if classes := check_model(x).trace.get("classes"):
         return pd.DataFrame(list(classes), columns=["k", "loglik", "nparams", "bic"])
-    steps = _result(check_model(x), "steps", f"its structure was not found by a search, as by {learners}")
+    advice = f"its structure was not found by a search, as by {learners}"
+    steps: Sequence[Sequence[object]] = _result(check_model(x), "steps", advice)
     columns = ["operation", "from", "to", "gain", "score", "run"][: len(steps[0]) if steps else 5]
     table = pd.DataFrame(list(steps), columns=columns).astype({"gain": float, "score": float})
-    table.attrs |= {"scores": tuple(x.search_trace["scores"])} if "scores" in x.search_trace else {}
+    table.attrs |= {"scores": tuple(x.trace["scores"])} if "scores" in x.trace else {}
     return table
 
 
@@ -220,7 +224,8 @@ def em_objectives(x: Model) -> tuple[float, ...]:
     [-3108.3, -3107.0, -3107.0, -3107.0]
     """
     advice = 'was not fitted by EM; lp(x, dataset, smooth=..., missing="em") does that'
-    return tuple(_result(check_single(x, "em_objectives"), "em", advice).objectives)
+    run: Run = _result(check_single(x, "em_objectives"), "em", advice)
+    return run.objectives
 
 
 @_raising
@@ -249,7 +254,7 @@ def manb_arc_posterior(x: Model) -> pd.Series[float]:
     """
     model = check_single(x, "manb_arc_posterior")
     advice = "has no posteriors of arcs; lp(x, dataset, smooth=..., manb_prior=...) computes them"
-    posteriors = _result(model, "arc_posteriors", advice)
+    posteriors: tuple[float, ...] = _result(model, "arc_posteriors", advice)
     return _series(dict(zip(model.features, posteriors, strict=True)), "arc_posterior")
 
 
@@ -325,7 +330,7 @@ def concentrations(x: Model) -> pd.Series[float]:
     """
     network = check_tables(x, "concentrations")
     advice = "has tables without back-off; lp(x, dataset, backoff=True) estimates tables with back-off"
-    by_variable = _result(x, "concentrations", advice)
+    by_variable: tuple[tuple[float, ...], ...] = _result(x, "concentrations", advice)
     coded = [name for name in network.variables if name not in network.densities]
     by_level = {
         (variable, level): m
@@ -382,7 +387,7 @@ def loo_summary(x: Model) -> pd.Series[Any]:
 
 def _result(x: Model, name: str, advice: str) -> Any:
     """Return a result of learning by its name, or raise."""
-    traces = {**x.search_trace, **x.learned}
+    traces = {**x.trace, **x.learned}
     if name not in traces:
         raise ValueError(f"x: {advice}")
     return traces[name]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from scipy.special import xlogy
 
-from ..base.arrays import Array, Codes, Mask, blocks, by_shape, code_type, log
+from ..base.arrays import Array, Codes, Mask, Positions, blocks, by_shape, code_type, log
 from ..base.graphs import layers
-from ..base.immutable import EMPTY, PROBABILITY, bounded, cached_property, record
+from ..base.immutable import PROBABILITY, bounded, cached_property, record
 from ..base.messages import shown
 from ..counts.contingency import count_families, flat_index
 from ..frames.dataset import Countable, Dataset
@@ -23,7 +22,7 @@ from ..model.recipes import Recipe, Tally
 from .densities import Density
 from .elimination import BLOCK_ROWS, beliefs, complete, draw_columns, joint_in_blocks
 from .em import maximize
-from .factors import Batch, Factor, NumberTerm
+from .factors import DensityTerm, Factor, Term
 from .families import (
     Family,
     Scope,
@@ -31,11 +30,11 @@ from .families import (
     check_numbers,
     check_shapes,
     count_parameters,
-    number_families,
+    scopes_of,
     warn_of_wide_tables,
 )
-from .gibbs import BURN_IN, GibbsSampler, product_joint
-from .priors import is_nested, tabulate
+from .gibbs import BURN_IN, GibbsSampler
+from .priors import Prior, is_nested, tabulate
 
 _DEVIATIONS, _POINTS = 2.5, 201  # standard deviations beyond the means of a curve, and its number of points
 
@@ -49,7 +48,6 @@ class Graph(Model):
     levels: Levels | None
     cpts: tuple[Array, ...] | None
     learned: Mapping[str, Any]
-    trace: Mapping[str, Any] = EMPTY
 
     def __post_init__(self) -> None:
         self._check_graph()
@@ -81,8 +79,8 @@ class Graph(Model):
 
     @cached_property
     def scopes(self) -> tuple[Scope, ...]:
-        """The families by number: variables 0, 1, 2 … in the order of ``families``."""
-        return number_families(self.families)
+        """The families as positions: variables 0, 1, 2 … in the order of ``families``."""
+        return scopes_of(self.families)
 
     @property
     def parents(self) -> dict[Hashable, Family]:
@@ -93,6 +91,12 @@ class Graph(Model):
     def cards(self) -> tuple[int, ...]:
         """The numbers of levels of the variables."""
         return tuple([len(labels) for labels in self.levels or ()])
+
+    @cached_property
+    def is_augmented(self) -> bool:
+        """Whether there is one class, which is a parent of every feature and has no parents."""
+        *features, class_family = self.families
+        return self.one_class and len(class_family) == 1 and all(f[-1] == class_family[0] for f in features)
 
     @property
     def depth(self) -> int:
@@ -114,9 +118,10 @@ class Graph(Model):
             facts["free parameters"] = self.n_parameters
         facts["EM"] = self.learned.get("em")
         if "metric" in self.trace:
-            metric, scores, epsilon = (self.trace[name] for name in ("metric", "scores", "epsilon"))
+            scores: Sequence[float] = self.trace["scores"]
             steps = f"{len(scores) - 1} step{'' if len(scores) == 2 else 's'}"
-            facts["search"] = f"{steps}, {metric} {abs(scores[-1]):.4g}, epsilon {epsilon:g}"
+            score = f"{self.trace['metric']} {abs(scores[-1]):.4g}"
+            facts["search"] = f"{steps}, {score}, epsilon {self.trace['epsilon']:g}"
         return facts
 
     @property
@@ -126,12 +131,12 @@ class Graph(Model):
     def distributions(self) -> list[tuple[Hashable, Array]]:
         return list(zip([family[0] for family in self.families], self.cpts or (), strict=False))
 
-    def estimate(self, data: Countable, prior: Any) -> Self:
+    def estimate(self, data: Countable, prior: Prior) -> Self:
         if is_nested(prior):
             raise TypeError(f"backoff: {self.no_joint or 'is defined for networks with one class variable'}")
         return estimated(self, data, prior)
 
-    def count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
+    def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         return tuple(count_families(data, self.scopes))
 
     def tabulate(self, tally: Tally) -> Self:
@@ -162,27 +167,26 @@ class Network(Graph):
         return tuple([family[0] for family in self.families[:-1]])
 
     @cached_property
-    def is_augmented(self) -> bool:
-        """Whether the class is a parent of every feature and has no parents."""
-        *features, class_family = self.families
-        return len(class_family) == 1 and all(family[-1] == self.class_var for family in features)
-
-    @cached_property
-    def terms(self) -> tuple[Any, ...]:
+    def terms(self) -> tuple[Term, ...]:
         """The terms of the log joint: one per feature in order, then one of the class."""
-        class_number, names, terms = len(self.features), self.variables, list[Any]()
+        of_class, names, terms = len(self.features), self.variables, list[Term]()
         for scope, logs in zip(self.scopes, by_shape(self.cpts or (), log), strict=True):
             name = names[scope[0]]
             if name in self.densities:
                 values = np.array(self.known_levels[scope[0]], dtype=np.float64)
-                terms.append(NumberTerm(scope[:-1], self.densities[name], values))
-            elif class_number in scope:
-                at = scope.index(class_number)
+                terms.append(DensityTerm(scope[:-1], self.densities[name], values))
+            elif of_class in scope:
+                at = scope.index(of_class)
                 others = scope[:at] + scope[at + 1 :]
                 terms.append(Factor(others, np.moveaxis(logs, at, -1)[..., None, :]))
             else:
                 terms.append(Factor(scope, logs[..., None, None]))
         return tuple(terms)
+
+    @property
+    def factors(self) -> tuple[Factor, ...]:
+        """The terms that are tables: all, unless some features are numbers."""
+        return tuple([term for term in self.terms if isinstance(term, Factor)])
 
     def warn_of_size(self, rows: int) -> None:
         if "concentrations" not in self.learned and self.n_parameters > rows:  # back-off smooths wide tables
@@ -191,7 +195,7 @@ class Network(Graph):
     def place(self, data: Dataset, unseen: str | None = None) -> tuple[Self, Codes]:
         coded = data.with_values(self.densities)
         placed = self.with_values({name: coded.levels[coded.positions[name]] for name in self.densities})
-        return placed, placed.code(coded, unseen)
+        return placed, Model.place(placed, coded, unseen)[1]
 
     def with_values(self, values: Mapping[Hashable, tuple[Hashable, ...]]) -> Self:
         if not values:
@@ -216,13 +220,14 @@ class Network(Graph):
     def log_joint(self, codes: Codes) -> Array:
         return joint_in_blocks([self.terms], codes)
 
-    def marginal_tables(self) -> tuple[Array, ...]:
+    @cached_property
+    def marginals(self) -> tuple[Array, ...]:
+        """The tables of the features alone, by one pass over the network."""
         if self.densities or self.no_joint:
-            return super().marginal_tables()
+            return super().marginals
         n, classes = len(self.features), self.cards[-1]
         tables = [np.zeros((card + 1, classes)) for card in self.cards[:-1]]  # 0 if missing
-        nothing = np.full((n, 1), -1, dtype=np.intp)
-        for v, _, free, shares in beliefs(self.terms, nothing):
+        for v, _, free, shares in beliefs(self.factors, np.full((n, 1), -1)):
             if v < n:
                 others = tuple([1 + axis for axis, u in enumerate(free) if u != v])
                 tables[v][:-1] = log(shares.sum(axis=others)[0])
@@ -245,22 +250,20 @@ class Network(Graph):
         # If the class has no parents and features follow their parents, an unknown feature has no known
         # descendants, so its table sums to 1, and each step adds one term to the previous sum. If arcs form
         # cycles (DN), the terms of a complete row are added in column order.
-        complete: Mask = codes.min(axis=0, initial=0) >= 0
-        if self.parents[self.class_var] or not complete.any():
+        if self.parents[self.class_var]:
             return super().log_joints_in_sequence(codes, order)
+        complete: Mask = codes.min(axis=0, initial=0) >= 0
         logs = np.empty((len(order) + 1, codes.shape[1], self.cards[-1]))
         logs[:, complete] = self._running_sums(codes[:, complete], order)
-        if not complete.all():
-            logs[:, ~complete] = super().log_joints_in_sequence(codes[:, ~complete], order)
+        logs[:, ~complete] = super().log_joints_in_sequence(codes[:, ~complete], order)
         return logs
 
     def _running_sums(self, codes: Codes, order: Sequence[int]) -> Array:
         """Return running sums of the terms at complete rows: the class, then the features in order."""
         *of_features, of_class = self.terms
-        rows = Batch(codes, complete=True)
-        logs = np.zeros((len(order) + 1, len(rows), of_class.table.shape[-1]))
+        logs = np.zeros((len(order) + 1, codes.shape[1], of_class.n_classes))
         for step, term in enumerate([of_class, *[of_features[i] for i in order]]):
-            term.add_to(logs[step], rows)
+            term.add_to(logs[step], codes)
         return logs.cumsum(axis=0)
 
 
@@ -308,11 +311,11 @@ class BNC(Network):
 
     default_steps = "weights"
 
-    def estimate(self, data: Countable, prior: Any) -> Self:
+    def estimate(self, data: Countable, prior: Prior) -> Self:
         check_numbers(renewed(self, levels=data.levels))
         return estimated(self, data, prior)
 
-    def count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
+    def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         scopes = [self.scopes[i] for i in self._coded]
         tables = prior.count(data, scopes) if is_nested(prior) else count_families(data, scopes)
         counts = dict(zip(self._coded, tables, strict=True))
@@ -331,17 +334,18 @@ class BNC(Network):
 
     @property
     def _coded(self) -> list[int]:
-        """The numbers of the variables that have tables."""
+        """The positions of the variables that have tables."""
         return [i for i, name in enumerate(self.variables) if name not in self.densities]
 
     def tabulate(self, tally: Tally) -> Self:
+        prior: Prior = tally.prior
         coded, learned = self._coded, dict[str, Any]()
         counts = [tally.counts[i] for i in coded]
-        if is_nested(tally.prior):
+        if is_nested(prior):
             scopes, families = [self.scopes[i] for i in coded], [self.families[i] for i in coded]
-            made, learned = tally.prior.tabulate(counts, scopes, families)
+            made, learned = prior.tabulate(counts, scopes, families)
         else:
-            made = tabulate(counts, tally.prior)
+            made = tabulate(counts, prior)
         tables = [np.empty([self.cards[v] for v in scope]) for scope in self.scopes]  # terms of numbers
         for i, table in zip(coded, made, strict=True):
             tables[i] = table
@@ -362,7 +366,7 @@ class BNC(Network):
             codes[v] = _draw_column((self.cpts or ())[v], [codes[p] for p in parents[v]], rng.random(n))
         return codes
 
-    def complete(self, codes: Codes, rng: np.random.Generator | None = None) -> Codes:
+    def complete(self, codes: Codes, rng: np.random.Generator | None = None, *, burn_in: int = 0) -> Codes:
         if not self.densities:
             return complete(self.terms, codes, rng)
         some = blocks(max(1, codes.shape[1]), BLOCK_ROWS)  # because terms of numbers become tables
@@ -384,7 +388,7 @@ class BNC(Network):
             numbers[name] = means[cells] if rng is None else density.draw(cells, rng)
         return numbers
 
-    def log_joint_left_out(self, data: Any, prior: Any, rows: Any, left_out: Any) -> Array:
+    def log_joint_left_out(self, data: Dataset, prior: Prior, rows: Positions, left_out: Any) -> Array:
         return np.asarray(left_out.log_joint(self, data, prior, rows))
 
 
@@ -434,10 +438,7 @@ class DN(Network):
             )
 
     def log_joint(self, codes: Codes) -> Array:
-        result = np.empty((codes.shape[1], self.cards[-1]))
-        for block in blocks(len(result), BLOCK_ROWS):
-            result[block] = product_joint(self.terms, codes[:, block])
-        return result
+        return joint_in_blocks([self.terms], codes, cyclic=True)
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
         return self.complete(np.full((len(self.scopes), n), -1, dtype=code_type(max(self.cards))), rng)
@@ -447,15 +448,10 @@ class DN(Network):
     ) -> Codes:
         if rng is None:
             return complete(self.terms, codes)
-        labels = np.where(codes[-1] < 0, draw_columns(self.log_joint(codes[:-1]), rng), codes[-1])
-        return np.vstack([self._sampler.run(codes[:-1], labels, burn_in, rng), labels])
-
-    @cached_property
-    def _sampler(self) -> GibbsSampler:
-        return GibbsSampler.of(self.terms[:-1])
-
-    def sampling(self, burn_in: int) -> Any:
-        return partial(self.complete, burn_in=burn_in)
+        features, given = codes[:-1], codes[-1:].ravel()
+        labels = np.where(given < 0, draw_columns(self.log_joint(features), rng), given)
+        sampler = GibbsSampler.of(self.factors[:-1])
+        return np.vstack([sampler.run(features, labels, burn_in, rng), labels])
 
 
 def _draw_column(table: Array, parents: list[Codes], uniform: Array) -> Codes:

@@ -24,7 +24,8 @@ from ..frames.dataset import Dataset
 from ..frames.opening import open_data
 from ..frames.training import Numeric, choose_numbers
 from ..model.model import Model, renewed
-from .priors import Plain, Prior
+from .methods import Plain
+from .priors import Prior
 
 _LEAST_SHARE = 1e-9
 """The smallest variance, as a share of the largest variance of the number within the classes."""
@@ -43,6 +44,12 @@ def fall_back(name: Hashable, within: Moments | None, by_class: Moments) -> tupl
         return by_class, np.zeros(empty.shape, dtype=bool), floor
     falls = ~(within.low < within.high)
     return choose(falls, by_class, within), falls, floor
+
+
+def _conditions(scope: Sequence[int]) -> list[Sequence[int]]:
+    """Return the parents of a number and, if there are several, also the last alone, which is the class."""
+    parents = scope[1:]
+    return [parents, parents[-1:]] if len(parents) > 1 else [parents]
 
 
 def choose(where: Mask, first: Moments, second: Moments) -> Moments:
@@ -76,9 +83,7 @@ class Gaussian(Immutable):
     @staticmethod
     def count(data: Dataset, scope: Sequence[int]) -> list[Moments]:
         """Return the moments in each cell, if there are parents, and in each class."""
-        number, *condition = scope
-        families = [condition, condition[-1:]] if len(condition) > 1 else [condition]
-        return [number_moments(data, number, family) for family in families]
+        return [number_moments(data, scope[0], condition) for condition in _conditions(scope)]
 
     @classmethod
     def estimate(cls, counts: Sequence[Moments], name: Hashable) -> Self:
@@ -123,7 +128,7 @@ class Points(Immutable):
         cells = self.cells
         fits = len(self.values) == len(cells) == len(self.weights) and (cells[1:] >= cells[:-1]).all()
         if not fits or cells.max(initial=-1) >= prod(self.shape):
-            raise ValueError("cells must be ascending numbers of cells, with as many values and weights.")
+            raise ValueError("cells must be ascending positions of cells, with as many values and weights.")
 
     def __add__(self, other: Points) -> Points:
         values, cells = np.append(self.values, other.values), np.append(self.cells, other.cells)
@@ -137,22 +142,14 @@ class Points(Immutable):
         return merged(shape, self.values, cells, self.weights)
 
     @property
-    def _arrays(self) -> tuple[Array, Positions, Array]:
-        return self.values, self.cells, self.weights
-
-    @property
     def moments(self) -> Moments:
         """The moments of the values in each cell."""
-        return moments_of(Observed(*self._arrays), self.shape)
+        return moments_of(Observed(self.values, self.cells, self.weights), self.shape)
 
     def of_cell(self, cell: int) -> tuple[Array, Array]:
         """Return the values in a cell and their weights."""
         rows = slice(*np.searchsorted(self.cells, [cell, cell + 1]))
         return self.values[rows], self.weights[rows]
-
-    def over_classes(self) -> Points:
-        """Return the pooled values of all classes."""
-        return merged((1,), self.values, np.zeros_like(self.cells), self.weights)
 
 
 def merged(shape: tuple[int, ...], values: Array, cells: Positions, weights: Array) -> Points:
@@ -199,11 +196,10 @@ class Kernel(Immutable):
     @staticmethod
     def count(data: Dataset, scope: Sequence[int]) -> list[Points]:
         """Return the distinct values in each cell, if there are parents, and in each class."""
-        number, *condition = scope
         points = []
-        for family in [condition, condition[-1:]] if len(condition) > 1 else [condition]:
-            values, cells, weights = known_values(data, number, family)
-            shape = tuple([data.cards[column] for column in family])
+        for condition in _conditions(scope):
+            values, cells, weights = known_values(data, scope[0], condition)
+            shape = tuple([data.cards[column] for column in condition])
             points.append(merged(shape, values, cells, np.ones(len(values)) if weights is None else weights))
         return points
 
@@ -223,25 +219,26 @@ class Kernel(Immutable):
         if self.within is not None and not self.falls.ravel()[cell]:
             return self.within.of_cell(cell)
         values, weights = self.by_class.of_cell(cell % self.shape[-1])
-        return (values, weights) if len(values) else self.by_class.over_classes().of_cell(0)
+        return (values, weights) if len(values) else (self.by_class.values, self.by_class.weights)
 
     @np.errstate(over="ignore")  # the density of a number that is far away is 0
     def log_density(self, values: Array, parents: Positions) -> Array:
         """Return ln of the mean of normal densities around the values of a cell, (rows, classes)."""
-        logs = np.empty((len(values), self.shape[-1]))
-        for number in np.unique(parents):
-            rows = np.nonzero(parents == number)[0]
+        n_classes = self.shape[-1]
+        logs = np.empty((len(values), n_classes))
+        for configuration in map(int, np.unique(parents)):
+            rows = np.nonzero(parents == configuration)[0]
             found, inverse = np.unique(values[rows], return_inverse=True)
-            for c in range(self.shape[-1]):
-                logs[rows, c] = self._log_density_of_cell(found, number * self.shape[-1] + c)[inverse]
+            for c in range(n_classes):
+                logs[rows, c] = self._log_density_of_cell(found, configuration * n_classes + c)[inverse]
         return logs
 
     def _log_density_of_cell(self, values: Array, cell: int) -> Array:
         """Return ln Σ w N(value; center, h²) / Σ w at some values."""
         centers, weights = self._points(cell)
-        h: float = self.bandwidth.ravel()[cell]
+        h = float(self.bandwidth.ravel()[cell])
         logs = np.empty(len(values))
-        shares: Array = log(weights / weights.sum()) - np.log(h) - 0.5 * np.log(2 * np.pi)
+        shares = log(weights / (weights.sum() * h * np.sqrt(2 * np.pi)))
         for block in blocks(len(values), _BLOCK_CELLS, len(centers)):
             kernels: Array = shares - 0.5 * ((values[block, None] - centers) / h) ** 2
             top: Array = np.maximum(kernels.max(axis=1), -1e300)  # not infinite

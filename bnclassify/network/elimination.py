@@ -1,9 +1,9 @@
 """Marginalization in networks: sums and maxima over the missing variables of rows.
 
-The missing features of a row form unconnected parts. The sum over all missing features is the
-product of the sums over the parts, so each part is eliminated once for all rows that have it. A second pass
-in reverse order gives the posteriors of the missing values. With the maximum in place of the sum, it finds
-their most probable values; an average of networks does not factorize, so all combinations are scored.
+The missing features of a row form unconnected components. The sum over all missing features is the product
+of the sums over the components, so each is eliminated once for all rows that have it. A second pass in
+reverse order gives the posteriors of the missing values. With the maximum in place of the sum, it finds their
+most probable values; an average of networks does not factorize, so all combinations are scored.
 If no variable has two feature parents, the sums are messages between the features (`forests`).
 """
 
@@ -12,17 +12,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from ..base.arrays import (
-    TOLERANCE,
     Array,
+    ArrayOf,
     Codes,
     Mask,
     Positions,
     blocks,
+    first_best,
     log_normalize,
     log_sum_exp,
     share_out,
@@ -30,12 +31,17 @@ from ..base.arrays import (
 from ..base.graphs import layers
 from ..counts.contingency import MAX_CELLS
 from . import forests
-from .factors import Batch, Belief, Factor, sum_terms, tabulate_numbers
+from .factors import Belief, Factor, Term, sum_terms, tabulate_numbers
 
 BLOCK_ROWS = 2**13  # a block stays in the cache
 _BLOCK_CELLS = 2**22
-_CLASS = -1  # the number of the class in a plan, which stays an axis of tables
+_CLASS = -1  # the class in a plan, where it stays an axis of tables
 _LARGE_CELLS = 2**14  # of a table, from which another order is tried
+
+
+T = TypeVar("T", bound=tuple[tuple[int, ...], ArrayOf[Any]])
+Over: TypeAlias = Callable[..., Array]
+"""How a variable is eliminated from logs, along ``axis``: by the log of the sum, or the maximum."""
 
 
 class LogTable(NamedTuple):
@@ -45,7 +51,7 @@ class LogTable(NamedTuple):
     logs: Array
 
 
-class Part(NamedTuple):
+class Component(NamedTuple):
     """Features that are missing together in some rows, in an order to eliminate them.
 
     ``factors`` are the positions of the factors over them, and ``tables`` these factors in the rows.
@@ -57,87 +63,102 @@ class Part(NamedTuple):
     tables: list[LogTable]
 
 
-def network_joint(terms: Sequence[Factor], codes: Codes, context: Codes | None = None) -> Array:
-    """Return the log joint of one network, (rows, classes), from a term per feature, and of the class."""
-    rows = Batch(codes, context)
-    total = sum_terms(terms, rows)
-    if not rows.complete:
-        add_missing(total, terms, codes, np.zeros(len(rows), dtype=np.intp) if context is None else context)
+def network_joint(
+    terms: Sequence[Term], codes: Codes, context: Codes | None = None, *, cyclic: bool = False
+) -> Array:
+    """Return the log joint of one network, (rows, classes), from a term per feature, and of the class.
+
+    If arcs can form cycles, it is the log of the product of terms, summed over all missing features.
+    """
+    total = sum_terms(terms, codes, context)
+    if codes.min(initial=0) < 0:
+        context = np.zeros(len(total), dtype=np.intp) if context is None else context
+        add_missing(total, terms, codes, context, cyclic=cyclic)
     return total
 
 
-def joint_in_blocks(networks: Sequence[Sequence[Factor]], codes: Codes) -> Array:
+def joint_in_blocks(networks: Sequence[Sequence[Term]], codes: Codes, *, cyclic: bool = False) -> Array:
     """Return the log of the mean joint of networks, (rows, classes), a block of rows at a time."""
-    result = np.empty((codes.shape[1], networks[0][-1].table.shape[-1]))
+    result = np.empty((codes.shape[1], networks[0][-1].n_classes))
     for block in blocks(len(result), BLOCK_ROWS):
-        joints = [network_joint(terms, codes[:, block]) for terms in networks]
+        joints = [network_joint(terms, codes[:, block], cyclic=cyclic) for terms in networks]
         result[block] = (
             joints[0] if len(joints) == 1 else log_sum_exp(np.stack(joints), axis=0) - np.log(len(joints))
         )
     return result
 
 
-def add_missing(total: Array, terms: Sequence[Factor], codes: Codes, context: Codes) -> None:
+def add_missing(
+    total: Array, terms: Sequence[Term], codes: Codes, context: Codes, *, cyclic: bool = False
+) -> None:
     """Add the terms of families with missing features, marginalized over, to the log joint of the rows.
 
     ``total`` is (rows, classes) with the terms of observed families, ``codes`` are (features, rows) with
     -1 where missing, and ``context`` is (rows,). The term of the class is the last one.
     """
-    terms, codes = tabulate_numbers(terms, codes)
-    if forests.is_forest(terms):
-        for _ in forests.ascend(total, terms, codes, context):
+    factors, codes = tabulate_numbers(terms, codes)
+    if forests.is_forest(factors) and not cyclic:
+        for _ in forests.ascend(total, factors, codes, context):
             pass
     else:
-        add_parts(total, terms, codes, context)
+        add_components(total, factors, codes, context, everywhere=cyclic)
 
 
-def add_parts(total: Array, factors: Sequence[Factor], codes: Codes, context: Codes) -> None:
-    """Add terms as `add_missing`, for any graph."""
-    for part in hidden_parts(factors, codes, context):
-        _, remaining = collect(part.order, part.tables)
-        total[part.rows] += multiply(remaining).logs
+def add_components(
+    total: Array,
+    factors: Sequence[Factor],
+    codes: Codes,
+    context: Codes | None = None,
+    *,
+    everywhere: bool = False,
+    over: Over = log_sum_exp,
+) -> None:
+    """Add terms as `add_missing`, for any graph; ``everywhere``, also those that sum to 1 without cycles."""
+    for component in hidden_components(factors, codes, context, everywhere=everywhere):
+        _, remaining = collect(component.order, component.tables, over)
+        total[component.rows] += multiply(remaining).logs
 
 
 def beliefs(factors: Sequence[Factor], codes: Codes, context: Codes | None = None) -> Iterator[Belief]:
     """Yield the posteriors of the missing members of each family; arguments are as in `add_missing`."""
-    for part in hidden_parts(factors, codes, context, everywhere=True):
-        joined, _ = collect(part.order, part.tables)
-        posteriors = distribute(part.order, joined)
-        position = {u: i for i, u in enumerate(part.order)}
-        for i in part.factors:
+    for component in hidden_components(factors, codes, context, everywhere=True):
+        joined, _ = collect(component.order, component.tables)
+        posteriors = distribute(component.order, joined)
+        position = {u: i for i, u in enumerate(component.order)}
+        for i in component.factors:
             free = tuple(sorted(position.keys() & factors[i].scope))
             shares = sum_to(posteriors[min(position[u] for u in free)], free).logs
-            yield Belief(i, part.rows, free, shares)
+            yield Belief(i, component.rows, free, shares)
 
 
-def hidden_parts(
+def hidden_components(
     factors: Sequence[Factor], codes: Codes, context: Codes | None = None, *, everywhere: bool = False
-) -> Iterator[Part]:
+) -> Iterator[Component]:
     """Yield connected missing features in blocks of rows; unless ``everywhere``, only relevant ones."""
     *of_features, of_class = factors
     context = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
     parents = {v: list(factor.scope[1:]) for v, factor in enumerate(of_features)}
     matters = np.full(codes.shape, True) if everywhere else _matters(parents, of_class.scope, codes)
     parents[len(codes)] = list(of_class.scope)
-    for part, all_rows in _connected(parents, matters, codes).items():
-        free = set(part)
+    for component, all_rows in _connected(parents, matters, codes).items():
+        free = set(component)
         touching = [i for i, factor in enumerate(factors) if not free.isdisjoint(factor.scope)]
         tables = [factors[i] for i in touching]
-        card = {u: f.table.shape[f.scope.index(u)] for u in part for f in tables if u in f.scope}
+        card = {u: f.table.shape[f.scope.index(u)] for u in component for f in tables if u in f.scope}
         card[_CLASS] = max(f.table.shape[-1] for f in tables)
         scopes = [(set(f.scope) & free) | ({_CLASS} if f.table.shape[-1] > 1 else set()) for f in tables]
-        order, cells = plan_scopes(part, scopes, card)
-        check_plan(part, cells)
+        order, cells = plan_scopes(component, scopes, card)
+        check_plan(component, cells)
         for rows in (all_rows[block] for block in blocks(len(all_rows), _BLOCK_CELLS, cells)):
             restricted = [_restrict(factor, free, codes[:, rows], context[rows]) for factor in tables]
-            yield Part(order, touching, rows, restricted)
+            yield Component(order, touching, rows, restricted)
 
 
-def check_plan(part: Collection[int], cells: int) -> None:
+def check_plan(component: Collection[int], cells: int) -> None:
     """Raise a ValueError if the elimination of these variables needs a table of too many cells."""
     if cells > MAX_CELLS:
         raise ValueError(
-            f"data: {len(part)} variables are missing together in a row, and marginalization would need "
+            f"data: {len(component)} variables are missing together in a row, and marginalization would need "
             f"a table of {cells:,} cells, more than {MAX_CELLS:,}. Use a structure with fewer parents."
         )
 
@@ -155,20 +176,20 @@ def _matters(parents: Mapping[int, Sequence[int]], of_class: Sequence[int], code
 def _connected(
     parents: Mapping[int, Sequence[int]], matters: Mask, codes: Codes
 ) -> dict[tuple[int, ...], Positions]:
-    """Map each part of connected missing features to its rows."""
+    """Map each component of connected missing features to its rows."""
     hidden = matters & (codes < 0)
     label = _labels(parents, matters, hidden)
     rows_of: dict[tuple[int, ...], list[Positions]] = {}
     for first in range(len(codes)):
         rows = np.nonzero(hidden[first] & (label[first] == first))[0]
         if len(rows):
-            for part, alike in equal_columns(label[:, rows] == first):
-                rows_of.setdefault(part, []).append(rows[alike])
-    return {part: np.concatenate(rows) for part, rows in rows_of.items()}
+            for component, alike in equal_columns(label[:, rows] == first):
+                rows_of.setdefault(component, []).append(rows[alike])
+    return {component: np.concatenate(rows) for component, rows in rows_of.items()}
 
 
 def equal_columns(mask: Mask) -> Iterator[tuple[tuple[int, ...], Positions]]:
-    """Yield the true positions of each distinct column, and the numbers of the columns equal to it."""
+    """Yield the true positions of each distinct column, and the positions of the columns equal to it."""
     packed = np.ascontiguousarray(np.packbits(mask, axis=0).T)
     keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
     _, example, group = np.unique(keys, return_index=True, return_inverse=True)
@@ -178,7 +199,7 @@ def equal_columns(mask: Mask) -> Iterator[tuple[tuple[int, ...], Positions]]:
 
 
 def _labels(parents: Mapping[int, Sequence[int]], matters: Mask, hidden: Mask) -> Positions:
-    """Label each hidden feature in each row with the first feature of its part, until no label changes."""
+    """Label each hidden feature in each row with the first feature of its component."""
     n = len(hidden)
     label = np.where(hidden, np.arange(n)[:, None], n)
     # The class is always relevant and never hidden.
@@ -195,7 +216,7 @@ def _labels(parents: Mapping[int, Sequence[int]], matters: Mask, hidden: Mask) -
 
 
 def plan_scopes(
-    part: Collection[int], scopes: Iterable[Collection[int]], card: Mapping[int, int]
+    component: Collection[int], scopes: Iterable[Collection[int]], card: Mapping[int, int]
 ) -> tuple[list[int], int]:
     """Order an elimination of scopes; return the order and the cells of the largest table.
 
@@ -204,7 +225,7 @@ def plan_scopes(
 
     .. [1] Kjaerulff, U. (1992). Optimal decomposition of probabilistic networks by simulated annealing.
     """
-    met = {u: {u} for u in part}
+    met = {u: {u} for u in component}
     for scope in {frozenset(scope) for scope in scopes}:  # often equal
         for u in scope & met.keys():
             met[u] |= scope
@@ -250,9 +271,7 @@ def _greedy(
     return order, cells
 
 
-def eliminate(
-    order: Iterable[int], tables: Iterable[Any], combine: Callable[[int, list[Any]], Any]
-) -> list[Any]:
+def eliminate(order: Iterable[int], tables: Iterable[T], combine: Callable[[int, list[T]], T]) -> list[T]:
     """Eliminate variables from tables, whose first items are their variables; return the remaining tables.
 
     ``combine`` returns the table that replaces the tables over a variable.
@@ -266,7 +285,7 @@ def eliminate(
 
 
 def collect(
-    order: Iterable[int], tables: Iterable[LogTable], over: Callable[..., Array] = log_sum_exp
+    order: Iterable[int], tables: Iterable[LogTable], over: Over = log_sum_exp
 ) -> tuple[list[LogTable], list[LogTable]]:
     """Eliminate variables by a sum or maximum; return the product of each, and the remaining tables."""
     joined: list[LogTable] = []
@@ -368,39 +387,33 @@ def try_all(log_joint: LogJoint, cards: Sequence[int], codes: Codes) -> Codes:
                 "Use a single network (BNC)."
             )
         for block in (rows[some] for some in blocks(len(rows), _COMPLETED_CELLS, n * len(cards))):
-            last = codes[-1, block]
+            labels = codes[-1:, block].T
             logs = score_all(log_joint, codes[:-1, block], features, shape)
-            given = (last[:, None] == np.arange(cards[-1])) | (last[:, None] < 0)
-            best = first_of_many(np.where(given[:, None], logs, -np.inf).reshape(len(block), -1))
+            possible = (labels == np.arange(cards[-1])) | (labels < 0)
+            best = first_best(np.where(possible[:, None], logs, -np.inf).reshape(len(block), -1))
             result[np.ix_(np.array([*features, -1]), block)] = np.unravel_index(best, (*shape, cards[-1]))
     return result
 
 
-def first_of_many(logs: Array) -> Positions:
-    """Return the first of many columns that ties with the maximum, (rows,)."""
-    return np.asarray((logs >= logs.max(axis=1, keepdims=True) - TOLERANCE).argmax(axis=1))
-
-
-def complete(terms: Sequence[Factor], codes: Codes, rng: np.random.Generator | None = None) -> Codes:
+def complete(terms: Sequence[Term], codes: Codes, rng: np.random.Generator | None = None) -> Codes:
     """Return codes with the most probable values of a single network, or values drawn from the posterior."""
-    over: Callable[..., Array] = np.max if rng is None else log_sum_exp
-    choose = first_of_many if rng is None else partial(draw_columns, rng=rng)
-    terms, coded = tabulate_numbers(terms, codes[:-1])
+    over: Over = np.max if rng is None else log_sum_exp
+    choose = first_best if rng is None else partial(draw_columns, rng=rng)
+    factors, coded = tabulate_numbers(terms, codes[:-1])
     result = np.vstack([coded, codes[-1:]])
     unknown = np.nonzero(codes[-1] < 0)[0]
     if len(unknown):
         features = coded[:, unknown]
-        by_class = sum_terms(terms, Batch(features, complete=False))
-        for part in hidden_parts(terms, features, everywhere=True):
-            by_class[part.rows] += multiply(collect(part.order, part.tables, over)[1]).logs
+        by_class = sum_terms(factors, features)
+        add_components(by_class, factors, features, everywhere=True, over=over)
         result[-1, unknown] = choose(by_class)
-    for part in hidden_parts(terms, coded, everywhere=True):
-        joined, _ = collect(part.order, part.tables, over)
-        rows, levels = np.arange(len(part.rows)), slice(None)
-        for u, (scope, logs) in zip(reversed(part.order), reversed(joined), strict=True):
-            class_codes = np.minimum(result[-1, part.rows], logs.shape[-1] - 1)  # one for all rows
-            index = (rows, *[levels if w == u else result[w, part.rows] for w in scope], class_codes)
-            result[u, part.rows] = choose(logs[index])
+    for component in hidden_components(factors, coded, everywhere=True):
+        joined, _ = collect(component.order, component.tables, over)
+        rows, levels = np.arange(len(component.rows)), slice(None)
+        for u, (scope, logs) in zip(reversed(component.order), reversed(joined), strict=True):
+            classes = result[-1:, component.rows].ravel() if logs.shape[-1] > 1 else np.zeros_like(rows)
+            index = (rows, *[levels if w == u else result[w, component.rows] for w in scope], classes)
+            result[u, component.rows] = choose(logs[index])
     return result
 
 

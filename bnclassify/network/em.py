@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -20,9 +21,10 @@ from ..counts.contingency import contingency_tables
 from ..frames.dataset import Dataset
 from ..model.model import Model
 from . import elimination, forests
-from .factors import Batch, Belief, Factor, sum_terms
+from .factors import Belief, Factor, sum_terms
 from .families import Scope
-from .priors import Dirichlet, Method, Prior, PseudoCounts
+from .methods import Method
+from .priors import Dirichlet, Prior, PseudoCounts
 
 _BLOCK_ROWS = 2**13
 _BLOCK_CELLS = 2**22
@@ -80,13 +82,12 @@ def maximize(data: Dataset, scopes: Sequence[Scope], prior: PseudoCounts, em: EM
     on complete data is the usual estimate (N + a) / (N· + r a) (Lauritzen, 1995).
     """
     observed = [contingency_tables(data, [scope])[0] for scope in scopes]
-    cases = lay_out(data.codes, data.cards)
+    completed = lay_out(data.codes, data.cards)
 
     def expected(tables: Sequence[Array]) -> tuple[list[Array], float]:
         """Return the expected counts of all families under tables, and the objective at the tables."""
-        hidden, evidence = expect(scopes, tables, cases, data.weights)
-        counts = [full + partial for full, partial in zip(observed, hidden, strict=True)]
-        return counts, evidence + _log_prior(tables, prior)
+        hidden, evidence = expect(scopes, tables, completed, data.weights)
+        return list(map(np.add, observed, hidden)), evidence + _log_prior(tables, prior)
 
     complete = not data.incomplete.any()
     # Zeros would stay zeros, so the start is always smoothed.
@@ -119,40 +120,46 @@ def _log_prior(tables: Sequence[Array], prior: PseudoCounts) -> float:
     return sum(a * float(log(table).sum()) for a, table in zip(added, tables, strict=True) if a)
 
 
-class Cases(NamedTuple):
-    """Rows with a class each, repeated for each class if unknown; codes (features, cases), -1 if missing."""
+class Completed(NamedTuple):
+    """Rows with a class each: rows without a label are repeated, once for each class.
+
+    With three classes, rows [4, 7] without labels become six copies with ``classes`` 0, 1, 2, 0, 1, 2.
+    """
 
     rows: Positions
     labelled: bool
-    copies: int
-    codes: Codes
-    classes: Codes
+    copies: int  # of each row
+    codes: Codes  # (features, rows · copies), -1 if missing
+    classes: Positions
 
 
-def lay_out(codes: Codes, cards: Sequence[int]) -> list[Cases]:
+def lay_out(codes: Codes, cards: Sequence[int]) -> list[Completed]:
     """Arrange (variables, rows) codes, the class last, for `expect`, in blocks that bound the memory."""
     *features, n_classes = cards
     is_labelled = codes[-1] >= 0
-    cases_per_block = min(_BLOCK_ROWS, _BLOCK_CELLS // max(1, sum(features)))
-    cases = []
+    copies_per_block = min(_BLOCK_ROWS, _BLOCK_CELLS // max(1, sum(features)))
+    completed = []
     for labelled, copies in ((True, 1), (False, n_classes)):
         positions = np.nonzero(is_labelled == labelled)[0]
-        for rows in (positions[some] for some in blocks(len(positions), cases_per_block, copies)):
+        for rows in (positions[some] for some in blocks(len(positions), copies_per_block, copies)):
             block = codes.take(rows, axis=1)
             classes = block[-1].astype(np.intp) if labelled else np.tile(np.arange(copies), len(rows))
-            cases.append(Cases(rows, labelled, copies, block[:-1].repeat(copies, axis=1), classes))
-    return cases
+            completed.append(Completed(rows, labelled, copies, block[:-1].repeat(copies, axis=1), classes))
+    return completed
 
 
 def expect(
-    scopes: Sequence[Scope], tables: Sequence[Array], cases: Sequence[Cases], weights: Array | None = None
+    scopes: Sequence[Scope],
+    tables: Sequence[Array],
+    completed: Sequence[Completed],
+    weights: Array | None = None,
 ) -> tuple[list[Array], float]:
     """Return expected counts, Σ over rows of P(cell | row), of incomplete families, and Σ ln P(row)."""
     of_class = len(scopes) - 1
     factors = _given_class(scopes, tables)
     counts = [np.zeros(factor.table.shape[:-1]) for factor in factors]
     evidence = 0.0
-    for block in cases:
+    for block in completed:
         log_joints, beliefs = _sweep(factors, block)
         logs_by_row = log_joints.reshape(-1, block.copies)
         times = np.ones(len(logs_by_row)) if weights is None else weights[block.rows]
@@ -167,18 +174,19 @@ def expect(
     return [_by_family(scope, table, of_class) for scope, table in zip(scopes, counts, strict=True)], evidence
 
 
-def _sweep(factors: Sequence[Factor], cases: Cases) -> tuple[Array, Iterator[Belief]]:
-    """Return the log joint of each case, and the posteriors of missing values, which can be read once."""
-    log_joints = sum_terms(factors, Batch(cases.codes, cases.classes, complete=False))
+def _sweep(factors: Sequence[Factor], block: Completed) -> tuple[Array, Iterator[Belief]]:
+    """Return the log joint of each copy, and the posteriors of missing values, which can be read once."""
+    rows = block.codes, block.classes
+    log_joints = sum_terms(factors, *rows)
     if forests.is_forest(factors):
-        evidence = list(forests.ascend(log_joints, factors, cases.codes, cases.classes, leaves=True))
-        return log_joints, forests.descend(evidence, factors, cases.codes, cases.classes)
-    elimination.add_parts(log_joints, factors, cases.codes, cases.classes)
-    return log_joints, elimination.beliefs(factors, cases.codes, cases.classes)
+        evidence = list(forests.ascend(log_joints, factors, *rows, leaves=True))
+        return log_joints, forests.descend(evidence, factors, *rows)
+    elimination.add_components(log_joints, factors, *rows)
+    return log_joints, elimination.beliefs(factors, *rows)
 
 
 def _given_class(scopes: Sequence[Scope], tables: Sequence[Array]) -> list[Factor]:
-    """Return tables as factors whose context is the class, which every case has."""
+    """Return tables as factors whose context is the class, which every copy has."""
     of_class, n_classes = len(scopes) - 1, len(tables[-1])
     factors = []
     for scope, table in zip(scopes, tables, strict=True):
@@ -198,16 +206,18 @@ def _by_family(scope: Scope, counts: Array, of_class: int) -> Array:
     return counts if scope[-1] == of_class else counts.sum(axis=-1)
 
 
-def _add(counts: Array, scope: Scope, belief: Belief, cases: Cases, shares: Array) -> None:
+def _add(counts: Array, scope: Scope, belief: Belief, block: Completed, shares: Array) -> None:
     """Add the posteriors of a family's missing members, at the values of its observed members."""
-    strides = dict(zip(scope, np.cumprod(counts.shape[:0:-1])[::-1].tolist(), strict=True))
-    base_index = cases.classes[belief.rows]
+    # If counts are (2 levels of u, 3 levels of v, 2 classes), the strides of u and v are 6 and 2. A copy of
+    # class 1 with v = 2 and u missing adds to the cells 1 + 2·2 + {0, 6}: the first is 5, the steps are 0, 6.
+    strides = {v: prod(counts.shape[i + 1 :]) for i, v in enumerate(scope)}
+    first = block.classes[belief.rows]
     for v in set(scope) - set(belief.free):
-        # The product would not fit in the small type of the codes.
-        base_index = base_index + strides[v] * cases.codes[v, belief.rows].astype(np.intp)
+        codes: Codes = block.codes[v, belief.rows]
+        first = first + strides[v] * codes.astype(np.intp)  # which may not fit in the type of the codes
     steps = np.zeros(1, dtype=np.intp)
     for v in belief.free:
-        steps = np.add.outer(steps, strides[v] * np.arange(counts.shape[scope.index(v)])).ravel()
-    mass = belief.shares.reshape(len(base_index), len(steps)) * shares[belief.rows, None]
-    cells = np.bincount((base_index[:, None] + steps).ravel(), mass.ravel(), minlength=counts.size)
+        steps = (steps[:, None] + strides[v] * np.arange(counts.shape[scope.index(v)])).ravel()
+    mass = belief.shares.reshape(len(first), len(steps)) * shares[belief.rows, None]
+    cells = np.bincount((first[:, None] + steps).ravel(), mass.ravel(), minlength=counts.size)
     counts += cells.reshape(counts.shape)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, log_sum_exp
+from ..base.arrays import Array, Codes, Positions, log, log_sum_exp
 from ..base.immutable import cached_property, record
 from ..base.messages import listed
 from ..frames.dataset import Countable, Dataset
@@ -18,6 +18,7 @@ from ..model.formulas import Formula, Mixture
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Rows, Step
 from .elimination import draw_columns, try_all
+from .priors import Prior
 
 ArcShares = dict[tuple[Hashable, Hashable], float]
 
@@ -30,7 +31,7 @@ class Average(Model):
     @property
     def log_weights(self) -> Array:
         """The logs of the weights of the members, which sum to 1; equal by default."""
-        return np.full(len(self.members), -np.log(len(self.members)))
+        return log(np.full(len(self.members), 1 / len(self.members)))
 
     def formula(self) -> Formula:
         return Mixture(tuple([member.formula() for member in self.members]), self.log_weights)
@@ -45,18 +46,19 @@ class Average(Model):
     def _by_member(self, picks: Positions, draw: Callable[[Model, Positions], Codes]) -> Codes:
         """Return (variables, rows) codes, each row drawn by the member that is picked for it."""
         codes = np.empty((len(self.variables), len(picks)), dtype=np.intp)
-        for number in np.unique(picks).tolist():
-            rows = np.flatnonzero(picks == number)
-            codes[:, rows] = draw(self.members[number], rows)
+        for i, member in enumerate(self.members):
+            rows = np.flatnonzero(picks == i)
+            if len(rows):
+                codes[:, rows] = draw(member, rows)
         return codes
 
-    def complete(self, codes: Codes, rng: np.random.Generator | None = None) -> Codes:
+    def complete(self, codes: Codes, rng: np.random.Generator | None = None, *, burn_in: int = 0) -> Codes:
         if rng is None:
             return try_all(self.log_joint, [len(labels) for labels in self.levels or ()], codes)
-        features, labels = codes[:-1], codes[-1]
+        features, labels = codes[:-1], codes[-1:].T
         logs = np.stack([member.log_joint(features) for member in self.members], axis=1)
-        known = (labels[:, None] == np.arange(logs.shape[-1])) | (labels[:, None] < 0)
-        logs = log_sum_exp(np.where(known[:, None], logs, -np.inf)) + self.log_weights
+        possible = (labels == np.arange(logs.shape[-1])) | (labels < 0)
+        logs = log_sum_exp(np.where(possible[:, None], logs, -np.inf)) + self.log_weights
         picks = draw_columns(logs, rng)
         return self._by_member(picks, lambda member, rows: member.complete(codes[:, rows], rng))
 
@@ -68,9 +70,11 @@ class Average(Model):
         return mean_arcs(self.members, np.exp(self.log_weights).tolist())
 
     def log_joint_left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: Any) -> Array:
-        members = zip(self.members, self.log_weights, strict=True)
-        logs = [member.log_joint_left_out(data, prior, rows, left_out) + weight for member, weight in members]
-        return log_sum_exp(np.stack(logs), axis=0)
+        return self._mean([m.log_joint_left_out(data, prior, rows, left_out) for m in self.members])
+
+    def _mean(self, logs: list[Array]) -> Array:
+        """Return the log of the weighted mean of the members' joint distributions."""
+        return log_sum_exp(np.stack(logs) + self.log_weights[:, None, None], axis=0)
 
 
 def mean_arcs(members: Sequence[Model], weights: Sequence[float]) -> ArcShares:
@@ -146,14 +150,14 @@ class Ensemble(Average):
     def log_weights(self) -> Array:
         """The logs of the weights, which sum to 1."""
         weights = np.asarray(self.weights or [1.0] * len(self.members))
-        return np.asarray(np.log(weights / weights.sum()))
+        return log(weights / float(weights.sum()))
 
-    def estimate(self, data: Countable, prior: Any) -> Ensemble:
+    def estimate(self, data: Countable, prior: Prior) -> Ensemble:
         return replace(self, members=tuple([member.estimate(data, prior) for member in self.members]))
 
-    def each(self, function: Callable[..., Any], *others: Any) -> Ensemble:
-        parts = zip(self.members, *[other.members for other in others], strict=True)
-        return replace(self, members=tuple([member.each(function, *rest) for member, *rest in parts]))
+    def each(self, function: Callable[..., Model], *others: Model) -> Ensemble:
+        alike: Iterable[tuple[Model, ...]] = zip(*[x.members for x in (self, *others)], strict=True)
+        return replace(self, members=tuple([member.each(function, *rest) for member, *rest in alike]))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -167,8 +171,7 @@ class Ensemble(Average):
         return None if None in members else renewed(self, members=tuple(members))
 
     def log_joint(self, codes: Codes) -> Array:
-        logs = [m.log_joint(codes) + w for m, w in zip(self.members, self.log_weights, strict=True)]
-        return log_sum_exp(np.stack(logs), axis=0)
+        return self._mean([member.log_joint(codes) for member in self.members])
 
 
 def _recipe(x: Ensemble) -> Recipe:

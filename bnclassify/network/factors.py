@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -14,17 +14,8 @@ from ..base.immutable import cached_property
 from ..counts.contingency import flat_index
 from ..model.formulas import Coding, Normal, Table
 
-
-class Batch:
-    """A block of rows: (features, rows) codes and, if tables differ by row, which table each row uses."""
-
-    def __init__(self, codes: Codes, context: Codes | None = None, *, complete: bool | None = None) -> None:
-        self.codes = codes
-        self.context = context
-        self.complete = bool(codes.min(initial=0) >= 0) if complete is None else complete
-
-    def __len__(self) -> int:
-        return int(self.codes.shape[1])
+if TYPE_CHECKING:
+    from .densities import Density
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +24,11 @@ class Factor:
 
     scope: tuple[int, ...]
     table: Array
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes, or 1."""
+        return self.table.shape[-1]
 
     @cached_property
     def padded(self) -> Array:
@@ -48,17 +44,19 @@ class Factor:
             owner, self.scope, self.table[..., 0, :], tuple([codings[v] for v in self.scope if codings])
         )
 
-    def add_to(self, total: Array, rows: Batch) -> None:
-        """Add the term to (rows, classes) sums, and 0 to a row in which a member of the family is missing."""
-        table = self.table if rows.complete else self.padded
-        coordinates = [rows.codes[i] for i in self.scope]
-        if rows.context is not None:
-            coordinates.append(rows.context)
+    def add_to(self, total: Array, codes: Codes, context: Codes | None = None) -> None:
+        """Add the term to (rows, classes) sums, and 0 to a row in which a member of the family is missing.
+
+        Rows are (features, rows) codes and, if tables differ by row, the context, which is the table to use.
+        """
+        coordinates: list[Codes] = [codes[i] for i in self.scope]
+        if context is not None:
+            coordinates.append(context)
         if not coordinates:
-            total += table
+            total += self.table
             return
-        index = flat_index(coordinates, table.shape[: len(coordinates)])
-        total += table.reshape(-1, table.shape[-1]).take(index, axis=0, mode="wrap")
+        index = flat_index(coordinates, self.padded.shape[: len(coordinates)])
+        total += self.padded.reshape(-1, self.n_classes).take(index, axis=0, mode="wrap")
 
 
 class Belief(NamedTuple):
@@ -70,57 +68,65 @@ class Belief(NamedTuple):
     shares: Array
 
 
-def sum_terms(terms: Sequence[Factor], rows: Batch) -> Array:
-    """Return the sum of terms at each row, (rows, classes)."""
-    total = np.zeros((len(rows), terms[-1].table.shape[-1]))
-    for term in terms:
-        term.add_to(total, rows)
-    return total
-
-
 @dataclass(frozen=True, eq=False)
-class NumberTerm:
+class DensityTerm:
     """The term of a number, with its density, over ``scope``; its codes are positions in ``values``."""
 
     scope: tuple[int, ...]
-    density: Any  # as in `densities`
+    density: Density
     values: Array
 
-    def add_to(self, total: Array, rows: Batch) -> None:
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return self.density.shape[-1]
+
+    def add_to(self, total: Array, codes: Codes, context: Codes | None = None) -> None:
         """Add the term to (rows, classes) sums, and 0 if the number or a parent is missing."""
-        codes = [rows.codes[v] for v in self.scope]
-        known = slice(None) if rows.complete else np.logical_and.reduce([code >= 0 for code in codes])
-        number, *parents = [code[known] for code in codes]
-        total[known] += self.density.log_density(self.values[number], self._cells(parents, len(number)))
+        known = np.flatnonzero((codes[list(self.scope)] >= 0).all(axis=0))
+        values: Array = self.values[codes[self.scope[0], known]]
+        parents: list[Codes] = [codes[v, known] for v in self.scope[1:]]
+        cells: Codes = np.zeros(len(known), dtype=np.intp)
+        if parents:
+            cells = flat_index(parents, self.density.shape[:-1]).astype(np.intp)
+        total[known] += self.density.log_density(values, cells)
 
     def described(self, owner: int) -> Normal:
         """Return the term as part of a formula; the density has two parameters per cell."""
         cells = self.density.columns()
         return Normal(owner, self.scope[1:], cells["mean"], np.square(cells["sd"]))
 
-    def _cells(self, parents: Sequence[Codes], rows: int) -> Positions:
-        if not parents:
-            return np.zeros(rows, dtype=np.intp)
-        return flat_index(parents, self.density.shape[:-1]).astype(np.intp)
-
     def tabulated(self, codes: Codes) -> tuple[Factor, Codes]:
-        """Return the term as a table over the values in some rows, and their codes; the last is missing."""
-        found, positions = np.unique(codes, return_inverse=True)
-        if not len(found) or found[0] >= 0:
-            found, positions = np.append(-1, found), positions + 1
-        values, cells = self.values[found[1:]], prod(self.density.shape[:-1])
+        """Return the term as a table over the values in some rows, and their codes; 0 is a missing one."""
+        found, positions = np.unique(np.append(-1, codes), return_inverse=True)
+        *parents, n_classes = self.density.shape
+        values: Array = self.values[found[1:]]
+        cells = prod(parents)
         logs = self.density.log_density(np.repeat(values, cells), np.tile(np.arange(cells), len(values)))
-        table = np.zeros((len(found), *self.density.shape[:-1], 1, self.density.shape[-1]))
+        table = np.zeros((len(found), *parents, 1, n_classes))
         table[1:] = logs.reshape(len(values), *table.shape[1:])
-        return Factor(self.scope, table), positions
+        return Factor(self.scope, table), positions[1:]
 
 
-def tabulate_numbers(terms: Sequence[Any], codes: Codes) -> tuple[Sequence[Factor], Codes]:
+Term: TypeAlias = Factor | DensityTerm
+
+
+def tabulate_numbers(terms: Sequence[Term], codes: Codes) -> tuple[Sequence[Factor], Codes]:
     """Return terms in which numbers have tables over the values in some rows, and the codes of these rows."""
-    if not any(isinstance(term, NumberTerm) for term in terms):
-        return terms, codes
-    made, codes = list(terms), codes.astype(np.int64)
-    for i, term in enumerate(made):
-        if isinstance(term, NumberTerm):
-            made[i], codes[i] = term.tabulated(codes[i])
-    return made, codes
+    factors = [term for term in terms if isinstance(term, Factor)]
+    if len(factors) == len(terms):
+        return factors, codes
+    codes = codes.astype(np.int64)
+    for i, term in enumerate(terms):
+        if isinstance(term, DensityTerm):
+            table, codes[i] = term.tabulated(codes[i])
+            factors.insert(i, table)
+    return factors, codes
+
+
+def sum_terms(terms: Sequence[Term], codes: Codes, context: Codes | None = None) -> Array:
+    """Return the sum of terms at each row, (rows, classes); the last is that of the class."""
+    total = np.zeros((codes.shape[1], terms[-1].n_classes))
+    for term in terms:
+        term.add_to(total, codes, context)
+    return total

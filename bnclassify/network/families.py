@@ -56,7 +56,7 @@ def check_families(
 
 
 @lru_cache(maxsize=64)
-def number_families(families: tuple[Family, ...]) -> tuple[Scope, ...]:
+def scopes_of(families: tuple[Family, ...]) -> tuple[Scope, ...]:
     """Return families as the positions of their variables."""
     position = {family[0]: i for i, family in enumerate(families)}
     return tuple([tuple([position[v] for v in family]) for family in families])

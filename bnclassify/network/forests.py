@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, blocks, log_sum_exp, share_out
+from ..base.arrays import Array, Codes, Mask, Positions, blocks, log_sum_exp, share_out
 from ..base.graphs import layers
 from .factors import Belief, Factor
 
@@ -54,8 +54,7 @@ def ascend(
         if v not in children:
             continue  # an unobserved leaf sums to 1
         p = parent[v]
-        known = np.full(len(rows), True) if p is None else codes[p, rows] >= 0
-        seen, unseen = rows[known], rows[~known]
+        known, seen, unseen = _split(rows, p, codes)
         total[seen] += log_sum_exp(
             _conditional(v, p, seen, factors, codes, context) + evidence[known], axis=1
         )
@@ -72,8 +71,7 @@ def descend(
     beliefs: dict[int, tuple[Positions, Array]] = {}
     for v, rows, logs in reversed(ascent):
         p = parent[v]
-        known = np.full(len(rows), True) if p is None else codes[p, rows] >= 0
-        seen, unseen = rows[known], rows[~known]
+        known, seen, unseen = _split(rows, p, codes)
         belief = np.empty_like(logs)
         belief[known] = share_out(_conditional(v, p, seen, factors, codes, context) + logs[known], axis=1)
         yield Belief(v, seen, (v,), belief[known])
@@ -89,8 +87,14 @@ def descend(
             belief[~known] = np.concatenate(marginals)
         beliefs[v] = rows, belief
         for child in children.get(v, ()):
-            observed = np.full(len(rows), True) if child == len(codes) else codes[child, rows] >= 0
-            yield Belief(child, rows[observed], (v,), belief[observed])
+            observed, given, _ = _split(rows, None if child == len(codes) else child, codes)
+            yield Belief(child, given, (v,), belief[observed])
+
+
+def _split(rows: Positions, feature: int | None, codes: Codes) -> tuple[Mask, Positions, Positions]:
+    """Return in which rows a feature, if any, is known, these rows, and the others."""
+    known = np.full(len(rows), True) if feature is None else codes[feature, rows] >= 0
+    return known, rows[known], rows[~known]
 
 
 def _arcs(factors: Sequence[Factor]) -> tuple[list[int | None], dict[int, list[int]]]:

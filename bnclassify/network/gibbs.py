@@ -1,4 +1,4 @@
-"""Inference in dependency networks: exact sums of their product, and ordered Gibbs sampling."""
+"""Draws from dependency networks by ordered Gibbs sampling."""
 
 from __future__ import annotations
 
@@ -10,23 +10,13 @@ import numpy as np
 
 from ..base.arrays import Array, Codes, Positions
 from ..base.graphs import find_cycle, layers
-from .elimination import collect, draw_columns, hidden_parts, multiply
-from .factors import Batch, Factor, sum_terms
+from .elimination import draw_columns
+from .factors import Factor
 
 BURN_IN = 100
 """Number of sweeps over the missing features before a draw."""
 
 MOST_SWEEPS = 1_000_000
-
-
-def product_joint(terms: Sequence[Factor], codes: Codes) -> Array:
-    """Return the log of the product of terms, summed over the missing features, (rows, classes)."""
-    rows = Batch(codes)
-    total = sum_terms(terms, rows)
-    if not rows.complete:
-        for part in hidden_parts(terms, codes, everywhere=True):
-            total[part.rows] += multiply(collect(part.order, part.tables)[1]).logs
-    return total
 
 
 class _Term(NamedTuple):

@@ -1,27 +1,29 @@
-"""Priors, which turn counts into probabilities, and methods of `lp`."""
+"""Priors, which turn counts into probabilities."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Mask, Positions, by_shape, normalize
+from ..base.arrays import Array, ArrayOf, Positions, by_shape, normalize
 from ..base.immutable import COUNT, Immutable, bounded, record
-from ..base.messages import shown
-from ..model.model import Model, renewed
 
 if TYPE_CHECKING:
-    from .classifiers import BNC
+    from ..frames.dataset import Countable
+    from .families import Family, Scope
 
 LEAST_AMOUNT, MOST_AMOUNT = 1e-100, 1e100
 """Bounds of positive pseudo-counts, within which no table or score overflows."""
 
 MOST_ESS = 1e12
 """Largest equivalent sample size, beyond which posterior tables differ from the prior in few digits."""
+
+
+Amount = TypeVar("Amount", float, Array)
 
 
 class Prior(Protocol):
@@ -32,8 +34,22 @@ class Prior(Protocol):
         ...
 
 
-def is_nested(prior: Prior) -> bool:
-    """Whether a prior shrinks a table towards the table with one parent fewer, which needs counts of both."""
+class NestedPrior(Prior, Protocol):
+    """Shrinks a table towards the table with one parent fewer, which needs the counts of both."""
+
+    def count(self, data: Countable, scopes: Sequence[Scope]) -> list[Any]:
+        """Return the counts behind the tables of families."""
+        ...
+
+    def tabulate(
+        self, counts: Sequence[Any], scopes: Sequence[Scope], families: Sequence[Family]
+    ) -> tuple[list[Array], dict[str, Any]]:
+        """Return the tables of families, and results of their estimation by name."""
+        ...
+
+
+def is_nested(prior: Prior) -> TypeGuard[NestedPrior]:
+    """Whether a prior shrinks tables towards each other."""
     return getattr(prior, "nested", False) is True
 
 
@@ -42,8 +58,8 @@ class PseudoCounts(Immutable):
 
     nested = False
 
-    def per_cell(self, levels: Any, configurations: Any) -> Any:
-        """Return a for a variable, given the numbers of its levels and of its parents' configurations."""
+    def per_cell(self, levels: Amount, configurations: float) -> Amount:
+        """Return a, given numbers of levels (of one or several variables) and of parents' configurations."""
         raise TypeError(f"{type(self).__name__} does not define pseudo-counts")
 
     @property
@@ -54,35 +70,29 @@ class PseudoCounts(Immutable):
     def __call__(self, counts: Array, axis: int = 0) -> Array:
         """Return the posterior mean of the table; see `Prior`."""
         levels, *parent_cards = counts.shape[axis:]
-        return normalize(counts + self.per_cell(levels, prod(parent_cards)), axis)
-
-    def drawn(self, rng: np.random.Generator) -> Drawn:
-        """Return a prior that draws tables from their Dirichlet posteriors."""
-        return Drawn(self, rng)
-
-    def shares(self, counts: Array, totals: Array, levels: int, configurations: int) -> Array:
-        """Return (counts + a) / (totals + r a) for some cells of a table; 1 / r if both are 0."""
-        pseudo: float = self.per_cell(levels, configurations)
-        mass, total = counts + pseudo, totals + levels * pseudo
-        return np.asarray(np.divide(mass, total, out=np.full(mass.shape, 1 / levels), where=total > 0))
+        return self.shares(counts, counts.sum(axis=axis, keepdims=True), levels, prod(parent_cards))
 
     def side_by_side(
         self, counts: ArrayOf[Any], variable: Positions, cards: Positions, configurations: int = 1
     ) -> Array:
-        """Return the tables of variables whose levels, with ascending numbers, are along the last axis."""
-        ends = np.flatnonzero(variable[1:] != variable[:-1]) + 1
-        starts = np.concatenate([[0], ends])
-        lengths: Positions = np.concatenate([ends, [len(variable)]]) - starts
-        levels: Positions = cards[variable[starts]]
-        pseudo: Array = np.zeros(levels.shape) + self.per_cell(levels, configurations)
-        mass: Array = counts + np.repeat(pseudo, lengths)
-        total: Array = np.add.reduceat(counts, starts, axis=-1, dtype=np.float64) + levels * pseudo
-        if not total.all():  # a table without counts is uniform
-            empty: Mask = total == 0
-            mass += np.repeat(empty, lengths, axis=-1)
-            total += empty * levels
-        mass /= np.repeat(total, lengths, axis=-1)
-        return mass
+        """Return the tables of variables whose levels, with ascending positions, are along the last axis."""
+        starts = np.flatnonzero(np.diff(variable, prepend=-1))
+        totals = np.add.reduceat(counts, starts, axis=-1, dtype=np.float64)
+        totals = np.repeat(totals, np.diff(starts, append=len(variable)), axis=-1)
+        return self.shares(counts, totals, cards[variable].astype(np.float64), configurations)
+
+    def shares(
+        self, counts: ArrayOf[Any], totals: ArrayOf[Any], levels: Amount, configurations: float
+    ) -> Array:
+        """Return (N + a) / (N· + r a) in cells of tables of variables with r levels; 1 / r if both are 0."""
+        a = self.per_cell(levels, configurations)
+        total = totals + levels * a
+        empty = total == 0
+        return np.where(empty, 1 / levels, counts + a) / np.where(empty, 1.0, total)
+
+    def drawn(self, rng: np.random.Generator) -> Drawn:
+        """Return a prior that draws tables from their Dirichlet posteriors."""
+        return Drawn(self, rng)
 
 
 @record
@@ -94,9 +104,9 @@ class Dirichlet(PseudoCounts):
 
     smooth: float
 
-    def per_cell(self, levels: Any, configurations: Any) -> Any:
+    def per_cell(self, levels: Amount, configurations: float) -> Amount:
         """Return ``smooth``."""
-        return self.smooth
+        return self.smooth + 0 * levels
 
 
 @record
@@ -108,7 +118,7 @@ class EquivalentSize(PseudoCounts):
 
     ess: float
 
-    def per_cell(self, levels: Any, configurations: Any) -> Any:
+    def per_cell(self, levels: Amount, configurations: float) -> Amount:
         """Return ess / (r q), with q configurations of all parents, including the class."""
         return self.ess / (levels * configurations)
 
@@ -122,7 +132,7 @@ class MEstimate(PseudoCounts):
 
     m: float
 
-    def per_cell(self, levels: Any, configurations: Any) -> Any:
+    def per_cell(self, levels: Amount, configurations: float) -> Amount:
         """Return m / r."""
         return self.m / levels
 
@@ -145,68 +155,19 @@ class Drawn(PseudoCounts):
     ) -> Array:
         """Draw the tables of several variables whose levels all occur."""
         starts = np.flatnonzero(np.diff(variable, prepend=-1))
-        logs = self._log_masses(counts + self.prior.per_cell(cards[variable], configurations))
+        logs = self._log_masses(
+            counts + self.prior.per_cell(cards[variable].astype(np.float64), configurations)
+        )
         masses: Array = np.exp(logs - np.repeat(np.maximum.reduceat(logs, starts, axis=-1), cards, axis=-1))
         masses /= np.repeat(np.add.reduceat(masses, starts, axis=-1), cards, axis=-1)
         return masses
 
     def _log_masses(self, shape: Array) -> Array:
-        """Return the logs of gamma variables, which do not underflow if the shape is small."""
+        """Return the logs of gamma variables, which do not underflow if the shape is small.
+
+        If N is gamma(shape + 1) and E is exponential, ln N - E / shape is the log of a gamma(shape) variable.
+        """
         return np.log(self.rng.standard_gamma(shape + 1)) - self.rng.standard_exponential(shape.shape) / shape
-
-
-@record
-class Method:
-    """Estimates each table from rows with its family; other methods, dataclasses of options, extend this."""
-
-    argument = ""
-    """The argument of `lp` that requests the method."""
-
-    takes_rows_without_class = False
-    counts_alone = False
-    """Whether it needs only counts, and no rows in memory."""
-
-    keeps_counts = False
-    """Whether parameters follow from the counts of the model, so that rows can be added."""
-
-    draws = False
-    """Whether it draws at random."""
-
-    def check(self, x: Model, prior: Prior) -> None:
-        """Raise if the method is not defined for a structure or a prior."""
-
-    def prepare(self, x: Model, dataset: Any) -> tuple[Model, Any]:
-        """Return the structure and the data; only `Densities` accepts numbers."""
-        return (renewed(x, densities={}) if x.densities else x), dataset
-
-    def __call__(self, x: Model, data: Any, prior: Prior, rng: np.random.Generator) -> Model:
-        """Return the structure with parameters, from data with its variables in its order."""
-        return x.estimate(data, prior)
-
-
-@record
-class Plain(Method):
-    """The estimates themselves."""
-
-    counts_alone = True
-    keeps_counts = True
-
-
-PLAIN = Plain()
-
-
-def check_augmented(x: Model, argument: str) -> BNC:
-    """Return a network in which the class is a parent of every feature and has no parents, or raise."""
-    if x.graph is not x or x.no_joint:
-        kind = "a dependency network" if x.graph is x else x.called
-        raise TypeError(f"{argument} is defined for a single Bayesian network (BNC); got {kind}.")
-    if not x.is_augmented:
-        raise ValueError(
-            f"{argument} is defined for an augmented naive Bayes, in which the class {shown(x.class_var)} "
-            "is a parent of every feature and has no parents. Learn the structure with nb or tan_cl, for "
-            "example."
-        )
-    return cast("BNC", x)
 
 
 def check_positive(prior: Prior, argument: str) -> None:
@@ -216,11 +177,5 @@ def check_positive(prior: Prior, argument: str) -> None:
 
 
 def tabulate(counts: Sequence[Array], prior: Prior) -> list[Array]:
-    """Return the tables of families from their counts, read-only; those of one shape are made together."""
-
-    def estimated(stack: ArrayOf[Any]) -> Array:
-        made = prior(stack.astype(np.float64), axis=1)
-        made.flags.writeable = False
-        return made
-
-    return by_shape(counts, estimated)
+    """Return the tables of families from their counts; those of one shape are made together."""
+    return by_shape(counts, lambda stack: prior(stack.astype(np.float64), axis=1))

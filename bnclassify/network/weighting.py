@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import betaln, expit, gammaln, logit
@@ -34,7 +35,11 @@ from ..model.questions import is_nb
 from ..model.recipes import Recipe
 from .classifiers import BNC
 from .families import Scope
-from .priors import Method, Prior, PseudoCounts, check_augmented, check_positive
+from .methods import Method, check_augmented
+from .priors import Prior, PseudoCounts, check_positive
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _FLAT = 1e-6  # nats per row and weight; smaller slopes count as 0
 _OPTIONS = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-7}
@@ -64,13 +69,12 @@ class MANB(Method):
 
     def __call__(self, x: Model, data: Countable, prior: Any, rng: np.random.Generator) -> BNC:
         """Return the network with averaged tables, and the posteriors of its arcs."""
-        fitted = check_augmented(x, self.argument).estimate(data, prior)
-        class_column = len(x.features)
-        counts = count_families(data, [(i, class_column) for i in range(class_column)])
-        averaged = [_average(table, prior, float(self.probability)) for table in counts]
+        fitted, of_class = check_augmented(x, self.argument).estimate(data, prior), len(x.features)
+        counts = count_families(data, [(i, of_class) for i in range(of_class)])
+        averaged = [_average(table, prior, self.probability) for table in counts]
         learned = {**fitted.learned, "arc_posteriors": tuple([posterior for _, posterior in averaged])}
-        *_, of_class = fitted.cpts or ()
-        return replace(fitted, cpts=(*[table for table, _ in averaged], of_class), learned=learned)
+        tables = [table for table, _ in averaged]
+        return replace(fitted, cpts=(*tables, *(fitted.cpts or ())[-1:]), learned=learned)
 
 
 def _average(counts: Array, prior: PseudoCounts, probability: float) -> tuple[Array, float]:
@@ -83,9 +87,10 @@ def _average(counts: Array, prior: PseudoCounts, probability: float) -> tuple[Ar
 
 def _log_evidence(counts: Array, prior: PseudoCounts) -> float:
     """Return Σ_j [ln Γ(rα) − ln Γ(N_j + rα) + Σ_k (ln Γ(N_jk + α) − ln Γ(α))], k over the first axis."""
-    pseudo = prior.per_cell(*counts.shape)
-    rising = _log_rising(pseudo, counts).sum(axis=0) - _log_rising(pseudo * len(counts), counts.sum(axis=0))
-    return float(rising.sum())
+    levels, configurations = counts.shape
+    pseudo = prior.per_cell(float(levels), configurations)
+    of_cells, of_columns = _log_rising(pseudo, counts), _log_rising(pseudo * levels, counts.sum(axis=0))
+    return float(of_cells.sum() - of_columns.sum())
 
 
 def _log_rising(start: float, steps: Array) -> Array:
@@ -120,22 +125,21 @@ class Objective:
             for (v, *parents, _), cpt in zip(x.scopes[:-1], cpts, strict=True)
         ]
         self.member = self._membership(distinct.T, families)
-        self.observed = self.member.T @ self.counts
+        self.observed: Array = self.member.T @ self.counts
 
-    def _membership(self, codes: Codes, families: Sequence[tuple[Scope, Scope]]) -> Any:
+    def _membership(self, codes: Codes, families: Sequence[tuple[Scope, Scope]]) -> csr_array:
         """Make the sparse matrix from the scope and the shape of each family without the class."""
         from scipy.sparse import csr_array
 
-        starts = np.cumsum([0, *self.sizes])
-        # small types, because there is one entry per row and family
-        columns = np.full((codes.shape[1], len(families)), -1, dtype=np.min_scalar_type(-starts[-1]))
-        for column, (scope, shape), start in zip(columns.T, families, starts, strict=False):
+        starts = [0, *accumulate(map(int, self.sizes))]
+        rows, cells = [], []
+        for (scope, shape), start in zip(families, starts, strict=False):
             members = codes[list(scope)]
-            observed = (members >= 0).all(axis=0)
-            column[observed] = start + flat_index(list(members[:, observed]), shape).astype(np.intp)
-        present = columns >= 0
-        ends = np.concatenate([[0], np.cumsum(np.count_nonzero(present, axis=1))])
-        return csr_array((np.ones(ends[-1]), columns[present], ends), shape=(len(columns), int(starts[-1])))
+            observed = np.flatnonzero((members >= 0).all(axis=0))
+            rows.append(observed.astype(np.int32))
+            cells.append(start + flat_index(list(members[:, observed]), shape).astype(np.int32))
+        at = np.concatenate(rows), np.concatenate(cells)
+        return csr_array((np.ones(len(at[0])), at), shape=(codes.shape[1], starts[-1]))
 
     def __call__(self, weights: Array) -> tuple[float, Array]:
         """Return the value and the gradient at weights.
@@ -146,7 +150,8 @@ class Objective:
         weighted = self.logs * np.repeat(weights, self.sizes)[:, None]
         weighted -= np.log(self._sum_over_levels(np.exp(weighted)))
         slopes = self.logs - self._sum_over_levels(np.exp(weighted) * self.logs)
-        posterior = log_normalize(self.member @ weighted + self.log_prior)
+        logs: Array = self.member @ weighted + self.log_prior
+        posterior = log_normalize(logs)
         value = -float((self.counts * posterior).sum())
         expected: Array = self.member.T @ (self.counts.sum(axis=1, keepdims=True) * np.exp(posterior))
         per_cell = ((expected - self.observed) * slopes).sum(axis=1)
@@ -187,12 +192,12 @@ class WANBIA(Method):
             minimize(objective, np.full(n, start), bounds=[(0, 1)] * n, **options) for start in (1.0, 0.5)
         ]
         best = min(runs, key=lambda run: run.fun)
+        weights: Array = np.clip(best.x, 0, 1)
         # at an optimum, the line search can fail because of rounding
-        way_down = np.abs(np.clip(best.x - objective(best.x)[1], 0, 1) - best.x).max()
-        if not best.success and way_down > _FLAT * data.size:
+        downhill: Array = np.abs(np.clip(weights - objective(weights)[1], 0, 1) - weights)
+        if not best.success and downhill.max() > _FLAT * data.size:
             warn(f"wanbia: the weights may not be optimal, as the optimizer stopped early ({best.message})")
-        informative = np.array([card > 1 for card in fitted.cards[:-1]])
-        return with_weights(fitted, np.where(informative, np.clip(best.x, 0, 1), 0.0))
+        return with_weights(fitted, weights * (np.array(fitted.cards[:-1]) > 1))
 
 
 def with_weights(x: BNC, weights: Array) -> BNC:
@@ -295,7 +300,7 @@ def _implications(data: Countable, rows: int) -> Positions:
     *cards, n_classes = data.cards
     check_number(data, range(len(cards)), sum(cards) ** 2 * n_classes, "omit subsumption")
     both: Array = count_pairs(data).sum(axis=1, dtype=np.float64)
-    return implied_values(both, _number_values(cards)[0], np.diagonal(both) >= rows - TOLERANCE)
+    return implied_values(both, _features_and_levels(cards)[0], np.diagonal(both) >= rows - TOLERANCE)
 
 
 def implied_values(both: Array, feature: Positions, is_frequent: Mask) -> Positions:
@@ -313,17 +318,17 @@ def implied_values(both: Array, feature: Positions, is_frequent: Mask) -> Positi
 
 def hide_implied(codes: Codes, cards: Sequence[int], implications: Positions) -> Codes:
     """Return the codes of rows, (features, rows), with -1 for implied values."""
-    feature, level = _number_values(cards)
+    feature, level = _features_and_levels(cards)
     hidden = codes.copy()
-    implied, implying = implications.T
-    for value in np.unique(implied):
-        others: Positions = implying[implied == value]
+    for value in map(int, np.unique(implications[:, 0])):
+        others: Positions = implications[implications[:, 0] == value, 1]
         present: Mask = (codes[feature[others]] == level[others, None]).any(axis=0)
-        hidden[feature[value], present & (codes[feature[value]] == level[value])] = -1
+        own, code = int(feature[value]), int(level[value])
+        hidden[own, present & (codes[own] == code)] = -1
     return hidden
 
 
-def _number_values(cards: Sequence[int]) -> tuple[Positions, Positions]:
+def _features_and_levels(cards: Sequence[int]) -> tuple[Positions, Positions]:
     """Return the feature and the code of each value of all features, which are numbered consecutively."""
     feature = np.repeat(np.arange(len(cards)), cards)
     return feature, np.arange(len(feature)) - np.repeat(np.cumsum(cards) - cards, cards)

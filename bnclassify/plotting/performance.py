@@ -16,7 +16,7 @@ from ..evaluation.compare import corrected_error, size_ratio, t_quantile
 from ..evaluation.compare_ranks import RankComparison
 from ..evaluation.fold_scores import choose_metric, scheme_of
 from ..metrics import METRICS
-from ..model.recipes import check_interval
+from ..model.intervals import check_interval
 from ..model.tables import search_steps
 from ..network.classifiers import BNC
 from .canvas import (

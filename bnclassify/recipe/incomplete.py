@@ -155,7 +155,7 @@ def make_tree(structure: BNC, tables: Sequence[PrefixTable]) -> tuple[Factor, ..
     """Return the terms of the network of the first parents."""
     tree, short = first_parents(structure, tables)
     pairs = zip(short, tree.families, strict=True)
-    return replace(tree, cpts=tuple([table.conditional(family) for table, family in pairs])).terms
+    return replace(tree, cpts=tuple([table.conditional(family) for table, family in pairs])).factors
 
 
 def evidence_in_trees(trees: Sequence[tuple[Sequence[Factor], Any]], codes: Codes) -> Array:

@@ -19,7 +19,8 @@ from ..base.immutable import record
 from ..frames.dataset import Dataset
 from ..model.model import Model, renewed
 from ..network.classifiers import BNC
-from ..network.priors import Method, Prior, check_positive
+from ..network.methods import Method
+from ..network.priors import Prior, check_positive
 from .cases import in_order, row_keys
 from .incomplete import marginalize, with_exponent
 from .log_linear import LogLinear

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, RowsWithNumbers, log, log_sum_exp
+from ..base.arrays import Array, Codes, Mask, Positions, RowsWithNumbers, in_sequence, log, log_sum_exp
 from ..base.immutable import cached_property
 from ..base.messages import listed
 from ..counts.contingency import MAX_CELLS
 from ..frames.dataset import Dataset
 from ..model.derived import BuiltOn
 from ..model.formulas import Blend, Formula, Scale, Sum, Table
-from ..model.model import Model, in_sequence, renewed
+from ..model.model import Model, renewed
 from ..model.recipes import A_NETWORK
 from ..network.classifiers import BNC
 from ..network.elimination import BLOCK_ROWS, network_joint
@@ -115,9 +115,8 @@ class LogLinear(BuiltOn):
             return "ignored, unless they were missing in training" if self.fading is not None else "ignored"
         return "read more like by naive Bayes, the fewer values are known"
 
-    @property
-    def weighs_missing(self) -> bool:  # type: ignore[override]
-        return any(gap is not None for gap in self.gaps)
+    def is_silent(self, codes: Codes) -> Mask:
+        return super().is_silent(codes) & all(gap is None for gap in self.gaps)
 
     @property
     def basis(self) -> BNC:
@@ -228,8 +227,9 @@ class LogLinear(BuiltOn):
         """Yield the features on which each of the additional terms depends, in their order."""
         return iter(())
 
-    def marginal_tables(self) -> tuple[Array, ...]:
-        """Return the log tables without feature parents, raised to the powers of those with parents."""
+    @cached_property
+    def marginals(self) -> tuple[Array, ...]:
+        """The log tables without feature parents, raised to the powers of those with parents."""
         shape = len(self.known_levels[-1])
         tables = [np.zeros((len(labels) + 1, shape)) for labels in self.known_levels[:-1]]
         for family, position, term in make_terms(self):

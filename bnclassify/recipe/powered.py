@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import Array, Codes
-from ..base.immutable import POWER, bounded, record
+from ..base.immutable import POWER, bounded, cached_property, record
 from ..frames.dataset import Dataset
 from ..model.derived import Derived, forwarding
 from ..model.formulas import Formula, Raised
 from ..model.model import Model
 from ..model.recipes import A_NETWORK, Recipe
-from ..network.priors import Method, Prior, check_positive
+from ..network.methods import Method
+from ..network.priors import Prior, check_positive
 from .incomplete import missing_shares
 from .leave_one_out import LeaveOneOutSummary, rows_to_hold_out
 from .powers import COMMON_PRECISION, common_power, log_likelihood, odds
@@ -78,8 +79,10 @@ class Powered(Derived):
     def term_scopes(self) -> list[tuple[int, ...]] | None:
         return self.base.term_scopes()
 
-    def marginal_tables(self) -> tuple[Array, ...]:
-        return tuple([self.power * table for table in self.base.marginal_tables()])
+    @cached_property
+    def marginals(self) -> tuple[Array, ...]:
+        """The log tables of features alone, raised to the power."""
+        return tuple([self.power * table for table in self.base.marginals])
 
 
 @record

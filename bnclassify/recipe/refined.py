@@ -210,8 +210,10 @@ class Refined(LogLinear):
             places += [(i,) for i in range(len(terms.slopes))]
             yield from (tuple(sorted(self.numbers[i] for i in scope)) for scope in places)
 
-    def marginal_tables(self) -> tuple[Array, ...]:
-        return self.base.marginal_tables()
+    @property
+    def marginals(self) -> tuple[Array, ...]:
+        """The log tables of the base."""
+        return self.base.marginals
 
     def described_terms(self) -> tuple[tuple[Any, ...], bool, tuple[Scale, ...]]:
         terms, marginalizes, _ = self.base.described_terms()

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, blocks, log_normalize, log_sum_exp
+from ..base.arrays import Array, Codes, blocks, first_best, log_normalize, log_sum_exp
 from ..base.immutable import record
 from ..base.messages import listed
 from ..frames.opening import InFull, InParts
 from ..model.derived import forwarding
-from ..model.model import Model
-from ..model.recipes import Recipe, Step
-from ..network.elimination import first_of_many
+from ..model.model import Fit
+from ..model.recipes import Recipe, Step, renew_parameters
 from .multidimensional import Chain, Chained
 
 _BLOCK_CELLS = 2**20
@@ -85,27 +84,21 @@ class ChainEnsemble(Chained):
     def most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
         if self.is_followed(greedy):
             tried = [member.most_probable(codes, greedy=True) for member in self.members]
-            best = first_of_many(np.stack([self.log_posterior_at(codes, own) for own in tried], axis=1))
+            best = first_best(np.stack([self.log_posterior_at(codes, own) for own in tried], axis=1))
             return np.stack(tried)[best, :, np.arange(codes.shape[1])].T
         labels = np.empty((len(self.class_vars), codes.shape[1]), dtype=np.intp)
         for rows in blocks(codes.shape[1], _BLOCK_CELLS, prod(self.class_cards)):
             joint = _log_mean([member.joint(codes[:, rows]) for member in self.members])
-            labels[:, rows] = np.unravel_index(first_of_many(joint), self.class_cards)
+            labels[:, rows] = np.unravel_index(first_best(joint), self.class_cards)
         return labels
 
     def log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
         return _log_mean([member.log_posterior_at(codes, labels) for member in self.members])
 
-    def fit_by(
-        self, dataset: InFull | InParts, step: Step, fit: Callable[[Model, Any], Model]
-    ) -> ChainEnsemble:
-        recipe = self.recipe and replace(self.recipe, parameters=step)
-        data = self.prepared(dataset)
-        return replace(self, members=tuple([m.fit_by(data, step, fit) for m in self.members]), recipe=recipe)
-
-    def update_by(self, dataset: InFull | InParts, update: Callable[[Model, Any], Model]) -> ChainEnsemble:
-        data = self.prepared(dataset)
-        return replace(self, members=tuple([member.update_by(data, update) for member in self.members]))
+    def learn_by(self, function: Fit, dataset: InFull | InParts, step: Step | None = None) -> ChainEnsemble:
+        data, recipe = self.prepared(dataset), renew_parameters(self.recipe, step)
+        members = tuple([member.learn_by(function, data, step) for member in self.members])
+        return replace(self, members=members, recipe=recipe)
 
     @property
     def settings(self) -> dict[str, Any]:

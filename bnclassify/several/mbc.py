@@ -23,13 +23,12 @@ from ..model.recipes import Recipe, Tally
 from ..network.classifiers import Graph
 from ..network.elimination import (
     BLOCK_ROWS,
+    Component,
     LogTable,
-    Part,
     beliefs,
     check_plan,
     collect,
-    first_of_many,
-    hidden_parts,
+    hidden_components,
     joint_in_blocks,
     multiply,
     network_joint,
@@ -78,30 +77,31 @@ def _best_labels(members: Sequence[Sequence[Factor]], codes: Codes, cards: Seque
     labels = np.zeros((len(cards), codes.shape[1]), dtype=np.intp)
     variables = np.concatenate([codes, _unknown(codes, cards)])
     for block in blocks(codes.shape[1], BLOCK_ROWS):
-        for part in hidden_parts(terms, variables[:, block], everywhere=True):
-            for u, chosen in _labels_of_part(part, len(codes)).items():
-                labels[u - len(codes), block][part.rows] = chosen
+        for component in hidden_components(terms, variables[:, block], everywhere=True):
+            for u, chosen in _labels_of_component(component, len(codes)).items():
+                labels[u - len(codes), block][component.rows] = chosen
         labels[:, block][:, network_joint(terms, variables[:, block])[:, 0] == -np.inf] = 0
     return labels
 
 
-def _labels_of_part(part: Part, first_class: int) -> dict[int, Positions]:
+def _labels_of_component(component: Component, first_class: int) -> dict[int, Positions]:
     """Return the best labels of connected class variables: a sum over features, a maximum over classes."""
-    card = {u: r for scope, logs in part.tables for u, r in zip(scope, logs.shape[1:], strict=False)}
-    _, tables = collect(_plan([u for u in part.order if u < first_class], part.tables, card), part.tables)
-    order = _plan([u for u in part.order if u >= first_class], tables, card)
+    card = {u: r for scope, logs in component.tables for u, r in zip(scope, logs.shape[1:], strict=False)}
+    features = _plan([u for u in component.order if u < first_class], component.tables, card)
+    _, tables = collect(features, component.tables)
+    order = _plan([u for u in component.order if u >= first_class], tables, card)
     chosen: dict[int, Positions] = {}
     for u in sorted(order):  # one by one, each the first label that leads to the maximum
         order.remove(u)
         best = multiply(collect(order, tables, np.max)[1]).logs[..., 0]
-        chosen[u] = first_best(np.broadcast_to(best, (len(part.rows), best.shape[1])))
+        chosen[u] = first_best(np.broadcast_to(best, (len(component.rows), best.shape[1])))
         tables = [_fix(table, u, chosen[u]) for table in tables]
     return chosen
 
 
-def _plan(part: Sequence[int], tables: Sequence[LogTable], card: Mapping[int, int]) -> list[int]:
-    order, cells = plan_scopes(part, [table.scope for table in tables], card)
-    check_plan(part, cells)
+def _plan(component: Sequence[int], tables: Sequence[LogTable], card: Mapping[int, int]) -> list[int]:
+    order, cells = plan_scopes(component, [table.scope for table in tables], card)
+    check_plan(component, cells)
     return order
 
 
@@ -126,7 +126,7 @@ def _best_of_all(members: Sequence[Sequence[Factor]], codes: Codes, cards: Seque
     hidden, best = range(len(codes), len(variables)), np.empty(codes.shape[1], dtype=np.intp)
     for block in blocks(len(best), MOST_COMBINATIONS, n):
         logs = score_all(lambda tried: joint_in_blocks(members, tried), variables[:, block], hidden, cards)
-        best[block] = first_of_many(logs[..., 0])
+        best[block] = first_best(logs[..., 0])
     return np.array(np.unravel_index(best, cards))
 
 

@@ -21,9 +21,9 @@ from ..frames.schema import Columns, Levels
 from ..frames.training import prepare
 from ..metrics.outcomes import Labelling
 from ..model.derived import forwarding
-from ..model.model import Model
-from ..model.recipes import Recipe, Rows, Step
-from ..network.elimination import first_of_many, score_all
+from ..model.model import Fit, Model
+from ..model.recipes import Recipe, Rows, Step, renew_parameters
+from ..network.elimination import score_all
 
 MOST_COMBINATIONS = 2**16
 """Largest number of combinations of labels that are enumerated."""
@@ -287,7 +287,7 @@ class Chain(Chained):
             return _follow(self, codes)[1]
         labels = np.empty((len(self.class_vars), codes.shape[1]), dtype=np.intp)
         for rows, joint in _try_all(self, codes):
-            best = first_of_many(joint.reshape(len(joint), -1))
+            best = first_best(joint.reshape(len(joint), -1))
             labels[:, rows] = np.unravel_index(best, self.class_cards)
         return labels
 
@@ -300,12 +300,9 @@ class Chain(Chained):
         given = zip(_follow(self, codes, labels)[0], labels.astype(np.intp), strict=True)
         return np.asarray(sum(np.take_along_axis(logs, own[:, None], axis=1)[:, 0] for logs, own in given))
 
-    def fit_by(self, dataset: InFull | InParts, step: Step, fit: Callable[[Model, Any], Model]) -> Chain:
-        recipe = self.recipe and replace(self.recipe, parameters=step)
-        return replace(self, members=tuple(map(fit, self.members, self._rows(dataset))), recipe=recipe)
-
-    def update_by(self, dataset: InFull | InParts, update: Callable[[Model, Any], Model]) -> Chain:
-        return replace(self, members=tuple(map(update, self.members, self._rows(dataset))))
+    def learn_by(self, function: Fit, dataset: InFull | InParts, step: Step | None = None) -> Chain:
+        members = tuple(map(function, self.members, self._rows(dataset)))
+        return replace(self, members=members, recipe=renew_parameters(self.recipe, step))
 
     @property
     def settings(self) -> dict[str, Any]:
