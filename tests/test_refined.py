@@ -212,12 +212,15 @@ def test_scales() -> None:
     assert np.abs(huge(np.array([-1.7e308, 0.0, 1.7e308]))).max() <= 5
 
 
-@pytest.mark.parametrize("case", ["plain", "sparse", "wide", "sampled"])
+@pytest.mark.parametrize("case", ["plain", "sparse", "wide", "sampled", "large"])
 def test_weights_are_at_their_optimum(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(2)
     n = 12 if case == "wide" else 400
     if case == "sampled":
         monkeypatch.setattr(powers, "_PRODUCTS", 1.0)
+    if case == "large":
+        monkeypatch.setattr(powers, "_MOST_CELLS", 1)
+        monkeypatch.setattr(powers.Problem, "curvature", None)  # never computed
     shared, columns = [rng.normal(size=(k, 2, n)) for k in (5, 3)], rng.normal(size=(n, 6))
     kept = sparse.csr_array(columns) if case == "sparse" else columns
     counts, classes = rng.integers(0, 3, n).astype(float), rng.integers(3, size=n)
@@ -244,6 +247,9 @@ def test_weights_are_at_their_optimum(case: str, monkeypatch: pytest.MonkeyPatch
     assert best == pytest.approx(likelihood - penalty, rel=1e-10)
     for step in rng.normal(scale=1e-3, size=(20, 8 + 18)):
         assert objective(weights[:8] + step[:8], by_class + step[8:].reshape(6, 3)) < best
+    if case == "large":
+        given = powers.weigh_blocks(problem, mean, np.repeat([0, 1], [8, problem.size - 8]), [1.0, 2.0])[2]
+        np.testing.assert_array_equal(given, [1.0, 2.0])
 
 
 def test_variances_of_a_wide_problem() -> None:

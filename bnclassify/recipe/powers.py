@@ -35,6 +35,7 @@ _FEW_ROWS = 500  # up to which a factor is always fast
 _ROUNDING = 1e-13
 _BLOCK_CELLS = 2**20
 _PRODUCTS = 3e9  # maximum number of multiplications for a Hessian; beyond it, a subset of rows is used
+_MOST_CELLS = 2**26  # maximum number of cells of a Hessian, 512 MiB
 _ROUNDS = 4
 _LEAST, _MOST, _FACTOR = 1.0, 3000.0, 5.0  # bounds of a ridge, and of its change in a round
 
@@ -103,6 +104,11 @@ class Problem:
         """Number of weights."""
         return self.ends[-1] + (0 if self.columns is None else self.columns.shape[1] * self.others)
 
+    @property
+    def has_curvature(self) -> bool:
+        """Whether H, or A with A Aᵀ = H, is small enough to be computed; see `curvature`."""
+        return self.size * min(self.size, len(self.classes) * self.others) <= _MOST_CELLS
+
     def odds(self, weights: Array) -> Array:
         """Return the odds for weights, (classes − 1, rows)."""
         total = np.zeros((self.others, len(self.classes)))
@@ -139,7 +145,7 @@ class Problem:
         classes V is a number; with more, the mean of its diagonal replaces it, and the ridges of a column
         must be equal.
         """
-        if 2 * self.size > len(self.classes) > _FEW_ROWS:  # more steps are faster than a factor
+        if not self.has_curvature or 2 * self.size > len(self.classes) > _FEW_ROWS:  # more steps are faster
             diagonal = self.diagonal(posteriors) + ridges
             return lambda slope: slope / diagonal
         if self.columns is None or self.ends[-1]:
@@ -395,14 +401,14 @@ def weigh_blocks(
 
     ``blocks`` has the number of the block of each weight. In a ``search``, all ridges except the first
     maximize the evidence: λ_b ← γ_b / |w_b|², where γ_b = p_b − λ_b tr_b (H + Λ)⁻¹ is the effective number
-    of weights. With one block or one class, the means are kept.
+    of weights. They are kept if H is too large. With one block or one class, the means are kept.
     """
     amounts = np.array(ridges, dtype=np.float64)
     weights = mean
     if len(amounts) == 1 or not x.others:
         return mean, x.offset + x.odds(mean), amounts
     curvature = None
-    for _ in range(_ROUNDS if search else 0):
+    for _ in range(_ROUNDS if search and x.has_curvature else 0):
         full = amounts[blocks]
         weights, _, posteriors = maximize(x, mean, full, weights, _CLOSE_ENOUGH, curvature)
         curvature = x.curvature(posteriors)
