@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.exchange.scorer import Column, Scorer, scorer_of
+from bnclassify.exchange.scorer import ColumnCoding, Scorer, scorer_of
 from bnclassify.model.formulas import Blend, Choice, Mixture, Raised, Student, Sum, Table
 
 from .zoo import CASES, case
 
 
-def code_of(column: Column, value: Any) -> int:
+def code_of(column: ColumnCoding, value: Any) -> int:
     """Return the code of a raw value."""
     if pd.isna(value):
         return column.missing

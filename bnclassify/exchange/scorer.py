@@ -1,7 +1,7 @@
 """Models as plain values that other languages evaluate: codes of raw values, and the formula of the scores.
 
-Other languages evaluate a `Scorer` as follows. Each value of a row becomes a code; see `Column`. The formula
-of the codes, and of the numbers of columns that are kept as numbers, gives one score per class; see
+Other languages evaluate a `Scorer` as follows. Each value of a row becomes a code; see `ColumnCoding`. The
+formula of the codes, and of the numbers of columns that are kept as numbers, gives one score per class; see
 `bnclassify.model.formulas`. The predicted label is the first whose score is within 1e-9 of the largest. The
 posterior of a class is exp(score - largest) divided by the sum of these, and uniform if all scores are -inf.
 The tests evaluate all this in plain Python, one row at a time (`tests/test_scorer.py`).
@@ -19,7 +19,7 @@ from ..model.formulas import Formula, Table, sums_in
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnCoding:
     """How a raw value of a feature becomes a code.
 
     The code of a missing value is ``missing``. If ``cuts`` is not None, other values are numbers, and the
@@ -42,7 +42,7 @@ class Scorer:
 
     class_var: Hashable
     labels: tuple[Hashable, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnCoding, ...]
     formula: Formula
 
 
@@ -57,7 +57,7 @@ def scorer_of(x: object) -> Scorer:
         n, has_density = len(levels) - (levels[-1:] == (MISSING,)), name in model.densities
         known, other = (kept[name], len(kept[name])) if name in kept else (levels[:n], -1)
         cuts, missing = () if has_density else model.cuts.get(name), n if n < len(levels) else -1
-        columns.append(Column(name, known, cuts, other, missing, i in scaled or has_density))
+        columns.append(ColumnCoding(name, known, cuts, other, missing, i in scaled or has_density))
     return Scorer(model.class_var, model.known_levels[-1], tuple(columns), formula)
 
 

@@ -15,8 +15,8 @@ from ..base.messages import listed, repeated, shown
 from ..inference.scorecard import Scorecard
 from ..model.formulas import Mixture, Sum, sums_in
 from ..model.model import Model
-from .scorer import Column, Scorer, largest_table, scorer_of
-from .sql_scores import Scores
+from .scorer import ColumnCoding, Scorer, largest_table, scorer_of
+from .sql_scores import ScoreColumns
 from .sql_text import (
     IMPOSSIBLE,
     MOST_CHARACTERS,
@@ -181,7 +181,9 @@ def _statement(scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[
     """Return the statement; ``names`` are those of the columns of the result."""
     query = Query()
     pairs = [_read(query, column) for column in scorer.columns]
-    scores = Scores(query, scorer, [code for code, _ in pairs], [x for _, x in pairs]).of(scorer.formula)
+    scores = ScoreColumns(query, scorer, [code for code, _ in pairs], [x for _, x in pairs]).of(
+        scorer.formula
+    )
     logs = [query.add(f"CASE WHEN {s}< {NEARLY} THEN {IMPOSSIBLE} ELSE {s} END") for s in scores]
     top = largest(query, logs)
     masses = [query.add(share(log, top)) for log in logs]
@@ -205,7 +207,7 @@ def _chain(query: Query, table: str, keys: Sequence[str], needed: Sequence[str])
     return "WITH " + ",\n".join(chain) + "\n", source
 
 
-def _read(query: Query, column: Column) -> tuple[str, str]:
+def _read(query: Query, column: ColumnCoding) -> tuple[str, str]:
     """Return the names of the columns of the code and, if it is needed, of the number of a feature."""
     missing, other = ("NULL" if code < 0 else str(code) for code in (column.missing, column.other))
     if is_text(column):
@@ -279,7 +281,7 @@ def _results(card: Scorecard, scorer: Scorer) -> list[str]:
 
 
 def _points_of(
-    scope: tuple[int, ...], table: ArrayOf[np.int64], columns: Sequence[Column], names: Sequence[str]
+    scope: tuple[int, ...], table: ArrayOf[np.int64], columns: Sequence[ColumnCoding], names: Sequence[str]
 ) -> str:
     """Return the points of a feature as a CASE, within one of its parent if it has one."""
     own, *parents = scope
@@ -289,7 +291,7 @@ def _points_of(
     return _case(columns[parents[0]], names[parents[0]], cases) if parents else cases[0]
 
 
-def _case(column: Column, name: str, texts: Sequence[str], indent: str = "\n    ") -> str:
+def _case(column: ColumnCoding, name: str, texts: Sequence[str], indent: str = "\n    ") -> str:
     """Return the text of each code of a column, and the last text for other values."""
     *of_codes, rest = texts
     cases = []

@@ -22,7 +22,7 @@ from ..model.formulas import (
     Mixture,
     Normal,
     Raised,
-    Scale,
+    ScaledNumber,
     Slope,
     Student,
     Sum,
@@ -55,7 +55,7 @@ Factor: TypeAlias = tuple[tuple[int, ...], Cells]
 """Features, and a float or text per combination of their codes and per class."""
 
 
-class Scores:
+class ScoreColumns:
     """Makes the columns of scores. ``codes`` and ``numbers`` are columns by the positions of the features."""
 
     def __init__(self, query: Query, scorer: Scorer, codes: Sequence[str], numbers: Sequence[str]) -> None:
@@ -185,7 +185,7 @@ class Scores:
         texts = [str(known[i]) for i in [*ends, len(known) - 1]]
         return self.query.add(f"CASE WHEN {code} IS NULL THEN NULL ELSE {steps(code, ends, texts)} END")
 
-    def _scaled(self, scale: Scale) -> str:
+    def _scaled(self, scale: ScaledNumber) -> str:
         """Return the column of a number on a scale."""
         x, knots = self.numbers[scale.feature], list[float](scale.knots.tolist())
         with np.errstate(over="ignore"):

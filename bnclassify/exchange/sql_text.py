@@ -14,7 +14,7 @@ from math import ceil, isfinite, isnan
 import numpy as np
 
 from ..numbers.cut_points import written_point
-from .scorer import Column
+from .scorer import ColumnCoding
 
 MOST_CHARACTERS = 1_000_000
 """Largest number of characters of a statement; the default of SQLite is the same."""
@@ -155,17 +155,17 @@ def share(name: str, top: str) -> str:
 _MOST_EXACT = 2**53
 
 
-def is_text(column: Column) -> bool:
+def is_text(column: ColumnCoding) -> bool:
     """Whether the values of a column are compared as text."""
     return column.cuts is None and not column.is_number and not are_numbers(column.known)
 
 
-def raw_value(column: Column) -> str:
+def raw_value(column: ColumnCoding) -> str:
     """Return the value of a column as it is in the table."""
     return f"r.{quoted(str(column.name))}"
 
 
-def as_text(column: Column) -> str:
+def as_text(column: ColumnCoding) -> str:
     """Return the value of a column as text."""
     return f"CAST({raw_value(column)} AS VARCHAR)"
 
@@ -230,7 +230,7 @@ _ENDS = " OR ".join(f"{{0}} LIKE '%e{sign}{digit}__'" for digit in "01" for sign
 _FEW_DIGITS = f"LENGTH({{0}})<=100 AND ({_ENDS})"
 
 
-def clean(query: Query, column: Column) -> str:
+def clean(query: Query, column: ColumnCoding) -> str:
     """Return the name of the column of a feature as text, or as a number that is NULL for other text."""
     if is_text(column):
         return query.source(f"{as_text(column)}||''")  # without collation in SQLite
@@ -241,7 +241,7 @@ def clean(query: Query, column: Column) -> str:
     return query.add(number_of(column, text, kind, query.source(value)))
 
 
-def kind_of(column: Column, text: str, digits: str) -> str:
+def kind_of(column: ColumnCoding, text: str, digits: str) -> str:
     """Return what a text and its unsigned form represent, by a number that `number_of` reads, or NULL.
 
     A text represents a number if its digits, as zeros, make one of a few forms.
@@ -262,7 +262,7 @@ def kind_of(column: Column, text: str, digits: str) -> str:
     return f"CASE WHEN {' WHEN '.join(kinds)} END"
 
 
-def number_of(column: Column, text: str, kind: str, value: str) -> str:
+def number_of(column: ColumnCoding, text: str, kind: str, value: str) -> str:
     """Return the number, given its text, its kind and the value to read.
 
     Numbers from 1e200 are 1e300, and those nearer to 0 than 1e-199 are 1e-120, because PostgreSQL raises an
@@ -274,5 +274,5 @@ def number_of(column: Column, text: str, kind: str, value: str) -> str:
     return f"CASE {kind} {' '.join(f'WHEN {i} THEN {numbers[i]}' for i in kept)} END"
 
 
-def _may_be_flag(column: Column) -> bool:
+def _may_be_flag(column: ColumnCoding) -> bool:
     return bool(column.known) and {*column.known} <= {0, 1}

@@ -206,7 +206,7 @@ def _only(methods: Sequence[Method]) -> Method:
     return methods[0] if methods else PLAIN
 
 
-class Folds(NamedTuple):
+class PowerFolds(NamedTuple):
     """The number of folds that determine powers, and whether several models are added up."""
 
     number: int
@@ -215,7 +215,7 @@ class Folds(NamedTuple):
 
 def find_held_out(
     how: str | None, args: Mapping[str, Any] | None
-) -> tuple[Method | None, Folds | None, dict[str, Any]]:
+) -> tuple[Method | None, PowerFolds | None, dict[str, Any]]:
     """Return the method of estimation by held-out rows, its folds, and the arguments of `lp`, checked."""
     Optional(OneOf(tuple(_HELD_OUT))).check("held_out", how)
     given = dict(Instance(Mapping | None, "a dict of arguments").check("held_out_args", args) or {})
@@ -231,7 +231,7 @@ def find_held_out(
     number: int | None = given.get("folds", 5 if blend else None)
     number = Optional(Whole(least=2)).check("folds in held_out_args", number)
     given |= {"folds": number} if "folds" in given else {}
-    folds = None if number is None else Folds(number, blend)
+    folds = None if number is None else PowerFolds(number, blend)
     settings = {"held_out": how} | ({"held_out_args": given} if given else {})
     if how == "power":
         return None if folds else LeaveOneOutPower(), folds, settings
@@ -273,7 +273,7 @@ def fit(
     prior: Prior,
     method: Method = PLAIN,
     *,
-    folds: Folds | None = None,
+    folds: PowerFolds | None = None,
     rng: Seed = None,
     step: Step | None = None,
 ) -> Model:
@@ -287,7 +287,7 @@ def fit(
 
 
 def _fit_alone(
-    x: Model, dataset: Opened, *, prior: Prior, method: Method, folds: Folds | None, rng: Any, step: Step
+    x: Model, dataset: Opened, *, prior: Prior, method: Method, folds: PowerFolds | None, rng: Any, step: Step
 ) -> Model:
     """Fit a model whose members share their rows."""
     if not x.one_class and (method is not PLAIN or is_nested(prior) or folds):

@@ -10,7 +10,7 @@ from ..base.calls import guided
 from ..base.checks import check_columns, check_name
 from .columns import column_arrays
 from .dataset import Dataset, InMemory
-from .findings import Column, Finding, drop, equal_rows, find, float_class
+from .findings import CodedColumn, Finding, drop, equal_rows, find, float_class
 from .frame import Frame
 from .numeric import CATEGORICAL, FLOATS, advice_on
 from .opening import InFull, open_data
@@ -102,7 +102,7 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     for name, data in read.items():
         is_class = name == class_var
         numbers, tested = (None, None) if is_class else (data.numbers.get(name), classes)
-        column = Column(name, data.levels[0], data.codes[0], numbers, data.weights, tested, is_class)
+        column = CodedColumn(name, data.levels[0], data.codes[0], numbers, data.weights, tested, is_class)
         is_float = is_class and rows.types.get(name) in FLOATS and bool(column.levels)
         found[name] += [float_class(name)] if is_float else find(column)
     listed_findings = [finding for findings in found.values() for finding in findings]

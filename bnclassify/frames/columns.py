@@ -12,7 +12,7 @@ import pandas as pd
 from ..base.arrays import ArrayOf
 from ..base.messages import listed, plain, shown, warn
 from .dataset import Dataset
-from .findings import Column, candidates, find, sentences
+from .findings import CodedColumn, candidates, find, sentences
 from .numeric import CATEGORICAL, FLOATS, ArrayLike, advice_on, is_dictionary, is_whole, value_type
 from .schema import Schema
 from .sources import categories_of_arrow
@@ -128,24 +128,24 @@ def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = No
     tested -= {class_var, *numbers, *data.schema.ordered}  # ordered ones may be intervals chosen by the class
     pairs = zip(data.schema.known.items(), data.codes, strict=True)
     columns = [
-        Column(
+        CodedColumn(
             name, levels, codes, None, data.weights, classes if name in tested else None, name == class_var
         )
         for (name, levels), codes in pairs
     ]
     if raw is not None:
         labels = raw.codes[raw.positions[class_var]]
-        columns += [Column(name, (), labels, values, None, labels) for name, values in numbers.items()]
+        columns += [CodedColumn(name, (), labels, values, None, labels) for name, values in numbers.items()]
     _warn_of(columns)
 
 
 def warn_of_labels(schema: Schema) -> None:
     """Warn of serious findings about the labels of partitioned data, whose rows are not looked at."""
     none = np.empty(0, dtype=np.int8)
-    _warn_of([Column(name, labels, none) for name, labels in schema.known.items()])
+    _warn_of([CodedColumn(name, labels, none) for name, labels in schema.known.items()])
 
 
-def _warn_of(columns: Sequence[Column]) -> None:
+def _warn_of(columns: Sequence[CodedColumn]) -> None:
     found = [finding for column in columns for finding in find(column, only_serious=True)]
     for sentence in sentences(finding for finding in found if finding.serious):
         warn(sentence)

@@ -55,7 +55,7 @@ class Finding(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Column:
+class CodedColumn:
     """A column as codes of levels, as numbers, or both; ``classes`` are the codes of the class."""
 
     name: Hashable
@@ -85,7 +85,7 @@ def sentences(findings: Iterable[Finding]) -> Iterator[str]:
         yield f"{listed(names)}: {text}. {first}{remedy}."
 
 
-def find(column: Column, *, only_serious: bool = False) -> Iterator[Finding]:
+def find(column: CodedColumn, *, only_serious: bool = False) -> Iterator[Finding]:
     """Yield what is odd about a column; with ``only_serious``, other findings may be omitted."""
     texts = [label for label in column.levels if isinstance(label, str) and label != MISSING]
     if not column.is_class and (written := _written(column.name, texts)):
@@ -102,7 +102,7 @@ def find(column: Column, *, only_serious: bool = False) -> Iterator[Finding]:
     yield from _copies_class(column)
 
 
-def _can_be_wide(column: Column) -> bool:
+def _can_be_wide(column: CodedColumn) -> bool:
     return column.weights is not None or bool(2 * len(column.levels) > np.count_nonzero(column.codes >= 0))
 
 
@@ -119,7 +119,7 @@ def _written(name: Hashable, texts: list[str]) -> Finding | None:
     return None
 
 
-def _in_labels(column: Column, texts: list[str], only_serious: bool) -> Iterator[Finding]:
+def _in_labels(column: CodedColumn, texts: list[str], only_serious: bool) -> Iterator[Finding]:
     """Yield findings about labels that are text."""
     name = f"dataset[{column.name!r}]"
     as_text = f"{name} = {name}.astype('string')"
@@ -147,7 +147,7 @@ def _in_labels(column: Column, texts: list[str], only_serious: bool) -> Iterator
         )
 
 
-def _in_counts(column: Column) -> Iterator[Finding]:
+def _in_counts(column: CodedColumn) -> Iterator[Finding]:
     """Yield findings about the number of different values."""
     rows, levels = _rows_and_levels(column)
     name, labels = column.name, column.levels
@@ -206,7 +206,7 @@ def _merge(name: Hashable) -> str:
     )
 
 
-def _rows_and_levels(column: Column) -> tuple[float, int]:
+def _rows_and_levels(column: CodedColumn) -> tuple[float, int]:
     """Return the number of known values, and of different values."""
     if column.numbers is not None:
         values = as_floats(column.numbers)
@@ -265,7 +265,7 @@ def candidates(codes: Codes, classes: Codes) -> Positions:
     return np.flatnonzero(~is_same.any(axis=1)) if differ.any() else np.empty(0, dtype=np.intp)
 
 
-def _copies_class(column: Column) -> Iterator[Finding]:
+def _copies_class(column: CodedColumn) -> Iterator[Finding]:
     """Yield whether each value, or each of as many intervals as classes, occurs with one class only.
 
     Missing values are one more value, and nearly all rows have a value that repeats. By chance, a value that

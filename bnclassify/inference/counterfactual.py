@@ -354,7 +354,7 @@ def smallest_changes(changes: Changes, most: int, alternatives: int) -> list[tup
     with one_thread, progress_bar(None, by_steps=True, desc="counterfactual", unit=" blocks"):
         for size in range(1, min(most, len(changes.moves_of)) + 1):
             _check_work(changes, size)
-            sets = Search(changes, size, alternatives).run()
+            sets = SetSearch(changes, size, alternatives).run()
             if len(sets):
                 logs = log_normalize(changes.logs(sets))[:, changes.target]
                 posteriors: list[float] = np.exp(logs).tolist()
@@ -383,7 +383,7 @@ def _check_rows(changes: Changes, rows: float, size: int) -> None:
         )
 
 
-class Search:
+class SetSearch:
     """The best sets of a size that lead to the target, trying those with the largest bounds first.
 
     Sets are extended by moves of later features, block by block: the sets of a block are complete before the

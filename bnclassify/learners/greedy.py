@@ -102,7 +102,7 @@ def climb(
 
 
 class SearchOptions(TypedDict, total=False):
-    """The arguments of `Search` except the number of folds, for type checkers."""
+    """The arguments of `GreedySearch` except the number of folds, for type checkers."""
 
     epsilon: float
     smooth: float | None
@@ -118,7 +118,7 @@ class SearchOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Search:
+class GreedySearch:
     """The arguments that all greedy learners share."""
 
     k: int

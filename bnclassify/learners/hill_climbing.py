@@ -111,7 +111,7 @@ def hc(
     >>> modelstring(hc("class", load_car()))
     '[doors] [persons] [safety] [class|safety:persons] [buying|class] [maint|class] [lug_boot|class]'
     """
-    search = _Search(score, ess, max_parents, moves, missing, Climb(tabu, restarts, progress), rng)
+    search = _Climber(score, ess, max_parents, moves, missing, Climb(tabu, restarts, progress), rng)
     data = prepare(dataset, (class_var,), features, rows_needed=missing == "em")
     rows = data.as_given
     rules = ArcRules.check(required, forbidden, rows.columns)
@@ -182,7 +182,7 @@ def ban(
     '[class] [buying|class] [doors|class] [persons|class] [maint|buying:class] [safety|persons:class]
      [lug_boot|safety:class]'
     """
-    search = _Search(score, ess, max_parents, moves, missing, Climb(progress=progress), None)
+    search = _Climber(score, ess, max_parents, moves, missing, Climb(progress=progress), None)
     data = prepare(dataset, (class_var,), features, rows_needed=missing == "em")
     rules = ArcRules.check(required, forbidden, data.columns, apart=class_var)
     inner = ArcRules(
@@ -201,7 +201,7 @@ _MOST_STEPS = 100_000
 
 
 @dataclass(frozen=True)
-class _Search:
+class _Climber:
     """The checked arguments of a search that do not name columns."""
 
     score: str

@@ -11,7 +11,7 @@ from ..base.checks import Whole
 from ..base.messages import sharing
 from ..frames.opening import InFull
 from ..network.classifiers import BNC
-from .greedy import Candidates, Moves, Search, SearchOptions
+from .greedy import Candidates, GreedySearch, Moves, SearchOptions
 from .neighbours import (
     Edit,
     Structure,
@@ -85,7 +85,9 @@ Decorated = TypeVar("Decorated", bound=Callable[..., BNC])
 def _greedy(arcs: str, own: str = "") -> Callable[[Decorated], Decorated]:
     """Return a decorator that adds the shared arguments to the docstring and the signature of a learner."""
     described = sharing({"{search}": _SHARED.replace("{arcs}", arcs).replace("{own}", own)})
-    shared = [p.replace(kind=p.KEYWORD_ONLY) for p in signature(Search).parameters.values() if p.name != "k"]
+    shared = [
+        p.replace(kind=p.KEYWORD_ONLY) for p in signature(GreedySearch).parameters.values() if p.name != "k"
+    ]
 
     def decorate(learner: Decorated) -> Decorated:
         *own, _ = signature(learner).parameters.values()
@@ -139,7 +141,7 @@ def fssj(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[Sear
     >>> [round(score, 3) for score in search_steps(model).attrs["scores"]]
     [0.7, 0.7, 0.768, 0.811, 0.861, 0.943, 0.948]
     """
-    return Search(k, **options).run(fssj, FORWARD, class_var, dataset)
+    return GreedySearch(k, **options).run(fssj, FORWARD, class_var, dataset)
 
 
 @_greedy(_PAIRS)
@@ -167,7 +169,7 @@ def bsej(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[Sear
     0      join   (maint,)    (buying,)  0.050  0.900
     1      join  (safety,)  (lug_boot,)  0.036  0.936
     """
-    return Search(k, **options).run(bsej, BACKWARD, class_var, dataset)
+    return GreedySearch(k, **options).run(bsej, BACKWARD, class_var, dataset)
 
 
 @_greedy(_ARCS)
@@ -194,7 +196,7 @@ def tan_hc(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[Se
     >>> [round(score, 3) for score in search_steps(model).attrs["scores"]]
     [0.85, 0.9, 0.936]
     """
-    return Search(k, **options).run(tan_hc, TREE, class_var, dataset)
+    return GreedySearch(k, **options).run(tan_hc, TREE, class_var, dataset)
 
 
 @_greedy(_ARCS)
@@ -222,7 +224,7 @@ def tan_hcsp(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[
     >>> [round(score, 3) for score in search_steps(model).attrs["scores"]]
     [0.85, 0.901, 0.939]
     """
-    return Search(k, **options).run(tan_hcsp, SUPERPARENT, class_var, dataset)
+    return GreedySearch(k, **options).run(tan_hcsp, SUPERPARENT, class_var, dataset)
 
 
 @_greedy(_ARCS, "kdbk : int, default 2\n    Maximum number of feature parents per feature.\n")
@@ -253,4 +255,4 @@ def kdb(
     """
     most = Whole(least=1).check("kdbk", kdbk)
     arcs = Moves(lambda structure, at: dependence_arcs(structure, most, at.forbidden), most=most)
-    return Search(k, **options).run(kdb, arcs, class_var, dataset, kdbk=most)
+    return GreedySearch(k, **options).run(kdb, arcs, class_var, dataset, kdbk=most)

@@ -52,7 +52,7 @@ class Normal:
 
 
 @dataclass(frozen=True, eq=False)
-class Scale:
+class ScaledNumber:
     """The score z of the number of a feature: linear between knots, constant beyond; 0 if it is missing."""
 
     feature: int
@@ -98,7 +98,7 @@ class Sum:
 
     terms: tuple[Term, ...]
     marginalizes: bool
-    scales: tuple[Scale, ...] = ()
+    scales: tuple[ScaledNumber, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -174,7 +174,7 @@ _NAME = 0.34  # share of the width that names take
 _HEIGHTS = (-0.12, 0.12, -0.32, 0.32)  # of labels: below the line, above it, and farther away
 
 
-class _Scale(NamedTuple):
+class _Line(NamedTuple):
     """A line, from 0 to 1 if ``is_whole``, its places with labels, and that of the row, or None."""
 
     name: str
@@ -230,12 +230,12 @@ def plot_nomogram(card: Scorecard, *, row: InFull | Row | None = None, ax: Axes 
     return axes
 
 
-def _scales(x: Scorecard, codes: Codes | None) -> tuple[list[_Scale], str]:
+def _scales(x: Scorecard, codes: Codes | None) -> tuple[list[_Line], str]:
     """Return all scales, and the title."""
     most, table = int(x.points["points"].max()) or 1, x.written_points
     hidden = table["value"].eq(MISSING) | table["given"].astype(str).str.endswith(f" = {MISSING}")
     numbers, known = _round_numbers(0, most), dict[int, str]()
-    scales = [_Scale("points", [n / most for n in numbers], list(map(str, numbers)))]
+    scales = [_Line("points", [n / most for n in numbers], list(map(str, numbers)))]
     if codes is not None:
         pairs = zip(x.features, codes[:, 0], strict=True)
         written = [(*x.written_levels(name), MISSING)[code] for name, code in pairs]
@@ -244,7 +244,7 @@ def _scales(x: Scorecard, codes: Codes | None) -> tuple[list[_Scale], str]:
         i, texts = x.features.index(name), rows["value"].astype(str).groupby(rows["points"]).agg(", ".join)
         mark = None if codes is None or given != known.get(i, "") else int(x.points_at(codes)[i, 0]) / most
         title = f"{name} if {given}" if given else str(name)
-        scales.append(_Scale(title, (texts.index / most).tolist(), texts.tolist(), mark, is_whole=False))
+        scales.append(_Line(title, (texts.index / most).tolist(), texts.tolist(), mark, is_whole=False))
     totals, title = x.probabilities["total"].to_numpy(dtype=int), f"points for {x.class_var} = {x.target}"
     low, wide, at = int(totals.min()), float(np.ptp(totals)) or 1.0, None
     if codes is not None:
@@ -254,10 +254,10 @@ def _scales(x: Scorecard, codes: Codes | None) -> tuple[list[_Scale], str]:
         title = f"{x.class_var} = {x.target}: total {total:,}, probability {shown}"
         at = (total - low) / wide
     numbers = _round_numbers(low, int(totals.max()))
-    scales.append(_Scale("total", [(n - low) / wide for n in numbers], list(map(str, numbers)), at))
+    scales.append(_Line("total", [(n - low) / wide for n in numbers], list(map(str, numbers)), at))
     places: list[float] = (((logit(_SHARES) - x.intercept) / x.unit + x.start - low) / wide).tolist()
     inside = [(place, f"{n:g}") for place, n in zip(places, _SHARES, strict=True) if 0 <= place <= 1]
-    scale = _Scale(f"probability of {x.target}", [p for p, _ in inside], [text for _, text in inside], at)
+    scale = _Line(f"probability of {x.target}", [p for p, _ in inside], [text for _, text in inside], at)
     return [*scales, scale], title
 
 
@@ -272,7 +272,7 @@ def _round_numbers(low: int, high: int) -> list[int]:
     return list(range(-(-low // step) * step, high + 1, step))
 
 
-def _draw(axes: Axes, i: int, scale: _Scale) -> None:
+def _draw(axes: Axes, i: int, scale: _Line) -> None:
     """Draw a scale at height i, with labels where they do not touch the ones before."""
     letter = (1.04 + _NAME / (1 - _NAME)) / max(letters_across(axes), 1)
     axes.text(-0.07, i, broken(scale.name, 28), ha="right", va="center")

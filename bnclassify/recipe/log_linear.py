@@ -19,7 +19,7 @@ from ..base.messages import listed
 from ..counts.contingency import MAX_CELLS
 from ..frames.dataset import Dataset
 from ..model.derived import BuiltOn
-from ..model.formulas import Blend, Formula, Scale, Sum, Table
+from ..model.formulas import Blend, Formula, ScaledNumber, Sum, Table
 from ..model.model import Model, renewed
 from ..model.recipes import A_NETWORK
 from ..network.classifiers import BNC
@@ -282,7 +282,7 @@ class LogLinear(BuiltOn):
             trees.append(Sum((*tables, of_class), marginalizes=True))
         return tuple(trees)
 
-    def described_terms(self) -> tuple[tuple[Any, ...], bool, tuple[Scale, ...]]:
+    def described_terms(self) -> tuple[tuple[Any, ...], bool, tuple[ScaledNumber, ...]]:
         """Return the terms, without marginalization, and their scales."""
         families: dict[int, list[tuple[int, RaisedTable]]] = {}
         for family, position, term in make_terms(self):

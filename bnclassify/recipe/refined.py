@@ -14,7 +14,7 @@ from ..base.arrays import Array, Codes, RowsWithNumbers
 from ..base.immutable import POWER, bounded, record
 from ..base.messages import listed
 from ..frames.numeric import as_floats
-from ..model.formulas import Scale, Table
+from ..model.formulas import ScaledNumber, Table
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
@@ -215,14 +215,14 @@ class Refined(LogLinear):
         """The log tables of the base."""
         return self.base.marginals
 
-    def described_terms(self) -> tuple[tuple[Any, ...], bool, tuple[Scale, ...]]:
+    def described_terms(self) -> tuple[tuple[Any, ...], bool, tuple[ScaledNumber, ...]]:
         terms, marginalizes, _ = self.base.described_terms()
         shifts = [Table(i, (i,), table) for i, table in enumerate(self.shifts) if table is not None]
-        scales: list[Scale] = []
+        scales: list[ScaledNumber] = []
         for of_numbers in self.of_numbers:
             terms += of_numbers.described(self.numbers, len(scales))
             pairs = zip(self.numbers, of_numbers.scales, strict=True)
-            scales += [Scale(i, scale.knots, scale.scores) for i, scale in pairs]
+            scales += [ScaledNumber(i, scale.knots, scale.scores) for i, scale in pairs]
         constant = () if self.intercept is None else (Table(-1, (), self.intercept),)
         return (*terms, *shifts, *constant), marginalizes, tuple(scales)
 
