@@ -507,7 +507,7 @@ def test_an_ensemble_whose_tables_do_not_fit_is_refused(car: pd.DataFrame, tmp_p
     path = tmp_path / "x.json"
     bn.save(bn.bnc("aode", "class", car, smooth=1), path)
     saved = json.loads(path.read_text())
-    saved["model"]["cpts"][0]["values"].pop()
+    saved["model"]["priors"]["values"].pop()
     path.write_text(json.dumps(saved))
     with pytest.raises(ValueError, match=r"x\.json: the file is damaged"):
         bn.load(path)

@@ -167,7 +167,7 @@ def test_odd_names_and_labels() -> None:
 
 def test_what_a_table_is_a_view_of_cannot_be_changed_either(ensemble: AODE, car: pd.DataFrame) -> None:
     fitted = bn.lp(ensemble, car, smooth=1)
-    arrays = [*(fitted.cpts or ()), bn.encode(car).incomplete]
+    arrays = [fitted.priors, fitted.superparents, *(fitted.children or ()), bn.encode(car).incomplete]
     arrays += [table for member in bn.members(fitted) for table in member.cpts or ()]
     arrays += bn.lp(bn.nb("class", car), car, smooth=1).cpts or ()
     for array in arrays:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,9 @@ from ..frames.dataset import Countable, Dataset
 from .contingency import check_number, count_beside, narrow
 from .information import informations
 
+NLogN = Callable[[ArrayOf[Any]], Array]
+
+_LONGEST_LOOKED_UP = 2**20  # largest number whose n·ln n is looked up, in 8 MiB
 _BLOCK_ROWS = 2**11  # number of rows that are multiplied at once
 _FEW_LEVELS = 8  # average number of levels up to which products are faster
 _PRODUCT_CELLS = 2**24  # number of cells of tables of pairs of levels that are counted at once
@@ -114,32 +118,53 @@ def _product_statistics(data: Countable, features: Sequence[int], class_column: 
     A feature is paired with itself and with later features, whose levels follow its own.
     """
     n, starts = len(features), np.cumsum([0, *[data.cards[feature] for feature in features]])
-    classes = 1 if class_column is None else data.cards[class_column]
-    cells = int(starts[-1] * np.diff(starts).max(initial=0)) * classes
+    given = [] if class_column is None else [class_column]
+    n_log_n = xlogx if data.is_weighted else looking_up(data.size)
+    is_complete = not data.incomplete[[*features, *given]].any()
+    cells = int(starts[-1] * np.diff(starts).max(initial=0)) * prod([data.cards[column] for column in given])
     sums, rows = np.zeros((2, n, n))
     for block in blocks(n, _PRODUCT_CELLS, cells):
-        first, last = starts[[block.start, block.stop]].tolist()
+        first, last = starts[[block.start, block.stop]]
         tables = pair_tables(data, features, class_column, slice(first, last))
         for part in blocks(block.stop - block.start, _CACHED_CELLS, cells):
             at = slice(block.start + part.start, block.start + part.stop)
-            own, others = starts[at], starts[at.start : -1]
-            later = tables[own[0] - first : starts[at.stop] - first, :, own[0] :]
-            found = _sum_tables(later, own - own[0], others - own[0])
+            own, others = starts[at.start : at.stop + 1], starts[at.start :]
+            later = tables[own[0] - first : own[-1] - first, :, own[0] :]
+            found = _sum_tables(later, own - own[0], others - own[0], n_log_n, is_complete)
             sums[at, at.start :], rows[at, at.start :] = found
     sums, rows = np.triu(sums, 1), np.triu(rows, 1)
     sums, rows = sums + sums.T, rows + rows.T
     return PairStatistics(np.maximum(sums, 0.0) / np.where(rows > 0, rows, 1.0), rows)
 
 
-def _sum_tables(tables: ArrayOf[Any], own: Positions, others: Positions) -> tuple[Array, Array]:
-    """Return N·I and N of pairs, from (owners, classes, levels) tables and the first levels of features."""
-    of_others: ArrayOf[Any] = np.add.reduceat(tables, own, axis=0)
-    of_owners: ArrayOf[Any] = np.add.reduceat(tables, others, axis=2)
+def _sum_tables(
+    tables: ArrayOf[Any], own: Positions, others: Positions, n_log_n: NLogN, is_complete: bool
+) -> tuple[Array, Array]:
+    """Return N·I and N of pairs, from (owners, classes, levels) tables and the ends of features.
+
+    If all values are observed, the margins of a feature are the same in all its tables.
+    """
+    of_others: ArrayOf[Any]
+    of_owners: ArrayOf[Any]
+    if is_complete:
+        of_others = tables[: own[1]].sum(axis=0, keepdims=True)
+        of_owners = tables[..., : others[1]].sum(axis=2)[..., None]
+    else:
+        of_others = np.add.reduceat(tables, own[:-1], axis=0)
+        of_owners = np.add.reduceat(tables, others[:-1], axis=2)
     # Of a pair of binary features with the table [[3, 1], [0, 2]], Σ n ln n of the cells is 3 ln 3 + 2 ln 2,
     # of the rows 4 ln 4 + 2 ln 2, of the columns 3 ln 3 + 3 ln 3, and of all 6 ln 6. So N·I, which is
     # cells − rows − columns + all, is 6 ln 6 − 4 ln 4 − 3 ln 3.
-    n: ArrayOf[Any] = np.add.reduceat(of_others, others, axis=2)
-    both: Array = np.add.reduceat(np.add.reduceat(xlogx(tables), others, axis=2), own, axis=0)
-    both -= np.add.reduceat(xlogx(of_others), others, axis=2)
-    both -= np.add.reduceat(xlogx(of_owners), own, axis=0)
-    return (both + xlogx(n)).sum(axis=1), n.sum(axis=1)
+    n: ArrayOf[Any] = np.add.reduceat(of_others, others[:-1], axis=2)
+    both: Array = np.add.reduceat(np.add.reduceat(n_log_n(tables), others[:-1], axis=2), own[:-1], axis=0)
+    both -= np.add.reduceat(n_log_n(of_others), others[:-1], axis=2)
+    both -= np.add.reduceat(n_log_n(of_owners), own[:-1], axis=0)
+    return (both + n_log_n(n)).sum(axis=1), n.sum(axis=1)
+
+
+def looking_up(most: float) -> NLogN:
+    """Return a function that looks up n·ln n of whole numbers in a table, if it is small."""
+    if most > _LONGEST_LOOKED_UP:
+        return xlogx
+    logs = xlogx(np.arange(int(most) + 1))
+    return lambda counts: logs[counts.astype(np.intp, copy=False)]

@@ -15,6 +15,7 @@ from ..base.checks import OneOf, Real, ScoreName
 from ..base.messages import listed, warn
 from ..counts.contingency import Counts
 from ..counts.family_counts import family_counts
+from ..counts.pairs import looking_up
 from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.schema import Columns, Schema
@@ -73,7 +74,8 @@ def _decomposable(score: str, data: Countable, ess: float) -> DecomposableScore:
         prior = EquivalentSize(ess) if score == "bde" else Dirichlet(1)
         return DecomposableScore(log_rising, prior.per_cell, 0.0)
     penalties = {"loglik": 0.0, "aic": 1.0, "bic": 0.5 * ln(data.size or 1)}
-    return DecomposableScore(lambda n, _: xlogx(n), lambda r, q: 0, penalties[score])
+    n_log_n = xlogx if data.is_weighted else looking_up(data.size)
+    return DecomposableScore(lambda n, _: n_log_n(n), lambda r, q: 0, penalties[score])
 
 
 def check_score(score: object, ess: object) -> float:

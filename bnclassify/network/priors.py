@@ -87,6 +87,8 @@ class PseudoCounts(Immutable):
         """Return (N + a) / (N· + r a) in cells of tables of variables with r levels; 1 / r if both are 0."""
         a = self.per_cell(levels, configurations)
         total = totals + levels * a
+        if np.all(total):
+            return np.asarray((counts + a) / total)
         empty = total == 0
         return np.where(empty, 1 / levels, counts + a) / np.where(empty, 1.0, total)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from itertools import accumulate
+from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Codes, log
+from ..base.arrays import Array, Codes, Positions, log
 from ..base.immutable import PROBABILITY, bounded, cached_property, record
-from ..counts.contingency import contingency_tables
+from ..counts.contingency import Recoding, contingency_tables
 from ..counts.pairs import check_all_pairs, count_pairs
 from ..frames.dataset import Dataset
 from ..frames.schema import Levels
@@ -20,10 +21,8 @@ from ..network.elimination import joint_in_blocks
 from ..network.em import EM
 from ..network.ensemble import Average
 from ..network.families import Family
-from ..network.priors import Prior, PseudoCounts, is_nested, tabulate
+from ..network.priors import Prior, PseudoCounts
 from .look_up import LookUp, by_blocks, number_levels, spans_of
-
-T = TypeVar("T")
 
 _SMALL = 2**20  # cells
 
@@ -33,7 +32,8 @@ _SMALL = 2**20  # cells
 class AODE(Average):
     """An ensemble of one-dependence estimators, one for each feature as the superparent.
 
-    `members` returns the estimators as networks.
+    The tables of all estimators are stacked in three arrays, in which the levels of all features are
+    numbered consecutively. `members` returns the estimators as networks.
 
     Attributes
     ----------
@@ -43,9 +43,13 @@ class AODE(Average):
         The names of the features. Each is the superparent of one estimator, a parent of all others.
     levels : tuple of tuple, or None
         The labels of each feature, and of the class at the end; None without data.
-    cpts : tuple of read-only arrays, or None
-        The tables of the first estimator, in the order of the features and then of the class, then those of
-        the second, and so on, as in `BNC`; None before `lp`.
+    priors : (features, classes) read-only array, or None
+        P(class) in each estimator; None before `lp`, like the next two.
+    superparents : (levels of all features, classes) read-only array, or None
+        P(level | class), in the estimator whose superparent has the level.
+    children : tuple of read-only arrays, or None
+        P(level | level of the superparent, class) in each estimator, (levels of all other
+        features, levels of the superparent, classes).
     recipe : Recipe or None
         The steps that learned it; `cv` repeats them.
     learned : mapping
@@ -62,61 +66,57 @@ class AODE(Average):
 
     default_steps = "power"
 
-    bounds = bounded(cpts=PROBABILITY)
+    bounds = bounded(priors=PROBABILITY, superparents=PROBABILITY, children=PROBABILITY)
 
     class_var: Hashable
     features: tuple[Hashable, ...]
     levels: Levels | None = None
-    cpts: tuple[Array, ...] | None = None
+    priors: Array | None = None
+    superparents: Array | None = None
+    children: tuple[Array, ...] | None = None
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def fitted(self) -> bool:
         """Whether it has tables."""
-        return self.cpts is not None
+        return self.children is not None
+
+    def facts(self) -> dict[str, object]:
+        """Return the numbers of features and members, without making the members."""
+        return {"num. features": len(self.features), "num. members": len(self.features)}
 
     @cached_property
     def members(self) -> tuple[BNC, ...]:
         """The estimators, in the order of their superparents."""
-        members = []
-        for i, superparent in enumerate(self.features):
-            families: list[Family] = [(f, superparent, self.class_var) for f in self.features]
-            families[i] = superparent, self.class_var
-            cpts = None if self.cpts is None else tuple(self._of_member(self.cpts, i))
-            learned = {name: results[i] for name, results in self.learned.items() if name != "counts"}
-            of_member = (*families, (self.class_var,)), self.levels, cpts, self.recipe
-            members.append(BNC(self.class_var, *of_member, learned=learned))
-        return tuple(members)
-
-    def _of_member(self, tables: Sequence[T], i: int) -> Sequence[T]:
-        """Return the tables or counts of an estimator, from those of all estimators."""
-        size = len(self.features) + 1
-        return tables[i * size : (i + 1) * size]
+        return tuple([self._member(i) for i in range(len(self.features))])
 
     @property
     def spans(self) -> tuple[slice, ...]:
         """The slice of the levels of each feature among all levels."""
         return spans_of([len(labels) for labels in (self.levels or ())[:-1]])
 
-    @property
-    def _counted_families(self) -> tuple[Family, ...]:
-        return tuple([family for member in self.members for family in member.families])
+    def _member(self, i: int) -> BNC:
+        superparent = self.features[i]
+        families: list[Family] = [(f, superparent, self.class_var) for f in self.features]
+        families[i] = superparent, self.class_var
+        cpts = None
+        if self.priors is not None and self.superparents is not None and self.children is not None:
+            ends = accumulate(span.stop - span.start for j, span in enumerate(self.spans) if j != i)
+            *tables, _ = np.split(self.children[i], list(ends))
+            tables.insert(i, self.superparents[self.spans[i]])
+            cpts = (*tables, self.priors[i])
+        learned = {name: by_member[i] for name, by_member in self.learned.items() if name != "counts"}
+        all_families = (*families, (self.class_var,))
+        return BNC(self.class_var, all_families, self.levels, cpts, self.recipe, learned=learned)
 
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
-        """Count the tables of all estimators, one after the other."""
+        """Count the classes and all pairs of levels, or the tables of each estimator."""
         n = len(self.features)
         check_all_pairs(data, range(n), n)
-        if is_nested(prior) or not self._has_square:
-            return tuple([table for member in self.members for table in member.count(data, prior)])
-        classes, pairs = contingency_tables(data, [(n,)])[0], count_pairs(data)
-        counts: list[ArrayOf[Any]] = []
-        for i, own in enumerate(self.spans):
-            levels = np.arange(own.start, own.stop)
-            tables = [pairs[own, :, span].transpose(2, 0, 1) for span in self.spans]
-            tables[i] = pairs[levels, :, levels]
-            counts += [*tables, classes]
-        return tuple(counts)
+        if self._has_square and isinstance(prior, PseudoCounts):
+            return contingency_tables(data, [(n,)])[0], count_pairs(data)
+        return tuple([member.count(data, prior) for member in self.members])
 
     def distributions(self) -> list[tuple[Hashable, Array]]:
         return [pair for member in self.members for pair in member.distributions()]
@@ -129,39 +129,77 @@ class AODE(Average):
         return square * n_classes <= _SMALL or 2 * sum(card**2 for card in cards) <= square
 
     def tabulate(self, tally: Tally) -> AODE:
-        counts = [tuple(self._of_member(tally.counts, i)) for i in range(len(self.features))]
-        if is_nested(tally.prior):
-            members = zip(self.members, counts, strict=True)
-            made = [member.tabulate(Tally(own, tally.prior)) for member, own in members]
-            return self._joined(made, counts=tally)
-        cpts = tuple([table for own in counts for table in tabulate(own, tally.prior)])
-        return replace(self, cpts=cpts, learned={"counts": tally})
+        learned = {"counts": tally}
+        if not (self._has_square and isinstance(tally.prior, PseudoCounts)):
+            members = zip(self.members, tally.counts, strict=True)
+            tables = [member.tabulate(Tally(counts, tally.prior)) for member, counts in members]
+            stacked = self._stacked(tables)
+            return replace(stacked, learned={**stacked.learned, **learned})
+        (classes, square), prior, every = tally.counts, tally.prior, np.arange(self.spans[-1].stop)
+        cards = np.array([span.stop - span.start for span in self.spans])
+        feature = np.repeat(np.arange(len(cards)), cards)
+        children = []
+        for span, card in zip(self.spans, cards.tolist(), strict=True):
+            cpts = prior.side_by_side(square[span], feature, cards, card * len(classes))
+            children.append(np.delete(cpts, span, axis=-1).transpose(2, 0, 1).copy())
+        singles = square[every, :, every].T
+        return replace(
+            self,
+            priors=prior(np.tile(classes, (len(cards), 1)), axis=1),
+            superparents=prior.side_by_side(singles, feature, cards, len(classes)).T.copy(),
+            children=tuple(children),
+            learned=learned,
+        )
 
-    def _joined(self, members: Sequence[BNC], **learned: Any) -> AODE:
+    def recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any) -> Any:
+        n, by_member = len(self.features), counts
+        if isinstance(counts[0], np.ndarray):
+            classes, square = counts
+            tables = [[square[before._cells(i, j, len(classes))] for j in range(n)] for i in range(n)]
+            by_member = tuple([(*own, classes) for own in tables])
+        members = zip(self.members, by_member, strict=True)
+        by_member = tuple([member.recoded(tables, recodings, before) for member, tables in members])
+        if not (self._has_square and isinstance(by_member[0][-1], np.ndarray)):
+            return by_member
+        (*_, classes), total = by_member[0], self.spans[-1].stop
+        square = np.zeros((total, len(classes), total), dtype=np.result_type(*by_member[0]))
+        for i, own in enumerate(by_member):
+            for j in range(n):
+                square[self._cells(i, j, len(classes))] = own[j]
+        return classes, square
+
+    def _cells(self, i: int, j: int, n_classes: int) -> tuple[Positions, ...]:
+        """Return where the counts of feature j in estimator i are among those of all pairs of levels."""
+        superparent, levels = (np.arange(self.spans[k].start, self.spans[k].stop)[:, None] for k in (i, j))
+        return superparent if i == j else levels[:, None], np.arange(n_classes), superparent
+
+    def _stacked(self, members: Sequence[BNC]) -> AODE:
         """Return the ensemble of estimators that were learned one by one."""
-        names = [name for name in members[0].learned if name != "counts"]
-        learned |= {name: tuple([member.learned[name] for member in members]) for name in names}
-        cpts = tuple([table for member in members for table in member.cpts or ()])
-        return replace(self, levels=members[0].levels, cpts=cpts, learned=learned)
+        tables = [member.cpts or () for member in members]
+        return replace(
+            self,
+            levels=members[0].levels,
+            priors=np.stack([cpts[-1] for cpts in tables]),
+            superparents=np.concatenate([cpts[i] for i, cpts in enumerate(tables)]),
+            children=tuple([np.concatenate([*cpts[:i], *cpts[i + 1 : -1]]) for i, cpts in enumerate(tables)]),
+            learned={name: tuple([m.learned[name] for m in members]) for name in members[0].learned},
+        )
 
     def maximize(self, data: Dataset, prior: PseudoCounts, em: EM) -> AODE:
         check_all_pairs(data, range(len(self.features)), len(self.features))
-        return self._joined([member.maximize(data, prior, em) for member in self.members])
+        return self._stacked([member.maximize(data, prior, em) for member in self.members])
 
     @cached_property
     def _look_up(self) -> LookUp:
         """Ln P(level | superparent's level, class); at the superparent's own level, ln P(level, class)."""
-        spans, n_classes = self.spans, len(self.known_levels[-1])
-        tables = np.ones((spans[-1].stop, spans[-1].stop + 1, n_classes))
-        for i, own in enumerate(spans):
-            *children, of_class = self._of_member(self.cpts or (), i)
-            for span, child in zip(spans, children, strict=True):
-                if span is own:
-                    levels = np.arange(own.start, own.stop)
-                    tables[levels, levels] = child * of_class
-                else:
-                    tables[own, span] = child.transpose(1, 0, 2)
-        return LookUp(log(tables), spans)
+        if self.priors is None or self.superparents is None or self.children is None:
+            raise TypeError("the ensemble has no tables")
+        every = np.arange(len(self.superparents))
+        tables = np.ones((len(every), len(every) + 1, self.priors.shape[1]))
+        for own, children, prior in zip(self.spans, self.children, self.priors, strict=True):
+            tables[own, np.delete(every, own)] = children.transpose(1, 0, 2)
+            tables[every[own], every[own]] = self.superparents[own] * prior
+        return LookUp(log(tables), self.spans)
 
     def log_joint(self, codes: Codes) -> Array:
         if self._has_square:
