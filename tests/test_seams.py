@@ -206,6 +206,10 @@ def test_a_family_derived_from_a_fitted_model(car: pd.DataFrame, tmp_path: Path)
     for dag in (True, False):  # the recipe is that of the base, so it would be evaluated instead
         with pytest.raises(TypeError, match=r"can be refitted; got a Reweighed, a Derived without estimate"):
             bn.cv(y, car, k=3, rng=0, dag=dag)
+    outside = Refitted(x, (1.0, 2.0, 3.0, 4.0), x.recipe)  # not made in a method of lp
+    for dag in (True, False):
+        with pytest.raises(TypeError, match="made in a method of lp to be refitted; got a Refitted, whose"):
+            bn.cv(outside, car, k=3, rng=0, dag=dag)
     with pytest.raises(TypeError, match=r"a value of the class Reweighed. Decorate this class with @record"):
         bn.save(y, tmp_path / "x.json")
     z = fit(bn.nb("class", car), car, Dirichlet(1), Reweigh())

@@ -58,5 +58,11 @@ class Derived(BuiltOn):
         return renewed(self.base, recipe=self.recipe).estimate(data, prior)
 
     def check_refitted(self, fitted: Model) -> None:
-        if type(self).estimate is Derived.estimate and type(fitted) is not type(self):
+        if type(fitted) is type(self):
+            return
+        if type(self).estimate is Derived.estimate:
             self.estimate(None, None)  # which raises an error
+        raise TypeError(
+            f"x must be made in a method of lp to be refitted; got {self.called}, whose recipe makes "
+            f"{fitted.called}."
+        )
