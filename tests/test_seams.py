@@ -227,6 +227,14 @@ def test_a_family_derived_from_a_fitted_model(car: pd.DataFrame, tmp_path: Path)
         assert bn.cv(z, car, folds=folds, dag=dag) == pytest.approx(np.mean(by_hand))
 
 
+def test_a_family_without_its_main_method(car: pd.DataFrame) -> None:
+    class Nothing(Reweighed):
+        log_joint = Model.log_joint
+
+    with pytest.raises(NotImplementedError, match="the class Nothing must define the method log_joint"):
+        bn.predict(Nothing(bn.bnc("nb", "class", car, smooth=1), (1.0,) * 4), car)
+
+
 @dataclass(frozen=True)
 class Tempered(Method):
     """A method of lp: every table raised to a power."""
