@@ -15,6 +15,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.base.arrays import Array, Codes, log_normalize, normalize
+from bnclassify.base.immutable import RECORDS, record
 from bnclassify.counts.contingency import count_families
 from bnclassify.counts.information import mutual_information
 from bnclassify.fitting.lp import fit
@@ -233,6 +234,33 @@ def test_a_family_without_its_main_method(car: pd.DataFrame) -> None:
 
     with pytest.raises(NotImplementedError, match="the class Nothing must define the method log_joint"):
         bn.predict(Nothing(bn.bnc("nb", "class", car, smooth=1), (1.0,) * 4), car)
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class Sharpened(Reweighed):
+    """A family whose files keep its recipe."""
+
+    estimate = Derived.estimate_base
+
+
+@record
+@dataclass(frozen=True)
+class Sharpen(Method):
+    """Its method of lp, which is decorated, too."""
+
+    def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Any:
+        fitted = super().__call__(x, data, prior, rng)
+        return Sharpened(fitted, (1.0, 2.0, 3.0, 4.0), fitted.recipe)
+
+
+def test_files_of_a_family(car: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = fit(bn.nb("class", car), car, Dirichlet(1), Sharpen())
+    bn.save(x, tmp_path / "x.json")
+    assert bn.cv(bn.load(tmp_path / "x.json"), car, k=3, rng=0) == bn.cv(x, car, k=3, rng=0)
+    monkeypatch.delitem(RECORDS, "Sharpened")
+    with pytest.raises(ValueError, match=r"'Sharpened'; if it is your own, import its module first"):
+        bn.load(tmp_path / "x.json")
 
 
 @dataclass(frozen=True)
