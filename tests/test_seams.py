@@ -123,7 +123,6 @@ class TwoFeatures(BuiltOn):
     learned: Mapping[str, Any] = field(default_factory=dict)
 
     no_joint = "it models the class given two features only"
-    members = ()
 
     @property
     def fitted(self) -> bool:
@@ -176,8 +175,6 @@ class Reweighed(Derived):
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
 
-    no_joint = "a model with factors has no joint distribution"
-
     def log_joint(self, codes: Codes) -> Array:
         return self.base.log_joint(codes) + np.log(self.factors)
 
@@ -200,9 +197,17 @@ class Reweigh(Method):
 
 def test_a_family_derived_from_a_fitted_model(car: pd.DataFrame, tmp_path: Path) -> None:
     x = bn.bnc("nb", "class", car, smooth=1)
-    assert 0.5 < bn.accuracy(bn.predict(Reweighed(x, (1.0, 2.0, 3.0, 4.0)), car), car["class"]) < 0.9
+    free = Reweighed(x, (1.0, 2.0, 3.0, 4.0))
+    assert 0.5 < bn.accuracy(bn.predict(free, car), car["class"]) < 0.9
+    assert [type(member) for member in bn.members(free)] == [Reweighed]
+    for function in (bn.loglik, bn.impute, bn.BIC):
+        with pytest.raises(TypeError, match="a Reweighed changes the posterior of another model, so it does"):
+            function(free, car)
+    found = bn.counterfactual(free, car.iloc[0], "vgood", most=6, alternatives=1)
+    row = car.iloc[0].to_dict() | dict(zip(found["variable"], found["to"], strict=True))
+    assert bn.predict(free, row).tolist() == ["vgood"]
     with pytest.raises(ValueError, match="x must record its recipe to be refitted"):
-        bn.cv(Reweighed(x, (1.0, 2.0, 3.0, 4.0)), car, k=3, rng=0)
+        bn.cv(free, car, k=3, rng=0)
     y = Reweighed(x, (1.0, 2.0, 3.0, 4.0), x.recipe)
     for dag in (True, False):  # the recipe is that of the base, so it would be evaluated instead
         with pytest.raises(TypeError, match=r"can be refitted; got a Reweighed, a Derived without estimate"):
