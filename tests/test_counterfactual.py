@@ -67,6 +67,19 @@ def check(x: Any, row: dict[str, Any], found: pd.DataFrame, expected: list[Any],
         assert target is None or after.iloc[0] == target
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_the_first_of_equal_changes_is_returned_in_spite_of_rounding(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    three = [rng.choice(list("abc"), 60) for _ in range(3)]
+    frame = pd.DataFrame({f"x{i}": three[i % 3] for i in range(6)})  # x0 equals x3, and so on
+    x = bn.bnc("nb", "y", frame.assign(y=rng.choice(list("pqr"), 60)), smooth=1)
+    row = frame.iloc[0].to_dict()
+    [predicted] = bn.predict(x, [row])
+    for target in {*"pqr"} - {predicted}:
+        expected = by_brute_force(x, row, target, [], 2, 1)
+        check(x, row, bn.counterfactual(x, row, target, most=2, alternatives=1), expected, target)
+
+
 @informative_gaps
 @given(frames(missing=0.2, max_features=5), st.data())
 def test_changes_are_the_best_of_all(frame: pd.DataFrame, data: st.DataObject) -> None:

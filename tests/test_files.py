@@ -381,14 +381,14 @@ def test_a_file_holds_no_code(which: str, car: pd.DataFrame, tmp_path: Path) -> 
         x = bn.bnc(own_learner, "class", car, smooth=1)
     else:
         x = fit(bn.nb("class", car), car, half_uniform)
-    with pytest.warns(UserWarning, match=f"'{'own_learner' if which == 'learner' else 'fit'}' calls"):
+    with pytest.warns(UserWarning, match=f"'{'own_learner' if which == 'learner' else 'fit'}' uses"):
         bn.save(x, path)
     back = bn.load(path)
     pd.testing.assert_frame_equal(bn.predict(x, car, prob=True), bn.predict(back, car, prob=True))
     with pytest.raises(ValueError, match=r"does not contain the code of '(own_learner|fit)'"):
         bn.cv(back, car, k=2, rng=0)
     assert bn.lp(back, car, smooth=1).fitted
-    with pytest.warns(UserWarning, match="calls a function"):  # what was forgotten stays so
+    with pytest.warns(UserWarning, match="uses a function"):  # what was forgotten stays so
         bn.save(back, path)
     assert "own_learner" in path.read_text() or which == "prior"
 

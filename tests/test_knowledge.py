@@ -289,13 +289,22 @@ def test_latent_classes_are_models_like_others(tmp_path: Path) -> None:
     assert set(bn.explain(x, votes.iloc[0]).index) == {"group", *votes.columns}
 
 
+def test_the_objective_of_latent_classes_by_hand() -> None:
+    items = pd.DataFrame({"p": list("aabbabab"), "q": list("aabbbbab"), "r": list("abbbaaab")})
+    x = bn.lca("group", items, k=2, smooth=0.5, restarts=3, rng=0)
+    prior = 0.5 * sum(np.log(table).sum() for table in bn.params(x).values())  # of the class, too
+    assert bn.em_objectives(x)[-1] == pytest.approx(bn.loglik(x, items) + prior, rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:the largest number of classes")
 def test_weights_of_latent_classes() -> None:
     frame = rows_of(LATENT["values"])
     counted = frame.value_counts().rename("n").reset_index()
     data = bn.encode(counted, weights="n", weights_are="frequencies")
-    x, y = (bn.lca("group", rows, k=2, restarts=2, rng=0) for rows in (frame, data))
+    x, y = (bn.lca("group", rows, k=[1, 2], restarts=2, rng=0) for rows in (frame, data))
     for mine, other in zip(x.cpts, y.cpts, strict=True):
         np.testing.assert_allclose(mine, other, atol=1e-5)
+    np.testing.assert_allclose(bn.search_steps(x)["bic"], bn.search_steps(y)["bic"])
     assert bn.BIC(y, data) == pytest.approx(bn.BIC(x, frame))
 
 

@@ -124,6 +124,17 @@ def test_left_out_rows_are_those_of_refits(car: pd.DataFrame, prior: dict[str, A
     assert summary["parents"] == int(np.argmax(by_depth))
 
 
+@pytest.mark.parametrize("seed", range(4, 9))
+def test_a_parent_that_changes_nothing_is_omitted(seed: int) -> None:
+    """A parent with one level leaves all tables and powers as they are, up to rounding."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"a": rng.choice(list("st"), 19), "y": rng.choice(list("pq"), 19), "one": "z"})
+    frame["c"] = rng.choice(list("uvw"), 19)
+    x = bn.anb("y", {"a": ["one"], "c": ["one"]}, frame)
+    model = bn.lp(x, frame, smooth=1, held_out="weights", held_out_args={"parents": True})
+    assert bn.loo_summary(model)["parents"] == 0
+
+
 def test_a_class_with_parents_and_features_without_the_class(car: pd.DataFrame) -> None:
     sample = car.sample(40, random_state=2).reset_index(drop=True)
     names = list(car.columns)

@@ -15,6 +15,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.base.arrays import Array, Codes, log_normalize, normalize
+from bnclassify.base.immutable import RECORDS, record
 from bnclassify.counts.contingency import count_families
 from bnclassify.counts.information import mutual_information
 from bnclassify.fitting.lp import fit
@@ -122,7 +123,6 @@ class TwoFeatures(BuiltOn):
     learned: Mapping[str, Any] = field(default_factory=dict)
 
     no_joint = "it models the class given two features only"
-    members = ()
 
     @property
     def fitted(self) -> bool:
@@ -175,8 +175,6 @@ class Reweighed(Derived):
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
 
-    no_joint = "a model with factors has no joint distribution"
-
     def log_joint(self, codes: Codes) -> Array:
         return self.base.log_joint(codes) + np.log(self.factors)
 
@@ -199,13 +197,25 @@ class Reweigh(Method):
 
 def test_a_family_derived_from_a_fitted_model(car: pd.DataFrame, tmp_path: Path) -> None:
     x = bn.bnc("nb", "class", car, smooth=1)
-    assert 0.5 < bn.accuracy(bn.predict(Reweighed(x, (1.0, 2.0, 3.0, 4.0)), car), car["class"]) < 0.9
+    free = Reweighed(x, (1.0, 2.0, 3.0, 4.0))
+    assert 0.5 < bn.accuracy(bn.predict(free, car), car["class"]) < 0.9
+    assert [type(member) for member in bn.members(free)] == [Reweighed]
+    for function in (bn.loglik, bn.impute, bn.BIC):
+        with pytest.raises(TypeError, match="a Reweighed changes the posterior of another model, so it does"):
+            function(free, car)
+    found = bn.counterfactual(free, car.iloc[0], "vgood", most=6, alternatives=1)
+    row = car.iloc[0].to_dict() | dict(zip(found["variable"], found["to"], strict=True))
+    assert bn.predict(free, row).tolist() == ["vgood"]
     with pytest.raises(ValueError, match="x must record its recipe to be refitted"):
-        bn.cv(Reweighed(x, (1.0, 2.0, 3.0, 4.0)), car, k=3, rng=0)
+        bn.cv(free, car, k=3, rng=0)
     y = Reweighed(x, (1.0, 2.0, 3.0, 4.0), x.recipe)
     for dag in (True, False):  # the recipe is that of the base, so it would be evaluated instead
         with pytest.raises(TypeError, match=r"can be refitted; got a Reweighed, a Derived without estimate"):
             bn.cv(y, car, k=3, rng=0, dag=dag)
+    outside = Refitted(x, (1.0, 2.0, 3.0, 4.0), x.recipe)  # not made in a method of lp
+    for dag in (True, False):
+        with pytest.raises(TypeError, match="made in a method of lp to be refitted; got a Refitted, whose"):
+            bn.cv(outside, car, k=3, rng=0, dag=dag)
     with pytest.raises(TypeError, match=r"a value of the class Reweighed. Decorate this class with @record"):
         bn.save(y, tmp_path / "x.json")
     z = fit(bn.nb("class", car), car, Dirichlet(1), Reweigh())
@@ -221,6 +231,41 @@ def test_a_family_derived_from_a_fitted_model(car: pd.DataFrame, tmp_path: Path)
             for i in range(3)
         ]
         assert bn.cv(z, car, folds=folds, dag=dag) == pytest.approx(np.mean(by_hand))
+
+
+def test_a_family_without_its_main_method(car: pd.DataFrame) -> None:
+    class Nothing(Reweighed):
+        log_joint = Model.log_joint
+
+    with pytest.raises(NotImplementedError, match="the class Nothing must define the method log_joint"):
+        bn.predict(Nothing(bn.bnc("nb", "class", car, smooth=1), (1.0,) * 4), car)
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class Sharpened(Reweighed):
+    """A family whose files keep its recipe."""
+
+    estimate = Derived.estimate_base
+
+
+@record
+@dataclass(frozen=True)
+class Sharpen(Method):
+    """Its method of lp, which is decorated, too."""
+
+    def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Any:
+        fitted = super().__call__(x, data, prior, rng)
+        return Sharpened(fitted, (1.0, 2.0, 3.0, 4.0), fitted.recipe)
+
+
+def test_files_of_a_family(car: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = fit(bn.nb("class", car), car, Dirichlet(1), Sharpen())
+    bn.save(x, tmp_path / "x.json")
+    assert bn.cv(bn.load(tmp_path / "x.json"), car, k=3, rng=0) == bn.cv(x, car, k=3, rng=0)
+    monkeypatch.delitem(RECORDS, "Sharpened")
+    with pytest.raises(ValueError, match=r"'Sharpened'; if it is your own, import its module first"):
+        bn.load(tmp_path / "x.json")
 
 
 @dataclass(frozen=True)

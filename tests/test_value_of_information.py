@@ -117,6 +117,21 @@ def test_numbers() -> None:
     assert (table["gain"] > -0.01).all()
 
 
+def test_numbers_whose_spread_depends_on_the_class() -> None:
+    """The points are closer together around 0, where both classes have some."""
+    rng = np.random.default_rng(0)
+    numbers = np.append(rng.normal(0, 1, 200), rng.normal(0, 10, 200))
+    frame = pd.DataFrame({"y": ["a"] * 200 + ["b"] * 200, "v": numbers, "w": list("st") * 200})
+    x = bn.bnc("nb", "y", frame, smooth=1, numbers="gaussian")
+    table, now = bn.cpt(x, "v"), bn.predict(x, {"w": "s"}, prob=True).to_numpy()[0]
+    z = (np.linspace(-100, 100, 20_001)[:, None] - table["mean"].to_numpy()) / table["sd"].to_numpy()
+    joint = now * np.exp(-(z**2) / 2) / table["sd"].to_numpy()
+    chances = joint.sum(axis=1) / joint.sum()
+    then = [entropy(p) for p in joint / joint.sum(axis=1, keepdims=True)]
+    found = bn.value_of_information(x, {"w": "s"})["gain"]["v"]
+    assert found == pytest.approx(entropy(now) - chances @ then, abs=1e-4)
+
+
 def test_a_missing_value_is_unknown_even_if_it_is_a_level(voting: pd.DataFrame) -> None:
     x = bn.bnc("nb", "Class", voting, smooth=1, missing_level=True)
     row = voting.iloc[0].astype(object)

@@ -18,7 +18,7 @@ from ..base.checks import Instance, OneOf, Real
 from ..base.messages import listed, warn
 from ..base.parallel import run_tasks, using_jobs
 from ..metrics import METRICS
-from .fold_scores import Scheme, choose_metric, scheme_of
+from .fold_scores import Scheme, scheme_of, values_of_metric
 
 Df: TypeAlias = float | tuple[int, int]
 Verdict: TypeAlias = tuple[float, Df, float, float, float]
@@ -104,7 +104,7 @@ def compare(
     Real(least=0).check("rope", rope)
     frame = _side_by_side(results)
     scheme = scheme_of(frame)
-    chosen, name = choose_metric(frame, metric, scheme)
+    chosen, name = values_of_metric(frame, metric, scheme)
     table = check_table(chosen, "results", "numbers with one row per fold and one column per model")
     columns = ["statistic", "df", "p", "lower", "upper"]
     if test == "corrected_t":

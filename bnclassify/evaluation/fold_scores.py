@@ -63,7 +63,7 @@ def scheme_of(results: pd.Series[Any] | pd.DataFrame) -> Scheme | None:
     return Scheme(**record)
 
 
-def choose_metric(
+def values_of_metric(
     results: pd.DataFrame, metric: Hashable | None, scheme: Scheme | None
 ) -> tuple[pd.DataFrame, Hashable | None]:
     """Return the values of one metric, with one column per model, and its name if it is known."""

@@ -141,7 +141,9 @@ class Reader:
         if kind == _SHARED:
             return self._at(content.get("number"), where)
         if not isinstance(kind, str) or not (kind in CODECS or isinstance(RECORDS.get(kind), type)):
-            raise UnknownValueError(where, f"unknown type {shown(kind)}")
+            raise UnknownValueError(
+                where, f"unknown type {shown(kind)}; if it is your own, import its module first"
+            )
         try:
             if kind in CODECS:
                 return CODECS[kind].read(self, content, where)

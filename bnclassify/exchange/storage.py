@@ -90,8 +90,8 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
     lost = [step.name for step in steps if step is not None and not can_write(step)]
     if lost:
         warn(
-            f"{listed(lost)} calls a function that is not of this package, and a file contains no code. The "
-            "loaded model predicts the same, but cv cannot run its recipe."
+            f"{listed(lost)} uses a function or class that is not of this package, and a file contains no "
+            "code. The loaded model predicts the same, but cv cannot run its recipe."
         )
     replace_file(file, (text + "\n").encode("utf-8", "surrogatepass"))
 

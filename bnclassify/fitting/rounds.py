@@ -457,7 +457,7 @@ def _plan_parts(data: Partitions, dataset: Opened, k: int, repeats: int, column:
         weights = data.reading.weights
         names = tuple([name for name in data.source.names if name != weights])
         seeds = [int(generator.integers(2**63)) for _ in range(repeats)]
-        split = weights if data.is_weighted and not data.fractions[1] else None
+        split = weights if data.is_weighted and not data.weight_counts[1] else None
         drawn: list[Any] = [HashedFolds(names, k, seed, split) for seed in seeds]
     else:
         codes = open_data(dataset).read(Columns([column]))

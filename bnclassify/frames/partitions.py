@@ -106,7 +106,7 @@ class Partitions(Learnable):
         return self.reading.weights is not None or self.reading.draw is not None
 
     @property
-    def fractions(self) -> tuple[int, int]:
+    def weight_counts(self) -> tuple[int, int]:
         return self._counted.positive, self._counted.fractional
 
     def __len__(self) -> int:

@@ -101,7 +101,7 @@ def _unite(name: Hashable, parts: Sequence[ColumnLevels]) -> ColumnLevels:
     filled = [part for part in parts if part.labels]
     # True equals 1, so both would be one level, whose label would depend on the order.
     if len({any(isinstance(label, bool) for label in part.labels) for part in filled}) > 1:
-        raise _of_two_types(name, [label for part in filled for label in part.labels])
+        raise _two_types_error(name, [label for part in filled for label in part.labels])
     if all(part[:2] == filled[0][:2] for part in filled[1:]) and len({part.floats for part in filled}) < 2:
         return filled[0] if filled else parts[0]
     labels = tuple(dict.fromkeys(label for part in filled for label in part.labels))
@@ -121,10 +121,10 @@ def _in_order(name: Hashable, levels: ColumnLevels) -> tuple[Any, ...]:
     try:
         return tuple(sorted(levels.labels))
     except TypeError:
-        raise _of_two_types(name, levels.labels) from None
+        raise _two_types_error(name, levels.labels) from None
 
 
-def _of_two_types(name: Hashable, labels: Sequence[Hashable]) -> TypeError:
+def _two_types_error(name: Hashable, labels: Sequence[Hashable]) -> TypeError:
     kinds = dict.fromkeys(type(label).__name__ for label in labels)
     return TypeError(
         f"column {shown(name)} must have one type in all parts of the data; got {listed(kinds)}. Read it as "

@@ -18,7 +18,7 @@ from ..frames.dataset import Dataset
 from ..frames.opening import InFull
 from ..frames.records import Row, is_missing
 from ..model.arguments import check_fitted, read_for
-from ..model.intervals import with_level
+from ..model.intervals import add_index_level
 from ..model.model import Model
 from .evidence import REST, Evidence, split_evidence, weigh_evidence
 
@@ -161,7 +161,7 @@ def explain(
     index = pd.Index(list(known), name="variable", tupleize_cols=False)
     if several:
         rows = data.index.rename("row") if list(data.index.names) == [None] else data.index
-        table = pd.DataFrame(columns, with_level(rows, index))
+        table = pd.DataFrame(columns, add_index_level(rows, index))
     else:
         compared = " against ".join(map(str, _opponents(evidence, 0)))
         table = pd.DataFrame(columns, index).rename_axis(columns=compared)

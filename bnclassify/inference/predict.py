@@ -324,7 +324,7 @@ def _reweighing(x: Model, prior: ClassPrior | None) -> Callable[[Array], Array]:
     if prior is None:
         return lambda logs: logs
     names = x.known_levels[-1]
-    ratio = log_prior_ratio(x.class_prior(), check_prior(prior, names), names)
+    ratio = log_prior_ratio(x.class_prior(), check_class_prior(prior, names), names)
     return lambda logs: log_normalize(log_normalize(logs) + ratio)  # Bayes' rule
 
 
@@ -352,7 +352,7 @@ def check_costs(costs: pd.DataFrame, classes: Sequence[Hashable]) -> tuple[Array
     return table, tuple(decisions)
 
 
-def check_prior(prior: ClassPrior, classes: Sequence[Hashable]) -> Array:
+def check_class_prior(prior: ClassPrior, classes: Sequence[Hashable]) -> Array:
     """Return a probability of each class, in the order of classes, or raise."""
     Instance(Mapping | pd.Series, "a dict or Series with the probability of each class").check("prior", prior)
     _check_classes(list(prior.keys()), classes, "prior must have the classes as its names")

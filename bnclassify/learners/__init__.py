@@ -39,7 +39,7 @@ def find_learner(learner: object, argument: str) -> Callable[..., Model]:
             return learner
         raise TypeError(
             f"{argument} must be a function learner(class_var, dataset=...); {shown(learner)} has "
-            "no argument 'dataset'"
+            "no argument 'dataset'. Give the argument of the data this name."
         )
     raise ValueError(
         f"{argument} must be a function or one of {listed(LEARNERS, most=20)}; got {shown(learner)}. "

@@ -101,7 +101,7 @@ def warn_of_fractions(data: Countable, score: str) -> None:
     """Warn if a score depends on the number of rows and weights cannot be frequencies."""
     if score == "loglik" or not data.is_weighted or is_repeated() or getattr(data, "cases", None) is not None:
         return
-    rows, fractions = data.fractions
+    rows, fractions = data.weight_counts
     if fractions and data.size < rows:
         warn(
             f"the weights of `dataset` sum to {data.size:g}, less than the number of its rows, {rows:,}. "

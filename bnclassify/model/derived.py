@@ -34,6 +34,11 @@ class BuiltOn(Model):
         def basis(self) -> Model:
             """The other model."""
 
+    @property
+    def members(self) -> tuple[Model, ...]:
+        """Itself, because it is a single model."""
+        return (self,)
+
 
 @forwarding("fitted", "class_prior", "arc_shares", "value_logs")
 class Derived(BuiltOn):
@@ -45,6 +50,14 @@ class Derived(BuiltOn):
     def basis(self) -> Model:
         """The fitted model."""
         return self.base
+
+    @property
+    def no_joint(self) -> str:
+        """The error message of functions that need a joint distribution, which it does not define."""
+        return (
+            f"{self.called} changes the posterior of another model, so it does not define a joint "
+            "distribution. Use predict, explain, cloglik or cv."
+        )
 
     def estimate(self, data: Any, prior: Any) -> Model:
         """Raise an error, because tables alone would be those of the other model; see `estimate_base`."""
@@ -58,5 +71,11 @@ class Derived(BuiltOn):
         return renewed(self.base, recipe=self.recipe).estimate(data, prior)
 
     def check_refitted(self, fitted: Model) -> None:
-        if type(self).estimate is Derived.estimate and type(fitted) is not type(self):
+        if type(fitted) is type(self):
+            return
+        if type(self).estimate is Derived.estimate:
             self.estimate(None, None)  # which raises an error
+        raise TypeError(
+            f"x must be made in a method of lp to be refitted; got {self.called}, whose recipe makes "
+            f"{fitted.called}."
+        )

@@ -82,10 +82,10 @@ def with_bounds(frame: pd.DataFrame, bounds: Array) -> pd.DataFrame:
     values = np.stack([bounds[0], frame.to_numpy(), bounds[1]], axis=-1).reshape(
         len(frame), 3 * frame.shape[1]
     )
-    return pd.DataFrame(values, index=frame.index, columns=with_level(frame.columns, pd.Index(BOUNDS)))
+    return pd.DataFrame(values, index=frame.index, columns=add_index_level(frame.columns, pd.Index(BOUNDS)))
 
 
-def with_level(index: pd.Index[Any], level: pd.Index[Any]) -> pd.MultiIndex:
+def add_index_level(index: pd.Index[Any], level: pd.Index[Any]) -> pd.MultiIndex:
     """Return an index with an additional level: each of its labels, even tuples, with all of these."""
     if isinstance(index, pd.MultiIndex):
         levels, codes = list[Any](index.levels), list[Any](index.codes)

@@ -235,6 +235,8 @@ class Model(Immutable):
 
     def log_joint(self, codes: Codes) -> Array:
         """Return ln P(observed features, class), (rows, classes), from (features, rows) codes, -1 missing."""
+        if self.one_class:
+            raise NotImplementedError(f"the class {type(self).__name__} must define the method log_joint.")
         raise TypeError(
             f"x must predict one class; got a model of {listed(self.targets)}. Use predict(x, newdata), or "
             "explain(x, row, class_var=...) for one of them."

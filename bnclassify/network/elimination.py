@@ -98,7 +98,7 @@ def add_missing(
     """
     factors, codes = tabulate_numbers(terms, codes)
     if forests.is_forest(factors) and not cyclic:
-        for _ in forests.ascend(total, factors, codes, context):
+        for _ in forests.collect_evidence(total, factors, codes, context):
             pass
     else:
         add_components(total, factors, codes, context, everywhere=cyclic)

@@ -179,7 +179,7 @@ def _sweep(factors: Sequence[Factor], block: Completed) -> tuple[Array, Iterator
     rows = block.codes, block.classes
     log_joints = sum_terms(factors, *rows)
     if forests.is_forest(factors):
-        evidence = list(forests.ascend(log_joints, factors, *rows, leaves=True))
+        evidence = list(forests.collect_evidence(log_joints, factors, *rows, leaves=True))
         return log_joints, forests.descend(evidence, factors, *rows)
     elimination.add_components(log_joints, factors, *rows)
     return log_joints, elimination.beliefs(factors, *rows)

@@ -33,7 +33,7 @@ def is_forest(factors: Sequence[Factor]) -> bool:
     return all(len(factor.scope) <= 2 for factor in of_features) and len(of_class.scope) <= 1
 
 
-def ascend(
+def collect_evidence(
     total: Array, factors: Sequence[Factor], codes: Codes, context: Codes, *, leaves: bool = False
 ) -> Iterator[ChildEvidence]:
     """Add terms as `add_missing`, and yield evidence on missing features (maybe leaves), children first."""

@@ -14,7 +14,7 @@ from ..base.checks import Instance, must_be
 from ..evaluation.calibration import weigh_calibration
 from ..evaluation.compare import corrected_error, size_ratio, t_quantile
 from ..evaluation.compare_ranks import RankComparison
-from ..evaluation.fold_scores import choose_metric, scheme_of
+from ..evaluation.fold_scores import scheme_of, values_of_metric
 from ..metrics import METRICS
 from ..model.intervals import check_interval
 from ..model.tables import search_steps
@@ -126,7 +126,7 @@ def plot_cv(
     """
     Instance(pd.DataFrame, "a result of cv(..., mean=False)").check("results", results)
     scheme = scheme_of(results)
-    figures, name_of = choose_metric(results, metric, scheme)
+    figures, name_of = values_of_metric(results, metric, scheme)
     if figures.empty or not all(map(pd.api.types.is_numeric_dtype, figures.dtypes)):
         raise TypeError(must_be("results", "numbers with one row per fold and one column per model", results))
     means: list[float] = figures.mean().to_list()

@@ -56,6 +56,9 @@ class Powered(Derived):
         if getattr(self.learned.get("leave_one_out"), "power", self.power) != self.power:
             raise ValueError(f"the power must be that of leave-one-out; got {self.power}")
 
+    def check_refitted(self, fitted: Model) -> None:
+        """Accept any model, because the recipe makes its base if the power of held-out rows is 1."""
+
     def _power_at(self, codes: Codes) -> Array:
         """Return the power at rows, (rows, 1), which approaches 1 as more features are missing."""
         shares = missing_shares(codes[: len(self.features)])

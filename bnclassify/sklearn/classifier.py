@@ -27,7 +27,7 @@ from ..frames.encode import each_a_case
 from ..frames.numeric import check_index, check_weights
 from ..frames.opening import Meaning, group_labels
 from ..frames.sources import in_pandas
-from ..inference.predict import check_costs, check_prior, log_prior_ratio, predict, weigh_classes
+from ..inference.predict import check_class_prior, check_costs, log_prior_ratio, predict, weigh_classes
 from ..learners import LEARNERS, find_learner
 from ..learners.k_dependence import kdb_gain, kdb_mi
 from ..model.arguments import check_joint, check_model
@@ -379,7 +379,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         logs = weigh_classes(model, frame, unseen=self.handle_unknown)[0]
         if self.prior is not None:
             labels = model.known_levels[-1]
-            logs = logs + log_prior_ratio(model.class_prior(), check_prior(self.prior, labels), labels)
+            logs = logs + log_prior_ratio(model.class_prior(), check_class_prior(self.prior, labels), labels)
         return logs[:, self._places]
 
     def _find_learner(self) -> Callable[..., Model]:
@@ -402,7 +402,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     def _check_decisions(self, classes: list[Any]) -> None:
         """Raise unless `prior` and `costs` are of the classes."""
         if self.prior is not None:
-            check_prior(self.prior, classes)
+            check_class_prior(self.prior, classes)
         if self.costs is not None:
             _, decisions = check_costs(self.costs, classes)
             if others := set(decisions) - set(classes):
