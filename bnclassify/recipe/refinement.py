@@ -19,14 +19,7 @@ from .counts import without_class
 from .design import Design
 from .incomplete import Fading
 from .log_linear import LogLinear
-from .powers import (
-    PRECISION,
-    Problem,
-    log_likelihood,
-    maximize,
-    odds,
-    weigh_blocks,
-)
+from .powers import PRECISION, Problem, log_likelihood, maximize, odds, weigh_blocks
 from .refined import ADDITIVE, Refined
 from .tables import LeftOut
 from .terms import SCALES, NumberTerms, Power, fit_terms, normal_scores
