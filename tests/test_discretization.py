@@ -736,6 +736,7 @@ def test_columns_without_cut_points_are_named_as_dropped() -> None:
         lambda: bn.query(x, ["a"], {"noise": 1.0}),
         lambda: bn.cpt(x, "noise"),
         lambda: bn.plot_effect(x, "noise"),
+        lambda: bn.monotonize(x, {"noise": "increasing"}, frame),
     ]
     for call in calls:
         with pytest.raises(KeyError, match="was dropped in training, because no cut point was found"):

@@ -454,8 +454,8 @@ NOT_UNDERSTOOD: dict[str, tuple[str, str, str]] = {
         '"model": {"kind": "Dirichlet", "smooth": 1}, "more": {',
         r"must contain a model; got Dirichlet\(smooth=1\)",
     ),
-    "field": ('"class_var"', '"class"', "model: a BNC has no 'class'"),
-    "no field": ('"class_var": "y", ', "", "model: a BNC needs 'class_var'"),
+    "field": ('"class_var"', '"class"', "model: BNC has no 'class'"),
+    "no field": ('"class_var": "y", ', "", "model: BNC needs 'class_var'"),
     "families": (
         '[["a", "y"], ["y"]]',
         '[["a", "z"], ["y"]]',

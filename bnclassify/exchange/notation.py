@@ -174,7 +174,7 @@ class Reader:
         absent = [name for name, default in defaults.items() if default is MISSING and name not in written]
         if strange or absent:
             problem = f"has no {listed(strange)}" if strange else f"needs {listed(absent)}"
-            raise UnknownValueError(where, f"a {cls.__name__} {problem}")
+            raise UnknownValueError(where, f"{cls.__name__} {problem}")
         content = {name: self.read(item, f"{where}.{name}") for name, item in written.items()}
         given = content.get("levels")
         for labels in given if isinstance(given, tuple) else ():

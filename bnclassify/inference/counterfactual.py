@@ -305,9 +305,8 @@ class Gains:
             return np.asarray(logs[..., [changes.target]] - logs)
 
         pairs: dict[int, dict[int, Array]] = {}
-        for scope, effect in changes.corrections(
-            size
-        ).items():  # what the first adds to the change of the last
+        for scope, effect in changes.corrections(size).items():
+            # what the first feature adds to the change of the last one
             gain: Array = np.maximum(odds(effect).max(axis=tuple(range(1, len(scope)))), 0.0)
             of_first = pairs.setdefault(scope[0], {})
             of_first[scope[-1]] = of_first.get(scope[-1], 0.0) + gain

@@ -14,7 +14,7 @@ from ..base.immutable import record
 from ..base.messages import listed, shown
 from ..frames.dataset import Dataset, match
 from ..frames.opening import InFull
-from ..model.arguments import check_fitted, encode_for
+from ..model.arguments import check_fitted, check_not_dropped, encode_for
 from ..model.model import Model
 from ..model.recipes import Step
 from .effect_table import UNSEEN, EffectTable, counts_in
@@ -84,6 +84,7 @@ def monotonize(x: Model, directions: Mapping[Hashable, Direction], dataset: InFu
     if len(names) != 2:
         raise ValueError(f"x must have two classes; got {listed(names)}. Merge the others into one.")
     Instance(Mapping, "a dict of directions by feature").check("directions", directions)
+    check_not_dropped(model, "directions", directions)
     for name, direction in directions.items():
         OneOf(table.features, "a feature of the model").check("directions", name)
         OneOf(("increasing", "decreasing")).check(f"directions[{name!r}]", direction)

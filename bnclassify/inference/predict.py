@@ -96,7 +96,7 @@ def predict(
     x : BNC, AODE or another model
         Fitted model.
     newdata : pandas.DataFrame or another frame, Dataset, Series, dict, list of dict or Dask DataFrame
-        NewData with a column for each feature of `x`. A Series or dict is one row, and may omit features.
+        Rows with a column for each feature of `x`. A Series or dict is one row, and may omit features.
     prob : bool, default False
         If True, return posteriors instead of labels.
     unseen : {"error", "missing"}, default "error"

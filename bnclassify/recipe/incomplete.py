@@ -68,9 +68,8 @@ class Fading(Immutable):
         usual = np.where(known.all(axis=1), 1.0, np.minimum(shares, _ALMOST))
         power = common_power(terms.sum(axis=0), classes, counts) if data.cards[-1] > 1 else 1.0
         lacking: Positions = np.count_nonzero(~known, axis=0)
-        gaps = float(
-            lacking**2 @ weights / max(float(lacking @ weights), 1e-300)
-        )  # beside a mean missing value
+        # in the row of a mean missing value
+        gaps = float(lacking**2 @ weights) / max(float(lacking @ weights), 1e-300)
         return cls(usual, power, gaps=max(1.0, gaps))
 
     def shares(self, codes: Codes) -> Array:

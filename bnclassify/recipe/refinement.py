@@ -19,14 +19,7 @@ from .counts import without_class
 from .design import Design
 from .incomplete import Fading
 from .log_linear import LogLinear
-from .powers import (
-    PRECISION,
-    Problem,
-    log_likelihood,
-    maximize,
-    odds,
-    weigh_blocks,
-)
+from .powers import PRECISION, Problem, log_likelihood, maximize, odds, weigh_blocks
 from .refined import ADDITIVE, Refined
 from .tables import LeftOut
 from .terms import SCALES, NumberTerms, Power, fit_terms, normal_scores
@@ -62,7 +55,7 @@ Shifts: TypeAlias = list[tuple[int, Positions]]
 
 
 class Block(NamedTuple):
-    """Problem of one kind: (terms, classes − 1, rows) odds with a weight each, or columns, one per class."""
+    """Terms of one kind: (terms, classes − 1, rows) odds with a weight each, or columns, one per class."""
 
     name: str
     odds: Array | None = None
@@ -115,7 +108,7 @@ class HeldOutOdds(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HeldOutTerms:
-    """Problem of training rows, and the odds by each of them at rows that are held out.
+    """Terms of training rows, and the odds by each of them at rows that are held out.
 
     ``counts`` are the weights of the rows, and ``represented`` is how many training rows they stand for. At
     incomplete rows, all terms count ``kept``, and ``offset`` are the odds of what is added to them.
@@ -282,7 +275,7 @@ class Refinement:
 
     @classmethod
     def learn(cls, stacked: Stacked, data: Dataset, asked: Sequence[str]) -> Refinement:
-        """WeightedFit the terms to data, whose numeric columns have numbers."""
+        """Fit the terms to data, whose numeric columns have numbers."""
         names = [name for name in SCALES if name in asked]
         numeric = _numbers(stacked, data)
         numbers = numeric if names or "slopes" in asked else []

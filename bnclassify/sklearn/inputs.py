@@ -16,6 +16,7 @@ from ..base.checks import Instance, OneOf, Seed, Unseen
 from ..base.messages import listed, needs_rows, warn
 from ..fitting.lp import lp
 from ..frames.columns import column_arrays
+from ..frames.frame import check_unique
 from ..frames.numeric import NUMBERS, ArrayLike, value_type
 from ..frames.sources import find_source, in_pandas
 from ..model.model import Model
@@ -69,6 +70,7 @@ class CategoricalInput(BaseEstimator):
             raise needs_rows("X")
         X = in_pandas(X)
         if isinstance(X, pd.DataFrame):
+            check_unique(list(X.columns), "X")
             frame: pd.DataFrame = validate_data(self, X, reset=reset, skip_check_array=True)
             if reset and not frame.size:
                 raise ValueError(f"X must be a table with rows and columns; got shape {frame.shape}.")
