@@ -145,3 +145,11 @@ def test_refits_hold_out_cases_and_follow_the_seed(votes: pd.DataFrame) -> None:
     groups = np.arange(16) % 9
     with pytest.raises(ValueError, match=r"draws must be a whole number from 2 to 9; got 10\."):
         bn.bnc("nb", "Class", few, groups=groups, interval=True, draws=10)
+
+
+def test_messages_of_refits_name_their_own_arguments(car: pd.DataFrame) -> None:
+    rare = pd.concat([car.head(5)] * 6, ignore_index=True).assign(**{"class": ["a", "b"] * 15})
+    rare.loc[0, "class"] = "rare"
+    bn.bnc("nb", "class", rare, smooth=1, interval=True)  # no warning of classes with fewer rows than k
+    with pytest.raises(ValueError, match="at least 2 rows or groups with interval=True"):
+        bn.bnc("nb", "class", car.head(1), smooth=1, interval=True, draws=2)

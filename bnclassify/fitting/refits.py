@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from ..base.calls import progress_bar
 from ..base.checks import Seed, Whole
+from ..base.messages import silently
 from ..frames.dataset import Dataset
 from ..frames.frame import Frame
 from ..frames.opening import open_data
@@ -24,10 +25,16 @@ def with_refits(
     most, rows, data = _MOST_REFITS, x.trained_on, open_data(dataset)
     if rows is not None and isinstance(data, Dataset | Frame):
         most = min(most, rows.cases or int(max(rows.size, len(data))))
-    Whole(least=2, most=max(2, most)).check("draws", draws)
+    if most < 2:
+        raise ValueError(
+            "dataset must have at least 2 rows or groups with interval=True, because each refit leaves some "
+            "out; got 1."
+        )
+    Whole(least=2, most=most).check("draws", draws)
     models: dict[Any, Model] = {0: x}
     options: dict[str, Any] = {"repeats": 1, "folds": None, "dag": True, "unseen": "missing", "rng": rng}
-    plan = plan_rounds(models, dataset, k=draws, groups=groups, columns="same", **options)
+    with silently():  # warnings of folds, which name arguments of cv
+        plan = plan_rounds(models, dataset, k=draws, groups=groups, columns="same", **options)
     with progress_bar(progress, total=draws, desc="refits", unit=" models") as bar:
         found = list(plan.evaluate(models, _refits_of, dag=True, bar=bar))
     refits = [refit for fitted in found for refit in fitted]
