@@ -45,14 +45,14 @@ def components(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]
     """
     position = {vertex: i for i, vertex in enumerate(parents)}
     arcs = [(position[v], position[p]) for v, ps in parents.items() for p in ps]
-    _, labels = _join(len(position), arcs)
+    _, labels = _join_components(len(position), arcs)
     result: dict[int, list[Vertex]] = {}
     for vertex, label in zip(parents, labels, strict=True):
         result.setdefault(label, []).append(vertex)
     return list(result.values())
 
 
-def _join(n: int, edges: Iterable[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[int]]:
+def _join_components(n: int, edges: Iterable[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[int]]:
     """Return the edges that join two components when they are added in turn, and the final components."""
     labels, joining = np.arange(n), []
     for first, second in edges:
@@ -68,10 +68,10 @@ def _join(n: int, edges: Iterable[tuple[int, int]]) -> tuple[list[tuple[int, int
 def maximum_forest(weights: Array, keep: Mask, roots: Iterable[int]) -> list[int]:
     """Return the parents in the forest of maximum weight, -1 for roots; the first of tied edges wins."""
     n = len(weights)
-    i, j = np.nonzero(np.triu(keep & _contenders(np.where(keep, weights, _ABSENT)), 1))
+    i, j = np.nonzero(np.triu(keep & _forest_candidates(np.where(keep, weights, _ABSENT)), 1))
     order = descending(weights[i, j])
     neighbours: list[list[int]] = [[] for _ in range(n)]
-    for first, second in _join(n, zip(i[order].tolist(), j[order].tolist(), strict=True))[0]:
+    for first, second in _join_components(n, zip(i[order].tolist(), j[order].tolist(), strict=True))[0]:
         neighbours[first].append(second)
         neighbours[second].append(first)
     parent, seen = [-1] * n, [False] * n
@@ -89,7 +89,7 @@ def maximum_forest(weights: Array, keep: Mask, roots: Iterable[int]) -> list[int
 _ABSENT = -1e300  # the weight of an edge that does not exist
 
 
-def _contenders(weights: Array) -> Mask:
+def _forest_candidates(weights: Array) -> Mask:
     """Return the edges, (n, n), that can be part of a forest of maximum weight, including tied ones.
 
     An edge cannot if it is less than all edges of the path between its ends in one such tree, which Prim's
@@ -174,10 +174,10 @@ def maximum_arborescence(weights: Array) -> list[int]:
         into[others], into[:, others], into[first, first] = -np.inf, -np.inf, -np.inf
         members[n + len(members)] = [name[v] for v in cycle]
         name[first] = n + len(members) - 1
-    return _expand(n, best, members)
+    return _expand_contracted_group(n, best, members)
 
 
-def _expand(
+def _expand_contracted_group(
     n: int, best: Mapping[int, tuple[int, int, float]], members: Mapping[int, Sequence[int]]
 ) -> list[int]:
     """Enter the last group at the vertex of minimum cost, and each group in it at its best arc."""

@@ -224,14 +224,14 @@ def warn(message: str) -> None:
         level, frame, repeated = level + 1, frame.f_back, repeated or is_tool
     subject = re.sub(r"\d[\d,]*", "#", message).partition(",")[0]  # without parts that differ by fold
     place = subject, frame.f_code.co_filename, frame.f_lineno
-    if repeated and place in _TOLD and _action(message, frame) in ("default", "module", "once"):
+    if repeated and place in _TOLD and _warning_action(message, frame) in ("default", "module", "once"):
         return
     warnings.warn(message, UserWarning, stacklevel=level)
     if repeated:
         _TOLD.add(place)
 
 
-def _action(message: str, frame: FrameType) -> str:
+def _warning_action(message: str, frame: FrameType) -> str:
     """Return the action of the filters for a UserWarning of a frame."""
     module = frame.f_globals.get("__name__", "")
     for action, text, category, name, line in warnings.filters:

@@ -55,7 +55,7 @@ def run_tasks(function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
         if n <= 1:
             yield from map(function, todo)
             return
-        pool, futures = _start(n, function, todo)
+        pool, futures = _start_pool(n, function, todo)
         try:
             for future in futures:
                 result, messages = future.result()
@@ -75,20 +75,20 @@ def number_of_jobs() -> int:
     return n if n > 0 else max(1, cores + 1 + n)
 
 
-def _start(
+def _start_pool(
     n: int, function: Callable[[Any], R], todo: Sequence[Any]
 ) -> tuple[Executor, list[Future[tuple[R, list[str]]]]]:
     """Return a pool and the results of tasks to come, with the messages of their warnings."""
     pool: Executor
     if sys.platform != "linux":
         pool = ThreadPoolExecutor(n)
-        return pool, [pool.submit(copy_context().run, _run, function, task) for task in todo]
+        return pool, [pool.submit(copy_context().run, _run_in_worker, function, task) for task in todo]
     context = multiprocessing.get_context("fork")
-    pool = ProcessPoolExecutor(n, context, initializer=_inherit, initargs=(function, todo))
+    pool = ProcessPoolExecutor(n, context, initializer=_keep_in_fork, initargs=(function, todo))
     return pool, [pool.submit(_run_inherited, i) for i in range(len(todo))]
 
 
-def _run(function: Callable[[Any], R], task: Any) -> tuple[R, list[str]]:
+def _run_in_worker(function: Callable[[Any], R], task: Any) -> tuple[R, list[str]]:
     with using_jobs(1), keeping_warnings() as messages:
         return function(task), messages
 
@@ -96,11 +96,11 @@ def _run(function: Callable[[Any], R], task: Any) -> tuple[R, list[str]]:
 _inherited: list[Any] = []
 
 
-def _inherit(function: Callable[[Any], Any], todo: Sequence[Any]) -> None:
+def _keep_in_fork(function: Callable[[Any], Any], todo: Sequence[Any]) -> None:
     """Keep the function and its tasks in a forked process."""
     _inherited[:] = [function, todo]
 
 
 def _run_inherited(position: int) -> tuple[Any, list[str]]:
     function, todo = _inherited
-    return _run(function, todo[position])
+    return _run_in_worker(function, todo[position])

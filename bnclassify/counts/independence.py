@@ -42,7 +42,7 @@ STATISTICS: dict[str, Callable[[Array], Array]] = {"g2": _g2, "x2": _x2}
 def independence(table: Array, test: str) -> tuple[float, int, float]:
     """Return statistic, degrees of freedom (of all levels) and p of x ⊥ y | z from the (x, y, z…) table."""
     levels_x, levels_y, *levels_z = table.shape
-    statistic = float(STATISTICS[test](_strata(table)).sum())
+    statistic = float(STATISTICS[test](_tables_by_stratum(table)).sum())
     df = (levels_x - 1) * (levels_y - 1) * prod(levels_z)
     return statistic, df, float(chdtrc(df, statistic)) if df else 1.0
 
@@ -64,7 +64,7 @@ def permutation_p(table: Array, test: str, permutations: int, rng: np.random.Gen
     from scipy.stats import random_table  # slow to import
 
     observed, drawn = 0.0, np.zeros(permutations)
-    for stratum in map(np.asarray, _strata(table).astype(np.int64)):
+    for stratum in map(np.asarray, _tables_by_stratum(table).astype(np.int64)):
         rows, columns = stratum.sum(axis=1), stratum.sum(axis=0)
         observed += float(STATISTICS[test](stratum))
         if np.count_nonzero(rows) > 1 and np.count_nonzero(columns) > 1:
@@ -76,6 +76,6 @@ def permutation_p(table: Array, test: str, permutations: int, rng: np.random.Gen
     return (1 + as_large) / (1 + permutations)
 
 
-def _strata(table: Array) -> Array:
+def _tables_by_stratum(table: Array) -> Array:
     """Return the (x, y) table of each configuration of z, (configurations, x, y)."""
     return np.moveaxis(table.reshape(*table.shape[:2], -1), -1, 0)

@@ -28,14 +28,14 @@ def informations_of_numbers(
     if not pairs:
         return []
     families = [(number, (column, *condition)) for number, column in pairs]
-    return list(map(_information, data.add_up(partial(_all_moments, families))))
+    return list(map(_information_of_normals, data.add_up(partial(_all_moments, families))))
 
 
 def _all_moments(families: Sequence[tuple[int, Sequence[int]]], data: Dataset) -> list[Moments]:
     return [number_moments(data, number, columns) for number, columns in families]
 
 
-def _information(cells: Moments) -> tuple[float, float]:
+def _information_of_normals(cells: Moments) -> tuple[float, float]:
     """Return ½ Σ_z P(z) [ln σ²_z − Σ_x P(x | z) ln σ²_xz], x along the first axis, and the rows.
 
     If half of the rows have the numbers 0 and 2 and half 4 and 6, the variance is 5 in all and 1 within each
@@ -53,7 +53,7 @@ def information_of_two_numbers(
 ) -> tuple[float, float]:
     """Return −½ Σ_z P(z) ln(1 − ρ²_z) of two numbers that are normal given coded columns, and the rows."""
     first, second = data.add_up(partial(_moments_of_two, x, y, condition))
-    products = data.add_up(partial(_products, x, y, condition, first.mean, second.mean))
+    products = data.add_up(partial(_weighted_cross_products, x, y, condition, first.mean, second.mean))
     squares = np.where((first.variance > 0) & (second.variance > 0), first.squares * second.squares, 0.0)
     share = np.divide(products**2, squares, out=np.zeros(np.shape(squares)), where=squares > 0)
     n = float(first.n.sum())
@@ -73,7 +73,7 @@ def _moments_of_two(x: int, y: int, condition: Sequence[int], data: Dataset) -> 
     return [moments_of(rows, shape) for rows in _both_known(data, x, y, condition)]
 
 
-def _products(
+def _weighted_cross_products(
     x: int, y: int, condition: Sequence[int], x_mean: Array, y_mean: Array, data: Dataset
 ) -> ArrayOf[Any]:
     """Return Σ w (x − mean) (y − mean) per configuration."""

@@ -51,7 +51,7 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | No
     >>> round(accuracy(labels, car["class"]), 3)
     0.855
     """
-    return _mean(_right(predicted, actual), _weights_of(actual, weights))
+    return _mean_correct(_is_correct(predicted, actual), _weights_of(actual, weights))
 
 
 def hamming(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike | None = None) -> float:
@@ -90,7 +90,7 @@ def hamming(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike
     >>> round(hamming(predict(model, votes), votes), 3)
     0.787
     """
-    return _mean(_right_labels(predicted, actual).mean(axis=0), _weights_of(actual, weights))
+    return _mean_correct(_right_labels(predicted, actual).mean(axis=0), _weights_of(actual, weights))
 
 
 def exact_match(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike | None = None) -> float:
@@ -120,7 +120,7 @@ def exact_match(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: Array
     >>> round(exact_match(predict(model, votes, joint=True), votes), 3)
     0.56
     """
-    return _mean(np.all(_right_labels(predicted, actual), axis=0), _weights_of(actual, weights))
+    return _mean_correct(np.all(_right_labels(predicted, actual), axis=0), _weights_of(actual, weights))
 
 
 def confusion(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | None = None) -> pd.DataFrame:
@@ -227,14 +227,14 @@ def _weights_of(actual: ArrayLike | pd.DataFrame, weights: ArrayLike | None) -> 
     return check_weights(np.asarray(weights), pd.RangeIndex(len(labels)))
 
 
-def _mean(right: ArrayOf[Any], weights: Array | None) -> float:
+def _mean_correct(right: ArrayOf[Any], weights: Array | None) -> float:
     """Return the weighted mean of the correct labels, (rows,)."""
     if weights is not None and not weights.any():
         raise ValueError("weights must contain a positive number; all weights are 0.")
     return float(np.average(right, weights=weights))
 
 
-def _right(predicted: ArrayLike, actual: ArrayLike) -> Mask:
+def _is_correct(predicted: ArrayLike, actual: ArrayLike) -> Mask:
     """Return whether each label is correct, (rows,)."""
     guesses, truth = _paired_labels(predicted, actual)
     known: Mask = ~pd.isna(guesses)
@@ -251,4 +251,4 @@ def _right_labels(predicted: pd.DataFrame, actual: pd.DataFrame) -> Mask:
     if not predicted.shape[1]:
         raise ValueError(f"predicted must be {expected}; got none.")
     check_columns(predicted.columns, actual.columns, "actual")
-    return np.stack([_right(predicted[name], actual[name]) for name in predicted.columns])
+    return np.stack([_is_correct(predicted[name], actual[name]) for name in predicted.columns])

@@ -134,7 +134,7 @@ def arc_strength(
             learned = recipe.fit(draw(generator), generator)
             counted += _arcs_of(learned, names)
             bar.update()
-    return _tabulate(names, *counted / replicates)
+    return _tabulate_strengths(names, *counted / replicates)
 
 
 def _of_networks(networks: object, dataset: object, method: str) -> pd.DataFrame:
@@ -156,7 +156,7 @@ def _of_networks(networks: object, dataset: object, method: str) -> pd.DataFrame
     seen = () if first.recipe is None else first.recipe.seen or ()
     names = [name for name in seen if name in first.variables]
     names = names if len(names) == len(first.variables) else list(first.variables)
-    return _tabulate(names, *np.mean([_arcs_of(graph, names) for graph in graphs], axis=0))
+    return _tabulate_strengths(names, *np.mean([_arcs_of(graph, names) for graph in graphs], axis=0))
 
 
 def _arcs_of(x: Model, names: Sequence[Hashable]) -> Array:
@@ -180,12 +180,12 @@ def _of_trees(
     joined[np.ix_(at, at)] = edges
     forward = joined / 2
     joined[of_class, at] = joined[at, of_class] = forward[of_class, at] = 1
-    result = _tabulate(names, joined, forward)
+    result = _tabulate_strengths(names, joined, forward)
     result.attrs["threshold"] = 0.5
     return result
 
 
-def _tabulate(names: Sequence[Hashable], joined: Array, forward: Array) -> pd.DataFrame:
+def _tabulate_strengths(names: Sequence[Hashable], joined: Array, forward: Array) -> pd.DataFrame:
     """Return one row per ordered pair from shares of networks, and the threshold of the strengths."""
     pairs = list(permutations(range(len(names)), 2))
     strength = np.array([joined[pair] for pair in pairs])

@@ -30,7 +30,7 @@ def bootstrap(data: Sampled) -> Callable[[np.random.Generator], Sampled]:
 
 
 def _draw_rows(data: TrainingData, rng: np.random.Generator) -> TrainingData:
-    weights = _drawn(len(data), data.weights, None, rng)
+    weights = _bootstrap_weights(len(data), data.weights, None, rng)
     rows = np.nonzero(weights)[0]
     return replace(data.taken(rows), weights=weights[rows], with_unknown=None)
 
@@ -43,7 +43,9 @@ def _draw_parts(data: Partitions, sizes: Counter[int], rng: np.random.Generator)
     return data.reread(draw=_Blocks(data.reading.columns, seed, dict(zip(sizes, drawn, strict=True))))
 
 
-def _drawn(rows: int, weights: Array | None, units: int | None, rng: np.random.Generator) -> Array:
+def _bootstrap_weights(
+    rows: int, weights: Array | None, units: int | None, rng: np.random.Generator
+) -> Array:
     """Return the frequency of each row in the sample, times its weight if it is a fraction."""
     if weights is None or (weights % 1).any():
         drawn = np.bincount(rng.integers(rows, size=rows if units is None else units), minlength=rows)
@@ -71,7 +73,7 @@ class _Blocks:
         if not units:
             return data.taken(np.empty(0, dtype=np.intp))
         rng = np.random.default_rng([self.seed, key])
-        weights = _drawn(len(data), data.weights, units, rng)
+        weights = _bootstrap_weights(len(data), data.weights, units, rng)
         return replace(data, weights=weights).taken(weights > 0)
 
 

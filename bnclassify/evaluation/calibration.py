@@ -126,11 +126,14 @@ def calibration(
     [0.21, 0.02, 0.09, 0.01]
     """
     p, codes, names = check_posteriors(posteriors, actual)
-    rows = [_measure(p[:, i], codes == i, find_ends(p[:, i], bins, strategy)) for i in range(len(names))]
+    rows = [
+        _measure_calibration(p[:, i], codes == i, find_ends(p[:, i], bins, strategy))
+        for i in range(len(names))
+    ]
     return pd.DataFrame(rows, names)
 
 
-def _measure(probabilities: Array, right: Mask, ends: Array) -> dict[str, float]:
+def _measure_calibration(probabilities: Array, right: Mask, ends: Array) -> dict[str, float]:
     """Measure the calibration of the probabilities of one class, (rows,)."""
     intercept, slope = _fit_log_odds(probabilities, right)
     sums = bin_sums(probabilities, right, ends, np.ones(len(right)))

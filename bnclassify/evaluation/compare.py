@@ -123,11 +123,11 @@ def compare(
     tests = pd.DataFrame(verdicts, index=pairs, columns=columns)
     tests.insert(0, "difference", [float(d.mean()) for d in differences])
     if test != "bayes_t":
-        _adjust(tests)
+        _adjust_p_values(tests)
     return tests.rename_axis(columns=test if name is None else f"{test} of {name}")
 
 
-def _adjust(tests: pd.DataFrame) -> None:
+def _adjust_p_values(tests: pd.DataFrame) -> None:
     """Add p-values that are adjusted for the number of pairs; warn of tests that are not defined."""
     tests.insert(4, "p_holm", holm(tests["p"].to_numpy()).ravel())
     constant = tests.index[tests["p"].isna()]
@@ -204,7 +204,7 @@ def t_quantile(df: int, level: float) -> float:
     return float(stdtrit(df, (1 + level) / 2))
 
 
-def _constant(d: Array, df: Df) -> Verdict:
+def _decide_on_equal_differences(d: Array, df: Df) -> Verdict:
     """Decide on equal differences: p is 1 if they are 0, and undefined if they are not."""
     mean = float(d.mean())
     return (0.0, df, 1.0, mean, mean) if np.abs(d).max() <= TOLERANCE else (nan, df, nan, mean, mean)
@@ -228,7 +228,7 @@ def size_ratio(folds: int, scheme: Scheme | None, train_size: float | None, test
 
 def _corrected_t(d: Array, ratio: float) -> Verdict:
     if np.ptp(d) <= TOLERANCE:
-        return _constant(d, len(d) - 1)
+        return _decide_on_equal_differences(d, len(d) - 1)
     return _t_verdict(float(d.mean()), corrected_error(d, ratio), len(d) - 1)
 
 
@@ -267,7 +267,7 @@ def _five_by_two(d: Array, *, is_t: bool) -> Verdict:
     # Dietterich: t = d₁ / √(Σ s² / 5), where s² = (d₁ − d₂)² / 2 is the variance of two folds of a repeat.
     spreads: Array = np.abs(d[::2] - d[1::2])
     if spreads.max() <= TOLERANCE:
-        return _constant(d, 5 if is_t else (10, 5))
+        return _decide_on_equal_differences(d, 5 if is_t else (10, 5))
     within = float(spreads @ spreads) / 2
     if is_t:
         return _t_verdict(float(d[0]), sqrt(within / 5), 5)

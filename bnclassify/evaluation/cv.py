@@ -202,11 +202,11 @@ def cv(
         scores = score_rounds(models, plan, metrics, dag=dag)
     by_metric = isinstance(metric, list | tuple) or len(targets) > 1
     flat = len(targets) > 1 and isinstance(x, Model)
-    names = _columns(list(models), metrics if by_metric else None, flat=flat)
-    scheme = _describe(plan, scores)
+    names = _result_columns(list(models), metrics if by_metric else None, flat=flat)
+    scheme = _scheme_of_plan(plan, scores)
     if not mean:
         by_round = scores.by_round[:, :-1].reshape(len(plan.rounds), -1)
-        return record_scheme(pd.DataFrame(by_round, _index(plan), names), scheme, plan.unseen)
+        return record_scheme(pd.DataFrame(by_round, _result_index(plan), names), scheme, plan.unseen)
     _warn_of_undefined(metrics, scores.by_round[scores.sizes[:, 0] > 0, :-1])
     if isinstance(x, Model) and not by_metric:
         return float(scores.means[0, 0])
@@ -218,7 +218,7 @@ def cv(
     return means
 
 
-def _columns(models: list[Any], metrics: Sequence[AnyMetric] | None, *, flat: bool) -> pd.Index[Any]:
+def _result_columns(models: list[Any], metrics: Sequence[AnyMetric] | None, *, flat: bool) -> pd.Index[Any]:
     """Return the columns of results: models, or models and metrics; metrics of one model if ``flat``."""
     if metrics is None:
         columns: pd.Index[Any] = pd.Index(models, tupleize_cols=False)
@@ -229,14 +229,14 @@ def _columns(models: list[Any], metrics: Sequence[AnyMetric] | None, *, flat: bo
     return pd.MultiIndex.from_product([models, names], names=["model", "metric"])
 
 
-def _index(plan: Plan) -> pd.Index[Any]:
+def _result_index(plan: Plan) -> pd.Index[Any]:
     """Return the rows of results: folds, or repeats and folds."""
     if plan.repeats == 1:
         return pd.RangeIndex(len(plan.rounds), name="fold")
     return pd.MultiIndex.from_tuples([(r.repeat, r.number) for r in plan.rounds], names=["repeat", "fold"])
 
 
-def _describe(plan: Plan, scores: Scores) -> Scheme:
+def _scheme_of_plan(plan: Plan, scores: Scores) -> Scheme:
     """Return the record of folds and of the metrics of class frequencies alone."""
     train_size, test_size = map(float, scores.sizes.mean(axis=0))
     means: list[float] = scores.means[-1, :].tolist()

@@ -110,7 +110,7 @@ class Scores:
     @cached_property
     def means(self) -> Array:
         """The metrics, (models, metrics): means over rounds or, if pooled, over repeats."""
-        means = _mean(self.by_round)
+        means = _mean_of_folds(self.by_round)
         for i, metric in enumerate(self.metrics):
             if metric.is_pooled:
                 means[:, i] = self._of_pooled(i, metric.value_of)
@@ -135,7 +135,7 @@ class Scores:
             n: Positions = np.count_nonzero(~np.isnan(values), axis=0)
             for metric, model in product(pooled, range(values.shape[1])):
                 values[:, model, metric] = self._without_each_fold(repeat, model, metric)
-            squares: Array = np.nansum((values - _mean(values)) ** 2, axis=0)
+            squares: Array = np.nansum((values - _mean_of_folds(values)) ** 2, axis=0)
             variance: Array = squares / np.where(n > 1, n - 1, np.nan)
             variance[:, pooled] *= (n[:, pooled] - 1) ** 2
             errors.append(np.sqrt(variance / np.maximum(n, 1)))
@@ -157,7 +157,9 @@ class Scores:
         for model in range(len(self.sums[0])):
             by_repeat = [self._sums_in(repeat, model, metric) for repeat in dict.fromkeys(self.repeats)]
             known = [[sums for sums in folds if sums is not None] for folds in by_repeat]
-            means.append(float(_mean(np.array([function(added(folds)) for folds in known if folds]))))
+            means.append(
+                float(_mean_of_folds(np.array([function(added(folds)) for folds in known if folds])))
+            )
         return means
 
     def _sums_in(self, repeat: int, model: int, metric: int) -> list[Any]:
@@ -166,7 +168,7 @@ class Scores:
         return [models[model][metric] for own, models in rounds if own == repeat]
 
 
-def _mean(values: Array) -> Array:
+def _mean_of_folds(values: Array) -> Array:
     """Return the mean over the first axis without NaN; NaN if all are NaN."""
     n: Positions = np.count_nonzero(~np.isnan(values), axis=0)
     total: Array = np.nansum(values, axis=0)

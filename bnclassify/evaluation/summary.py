@@ -85,7 +85,7 @@ def summary(
             item = name.replace("log_loss", "log-loss").replace("calibration_error", "calibration error")
             facts[item] = f"{value:.3f}{beside}"
         if not is_partitioned(dataset):
-            texts = {target: _strongest(x.of_class(target), dataset) for target in x.targets}
+            texts = {target: _strongest_features(x.of_class(target), dataset) for target in x.targets}
             several = len(texts) > 1
             facts["strongest features"] = "; ".join(
                 f"{target}: {text}" if several else text for target, text in texts.items()
@@ -107,7 +107,7 @@ class _Summary(pd.DataFrame):
             return self.to_html(index=False)
 
 
-def _strongest(x: Model, dataset: Any) -> str:
+def _strongest_features(x: Model, dataset: Any) -> str:
     """Name the features with the largest mean absolute contributions."""
     strengths = measure_strengths(x, dataset, _MOST_ROWS)
     best = sorted(strengths, key=lambda name: -strengths[name])[:_MOST_FEATURES]

@@ -17,7 +17,7 @@ _CAR = {
 }
 
 
-def _path(name: str) -> Path:
+def _example_path(name: str) -> Path:
     """Find a data file: inside the installed package, or at the top of the source tree."""
     package = Path(__file__).parent
     installed = package / name
@@ -44,7 +44,7 @@ def load_car() -> pd.DataFrame:
     >>> load_car().shape
     (1728, 7)
     """
-    frame = pd.read_csv(_path("car.csv"), dtype=str)
+    frame = pd.read_csv(_example_path("car.csv"), dtype=str)
     return frame.astype({name: pd.CategoricalDtype(levels) for name, levels in _CAR.items()})
 
 
@@ -68,7 +68,7 @@ def load_voting() -> pd.DataFrame:
     >>> load_voting()["Class"].value_counts().to_dict()
     {'democrat': 267, 'republican': 168}
     """
-    frame = pd.read_csv(_path("voting.csv"), dtype=str)
+    frame = pd.read_csv(_example_path("voting.csv"), dtype=str)
     vote, party = pd.CategoricalDtype(["n", "y"]), pd.CategoricalDtype(["democrat", "republican"])
     return frame.astype({name: party if name == "Class" else vote for name in frame})
 
@@ -99,7 +99,7 @@ def load_pima() -> pd.DataFrame:
     {'glucose': 5, 'pressure': 35, 'skin': 227, 'insulin': 374, 'bmi': 11}
     """
     names = ["pregnancies", "glucose", "pressure", "skin", "insulin", "bmi", "pedigree", "age", "diabetes"]
-    frame = pd.read_csv(_path("pima_clean.csv")).set_axis(names, axis=1)
+    frame = pd.read_csv(_example_path("pima_clean.csv")).set_axis(names, axis=1)
     for name in ("glucose", "pressure", "skin", "insulin", "bmi"):
         # The file has the column mean for missing values; only the mean has more than one decimal.
         frame[name] = frame[name].where((frame[name] - frame[name].round(1)).abs() < 1e-9)
@@ -127,4 +127,4 @@ def load_solar_flare() -> pd.DataFrame:
     >>> load_solar_flare().shape
     (1066, 13)
     """
-    return pd.read_csv(_path("solar_flare.csv"), dtype=str).astype("category")
+    return pd.read_csv(_example_path("solar_flare.csv"), dtype=str).astype("category")

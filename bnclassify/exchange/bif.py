@@ -124,7 +124,7 @@ class BIFReader:
     def _skip_properties(self) -> None:
         while self._next_is(r"property\b"):
             taken = self._take(r'property\b((?:"[^"]*"|[^;"])*);', "property ... ;")
-            if _FUNCTION.fullmatch(text := _unquoted(taken[1])):
+            if _FUNCTION.fullmatch(text := _unquoted_name(taken[1])):
                 self._fail(
                     f"must be a table of probabilities; got a function of the parents (property {text}), of "
                     "which a file contains some rows only. Write the whole table.",
@@ -133,7 +133,7 @@ class BIFReader:
 
     def _read_variable(self, at: int) -> None:
         """Read a variable, after this word, and its labels."""
-        name = _unquoted(self._take(r"([^{}]+)\{", "a name and {")[1])
+        name = _unquoted_name(self._take(r"([^{}]+)\{", "a name and {")[1])
         if name in self.variables:
             self._fail(f"the variable {shown(name)} is declared twice.", at)
         self._skip_properties()
@@ -159,7 +159,7 @@ class BIFReader:
         header = header.replace("|", ",")
         family = _read_list(header, lambda names: bool(names) and self.variables.keys() >= set(names))
         if family is None:
-            unknown = [name for name in next(_readings(header)) if name not in self.variables]
+            unknown = [name for name in next(_readings_of_list(header)) if name not in self.variables]
             strange = (unknown or [header.strip()])[0]
             advice = available(strange, self.variables)
             self._fail(f"must be declared variables; got {shown(strange)}. {advice}", at)
@@ -238,19 +238,19 @@ class BIFReader:
         np.divide(rows, sums, out=rows, where=np.abs(sums - 1) > TOLERANCE)
 
 
-def _readings(text: str) -> Iterator[list[str]]:
+def _readings_of_list(text: str) -> Iterator[list[str]]:
     """Yield the ways to read a list: as items between commas, which may contain spaces, then as words."""
     items = re.findall(r'\s*("[^"]*"(?=\s*(?:,|\Z))|[^,]+)', text)
-    yield [_unquoted(item) for item in items if item.strip()]
-    yield [_unquoted(word) for word in re.findall(r'"[^"]*"(?=[\s,"]|\Z)|[^\s,]+', text)]
+    yield [_unquoted_name(item) for item in items if item.strip()]
+    yield [_unquoted_name(word) for word in re.findall(r'"[^"]*"(?=[\s,"]|\Z)|[^\s,]+', text)]
 
 
 def _read_list(text: str, fits: Callable[[list[str]], bool]) -> list[str] | None:
     """Return the first reading of a list that fits, or None."""
-    return next(filter(fits, _readings(text)), None)
+    return next(filter(fits, _readings_of_list(text)), None)
 
 
-def _unquoted(text: str) -> str:
+def _unquoted_name(text: str) -> str:
     """Return a name without the spaces and quotes around it."""
     text = text.strip()
     inside = text[1:-1]

@@ -107,7 +107,7 @@ class Writer:
     def write_fields(self, value: object, where: str) -> Fields:
         """Return the fields of a record, without defaults that are None or an empty mapping."""
         written: Fields = {}
-        for name, default in _defaults(cast("Hashable", type(value))).items():
+        for name, default in _field_defaults(cast("Hashable", type(value))).items():
             item: object = getattr(value, name)
             empty = item is None or (isinstance(item, Mapping) and not item)
             if not (empty and (default is None or default == {})):
@@ -169,7 +169,7 @@ class Reader:
 
     def read_fields(self, cls: type[Any], written: Fields, where: str) -> Any:
         """Return a record with these fields."""
-        defaults = _defaults(cast("Hashable", cls))
+        defaults = _field_defaults(cast("Hashable", cls))
         strange = [name for name in written if name not in defaults]
         absent = [name for name, default in defaults.items() if default is MISSING and name not in written]
         if strange or absent:
@@ -187,7 +187,7 @@ class Reader:
 
 
 @cache
-def _defaults(cls: type[Any]) -> dict[str, object]:
+def _field_defaults(cls: type[Any]) -> dict[str, object]:
     """Return the default of each field of a dataclass or named tuple; MISSING if it has none."""
     if not is_dataclass(cls):
         return {name: cls._field_defaults.get(name, MISSING) for name in cls._fields}

@@ -104,23 +104,23 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
     drawn = sketch(x, class_arcs=True)
     arcs = [*drawn.arcs, *[(head, tail) for tail, head in drawn.arcs if (tail, head) in drawn.mutual]]
     texts = {
-        "title": _shown(scorer.class_var if title is None else title),
-        "subtitle": _shown(f"{len(scorer.labels):,} classes, {len(scorer.columns):,} features."),
-        "caption": _shown(" ".join(f"{note[0].upper()}{note[1:]}." for note in drawn.notes)),
-        "data": _embedded(x, scorer, arcs),
-        "picture": _picture(x, arcs),
+        "title": _html_text(scorer.class_var if title is None else title),
+        "subtitle": _html_text(f"{len(scorer.labels):,} classes, {len(scorer.columns):,} features."),
+        "caption": _html_text(" ".join(f"{note[0].upper()}{note[1:]}." for note in drawn.notes)),
+        "data": _json_in_page(x, scorer, arcs),
+        "picture": _network_as_svg(x, arcs),
     }
     template = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
     page = re.sub(r"\{\{(\w+)\}\}", lambda found: texts[found[1]], template)
     replace_file(file, page.encode("utf-8"))
 
 
-def _shown(text: object) -> str:
+def _html_text(text: object) -> str:
     """Return text as HTML and SVG show it."""
     return escape(visible(str(text)))
 
 
-def _embedded(x: Model, scorer: Scorer, arcs: _Arcs) -> str:
+def _json_in_page(x: Model, scorer: Scorer, arcs: _Arcs) -> str:
     """Return the data of the page as JSON that cannot end its element, or raise."""
     fits = sum(map(_fewest_characters, tables_of(scorer))) <= _LONGEST  # before the page is written
     text = json.dumps(_content(x, scorer, arcs), separators=(",", ":")) if fits else ""  # in ASCII
@@ -146,30 +146,30 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
     return {
         "classVar": names[-1],
         "labels": check_texts(scorer.labels, "labels of the class"),
-        "values": list(map(_value, scorer.labels)),
+        "values": list(map(_label_as_json, scorer.labels)),
         "features": [
             {
                 "name": names[position[column.name]],
                 "parents": [position[parent] for parent in x.feature_parents[column.name]],
                 "levels": list(map(str, x.written_levels(column.name))),
-                "values": list(map(_value, column.known)),
+                "values": list(map(_label_as_json, column.known)),
                 "cuts": column.cuts,
                 "other": column.other,
                 "missing": column.missing,
-                "numbers": _written(_points_of(x, column.name)),
+                "numbers": _formula_as_json(_points_of(x, column.name)),
             }
             for column in scorer.columns
         ],
         "decisions": {  # the parts by which the page splits contributions and weighs unknown values
-            "prior": _written(log(x.class_prior())),
+            "prior": _formula_as_json(log(x.class_prior())),
             "average": x.is_average,
             "missing": not x.is_silent(np.full((len(x.features), 1), -1)).all(),
-            "tables": _written(tuple(x.marginals if x.splits_tables else ())),
-            "outcomes": None if outcomes is None else _written(outcomes),
+            "tables": _formula_as_json(tuple(x.marginals if x.splits_tables else ())),
+            "outcomes": None if outcomes is None else _formula_as_json(outcomes),
         },
         "order": order_features(x),
         "parents": [[position[tail] for tail, head in arcs if head == v] for v in x.variables],
-        "formula": _written(scorer.formula),
+        "formula": _formula_as_json(scorer.formula),
     }
 
 
@@ -178,23 +178,23 @@ def _points_of(x: Model, name: Hashable) -> Array | tuple[Array, Array] | None:
     return grid_of(x.densities[name]) if name in x.densities else middles(x, name)
 
 
-def _value(label: Hashable) -> str | float:
+def _label_as_json(label: Hashable) -> str | float:
     """Return a label as JSON has it: text unless it is a bool or a number that a browser reads exactly."""
     value: object = plain(label)
     return value if isinstance(value, int | float) and abs(value) <= _LARGEST_WHOLE else str(value)
 
 
-def _written(value: object) -> object:
+def _formula_as_json(value: object) -> object:
     """Return a part of a formula as JSON has it: an array is its shape and a text of its numbers."""
     if is_dataclass(value):
-        content = {field.name: _written(getattr(value, field.name)) for field in fields(value)}
+        content = {field.name: _formula_as_json(getattr(value, field.name)) for field in fields(value)}
         return {"kind": type(value).__name__, **content}
     if isinstance(value, np.ndarray):
-        return _array(value)
-    return list(map(_written, value)) if isinstance(value, tuple) else value
+        return _array_as_text(value)
+    return list(map(_formula_as_json, value)) if isinstance(value, tuple) else value
 
 
-def _array(array: ArrayOf[Any]) -> dict[str, object]:
+def _array_as_text(array: ArrayOf[Any]) -> dict[str, object]:
     """Return an array as text; if rows repeat, distinct rows and the position of each row among these."""
     cells = array.reshape(-1, array.shape[-1])
     rows, positions = np.unique(cells, axis=0, return_inverse=True)
@@ -207,7 +207,7 @@ def _numbers(array: ArrayOf[Any]) -> str:
     return " ".join(map(repr, array.ravel().tolist()))
 
 
-def _picture(x: Model, arcs: _Arcs) -> str:
+def _network_as_svg(x: Model, arcs: _Arcs) -> str:
     """Return the network as SVG, in which the titles of nodes are the positions of the variables."""
     text = _plain_picture(x, arcs)
     if len(arcs) <= _MOST_ARCS:
@@ -248,7 +248,7 @@ def _plain_picture(x: Model, arcs: _Arcs) -> str:
         anchor, dx, dy = ("middle", 0, -14) if v == x.class_var else ("start", 14, 5)
         if left < beside + wide:
             anchor, dx = "end", -14
-        text = f'<text x="{left + dx:.1f}" y="{top + dy:.1f}" text-anchor="{anchor}">{_shown(v)}</text>'
+        text = f'<text x="{left + dx:.1f}" y="{top + dy:.1f}" text-anchor="{anchor}">{_html_text(v)}</text>'
         dot = f'<circle cx="{left:.1f}" cy="{top:.1f}" r="8"/>'
         lines.append(f'<g class="node"><title>{i}</title>{dot}{text}</g>')
     return "".join([*lines, "</g></svg>"])

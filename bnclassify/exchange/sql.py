@@ -121,7 +121,7 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
             )
     statement = ""
     with suppress(TooLargeError):
-        write = partial(_write_card, x) if isinstance(x, Scorecard) else _statement
+        write = partial(_write_card, x) if isinstance(x, Scorecard) else _select_statement
         statement = write(scorer, names, keys, outputs)
     if not 0 < len(statement) <= MOST_CHARACTERS:
         is_network = isinstance(scorer.formula, Sum | Mixture)
@@ -177,10 +177,10 @@ def _check_text(names: Sequence[object], argument: str) -> None:
             )
 
 
-def _statement(scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[str]) -> str:
+def _select_statement(scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[str]) -> str:
     """Return the statement; ``names`` are those of the columns of the result."""
     query = Query()
-    pairs = [_read(query, column) for column in scorer.columns]
+    pairs = [_read_column(query, column) for column in scorer.columns]
     scores = ScoreColumns(query, scorer, [code for code, _ in pairs], [x for _, x in pairs]).of(
         scorer.formula
     )
@@ -193,11 +193,13 @@ def _statement(scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[
     predicted = f"CASE WHEN {top} IS NULL THEN NULL {''.join(cases)}ELSE {last} END"
     values = [*[f"k{i}" for i in range(len(keys))], predicted, *[f"{mass}/{total}" for mass in masses]]
     outputs = [f"{value} AS {quoted(name)}" for value, name in zip(values, names, strict=True)]
-    chain, source = _chain(query, table, keys, [*logs, top, *masses, total])
+    chain, source = _chain_of_selects(query, table, keys, [*logs, top, *masses, total])
     return f"{chain}SELECT {', '.join(outputs)} FROM {source}\n"
 
 
-def _chain(query: Query, table: str, keys: Sequence[str], needed: Sequence[str]) -> tuple[str, str]:
+def _chain_of_selects(
+    query: Query, table: str, keys: Sequence[str], needed: Sequence[str]
+) -> tuple[str, str]:
     """Return the SELECTs that compute the needed columns and keep the keys, and the name of the last."""
     source, chain = f"{table} AS r", []
     prefix = "stage" if '"step' in table.casefold() else "step"  # a name that the table does not have
@@ -207,7 +209,7 @@ def _chain(query: Query, table: str, keys: Sequence[str], needed: Sequence[str])
     return "WITH " + ",\n".join(chain) + "\n", source
 
 
-def _read(query: Query, column: ColumnCoding) -> tuple[str, str]:
+def _read_column(query: Query, column: ColumnCoding) -> tuple[str, str]:
     """Return the names of the columns of the code and, if it is needed, of the number of a feature."""
     missing, other = ("NULL" if code < 0 else str(code) for code in (column.missing, column.other))
     if is_text(column):
@@ -237,20 +239,20 @@ def _write_card(
     pairs = [(scope, table) for scope, table in tables if table.any()]
     used = sorted({i for scope, _ in pairs for i in scope})
     found = [clean(query, scorer.columns[i]) for i in used]
-    chain, source = _chain(query, table, keys, found)
+    chain, source = _chain_of_selects(query, table, keys, found)
     kept = [f"k{i}" for i in range(len(keys))]
-    own = [quoted(_readable(str(column.name), i)) for i, column in enumerate(scorer.columns)]
+    own = [quoted(_free_column_name(str(column.name), i)) for i, column in enumerate(scorer.columns)]
     columns = [*kept, *[f"{name} AS {own[i]}" for i, name in zip(used, found, strict=True)]]
     points = [_points_of(scope, table, scorer.columns, own) for scope, table in pairs]
     total = f"CAST({' +'.join([str(card.start), *points])} AS DOUBLE PRECISION) AS total"
-    values = [*kept, *_results(card, scorer)]
+    values = [*kept, *_result_columns(card, scorer)]
     outputs = [f"{value} AS {quoted(name)}" for value, name in zip(values, names, strict=True)]
     cleaned = f"{chain}SELECT{_lines(columns or ['1'])}\nFROM {source}"
     scored = f"SELECT{_lines([*kept, total])}\nFROM (\n{cleaned}\n) AS cleaned"
     return f"SELECT{_lines(outputs)}\nFROM (\n{scored}\n) AS scored\n"
 
 
-def _readable(name: str, i: int) -> str:
+def _free_column_name(name: str, i: int) -> str:
     """Return a name for the column of a feature that no other column and no constant has."""
     return f"{name.encode()[: _MOST_BYTES - 8].decode(errors='ignore')}_{i + 1}"
 
@@ -259,7 +261,7 @@ def _lines(columns: Sequence[str]) -> str:
     return "\n  " + ",\n  ".join(columns)
 
 
-def _results(card: Scorecard, scorer: Scorer) -> list[str]:
+def _result_columns(card: Scorecard, scorer: Scorer) -> list[str]:
     """Return the predicted label and the probabilities of the classes, as functions of the total."""
     totals, target = card.probabilities["total"].to_numpy(dtype=np.int64), scorer.labels.index(card.target)
     at_zero, labels = card.intercept - card.unit * card.start, literals(scorer.labels)
@@ -287,11 +289,11 @@ def _points_of(
     own, *parents = scope
     rows: list[list[int]] = table.reshape(len(table), -1).T.tolist()  # one per value of the parent
     indent = "\n      " if parents else "\n    "
-    cases = [_case(columns[own], names[own], list(map(str, row)), indent) for row in rows]
-    return _case(columns[parents[0]], names[parents[0]], cases) if parents else cases[0]
+    cases = [_case_expression(columns[own], names[own], list(map(str, row)), indent) for row in rows]
+    return _case_expression(columns[parents[0]], names[parents[0]], cases) if parents else cases[0]
 
 
-def _case(column: ColumnCoding, name: str, texts: Sequence[str], indent: str = "\n    ") -> str:
+def _case_expression(column: ColumnCoding, name: str, texts: Sequence[str], indent: str = "\n    ") -> str:
     """Return the text of each code of a column, and the last text for other values."""
     *of_codes, rest = texts
     cases = []

@@ -159,7 +159,7 @@ class ScoreColumns:
                 return self._stepped(term.scope[0], cuts, logs)
             if term.owner >= 0:  # the feature comes last, so that fewer parents need fewer branches
                 codes, logs = [*codes[1:], codes[0]], np.moveaxis(logs, 0, -1)
-            return _nested(codes, logs)
+            return _nested_case(codes, logs)
         if isinstance(term, Student):
             return self._student(term, c, z)
         assert isinstance(term, Slope)
@@ -242,7 +242,9 @@ class ScoreColumns:
             scope = tuple(sorted({u for s, _ in touching for u in s} - {v}))
             if prod(cards[u] for u in (v, *scope)) * self.n_classes > MOST_CHARACTERS // 20:
                 raise TooLargeError
-            return scope, self._eliminated(codes[v], [_aligned(factor, (v, *scope)) for factor in touching])
+            return scope, self._eliminated(
+                codes[v], [_aligned_factor(factor, (v, *scope)) for factor in touching]
+            )
 
         order, _ = plan_scopes(list(cards), [scope for scope, _ in factors], cards)
         factors = eliminate(order, factors, combine)
@@ -265,7 +267,7 @@ class ScoreColumns:
                 texts = list(map(entry, list[float](logs[(slice(None), *at)].tolist())))
                 result[at] = lookup(code, texts, entry(float(sums[at])))
             return result
-        evidence = _combined(self.query, others)
+        evidence = _columns_of_sums(self.query, others)
         tops = np.empty((1, *evidence.shape[1:]), dtype=object)
         for at in np.ndindex(tops.shape[1:]):
             tops[0][at] = largest(self.query, evidence[(slice(None), *at)].tolist(), f"{code} IS NOT NULL")
@@ -296,15 +298,15 @@ def less_first(term: Term) -> Term:
     return replace(term, slopes=term.slopes - term.slopes[0]) if isinstance(term, Slope) else term
 
 
-def _nested(codes: Sequence[str], values: Array) -> str:
+def _nested_case(codes: Sequence[str], values: Array) -> str:
     """Return the look-up of values by codes, one for each axis, of which the last entry is for NULL."""
     if not codes:
         return entry(values.item())
-    *texts, default = [_nested(codes[1:], values[i, ...]) for i in range(len(values))]
+    *texts, default = [_nested_case(codes[1:], values[i, ...]) for i in range(len(values))]
     return lookup(codes[0], texts, default)
 
 
-def _aligned(factor: Factor, scope: tuple[int, ...]) -> Cells:
+def _aligned_factor(factor: Factor, scope: tuple[int, ...]) -> Cells:
     """Return the cells of a factor with an axis for each feature, of length 1 if it does not have it."""
     own, cells = factor
     order = sorted(range(len(own)), key=lambda i: scope.index(own[i]))
@@ -313,7 +315,7 @@ def _aligned(factor: Factor, scope: tuple[int, ...]) -> Cells:
     return np.expand_dims(cells, places)
 
 
-def _combined(query: Query, factors: Sequence[Cells]) -> Cells:
+def _columns_of_sums(query: Query, factors: Sequence[Cells]) -> Cells:
     """Return the names of the columns that hold the sums. A term of several sums gets its own column."""
     result = np.empty(np.broadcast_shapes(*[cells.shape for cells in factors]), dtype=object)
     name = np.frompyfunc(query.add, 1, 1)

@@ -166,7 +166,7 @@ def bnc(
         missing_level = check_names(missing_level, (class_var,), "missing_level")
     numeric = columns_of(numbers)
     if groups is not None:
-        data = _grouped(data, groups, class_var, numeric)
+        data = _encoded_with_groups(data, groups, class_var, numeric)
     if numeric and discretize not in (None, "auto"):
         raise ValueError("numbers must be None if discretize is given. Use only one of the two.")
     options = _learner_options(learner, class_var, dag_args, lp_args)
@@ -228,7 +228,7 @@ def _check_additive(learner: Callable[..., Model], lp_args: Mapping[str, Any], *
         raise ValueError("additive must be False if a prior is given; got True. Omit the prior.")
 
 
-def _grouped(data: Opened, groups: Any, class_var: Hashable, numeric: Numeric) -> Dataset:
+def _encoded_with_groups(data: Opened, groups: Any, class_var: Hashable, numeric: Numeric) -> Dataset:
     """Return encoded data with the groups as cases."""
     rows, cases = group_labels(data, groups, (class_var,))
     reading = Preparing("mdlp", 5, None) if not numeric else Preparing(None, 5, None, numeric=numeric)

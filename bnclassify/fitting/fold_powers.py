@@ -125,7 +125,7 @@ def fit_by_folds(
     several_classes = len(rows) > 0 and np.ptp(rows.codes[-1]) > 0
     folds = _LeftOutFolds(x, dataset, rows, learn, number, weighs, rng)
     if weighs and isinstance(method, LeaveOneOut) and method.weights:
-        return _weighed(x, rows, method, folds, has_folds=cases >= 2 * number and several_classes)
+        return _fit_weighed_sum(x, rows, method, folds, has_folds=cases >= 2 * number and several_classes)
     [fitted] = learn(x, rows)
     enough = min(cases / 2, len(rows)) >= number and several_classes
     return _with_power(method, fitted, folds.predict([None]) if enough else None, rows)
@@ -148,7 +148,9 @@ def _with_power(method: Method, x: Model, found: FoldOdds | None, rows: Dataset)
     return Powered(x, power, x.recipe, {"leave_one_out": replace(summary, power=power)})
 
 
-def _weighed(x: Model, rows: Dataset, method: LeaveOneOut, folds: _LeftOutFolds, *, has_folds: bool) -> Model:
+def _fit_weighed_sum(
+    x: Model, rows: Dataset, method: LeaveOneOut, folds: _LeftOutFolds, *, has_folds: bool
+) -> Model:
     """Return the sum of logistic regression and of the models without and with feature parents.
 
     With powers r, a and b, the score is r·regression + (a − b)·without + b·with: b moves from the one to the

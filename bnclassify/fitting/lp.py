@@ -177,13 +177,13 @@ def lp(
         WANBIA() if Flag().check("wanbia", wanbia) else None,
         by_held_out,
         None if subsumption is None else Subsumption(subsumption),
-        _em(missing),
+        _em_of_missing(missing),
         None if numbers is None else Densities(numbers),
     ]
-    method = _only([method for method in methods if method is not None])
+    method = _only_method([method for method in methods if method is not None])
     if groups is not None:
         check_holds_out(held_out, folds)
-        dataset = _grouped(x, dataset, groups)
+        dataset = _encoded_with_groups(x, dataset, groups)
     given = {**amounts, **awnb, **asked, "manb_prior": manb_prior, "wanbia": wanbia or None}
     given |= {"numbers": numbers, "subsumption": subsumption}
     given |= {"missing": None if missing == "available" else missing}
@@ -198,7 +198,7 @@ def lp(
     return cast("OneOrSeveral", fitted)
 
 
-def _only(methods: Sequence[Method]) -> Method:
+def _only_method(methods: Sequence[Method]) -> Method:
     """Return the method of estimation, by default without weights, or raise if there are several."""
     if len(methods) > 1:
         names = ", ".join(method.argument for method in methods)
@@ -248,7 +248,7 @@ def check_holds_out(held_out: str | None, folds: object) -> None:
         )
 
 
-def _em(missing: str | Mapping[str, Any]) -> EM | None:
+def _em_of_missing(missing: str | Mapping[str, Any]) -> EM | None:
     """Return EM if incomplete rows require it."""
     if not isinstance(missing, Mapping):
         return EM() if OneOf(("available", "em")).check("missing", missing) == "em" else None
@@ -257,7 +257,7 @@ def _em(missing: str | Mapping[str, Any]) -> EM | None:
     return EM(**missing)
 
 
-def _grouped(x: Model, dataset: Any, groups: Any) -> Dataset:
+def _encoded_with_groups(x: Model, dataset: Any, groups: Any) -> Dataset:
     """Return encoded data with the groups as cases."""
     rows, cases = group_labels(dataset, groups, x.targets)
     known = {} if x.levels is None else x.levels_by_name
@@ -305,7 +305,7 @@ def _fit_alone(
         fitted = method(structure, rows, prior, rng)
     else:
         n, blend = folds
-        learn = partial(_members, method=method, prior=prior, rng=rng, weighs=blend)
+        learn = partial(_learn_members, method=method, prior=prior, rng=rng, weighs=blend)
         fitted = fit_by_folds(structure, dataset, rows, method, n, learn, weighs=blend, rng=rng)
     tally = fitted.learned.get("counts")
     if not method.keeps_counts and isinstance(tally, Tally):
@@ -318,7 +318,7 @@ def _fit_alone(
     return fitted
 
 
-def _members(
+def _learn_members(
     x: Model,
     data: Opened,
     depths: Sequence[int | None] = (None,),

@@ -120,7 +120,9 @@ class Plan:
             try:
                 if isinstance(train, Dataset) and not train.size:
                     raise NoRowsError("dataset must have rows; got none.")
-                learned = [_refit(name, model, rnd, train, dag) for name, model in models.items()]
+                learned = [
+                    _refit_without_fold(name, model, rnd, train, dag) for name, model in models.items()
+                ]
             except NoRowsError:
                 pass
             return function(rnd, train, test, learned), bool(learned)
@@ -139,7 +141,7 @@ class Plan:
             )
 
 
-def _refit(name: Any, model: Model, rnd: Round, train: Countable, dag: bool) -> Model:
+def _refit_without_fold(name: Any, model: Model, rnd: Round, train: Countable, dag: bool) -> Model:
     """Return a model, refitted to the training rows of a round, or raise."""
     recipe, rng = check_recipe(model), None if rnd.seed is None else check_rng(rnd.seed)
     try:
@@ -266,7 +268,7 @@ def raw_rows(x: Model, dataset: Any) -> Any:
     return training_data({0: x}, dataset, open_data(dataset).columns, dag=True, warns=False)
 
 
-def _read(models: Mapping[Any, Model], dataset: Any, names: Sequence[Hashable], dag: bool) -> Any:
+def _read_for_models(models: Mapping[Any, Model], dataset: Any, names: Sequence[Hashable], dag: bool) -> Any:
     """Encode rows in memory, with numeric columns as numbers if some models need them."""
     cut = {k: m for k, m in models.items() if m.discretizer is not None}
     raw = cut | {k: m for k, m in models.items() if m.densities}
@@ -329,7 +331,7 @@ def training_data(
     if is_partitioned(dataset):
         preparation = _common_preparation(models, dag)
     elif not isinstance(dataset, Dataset):
-        dataset = _read(models, dataset, names, dag)
+        dataset = _read_for_models(models, dataset, names, dag)
     elif dag and warns and any(model.discretizer is not None for model in models.values()):
         check_numbers(dataset)
     targets = next(iter(models.values())).targets
@@ -387,7 +389,7 @@ def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rn
 
     for repeat in range(repeats):
         if folds is None:
-            tests = _draw(data, k, generator, quiet=repeat > 0)
+            tests = _draw_row_folds(data, k, generator, quiet=repeat > 0)
         else:
             split = split_rows(folds, len(known), index)
             tests = [
@@ -421,7 +423,7 @@ def _check_cases(data: TrainingData, tests: Sequence[RowFold]) -> None:
             )
 
 
-def _draw(data: TrainingData, k: int, rng: np.random.Generator, *, quiet: bool) -> list[RowFold]:
+def _draw_row_folds(data: TrainingData, k: int, rng: np.random.Generator, *, quiet: bool) -> list[RowFold]:
     """Draw folds of rows or of the units of whole weights; warn of small classes unless ``quiet``."""
     is_single = len(data.targets) == 1
     classes = data.codes[-1] if is_single else np.zeros(len(data), dtype=np.intp)

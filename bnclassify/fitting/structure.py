@@ -50,14 +50,14 @@ def learn_structure(
         if preparing.is_default and isinstance(learned_from, TrainingData) and learned_from.raw is not None:
             warn_of_copies(learned_from.raw)
         return structure, learned_from
-    data = prepare(dataset, (class_var,), _names(options), numeric=preparing.numeric)
+    data = prepare(dataset, (class_var,), _named_features(options), numeric=preparing.numeric)
     if preparing.is_default and isinstance(data, TrainingData):
         data = as_cases(data)
     if isinstance(dataset, Frame):
         _warn_of_many_codes(
             dataset.frame, [name for name in data.features if name not in data.schema.numeric]
         )
-    structure = _checked(learner(class_var, dataset=data, **options))
+    structure = _checked_structure(learner(class_var, dataset=data, **options))
     if learner not in LEARNERS.values():
         # a user's function is repeated with the present settings
         structure = renewed(
@@ -80,7 +80,7 @@ def _learn_raw(
         options = {**options, "rng": rng}
     named = step.name if learner in LEARNERS.values() else learner
     settings = {"learner": named, "dag_args": dict(step.settings), **preparing._asdict()}
-    names = _names(options)
+    names = _named_features(options)
     keep = "parents" in options
     data: Any
     if (table := table_of(dataset)) is not None:
@@ -90,7 +90,7 @@ def _learn_raw(
         if preparing.is_default:
             raw = as_cases(raw)
         preparation = preparing.learn(raw, class_var)
-        data = _prepare(
+        data = _prepare_for_learner(
             raw,
             preparation,
             class_var,
@@ -103,7 +103,7 @@ def _learn_raw(
     recipe = Recipe(class_var, again, names, preparation=preparation, seen=seen)
     cuts = preparation.discretizer
     if not (isinstance(cuts, MovedCuts) and any(cuts.cuts.values())):
-        return renewed(_checked(learner(class_var, dataset=data, **options)), recipe=recipe), data
+        return renewed(_checked_structure(learner(class_var, dataset=data, **options)), recipe=recipe), data
     expected = "discretize must be 'mdlp', 'mixed' or another single discretization"
     check_able(learner, default.averages, expected, cuts.method, "learn from several discretizations at once")
     fine = FineData.of(data, cuts)
@@ -131,7 +131,7 @@ def _read_raw(
     return read, tuple(columns) if names is None else None
 
 
-def _prepare(
+def _prepare_for_learner(
     raw: Dataset,
     preparation: Preparation,
     class_var: Hashable,
@@ -191,13 +191,13 @@ def _learner_step(learner: Callable[..., Model], options: Mapping[str, Any]) -> 
     return Step(name, learner, deepcopy(dict(options)), draws="rng" in parameters_of(learner))
 
 
-def _names(options: Mapping[str, Any]) -> tuple[Hashable, ...] | None:
+def _named_features(options: Mapping[str, Any]) -> tuple[Hashable, ...] | None:
     """Return the features that the learner must use, or None."""
     names = options.get("features")
     return tuple(names) if isinstance(names, list | tuple) else None
 
 
-def _checked(structure: object) -> Model:
+def _checked_structure(structure: object) -> Model:
     if not isinstance(structure, Model):
         raise TypeError(f"dag_learner must return a structure; it returned {shown(structure)}.")
     return structure

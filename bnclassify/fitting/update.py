@@ -187,7 +187,7 @@ def pooled(x: Model, counts: Iterable[tuple[Any, ...]]) -> Model:
     return x.tabulate(Tally(added(counts), x.tally().prior).narrowed())
 
 
-def _recoded(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
+def _with_larger_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
     """Return the model with its counts, but no tables, for levels that contain its own."""
     recodings = {name: Recoding.of(labels, levels[name]) for name, labels in x.levels_by_name.items()}
     bare = renewed(x, **{name: None for name in _TABLES if name in vars(x)})
@@ -199,7 +199,7 @@ def _recoded(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model
 
 def with_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
     """Return a model with the counts for levels that contain its own, or itself if these are the same."""
-    return x if levels == x.levels_by_name else x.each(partial(_recoded, levels=levels))
+    return x if levels == x.levels_by_name else x.each(partial(_with_larger_levels, levels=levels))
 
 
 def unite(levels: Iterable[Mapping[Hashable, tuple[Hashable, ...]]]) -> dict[Hashable, tuple[Hashable, ...]]:

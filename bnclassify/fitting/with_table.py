@@ -74,11 +74,11 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     family = network.families[position_of(network, variable)]
     if variable in network.densities:
         raise TypeError(must_be("variable", "a variable with a table", variable, "Numbers have densities."))
-    replaced = _replaced(network, variable, _read_table(frame, family, network.levels_by_name))
+    replaced = _with_replaced_table(network, variable, _read_table(frame, family, network.levels_by_name))
     return cast("X", replaced)
 
 
-def _replaced(x: Graph, variable: Hashable, table: Array) -> Graph:
+def _with_replaced_table(x: Graph, variable: Hashable, table: Array) -> Graph:
     """Return a network with another table of a variable, and a recipe that replaces it again."""
     tables = dict(zip(x.variables, x.cpts or (), strict=True)) | {variable: table}
     recipe = x.recipe
@@ -112,7 +112,7 @@ def table_again(
     array = np.array(table, dtype=np.float64)
     if (fitted.cpts or ())[position_of(fitted, variable)].shape != array.shape:
         raise ValueError(f"{shown(variable)} must have the parents of the given table")
-    return _replaced(fitted, variable, array)
+    return _with_replaced_table(fitted, variable, array)
 
 
 def from_tables(class_var: Hashable, tables: Mapping[Hashable, pd.DataFrame]) -> BNC:
@@ -174,11 +174,11 @@ def _read_table(frame: pd.DataFrame, family: Family, levels: Known) -> Array:
     if len(parents) > 1 and set(names) == set(parents):
         frame = frame.reorder_levels([names.index(parent) for parent in parents], axis=1)
     place = f"of the table of {shown(variable)}"
-    rows = _positions(frame.index, [(label,) for label in levels[variable]], f"rows {place}")
+    rows = _positions_in_index(frame.index, [(label,) for label in levels[variable]], f"rows {place}")
     columns = [0]
     if parents or frame.shape[1] != 1:
         wanted = list(product(*[levels[parent] for parent in parents]))
-        columns = _positions(frame.columns, wanted, f"columns {place}")
+        columns = _positions_in_index(frame.columns, wanted, f"columns {place}")
     table: Array = frame.to_numpy(dtype=np.float64)[np.ix_(rows, columns)]
     sums: Array = table.sum(axis=0)
     wrong: Mask = (table < 0).any(axis=0) | ~(np.abs(sums - 1) <= _ROUNDING)
@@ -190,7 +190,7 @@ def _read_table(frame: pd.DataFrame, family: Family, levels: Known) -> Array:
     return table.reshape([len(levels[v]) for v in family])
 
 
-def _positions(index: pd.Index[Any], wanted: list[tuple[Hashable, ...]], what: str) -> list[int]:
+def _positions_in_index(index: pd.Index[Any], wanted: list[tuple[Hashable, ...]], what: str) -> list[int]:
     """Return the positions of labels, tuples of one per level, in an index of unique labels, or raise."""
     found = {label if isinstance(index, pd.MultiIndex) else (label,): i for i, label in enumerate(index)}
     if len(index) != len(wanted) or found.keys() != set(wanted):

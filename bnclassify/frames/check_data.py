@@ -94,7 +94,11 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
         check_name(class_var)
         check_columns([class_var], rows.columns, "class_var")
     found = {name: list[Finding]() for name in rows.columns}
-    read = {name: data for name in rows.columns if (data := _read(rows, name, found[name])) is not None}
+    read = {
+        name: data
+        for name in rows.columns
+        if (data := _read_for_findings(rows, name, found[name])) is not None
+    }
     classes = None
     if class_var in read:
         read[class_var] = read[class_var].with_values(read[class_var].numbers)
@@ -118,7 +122,7 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     )
 
 
-def _read(rows: InMemory, name: Hashable, found: list[Finding]) -> Dataset | None:
+def _read_for_findings(rows: InMemory, name: Hashable, found: list[Finding]) -> Dataset | None:
     """Return a column as numbers or categories, or None with a finding if it is of another type."""
     if isinstance(rows, Dataset):
         return rows.select([name])

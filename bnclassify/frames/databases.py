@@ -97,7 +97,7 @@ class DatabaseTable:
         if not texts or str(backend.name) not in ("duckdb", "postgres"):
             return {}
         first = self.table.limit(1).select(**{str(name): self.table[name].typeof() for name in texts})
-        kinds = cast("dict[Hashable, str]", next(iter(_fetched(first)), {}))
+        kinds = cast("dict[Hashable, str]", next(iter(_rows_of_query(first)), {}))
         by_kind: dict[str, list[str]] = {}
         for kind in kinds.values():
             if kind.startswith("ENUM("):
@@ -140,7 +140,7 @@ class DatabaseTable:
             selects = []
             for position, (columns, used) in enumerate(zip(some, slots, strict=True)):
                 keys = {slot: self._key(rows, name) for slot, name in zip(used, columns, strict=True)}
-                total = rows.count() if weights is None else _number(rows[weights]).sum()
+                total = rows.count() if weights is None else _float_column(rows[weights]).sum()
                 counted = rows.group_by(**keys).agg(total=total) if keys else rows.agg(total=total)
                 counted = counted.limit(MAX_LEVELS + 1) if len(keys) == 1 else counted
                 others = {slot: ibis.null(kind) for slot, kind in types.items() if slot not in keys}
@@ -214,7 +214,7 @@ class DatabaseTable:
         """Return the labels of a column as one of these types; enums are not text to PostgreSQL."""
         kind = self._kind(name)
         if kind == "float64":
-            return _number(rows[name])
+            return _float_column(rows[name])
         if name in self._enums and self.types[name].is_string():
             return rows[name].concat("")
         return rows[name].cast(kind)
@@ -226,7 +226,7 @@ class DatabaseTable:
         asked |= {"rows": self.table.count(), "low": weight.min(), "high": weight.max()}
         asked["positive"] = self.table.count(where=kept & (weight > 0))
         asked["fractional"] = self.table.count(where=kept & (weight - weight.floor() > 0))
-        [found] = cast("list[dict[str, int]]", _fetched(self.table.agg(**asked)))
+        [found] = cast("list[dict[str, int]]", _rows_of_query(self.table.agg(**asked)))
         if found["fine"] < found["rows"]:
             raise ValueError(
                 f"weights must be finite numbers of 0 or more; got {found['rows'] - found['fine']:,} others, "
@@ -262,11 +262,11 @@ class DatabaseTable:
 
         selects = []
         for position, name in enumerate(names):
-            rows = self.table.filter(_number(self.table[name]).notnull())
+            rows = self.table.filter(_float_column(self.table[name]).notnull())
             weight = ibis.literal(1).cast("float64") if weights is None else self._weight(rows, weights)
-            selected = select(name, rows.select(x=_number(rows[name]), w=weight))
+            selected = select(name, rows.select(x=_float_column(rows[name]), w=weight))
             selects.append(selected.mutate(position=ibis.literal(position, "int64")))
-        for row in _fetched(ibis.union(*selects)) if selects else ():
+        for row in _rows_of_query(ibis.union(*selects)) if selects else ():
             yield list(names)[cast("int", row.pop("position"))], cast("dict[str, Number]", row)
 
     def spreads(self, names: Sequence[Hashable], bins: int, weights: Hashable) -> dict[Hashable, Spread]:
@@ -297,7 +297,7 @@ class DatabaseTable:
         """Return the weight and the weighted sum of the numbers in each interval."""
 
         def select(name: Hashable, rows: Foreign) -> Foreign:
-            interval = _interval(rows.x, points[name], range(len(points[name]) + 1), "int64")
+            interval = _interval_column(rows.x, points[name], range(len(points[name]) + 1), "int64")
             return rows.group_by(interval=interval).agg(w=rows.w.sum(), wx=(rows.w * rows.x).sum())
 
         found: dict[Hashable, dict[int, tuple[float, float]]] = {name: {} for name in points}
@@ -308,19 +308,21 @@ class DatabaseTable:
 
     def cut(self, points: Points, levels: Known) -> DatabaseTable:
         """Return the table with intervals (labels in ``levels``) in place of numbers with cut points."""
-        numbers = {name: _number(self.table[name]) for name in points}
-        cut = {n: _interval(x, points[n], levels[n], "string") for n, x in numbers.items()}
+        numbers = {name: _float_column(self.table[name]) for name in points}
+        cut = {n: _interval_column(x, points[n], levels[n], "string") for n, x in numbers.items()}
         mutated = DatabaseTable(self.table.mutate(cut), self.argument, {**self.given, **levels})
         mutated._seen.update({key: found for key, found in self._seen.items() if key[0] is None})
         return mutated
 
 
-def _fetched(table: Foreign) -> list[dict[str, object]]:
+def _rows_of_query(table: Foreign) -> list[dict[str, object]]:
     """Return the rows of the result of a query."""
     return cast("list[dict[str, object]]", table.to_pyarrow().to_pylist())
 
 
-def _interval(number: Foreign, points: Sequence[float], labels: Sequence[Hashable], kind: str) -> Foreign:
+def _interval_column(
+    number: Foreign, points: Sequence[float], labels: Sequence[Hashable], kind: str
+) -> Foreign:
     """Return the label of the interval of a number; it has no label if it is missing."""
     import ibis
 
@@ -330,7 +332,7 @@ def _interval(number: Foreign, points: Sequence[float], labels: Sequence[Hashabl
     return found
 
 
-def _number(column: Foreign) -> Foreign:
+def _float_column(column: Foreign) -> Foreign:
     """Return a column as floats, without NaN."""
     import ibis
 

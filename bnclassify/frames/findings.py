@@ -88,7 +88,7 @@ def sentences(findings: Iterable[Finding]) -> Iterator[str]:
 def find(column: CodedColumn, *, only_serious: bool = False) -> Iterator[Finding]:
     """Yield what is odd about a column; with ``only_serious``, other findings may be omitted."""
     texts = [label for label in column.levels if isinstance(label, str) and label != MISSING]
-    if not column.is_class and (written := _written(column.name, texts)):
+    if not column.is_class and (written := _find_numbers_as_text(column.name, texts)):
         yield written
         if written.serious:
             return
@@ -106,7 +106,7 @@ def _can_be_wide(column: CodedColumn) -> bool:
     return column.weights is not None or bool(2 * len(column.levels) > np.count_nonzero(column.codes >= 0))
 
 
-def _written(name: Hashable, texts: list[str]) -> Finding | None:
+def _find_numbers_as_text(name: Hashable, texts: list[str]) -> Finding | None:
     """Return the finding that labels are numbers or dates."""
     if len(texts) <= MOST_CODES:
         return None

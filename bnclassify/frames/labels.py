@@ -54,7 +54,7 @@ def recode(
         if unseen is None or (
             not ((matched >= 0) & (codes >= 0)).any() and _is_of_other_type(strange, new, all_of=unseen < 0)
         ):
-            raise ValueError(f"column {shown(name)}: {_unknown(strange, new, advice)}")
+            raise ValueError(f"column {shown(name)}: {_unknown_labels_message(strange, new, advice)}")
         matched[new_to_us] = unseen
     return matched
 
@@ -64,7 +64,9 @@ def united(name: Hashable, known: tuple[Hashable, ...], more: Iterable[Hashable]
     strange = [label for label in more if label not in known]
     in_other_type = [label for label in strange if _same_text([label], known)]
     if in_other_type or (strange and _numbers_for_text(strange, known)):
-        raise ValueError(f"column {shown(name)}: {_unknown(in_other_type or strange, known, REFIT)}")
+        raise ValueError(
+            f"column {shown(name)}: {_unknown_labels_message(in_other_type or strange, known, REFIT)}"
+        )
     return tuple(sorted((*known, *strange), key=lambda label: label == MISSING))
 
 
@@ -90,10 +92,10 @@ def _numbers_for_text(strange: Iterable[Hashable], known: Sequence[Hashable]) ->
     return is_text and all(isinstance(label, Real) for label in strange)
 
 
-def _unknown(strange: Sequence[Hashable], known: tuple[Hashable, ...], remedy: str) -> str:
+def _unknown_labels_message(strange: Sequence[Hashable], known: tuple[Hashable, ...], remedy: str) -> str:
     """Return the message about labels that are not among the known ones."""
     if _same_text(strange, known):
-        remedy = f"{_difference(strange, known)} Convert the column, with {_conversion(strange, known)}."
+        remedy = f"{_difference(strange, known)} Convert the column, with {_conversion_code(strange, known)}."
     elif _numbers_for_text(strange, known):
         remedy = "Apply the discretizer that discretize returned in training, or convert the column."
     return f"{listed(strange)} not among the levels of the model, {listed(known)}. {remedy}"
@@ -106,7 +108,7 @@ def _difference(strange: Sequence[Hashable], known: Sequence[Hashable]) -> str:
     return "They differ only by .0, as in a column with missing values."
 
 
-def _conversion(strange: Sequence[Hashable], known: Sequence[Hashable]) -> str:
+def _conversion_code(strange: Sequence[Hashable], known: Sequence[Hashable]) -> str:
     """Return code that converts a column of labels that differ from known ones only in type, or by .0."""
     if isinstance(known[0], bool):
         return "column.map({'True': True, 'False': False})"

@@ -86,7 +86,7 @@ def open_data(data: Any, argument: str = "dataset", *, or_rows: bool = False) ->
         return Frame(frame, argument)
     rows = ", one row as a Series or a dict, or a list of rows" if or_rows else ""
     expected = f"{argument} must be a pandas DataFrame{rows}"
-    raise TypeError(f"{expected}; got {type(data).__name__}.{_remedy(data)}")
+    raise TypeError(f"{expected}; got {type(data).__name__}.{_how_to_convert(data)}")
 
 
 def open_rows(newdata: Any, argument: str = "newdata") -> InMemory:
@@ -117,7 +117,7 @@ _READERS = {"parquet": "read_parquet", "feather": "read_feather", "json": "read_
 """The functions of pandas that read files, by the ending of the name; others are text in columns."""
 
 
-def _remedy(data: object) -> str:
+def _how_to_convert(data: object) -> str:
     """Return how to convert other data to a data frame."""
     for method in ("compute", "to_pandas", "to_frame"):
         if hasattr(data, method):

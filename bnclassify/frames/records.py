@@ -44,7 +44,7 @@ class Records(InMemory):
         for row in rows:
             _check_single(row, row, self.argument)
         values = {i: [row.get(name) for row in rows] for i, name in enumerate(self.columns)}
-        frame = pd.DataFrame(values, index=_index(self.rows))
+        frame = pd.DataFrame(values, index=_row_labels(self.rows))
         return frame.set_axis(pd.Index(self.columns, tupleize_cols=False), axis="columns")
 
 
@@ -68,14 +68,14 @@ def encode_records(
             )
         labels = dict.fromkeys(value for value in values if not is_missing(value))
         if name in numeric:
-            array = _alone(values[0]) if len(values) == 1 else pd.Series(values).array
+            array = _array_of_one(values[0]) if len(values) == 1 else pd.Series(values).array
             read = read_numbers(array, name, argument, must=numeric[name])
             if read is not None:
                 numbers[name], labels = read, {}
         position = {label: code for code, label in enumerate(labels)}
         column[:] = [position.get(value, -1) for value in values]
         levels.append(tuple(labels))
-    return Dataset(Schema(tuple(names), tuple(levels)), codes, _index(rows), numbers=numbers)
+    return Dataset(Schema(tuple(names), tuple(levels)), codes, _row_labels(rows), numbers=numbers)
 
 
 _IS_COLUMN = "A Series is one row. Convert a column, with its to_frame()."
@@ -99,7 +99,7 @@ def _check_record(
             warn(f"{argument}: {shown(key)} is not a variable of the model and is ignored. {similar}")
 
 
-def _alone(value: Any) -> ArrayOf[Any]:
+def _array_of_one(value: Any) -> ArrayOf[Any]:
     """Return an array of one value, of floats if it is a number."""
     if isinstance(value, float | int | np.number) and not isinstance(value, bool):
         return np.array([value])
@@ -127,7 +127,7 @@ def is_missing(value: Any) -> bool:
     return bool(pd.api.types.is_scalar(value) and pd.isna(value))
 
 
-def _index(rows: Sequence[Row]) -> pd.Index[Any]:
+def _row_labels(rows: Sequence[Row]) -> pd.Index[Any]:
     """Return the row labels of a frame or, for other data, row numbers."""
     labels = [row.name if isinstance(row, pd.Series) else None for row in rows]
     return pd.RangeIndex(len(rows)) if None in labels or not labels else pd.Index(labels, tupleize_cols=False)

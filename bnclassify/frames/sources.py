@@ -51,15 +51,15 @@ def converted(data: object) -> object:
     """Return a data frame or Series of another library as one of pandas, and all other data unchanged."""
     if not _is_foreign(data):
         return data
-    opened = _opened(data)
+    opened = _opened_by_narwhals(data)
     if not hasattr(opened, "implementation"):  # such as an array of Arrow
         return data
     if hasattr(opened, "collect"):
         opened = opened.collect()
     if hasattr(opened, "columns"):
-        columns = {str(name): _column(opened[name]) for name in opened.columns}
+        columns = {str(name): _column_for_pandas(opened[name]) for name in opened.columns}
         return pd.DataFrame(columns, index=pd.RangeIndex(len(opened)))
-    return pd.Series(cast("ArrayOf[Any]", _column(opened)), name=str(opened.name))
+    return pd.Series(cast("ArrayOf[Any]", _column_for_pandas(opened)), name=str(opened.name))
 
 
 def in_kind_of(given: object, answer: pd.Series[Any] | pd.DataFrame) -> Any:
@@ -68,18 +68,18 @@ def in_kind_of(given: object, answer: pd.Series[Any] | pd.DataFrame) -> Any:
         return answer
     import narwhals.stable.v2 as nw
 
-    implementation = _opened(given).implementation
+    implementation = _opened_by_narwhals(given).implementation
     is_lazy = implementation.is_spark_like() or implementation.is_duckdb() or implementation.is_ibis()
     backend: Foreign = nw.Implementation.PYARROW if is_lazy else implementation
     if isinstance(answer, pd.Series):
-        return nw.new_series(str(answer.name), *_values(answer), backend=backend).to_native()
+        return nw.new_series(str(answer.name), *_values_and_type(answer), backend=backend).to_native()
     names = ["_".join(map(str, name if isinstance(name, tuple) else (name,))) for name in answer.columns]
     if len(set(names)) < len(names):
         raise ValueError(
             f"newdata must be a pandas DataFrame if columns of the result have the same name as text; got "
             f"{type(given).__name__} and the names {listed(names)}. Convert it with .to_pandas()."
         )
-    values, types = zip(*[_values(column) for _, column in answer.items()], strict=True)
+    values, types = zip(*[_values_and_type(column) for _, column in answer.items()], strict=True)
     schema = dict(zip(names, types, strict=True))
     return nw.from_dict(dict(zip(names, values, strict=True)), schema, backend=backend).to_native()
 
@@ -90,7 +90,7 @@ def _is_foreign(data: object) -> bool:
     return hasattr(data, "__arrow_c_stream__") or type(data).__module__.partition(".")[0] in _MODULES
 
 
-def _opened(data: object) -> Foreign:
+def _opened_by_narwhals(data: object) -> Foreign:
     """Return a frame or Series as narwhals wraps it, from any object with the interface of Arrow."""
     try:
         import narwhals.stable.v2 as nw
@@ -106,7 +106,7 @@ def _opened(data: object) -> Foreign:
     return opened
 
 
-def _column(series: Foreign) -> object:
+def _column_for_pandas(series: Foreign) -> object:
     """Return a column as pandas would have it: integers and bools with missing values are nullable."""
     dtype, implementation = series.dtype, series.implementation
     if implementation.is_pandas_like():
@@ -135,7 +135,7 @@ def categories_of_arrow(chunked: Foreign) -> pd.Categorical:
     return pd.Categorical(list(chunked.to_pylist()), list(known), ordered=bool(chunked.type.ordered))
 
 
-def _values(column: pd.Series[Any]) -> tuple[object, Foreign]:
+def _values_and_type(column: pd.Series[Any]) -> tuple[object, Foreign]:
     """Return numbers or labels and their type; labels of other types as text, missing ones as None."""
     import narwhals.stable.v2 as nw
 

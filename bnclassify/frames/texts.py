@@ -73,12 +73,12 @@ class Written(NamedTuple):
 def numbers_in(labels: Iterable[str]) -> Written | None:
     """Return how numbers are written as text, if nearly all labels are numbers, but not codes like 007."""
     texts = list(labels)
-    unit = _unit(texts)
+    unit = _common_unit(texts)
 
     def fits(pattern: re.Pattern[str], text: str) -> object:
         return pattern.fullmatch(text.removesuffix(unit).rstrip())
 
-    ways = [(p, *_matching(texts, partial(fits, p))) for p in (_PLAIN, _GROUPS, _COMMA)]
+    ways = [(p, *_matching_texts(texts, partial(fits, p))) for p in (_PLAIN, _GROUPS, _COMMA)]
     pattern, found, others = max(ways, key=lambda way: len(way[1]))  # the first of equals
     if not _is_nearly_all(found, others):
         return None
@@ -93,7 +93,7 @@ def numbers_in(labels: Iterable[str]) -> Written | None:
     return Written(f"pd.to_numeric({code})", tuple(found), tuple(others), are_codes)
 
 
-def _unit(texts: Sequence[str]) -> str:
+def _common_unit(texts: Sequence[str]) -> str:
     """Return the unit at the end of most texts, such as mg; empty without one."""
     units = [m[1] if (m := _UNIT.search(text.strip())) else "" for text in texts[:_BEGINNING]]
     unit = max(units, key=units.count, default="")
@@ -114,7 +114,7 @@ def dates_in(labels: Iterable[str]) -> Written | None:
     """Return how dates, or times of day, are written as text, if nearly all labels are dates or times."""
     texts = list(labels)
     for pattern in (_YEAR_FIRST, _YEAR_LAST, _MONTH_BY_NAME, _HOUR):
-        found, others = _matching(texts, pattern.fullmatch)
+        found, others = _matching_texts(texts, pattern.fullmatch)
         if not _is_nearly_all(found, others):
             continue
         order = ""
@@ -129,7 +129,7 @@ def dates_in(labels: Iterable[str]) -> Written | None:
     return None
 
 
-def _matching(texts: Sequence[str], fits: Callable[[str], object]) -> tuple[list[str], list[str]]:
+def _matching_texts(texts: Sequence[str], fits: Callable[[str], object]) -> tuple[list[str], list[str]]:
     """Return the texts that fit, and the others; none fit if most of the first do not."""
     beginning = texts[:_BEGINNING]
     if 2 * sum(fits(text.strip()) is not None for text in beginning) < len(beginning):

@@ -102,7 +102,7 @@ def prepare(
     if isinstance(opened, TrainingData | Partitions) and opened.targets == targets:
         kept = opened.with_numbers(numbers) if isinstance(opened, TrainingData) else opened
         return kept if features is None else some_features(kept, tuple(features))
-    chosen, order = _choose(opened, targets, features, warns, named_by)
+    chosen, order = _choose_columns(opened, targets, features, warns, named_by)
     columns = (*chosen, *targets)
     required = targets[0] if len(targets) == 1 else None
     data = opened.read(Columns(columns, known, numbers, required=required))
@@ -134,7 +134,7 @@ def prepare_rows(
     return data
 
 
-def _choose(
+def _choose_columns(
     data: Opened,
     targets: Sequence[Hashable],
     features: Iterable[Hashable] | None,
@@ -202,7 +202,7 @@ def find_schema(
     data = open_data(dataset)
     if isinstance(data, Learnable) and data.targets == (class_var,) and features is None:
         return data.schema.select(data.order), data.features
-    chosen, columns = _choose(data, (class_var,), features, True, "class_var")
+    chosen, columns = _choose_columns(data, (class_var,), features, True, "class_var")
     if not isinstance(data, InMemory):
         learnable = prepare(data, (class_var,), features)
         return learnable.schema.select(learnable.order), learnable.features

@@ -132,7 +132,7 @@ def counterfactual(
     rows = []
     if wanted != predicted[0]:
         codes = codes[: len(model.features)]
-        moves = _moves(placed, codes[:, 0].tolist(), raw, {*fixed})
+        moves = _single_changes(placed, codes[:, 0].tolist(), raw, {*fixed})
         numbers = {name: as_floats(values) for name, values in data.numbers.items()}
         found = smallest_changes(Changes(placed, codes, numbers, moves, wanted), most, alternatives)
         for i, (changes, probability) in enumerate(found):
@@ -144,7 +144,7 @@ def counterfactual(
     return table.astype({"alternative": int, "changes": int, "probability": float})
 
 
-def _moves(x: Model, codes: Sequence[int], raw: Dataset, fixed: set[Hashable]) -> list[ValueChange]:
+def _single_changes(x: Model, codes: Sequence[int], raw: Dataset, fixed: set[Hashable]) -> list[ValueChange]:
     """Return all changes of single features, in column order and in the order of levels."""
     moves = []
     for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
@@ -413,7 +413,7 @@ class SetSearch:
             if not len(rows):
                 return
             advance()
-            longer, logs = _extended(self.changes, self.corrections, sets[rows], totals[rows])
+            longer, logs = _extended_sets(self.changes, self.corrections, sets[rows], totals[rows])
             if longer.shape[1] < self.size:
                 self._extend(longer, logs, self._bounds(longer, logs))
             elif self.corrections is None:
@@ -452,7 +452,7 @@ class SetSearch:
         return np.where((bounds >= -2 * TOLERANCE).all(axis=1), posteriors, -1.0)
 
 
-def _extended(
+def _extended_sets(
     changes: Changes, corrections: Corrections | None, sets: Positions, totals: Array
 ) -> tuple[Positions, Array]:
     """Return sets with one more move, of a later feature, and the log joint, that of the row if not a sum."""

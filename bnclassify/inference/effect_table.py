@@ -250,7 +250,9 @@ def merge_intervals(x: EffectTable, most: int | None = None, lost: float = 0.0) 
         groups.append(group)
     for i, scope in enumerate(x.term_scopes()):
         for axis, v in enumerate(scope):
-            tables[i] = np.moveaxis(_averaged(np.moveaxis(tables[i], axis, 0), groups[v], shares[v]), 0, axis)
+            tables[i] = np.moveaxis(
+                _mean_of_groups(np.moveaxis(tables[i], axis, 0), groups[v], shares[v]), 0, axis
+            )
     sums = [np.bincount(group, share) for group, share in zip(groups, shares, strict=True)]
     fields = {"shares": tuple([share / float(share.sum()) for share in sums]), "tables": tuple(tables)}
     fields |= {name: getattr(x, name) for name in ("constant", "recipe", "learned")}
@@ -275,7 +277,7 @@ def merged(rows: Array, shares: Array, most: float, lost: float) -> Positions:
     return ends
 
 
-def _averaged(table: Array, group: Positions, shares: Array) -> Array:
+def _mean_of_groups(table: Array, group: Positions, shares: Array) -> Array:
     """Return the weighted means of groups along the first axis."""
     weights = np.where(np.arange(group.max() + 1)[:, None] == group, shares, 0.0)
     return np.tensordot(normalize(weights, axis=1), table, axes=1)

@@ -82,18 +82,18 @@ def weigh_evidence(
     order = order_features(x)
     cells = (len(order) + 1) * max(len(order), len(names))
     rows = blocks(max(1, len(data)), _BLOCK_CELLS, cells)
-    weighed = [_weigh(x, codes[:, block], order, *compared) for block in rows]
+    weighed = [_weigh_evidence(x, codes[:, block], order, *compared) for block in rows]
     log_odds, targets, rivals, posteriors = map(np.concatenate, zip(*weighed, strict=True))
     _check_odds(log_odds, targets, rivals, names, data.index, argument)
     return Evidence(x, tuple(order), codes, log_odds, targets, rivals, posteriors)
 
 
-def _weigh(
+def _weigh_evidence(
     x: Model, codes: Codes, order: Sequence[int], target: int | None, against: list[int] | None
 ) -> tuple[Array, Positions, Mask, Array]:
     """Return log odds of `Evidence`, NaN if undefined, its ``targets``, ``rivals`` and ``posteriors``."""
     logs = x.log_joints_in_sequence(codes, order)
-    targets, rivals = _choose(logs[-1, :], target, against)
+    targets, rivals = _choose_compared_classes(logs[-1, :], target, against)
     at = np.arange(codes.shape[1])
     with np.errstate(invalid="ignore"):
         odds = logs[:, at, targets] - log_sum_exp(np.where(rivals, logs, -np.inf))
@@ -111,7 +111,9 @@ def _weigh(
     return weights, targets, rivals, posteriors
 
 
-def _choose(logs: Array, target: int | None, against: list[int] | None) -> tuple[Positions, Mask]:
+def _choose_compared_classes(
+    logs: Array, target: int | None, against: list[int] | None
+) -> tuple[Positions, Mask]:
     """Return the class to explain in each row, and the classes to compare with, (rows, classes)."""
     at = np.arange(len(logs))
     targets = first_best(logs) if target is None else np.full(len(logs), target)

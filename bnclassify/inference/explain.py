@@ -138,7 +138,7 @@ def explain(
     x = check_fitted(x).of_class(class_var)
     raw, data = _read_rows(x, row)
     if sentences and target is None and against is None:
-        target = _positive(x.known_levels[-1])
+        target = _label_for_yes(x.known_levels[-1])
     evidence = weigh_evidence(x, data, target, against, unseen)
     x, several = evidence.model, len(data) != 1
     known, log_odds = _contributions(evidence, raw, interactions)
@@ -147,9 +147,9 @@ def explain(
         base, texts = "" if points is None else " with 0 points", list[list[str]]()
         for i in range(len(data)):
             own = [(variable, column[i]) for variable, column in known.items()]
-            texts.append(_reasons(evidence, i, own, log_odds[i, :], base))
+            texts.append(_sentences_of_reasons(evidence, i, own, log_odds[i, :], base))
         return pd.Series(texts, data.index, dtype=object, name="reasons") if several else texts[0]
-    columns = _compared(evidence, len(known)) if several else {}
+    columns = _compared_by_line(evidence, len(known)) if several else {}
     columns |= {"value": np.stack(list(known.values()), axis=1).ravel()}
     if not interactions:
         columns |= {"parents": np.stack(_parents(evidence), axis=1).ravel()}
@@ -163,7 +163,7 @@ def explain(
         rows = data.index.rename("row") if list(data.index.names) == [None] else data.index
         table = pd.DataFrame(columns, add_index_level(rows, index))
     else:
-        compared = " against ".join(map(str, _opponents(evidence, 0)))
+        compared = " against ".join(map(str, _compared_classes(evidence, 0)))
         table = pd.DataFrame(columns, index).rename_axis(columns=compared)
     strongest = np.argsort(-np.abs(log_odds), axis=1, kind="stable")
     lines = strongest + np.arange(len(data))[:, None] * len(known)
@@ -174,7 +174,7 @@ def _contributions(
     evidence: Evidence, raw: Dataset, interactions: bool
 ) -> tuple[dict[Hashable, ArrayOf[Any]], Array]:
     """Return the values of each variable, and of each interaction, (rows,), and the log odds of rows."""
-    x, values = evidence.model, _values(evidence, raw)
+    x, values = evidence.model, _explained_values(evidence, raw)
     names = [x.class_var, *[x.features[i] for i in evidence.order]]
     if not interactions:
         return dict(zip(names, values, strict=True)), evidence.log_odds
@@ -187,31 +187,34 @@ def _contributions(
     return dict(zip(names, values, strict=True)), log_odds
 
 
-def _reasons(
+def _sentences_of_reasons(
     evidence: Evidence, row: int, known: Sequence[tuple[Hashable, Any]], weights: Array, base: str
 ) -> list[str]:
     """Write the strongest contributions of features in a row, and the ``base`` to which they refer."""
-    target, rival = _opponents(evidence, row)
+    target, rival = _compared_classes(evidence, row)
     n_rivals, n_others = np.count_nonzero(evidence.rivals[row, :]), evidence.rivals.shape[1] - 1
-    odds = f"the odds of {_quoted(target)}"
+    odds = f"the odds of {_quoted_class(target)}"
     if n_rivals < n_others:
-        odds += f" against {_quoted(rival) if n_rivals == 1 else rival}"
+        odds += f" against {_quoted_class(rival) if n_rivals == 1 else rival}"
     order: list[int] = np.argsort(-np.abs(weights), kind="stable").tolist()
     strong = [i for i in order if i and abs(weights[i]) >= _LEAST_LOG_ODDS and known[i][0] != REST]
-    return [f"{describe(*known[i])}: {odds} are {_times(weights[i], base)}" for i in strong[:_MOST_REASONS]]
+    return [
+        f"{describe(*known[i])}: {odds} are {_odds_ratio_in_words(weights[i], base)}"
+        for i in strong[:_MOST_REASONS]
+    ]
 
 
-def _quoted(label: Hashable) -> str:
+def _quoted_class(label: Hashable) -> str:
     """Write a class, text in quotes."""
     return shown(label) if isinstance(label, str) else str(label)
 
 
-def _times(log_odds: float, base: str = "") -> str:
+def _odds_ratio_in_words(log_odds: float, base: str = "") -> str:
     """Write an odds ratio, and the base to which it refers.
 
-    >>> _times(0.34), _times(-9.1), _times(4.0), _times(float("-inf"))
-    ('1.4 times as high', 'divided by 8,955', '55 times as high', '0')
-    >>> _times(-20.0), _times(0.34, " with 0 points")
+    >>> [_odds_ratio_in_words(log_odds) for log_odds in (0.34, -9.1, 4.0, float("-inf"))]
+    ['1.4 times as high', 'divided by 8,955', '55 times as high', '0']
+    >>> _odds_ratio_in_words(-20.0), _odds_ratio_in_words(0.34, " with 0 points")
     ('divided by more than 10,000', '1.4 times as high as with 0 points')
     """
     if np.isinf(log_odds):
@@ -229,11 +232,11 @@ _POSITIVE = {"1": "0", "true": "false", "yes": "no", "y": "n"}
 """Labels of a class that tells whether something is so, and of the other class."""
 
 
-def _positive(labels: Sequence[Hashable]) -> Hashable | None:
+def _label_for_yes(labels: Sequence[Hashable]) -> Hashable | None:
     """Return the one of two labels that means yes, or None.
 
-    >>> _positive(("no", "yes")), _positive((1, 0)), _positive((False, True)), _positive(("bad", "good"))
-    ('yes', 1, True, None)
+    >>> [_label_for_yes(labels) for labels in (("no", "yes"), (1, 0), (False, True), ("bad", "good"))]
+    ['yes', 1, True, None]
     """
     texts = {str(label).lower(): label for label in labels}
     return next((texts[yes] for yes, no in _POSITIVE.items() if texts.keys() == {yes, no}), None)
@@ -267,7 +270,7 @@ def explain_row(
     weights = dict(zip(known, log_odds.ravel().tolist(), strict=True))
     joint = dict(list(weights.items())[evidence.log_odds.shape[1] :])
     most = nextafter(1, 0) if isfinite(sum(weights.values())) else 1.0
-    chosen, rival = map(str, _opponents(evidence, 0))
+    chosen, rival = map(str, _compared_classes(evidence, 0))
     return Explanation(known, weights, joint, chosen, rival, min(most, float(evidence.posteriors[0])))
 
 
@@ -285,7 +288,7 @@ def _read_rows(x: Model, rows: Explained) -> tuple[Dataset, Dataset]:
     return raw, raw if x.preparation is None else x.preparation.code(raw)
 
 
-def _values(evidence: Evidence, raw: Dataset) -> list[ArrayOf[Any]]:
+def _explained_values(evidence: Evidence, raw: Dataset) -> list[ArrayOf[Any]]:
     """Return the target of each row, then each feature's values in order: arrays of objects."""
     x = evidence.model
     values = [_labelled(x.known_levels[-1], evidence.targets)]
@@ -329,7 +332,7 @@ def _parents(evidence: Evidence) -> list[ArrayOf[Any]]:
     return texts
 
 
-def _opponents(evidence: Evidence, row: int) -> tuple[Hashable, Hashable]:
+def _compared_classes(evidence: Evidence, row: int) -> tuple[Hashable, Hashable]:
     """Return the explained class of a row, and the class, or a text on the classes, to compare it with."""
     labels, rivals = evidence.model.known_levels[-1], evidence.rivals[row, :]
     is_one = np.count_nonzero(rivals) == 1
@@ -345,9 +348,9 @@ def write_rivals(labels: Sequence[Hashable], rivals: Mask) -> str:
     return " or ".join(against[:3]) + (f" or {more} more" if more > 0 else "")
 
 
-def _compared(evidence: Evidence, lines_per_row: int) -> dict[str, ArrayOf[Any]]:
+def _compared_by_line(evidence: Evidence, lines_per_row: int) -> dict[str, ArrayOf[Any]]:
     """Return the compared classes for each line of the result."""
-    pairs = [_opponents(evidence, row) for row in range(len(evidence.targets))]
+    pairs = [_compared_classes(evidence, row) for row in range(len(evidence.targets))]
     names = enumerate(("target", "against"))
     return {name: np.repeat(_objects([pair[i] for pair in pairs]), lines_per_row) for i, name in names}
 

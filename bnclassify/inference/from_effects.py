@@ -94,8 +94,12 @@ def from_effects(table: pd.DataFrame, *, class_var: Hashable | None = None) -> E
     families = {
         name: (frame.iloc[rows], [axes[v] for v in (name, *parents[name])]) for name, rows in groups.items()
     }
-    tables = tuple([_fill(name, *family, numbers[groups[name]]) for name, family in families.items()])
-    shares = tuple([_shares(name, *family) for name, family in families.items()] if "share" in frame else ())
+    tables = tuple(
+        [_effects_of_feature(name, *family, numbers[groups[name]]) for name, family in families.items()]
+    )
+    shares = tuple(
+        [_shares_of_values(name, *family) for name, family in families.items()] if "share" in frame else ()
+    )
     shares = shares if all(np.isfinite(share).all() for share in shares) else ()
     values = {name: axis.own for name, axis in axes.items()}
     model = build(class_var, classes, values, parents, tables=tables, constant=constant, shares=shares)
@@ -230,7 +234,7 @@ def _parent_of(
     return tuple(found - {None})
 
 
-def _fill(name: Hashable, rows: pd.DataFrame, axes: Sequence[_Axis], numbers: Array) -> Array:
+def _effects_of_feature(name: Hashable, rows: pd.DataFrame, axes: Sequence[_Axis], numbers: Array) -> Array:
     """Return the effects of a feature as an array, or raise if a row is repeated or absent."""
     table = np.full((*[len(axis.positions) for axis in axes], numbers.shape[1]), np.nan)
     columns = ["value", "given_value"][: len(axes)]
@@ -253,10 +257,10 @@ def _fill(name: Hashable, rows: pd.DataFrame, axes: Sequence[_Axis], numbers: Ar
     return np.asarray(np.nan_to_num(table, nan=0.0))
 
 
-def _shares(name: Hashable, rows: pd.DataFrame, axes: Sequence[_Axis]) -> Array:
+def _shares_of_values(name: Hashable, rows: pd.DataFrame, axes: Sequence[_Axis]) -> Array:
     """Return the shares of the values of a feature, which are NaN if one is not known."""
     shares = pd.to_numeric(rows["share"], errors="coerce").to_numpy(dtype=np.float64)[:, None]
-    known = _fill(name, rows, axes, np.where(shares >= 0, shares, np.inf))
+    known = _effects_of_feature(name, rows, axes, np.where(shares >= 0, shares, np.inf))
     total: Array = known.reshape(len(known), -1).sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         return total / float(total.sum())

@@ -117,7 +117,7 @@ def impute(
             draw = discretizer.mean_of if generator is None else partial(discretizer.draw, rng=generator)
             result[name] = _fill_numbers(table[name], gaps, draw(name, filled))
         else:
-            result[name] = _fill(table[name], gaps, [levels[name][code] for code in filled])
+            result[name] = _fill_column(table[name], gaps, [levels[name][code] for code in filled])
     return result
 
 
@@ -129,7 +129,7 @@ def _fill_numbers(column: pd.Series[Any], gaps: Mask, numbers: Array) -> pd.Seri
     return pd.Series(values, index=column.index, dtype="Float64" if nullable else float)
 
 
-def _fill(column: pd.Series[Any], gaps: Mask, labels: Sequence[Hashable]) -> pd.Series[Any]:
+def _fill_column(column: pd.Series[Any], gaps: Mask, labels: Sequence[Hashable]) -> pd.Series[Any]:
     """Return a column with missing values replaced by labels, of the same type if possible."""
     objects = column.astype(object).to_numpy(copy=True)
     objects[gaps] = np.fromiter(labels, dtype=object, count=len(labels))

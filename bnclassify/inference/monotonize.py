@@ -95,20 +95,24 @@ def monotonize(x: Model, directions: Mapping[Hashable, Direction], dataset: InFu
                 "with additive=True."
             )
     data, recipe = encode_for(table, dataset, argument="dataset"), model.recipe
-    result, learned = _ordered(table, data, directions), dict(table.learned)
+    result, learned = _closest_ordered_table(table, data, directions), dict(table.learned)
     learned["monotone"] = {**learned.get("monotone", {}), **directions}
     learned["log_loss"] = (_log_loss(table, data), _log_loss(result, data))
     if "refits" in learned:
         refits: tuple[EffectTable, ...] = learned["refits"]
         coded = [encode_for(refit, dataset, argument="dataset") for refit in refits]
-        learned["refits"] = tuple([_ordered(*pair, directions) for pair in zip(refits, coded, strict=True)])
+        learned["refits"] = tuple(
+            [_closest_ordered_table(*pair, directions) for pair in zip(refits, coded, strict=True)]
+        )
     if recipe is not None and recipe.parameters is not None:
         settings = {"directions": dict(directions), "parameters": recipe.parameters}
         recipe = replace(recipe, parameters=Step("monotonize", fit_monotone, settings, draws=True))
     return replace(result, recipe=recipe, learned=learned)
 
 
-def _ordered(x: EffectTable, data: Dataset, directions: Mapping[Hashable, Direction]) -> EffectTable:
+def _closest_ordered_table(
+    x: EffectTable, data: Dataset, directions: Mapping[Hashable, Direction]
+) -> EffectTable:
     """Return the closest table with the effects of features in order; a refit may lack some of these."""
     from scipy.optimize import isotonic_regression  # slow to import
 

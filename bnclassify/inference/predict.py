@@ -176,7 +176,7 @@ def predict(
     for name, flag in {"prob": prob, "joint": joint, "greedy": greedy}.items():
         Flag().check(name, flag)
     check_unseen(unseen)
-    predict_rows = _predicting(model, prob, unseen, prior, costs, joint, greedy)
+    predict_rows = _predictor(model, prob, unseen, prior, costs, joint, greedy)
     if check_interval(interval) is not None:
         if not prob or joint:
             raise ValueError("interval must be None unless prob is True and joint is False.")
@@ -184,7 +184,7 @@ def predict(
         settings: dict[str, Any] = {"estimate": predict_rows, "interval": interval}
         refits: tuple[Model, ...] = model.learned.get("refits", ())
         if refits:
-            others = [_predicting(one, True, "missing", prior, None, False, False) for one in refits]
+            others = [_predictor(one, True, "missing", prior, None, False, False) for one in refits]
             rows = model.trained_on
             finest = 0.0 if rows is None else 1 / max(rows.cases or rows.size, 1.0)
             predict_rows = partial(_refit_intervals, refits=others, finest=finest, **settings)
@@ -201,7 +201,7 @@ def predict(
     return answer
 
 
-def _predicting(
+def _predictor(
     x: Model,
     prob: bool,
     unseen: str,
@@ -242,7 +242,7 @@ def _predict_class(
     table, decisions = (None, names) if costs is None else check_costs(costs, names)
     if not set(decisions) <= set(names):
         labelling, names = partial(Labelling, decisions, x.class_var), decisions
-    reweigh = _reweighing(x, prior)
+    reweigh = _class_prior_correction(x, prior)
     data = encode_for(x, newdata, x.features)
     x, codes = x.place(data, unseen)
     best = np.empty(len(data), dtype=code_type(len(names)))
@@ -271,7 +271,7 @@ def _predict_intervals(
     x, codes = x.place(data, unseen)
     bounds = np.empty((2, *frame.shape))
     for block in blocks(len(frame), MOST_DRAWN, draws * frame.shape[1]):
-        posteriors = partial(_posteriors, codes=codes[:, block], prior=prior)
+        posteriors = partial(_posteriors_of_targets, codes=codes[:, block], prior=prior)
         bounds[:, block] = drawn_bounds(x, posteriors, interval, draws, seed)
     return with_bounds(frame, bounds)
 
@@ -304,9 +304,9 @@ def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: fl
     return np.stack([np.clip(ends[0] - finest, 0.0, estimate), np.clip(ends[1] + finest, estimate, 1.0)])
 
 
-def _posteriors(x: Model, codes: Codes, prior: ClassPrior | None) -> Array:
+def _posteriors_of_targets(x: Model, codes: Codes, prior: ClassPrior | None) -> Array:
     """Return the posteriors of the labels of all targets, (rows, labels)."""
-    marginals = map(_reweighing(x, prior), x.log_marginals(codes))
+    marginals = map(_class_prior_correction(x, prior), x.log_marginals(codes))
     return np.hstack([np.exp(log_normalize(logs)) for logs in marginals])
 
 
@@ -314,12 +314,12 @@ def weigh_classes(
     x: Model, newdata: NewData, *, unseen: str = "error", prior: ClassPrior | None = None
 ) -> tuple[Array, pd.Index[Any]]:
     """Return logs that are posteriors once normalized, (rows, classes), and the index of the rows."""
-    reweigh = _reweighing(x, prior)
+    reweigh = _class_prior_correction(x, prior)
     data = encode_for(x, newdata, x.features)
     return reweigh(log_joint(x, data, unseen=unseen)), data.index
 
 
-def _reweighing(x: Model, prior: ClassPrior | None) -> Callable[[Array], Array]:
+def _class_prior_correction(x: Model, prior: ClassPrior | None) -> Callable[[Array], Array]:
     """Return a function of log joints that replaces the learned P(class) by a prior, if one is given."""
     if prior is None:
         return lambda logs: logs

@@ -144,7 +144,7 @@ def query(
             raise ValueError("interval must be None for features of a dependency network. Omit it.")
         n, generator = check_draws(draws, len(known)), check_rng(rng)
         drawn = draw_given(model, known, likelihoods, n, generator, burn_in)[asked]
-        logs = log(_proportions(drawn, [len(levels[name]) for name in names]))
+        logs = log(_proportions_of_draws(drawn, [len(levels[name]) for name in names]))
     axes = [pd.Index(list(levels[name]), name=name, tupleize_cols=False) for name in names]
     index = axes[0] if len(names) == 1 else pd.MultiIndex.from_product(axes, names=names)
     found = pd.Series(np.exp(log_normalize(logs)), index=index, name="probability")
@@ -162,7 +162,7 @@ def query(
     return frame
 
 
-def _proportions(codes: Codes, cards: Sequence[int]) -> Array:
+def _proportions_of_draws(codes: Codes, cards: Sequence[int]) -> Array:
     """Return the proportion of rows of (variables, rows) codes that have each combination of levels."""
     if prod(cards) > _MOST_CELLS:
         raise ValueError(

@@ -118,13 +118,16 @@ class Scorecard(EffectTable):
         def below(i: int) -> list[ArrayOf[np.int64]]:  # the sums below a feature by the value of its parent
             table = self.feature_points[i].reshape(len(self.feature_points[i]), -1)
             children = [below(j) for j, given in enumerate(self.givens) if given == i]
-            inside = [_sums([child[value] for child in children]) for value in range(len(table))]
+            inside = [_possible_totals([child[value] for child in children]) for value in range(len(table))]
             return [
                 np.unique(np.concatenate([sums + points[k] for k, sums in enumerate(inside)]))
                 for points in list[ArrayOf[np.int64]](table.T)
             ]
 
-        return _sums([below(i)[0] for i, given in enumerate(self.givens) if given is None]) + self.start
+        return (
+            _possible_totals([below(i)[0] for i, given in enumerate(self.givens) if given is None])
+            + self.start
+        )
 
     @property
     def _signs(self) -> Array:
@@ -158,7 +161,7 @@ class Scorecard(EffectTable):
         return "".join([f"\n{paragraph}\n" for paragraph in paragraphs])
 
 
-def _sums(sets: Sequence[ArrayOf[np.int64]]) -> ArrayOf[np.int64]:
+def _possible_totals(sets: Sequence[ArrayOf[np.int64]]) -> ArrayOf[np.int64]:
     """Return all sums of one number of each set; sets are ascending.
 
     In how many ways each sum is made is a convolution: {0, 2} is (1, 0, 1) and {0, 1} is (1, 1), which give

@@ -47,7 +47,7 @@ def tabulate(x: object, steps: int | None = None, dataset: InFull | None = None)
     model = check_fitted(x)
     if not isinstance(model, EffectTable):
         _check_sum(model)
-        model, steps = _tabulate(model), steps or _STEPS
+        model, steps = _tabulate_effects(model), steps or _STEPS
     if len(model.known_levels[-1]) < 2:
         raise ValueError(f"x must have at least two classes; got {listed(model.known_levels[-1])}.")
     if steps is None:
@@ -57,7 +57,7 @@ def tabulate(x: object, steps: int | None = None, dataset: InFull | None = None)
 
 def as_sum(x: Model, data: InFull) -> EffectTable:
     """Return the default as a sum of effects: a table without intervals that hardly differ in the data."""
-    table, recipe = merge_intervals(with_shares(_tabulate(x), data), lost=_LOST), x.recipe
+    table, recipe = merge_intervals(with_shares(_tabulate_effects(x), data), lost=_LOST), x.recipe
     if recipe is not None and recipe.parameters is not None:
         name, settings = f"{recipe.parameters} as a table", {"parameters": recipe.parameters}
         recipe = replace(recipe, parameters=Step(name, fit_sum, settings, draws=True))
@@ -80,41 +80,43 @@ def estimate(parameters: Step, x: Model, data: Dataset, rng: np.random.Generator
     return estimated
 
 
-def _tabulate(model: Model) -> EffectTable:
+def _tabulate_effects(model: Model) -> EffectTable:
     """Return a sum of effects as a table, at all cut points that it has, or raise if effects are infinite."""
     points = {name: tuple(grid_of(density)[0].tolist()) for name, density in model.densities.items()}
     placed, order = model.with_values(points), order_features(model)
-    masses, parents = _masses(model, placed, order), model.feature_parents
+    masses, parents = _feature_distributions(model, placed, order), model.feature_parents
     grids = [_make_grid(model, placed, i, mass) for i, mass in enumerate(masses)]
     longest = np.arange(max([len(grid.codes) for grid in grids], default=1))
     rows = [np.minimum(longest, len(grid.codes) - 1) for grid in grids]
     logs, tables, shares = _contributions(placed, grids, rows, order), list[Array](), list[Array]()
-    alone = _alone(placed, np.array([grid.codes[at] for grid, at in zip(grids, rows, strict=True)]), parents)
+    alone = _effects_without_parent(
+        placed, np.array([grid.codes[at] for grid, at in zip(grids, rows, strict=True)]), parents
+    )
     for i, (own, above) in enumerate(zip(grids, parents.values(), strict=True)):
         size = len(own.axis.labels) + 1
-        table = _means(logs[i + 1, : len(own.codes)], own.position, own.mass, size)
+        table = _means_of_groups(logs[i + 1, : len(own.codes)], own.position, own.mass, size)
         if above:
-            table = _given(placed, grids, i, model.features.index(above[0]), order, alone[i])
+            table = _effects_given_parent(placed, grids, i, model.features.index(above[0]), order, alone[i])
         gap = model.gaps[i] if model.gaps else None
         if gap is not None:
             table[-1] = gap
-        tables.append(_centred(table))
+        tables.append(_centred_logs(table))
         shares.append(np.bincount(own.position, own.mass, size) / float(own.mass.sum()))
-    constant = _centred(logs[0, :1]).ravel()
+    constant = _centred_logs(logs[0, :1]).ravel()
     if not all(np.isfinite(array).all() for array in (constant, *tables)):
         raise ValueError("x must have positive probabilities only; got 0. Fit the model with smooth above 0.")
     values = dict(zip(model.features, [grid.axis for grid in grids], strict=True))
     made: dict[str, Any] = {"tables": tuple(tables), "constant": constant, "shares": tuple(shares)}
-    made |= {"recipe": model.recipe, "learned": _learned(model)}
+    made |= {"recipe": model.recipe, "learned": _learned_of_table(model)}
     return build(model.class_var, model.known_levels[-1], values, parents, model.discretizer, **made)
 
 
-def _learned(x: Model) -> dict[str, Any]:
+def _learned_of_table(x: Model) -> dict[str, Any]:
     """Return the results of a model that also describe its table, with its refits as tables."""
     learned = {name: x.learned[name] for name in _KEPT if name in x.learned}
     refits: tuple[Model, ...] = x.learned.get("refits", ())
     if refits and all(map(_is_sum, refits)):
-        learned["refits"] = tuple(map(_tabulate, refits))
+        learned["refits"] = tuple(map(_tabulate_effects, refits))
     return learned
 
 
@@ -146,7 +148,7 @@ def _make_grid(x: Model, placed: Model, i: int, mass: Array) -> _Grid:
     codes = np.arange(len(labels))
     cuts = x.cuts.get(name)
     if cuts is None and name not in x.densities:
-        values = _labels(x, name, labels, card)
+        values = _labels_with_unseen(x, name, labels, card)
         return _Grid(values, codes, mass, mass, np.where(codes < card, codes, len(values.labels)))
     if cuts is None:  # a density, on a grid
         numbers = np.array(labels[:card], dtype=np.float64)
@@ -167,7 +169,7 @@ def _make_grid(x: Model, placed: Model, i: int, mass: Array) -> _Grid:
     return _Grid(Values.between(chosen.tolist()), codes, np.append(numbers, [np.nan] * gap), mass, position)
 
 
-def _labels(x: Model, name: Hashable, labels: tuple[Hashable, ...], card: int) -> Values:
+def _labels_with_unseen(x: Model, name: Hashable, labels: tuple[Hashable, ...], card: int) -> Values:
     """Return the labels of a feature; values that would be merged or unknown to it are unseen ones."""
     merger = None if x.preparation is None else x.preparation.merger
     if merger is not None and name in merger.columns:
@@ -175,7 +177,7 @@ def _labels(x: Model, name: Hashable, labels: tuple[Hashable, ...], card: int) -
     return Values((*labels[:card], *[UNSEEN] * (card < len(labels))))
 
 
-def _masses(x: Model, placed: Model, order: Sequence[int]) -> list[Array]:
+def _feature_distributions(x: Model, placed: Model, order: Sequence[int]) -> list[Array]:
     """Return P(value) of the levels of each feature."""
     cards = [len(labels) for labels in placed.known_levels[:-1]]
     if any(x.feature_parents.values()):
@@ -213,7 +215,9 @@ def _in_order(x: Model, codes: Codes, numbers: Mapping[Hashable, Array], order: 
     return logs
 
 
-def _alone(x: Model, codes: Codes, parents: Mapping[Hashable, Sequence[Hashable]]) -> dict[int, Array]:
+def _effects_without_parent(
+    x: Model, codes: Codes, parents: Mapping[Hashable, Sequence[Hashable]]
+) -> dict[int, Array]:
     """Return the effects of features with a parent given the class alone, (rows, classes) each."""
     found: dict[int, Array] = {}
     for owner, scope, effect in x.effects_at(codes) if any(parents.values()) else ():
@@ -222,14 +226,16 @@ def _alone(x: Model, codes: Codes, parents: Mapping[Hashable, Sequence[Hashable]
     return found
 
 
-def _means(logs: Array, at: Positions, mass: Array, n: int) -> Array:
+def _means_of_groups(logs: Array, at: Positions, mass: Array, n: int) -> Array:
     """Return the weighted means of rows in each of n groups, (n, classes); 0 in an empty group."""
     total, weight = np.zeros((n, logs.shape[1])), np.bincount(at, mass, n)
     np.add.at(total, at, logs * mass[:, None])
     return total / np.where(weight > 0, weight, 1.0)[:, None]
 
 
-def _given(x: Model, grids: Sequence[_Grid], i: int, j: int, order: Sequence[int], alone: Array) -> Array:
+def _effects_given_parent(
+    x: Model, grids: Sequence[_Grid], i: int, j: int, order: Sequence[int], alone: Array
+) -> Array:
     """Return effects given the parent j, (values, its values, classes): those ``alone`` if it is missing."""
     own, other = grids[i], grids[j]
     pairs = np.stack([other.position, other.codes])
@@ -240,13 +246,13 @@ def _given(x: Model, grids: Sequence[_Grid], i: int, j: int, order: Sequence[int
     rows[i], rows[j] = np.repeat(np.arange(size), len(first)), np.tile(first, size)
     logs = _contributions(x, grids, rows, order)[i + 1, :]
     cells = (own.position[:, None] * width + other.position[first]).ravel()
-    table = _means(logs, cells, np.outer(own.mass, mass).ravel(), n * width).reshape(n, width, -1)
+    table = _means_of_groups(logs, cells, np.outer(own.mass, mass).ravel(), n * width).reshape(n, width, -1)
     absent = np.setdiff1d(np.arange(width), other.position)
-    table[:, absent] = _means(alone[:size], own.position, own.mass, n)[:, None]
+    table[:, absent] = _means_of_groups(alone[:size], own.position, own.mass, n)[:, None]
     return table
 
 
-def _centred(logs: Array) -> Array:
+def _centred_logs(logs: Array) -> Array:
     """Return logs of two classes less those of the first, and of more classes less their mean."""
     with np.errstate(invalid="ignore"):
         return logs - (logs[..., :1] if logs.shape[-1] == 2 else logs.mean(axis=-1, keepdims=True))

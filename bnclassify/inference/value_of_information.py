@@ -102,7 +102,7 @@ def value_of_information(
     if table is not None:
         measures["cost_reduction"] = lambda p: (p @ table).min(axis=1)
     values = np.empty((len(missing), len(measures)))
-    outcomes = _outcomes(placed, codes, data.numbers, missing)
+    outcomes = _outcomes_of_features(placed, codes, data.numbers, missing)
     for i, feature in enumerate(missing):
         shares, posteriors = outcomes[feature]
         chances = shares @ now.ravel()
@@ -115,7 +115,7 @@ def value_of_information(
     return pd.DataFrame(values[order], names, list(measures))
 
 
-def _outcomes(
+def _outcomes_of_features(
     x: Model, codes: Codes, numbers: Mapping[Hashable, Array], features: Sequence[int]
 ) -> dict[int, tuple[Array, Array]]:
     """Return P(value | observed, class) and P(class | observed, value) of features, (values, classes).
@@ -141,7 +141,7 @@ def _at_levels(
     features: Sequence[int],
     log_widths: Array | float = 0.0,
 ) -> dict[int, tuple[Array, Array]]:
-    """Return the same as `_outcomes`, at all levels of each feature."""
+    """Return the same as `_outcomes_of_features`, at all levels of each feature."""
     owners = np.repeat(features, [len(x.known_levels[feature]) for feature in features])
     rows = np.repeat(codes, len(owners), axis=1)
     given = {name: np.repeat(known, len(owners)) for name, known in numbers.items()}

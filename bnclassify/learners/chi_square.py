@@ -166,7 +166,7 @@ def _of_levels(data: Learnable, alpha: float, df: str) -> Threshold:
     def threshold(family: Sequence[int]) -> Array:
         variable, *parents, _ = family
         freedom: Array = (levels[variable] - 1.0) * (levels - 1.0) * levels[parents].prod()
-        return np.where(freedom > 0, tests * _quantiles(classes * freedom, alpha), np.inf)
+        return np.where(freedom > 0, tests * _chi_square_quantiles(classes * freedom, alpha), np.inf)
 
     return threshold
 
@@ -185,11 +185,11 @@ def _of_tables(counts: FamilyCounts, alpha: float) -> Threshold:
             lines = np.count_nonzero(np.add.reduceat(table, starts, axis=2), axis=0)
             levels = np.add.reduceat(table.any(axis=0), starts, axis=1, dtype=np.intp)
             freedom[:, columns] = is_of_class @ (np.maximum(lines - 1, 0) * np.maximum(levels - 1, 0))
-        return np.asarray(_quantiles(freedom, alpha).sum(axis=0))
+        return np.asarray(_chi_square_quantiles(freedom, alpha).sum(axis=0))
 
     return threshold
 
 
-def _quantiles(freedom: Array, alpha: float) -> Array:
+def _chi_square_quantiles(freedom: Array, alpha: float) -> Array:
     """Return the 1 − alpha quantiles of chi-square distributions, 0 for 0 degrees of freedom."""
     return np.where(freedom > 0, chdtri(np.maximum(freedom, 1.0), alpha), 0.0)

@@ -41,18 +41,22 @@ def general_network(
     trace: Mapping[str, Any] = EMPTY,
 ) -> BNC:
     """Build a network from the parents of each variable, including the class."""
-    families = _families(class_var, parents)
+    families = _families_with_class(class_var, parents)
     levels = None if schema is None else schema.select([family[0] for family in families]).levels
     return BNC(class_var, families, levels, recipe=Recipe.of(class_var, step, schema), trace=trace)
 
 
-def _families(class_var: Hashable, parents: Mapping[Hashable, Sequence[Hashable]]) -> tuple[Family, ...]:
+def _families_with_class(
+    class_var: Hashable, parents: Mapping[Hashable, Sequence[Hashable]]
+) -> tuple[Family, ...]:
     """Return families with that of the class at the end, and the class as the last parent."""
     ordered = [*(v for v in parents if v != class_var), class_var]
     return tuple([(v, *sorted(parents[v], key=partial(eq, class_var))) for v in ordered])
 
 
-def _kept(dataset: object, features: object, chosen: tuple[Hashable, ...]) -> tuple[Hashable, ...] | None:
+def _selected_features(
+    dataset: object, features: object, chosen: tuple[Hashable, ...]
+) -> tuple[Hashable, ...] | None:
     """Return the features that the recipe selects from other data; None for all columns."""
     return None if features is None and dataset is not None else chosen
 
@@ -99,7 +103,7 @@ def nb(
       learning algorithm:  nb
     """
     schema, chosen = find_schema(dataset, class_var, features, numeric=True)
-    step = Step("nb", nb, {"features": _kept(dataset, features, chosen)})
+    step = Step("nb", nb, {"features": _selected_features(dataset, features, chosen)})
     return network(class_var, dict.fromkeys(chosen, ()), schema, step)
 
 
@@ -146,7 +150,7 @@ def aode(
     ['[class] [doors|class] [safety|doors:class]', '[class] [safety|class] [doors|safety:class]']
     """
     schema, chosen = find_schema(dataset, class_var, features)
-    step = Step("aode", aode, {"features": _kept(dataset, features, chosen)})
+    step = Step("aode", aode, {"features": _selected_features(dataset, features, chosen)})
     if len(chosen) < 2:
         return network(class_var, dict.fromkeys(chosen, ()), schema, step)
     levels = None if schema is None else schema.select((*chosen, class_var)).levels
@@ -201,7 +205,7 @@ def anb(
     inner = {f: written.get(f, ()) for f in chosen}
     families = (*[(feature, *names, class_var) for feature, names in inner.items()], (class_var,))
     check_families(class_var, families, origin="parents")
-    kept = _kept(dataset, features, chosen)
+    kept = _selected_features(dataset, features, chosen)
     step = Step("anb", anb_again, {"parents": tuple(written.items()), "features": kept})
     return network(class_var, inner, schema, step)
 
@@ -275,7 +279,7 @@ def fixed_network(
     class_var: Hashable, parents: Mapping[Hashable, Sequence[Hashable]], step: Step, *, origin: str
 ) -> BNC:
     """Build any network from the parents of each variable, kept in its recipe; errors name `origin`."""
-    families = _families(class_var, parents)
+    families = _families_with_class(class_var, parents)
     check_families(class_var, families, origin=origin)
     recipe_step = replace(step, settings={"families": families})
     return BNC(class_var, families, recipe=Recipe(class_var, recipe_step, families_columns(families)))

@@ -158,7 +158,7 @@ class GreedySearch:
         )
         start = self._initial(moves, data, rules)
         metric = METRICS[self.metric]
-        score = CrossValidatedScore(_deal(data, self.k, self.folds, generator), prior, metric)
+        score = CrossValidatedScore(_deal_into_folds(data, self.k, self.folds, generator), prior, metric)
         required, forbidden = ({(i, j) for i, j in np.argwhere(m)} for m in rules.matrices(data.features))
         pick = picker(None if self.rng is None else generator)
         candidates = Candidates(range(len(data.features)), required, forbidden, score, pick)
@@ -246,7 +246,7 @@ def joined_groups(
     return result
 
 
-def _deal(data: TrainingData, k: int, folds: Folds | None, rng: np.random.Generator) -> FoldedData:
+def _deal_into_folds(data: TrainingData, k: int, folds: Folds | None, rng: np.random.Generator) -> FoldedData:
     """Return the rows in the order of the folds; the given folds include rows without a class."""
     if folds is None:
         drawn = draw_folds(data.codes[-1], data.levels[-1], data.weights, k, rng)

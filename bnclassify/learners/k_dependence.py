@@ -186,7 +186,7 @@ def _best_parents(data: Learnable, k: int, rules: ArcRules) -> dict[Hashable, tu
     relevance = np.mean(
         [[value for value, _ in informations(view, with_class)] for view in data.views], axis=0
     )
-    rank = _ranks(descending(relevance), required)
+    rank = _ranks_by_relevance(descending(relevance), required)
     coded = np.array(data.cards[:class_column]) > 0  # the others are numbers
     is_candidate = (rank < rank[:, None]) & (pairs[0].rows > 0) & ~forbidden.T & coded
     information = np.where(is_candidate, np.mean([view.information for view in pairs], axis=0), -np.inf)
@@ -202,7 +202,7 @@ def _best_parents(data: Learnable, k: int, rules: ArcRules) -> dict[Hashable, tu
     return {name: tuple(best_first) for name, best_first in zip(names, parents, strict=True)}
 
 
-def _ranks(order: Positions, required: Mask) -> Positions:
+def _ranks_by_relevance(order: Positions, required: Mask) -> Positions:
     """Return the rank of each feature; a feature follows its required parents."""
     rank = np.full(len(order), len(order))
     for number in range(len(order)):
@@ -288,22 +288,22 @@ def _parents_in_turns(views: Sequence[Dataset], k: int) -> dict[Hashable, tuple[
     names, d = data.columns[:-1], len(data.columns) - 1
     by_contents = column_order(data)
     relevance = np.array([value for value, _ in informations(data, [(i, d) for i in range(d)])])
-    rank = by_contents[_descending(relevance[by_contents])]
+    rank = by_contents[_rounded_descending(relevance[by_contents])]
     information = pair_statistics(data, range(d), d).information
     parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(names, ())
     scores = [LeftOutScores(view) for view in views]
     for place, child in enumerate(rank.tolist()[:_MOST_CHILDREN]):
         earlier = by_contents[np.isin(by_contents, rank[:place])]
-        informative = earlier[_descending(information[child, earlier])]
-        gains = _gains(scores, child, informative.tolist(), among=rank[:_IN_PAIRS].tolist())
-        useful = informative[_descending(gains)][: np.count_nonzero(gains > TOLERANCE)]
+        informative = earlier[_rounded_descending(information[child, earlier])]
+        gains = _gains_of_parents(scores, child, informative.tolist(), among=rank[:_IN_PAIRS].tolist())
+        useful = informative[_rounded_descending(gains)][: np.count_nonzero(gains > TOLERANCE)]
         in_turns = [i for pair in zip_longest(useful[:k].tolist(), informative[:k].tolist()) for i in pair]
         kept = [i for i in dict.fromkeys(in_turns) if i is not None][:k]
         parents[names[child]] = tuple([names[i] for i in kept])
     return parents
 
 
-def _gains(
+def _gains_of_parents(
     scores: Sequence[LeftOutScores], child: int, candidates: Sequence[int], among: Sequence[int]
 ) -> Array:
     """Return the gain of each candidate as a parent: its own, or half of that of a pair with another.
@@ -321,7 +321,7 @@ def _gains(
     return found
 
 
-def _descending(values: Array) -> Positions:
+def _rounded_descending(values: Array) -> Positions:
     """Order positions by value, the largest first, where rounding errors do not matter."""
     return np.argsort(-values.round(9), kind="stable")
 

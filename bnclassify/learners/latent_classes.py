@@ -107,7 +107,7 @@ def lca(
     check_levels(data, data.columns)
     if not data.size:
         raise ValueError("dataset must have rows to fit a model to; got none, or only rows of weight 0.")
-    fits = [_fit(data, size, smooth, restarts, generator) for size in sizes]
+    fits = [_fit_classes(data, size, smooth, restarts, generator) for size in sizes]
     n_levels = sum(data.cards) - len(data.columns)
     free = [size - 1 + size * n_levels for size in sizes]
     bics = [fit.loglik - ln(data.size) / 2 * n for fit, n in zip(fits, free, strict=True)]
@@ -145,7 +145,7 @@ class _Fit(NamedTuple):
     run: Run
 
 
-def _fit(data: Dataset, k: int, smooth: float, restarts: int, rng: np.random.Generator) -> _Fit:
+def _fit_classes(data: Dataset, k: int, smooth: float, restarts: int, rng: np.random.Generator) -> _Fit:
     """Return the best of the results of EM from some random starts."""
     cards = np.array(data.cards)
     patterns, row_of = np.unique(data.codes, axis=1, return_inverse=True)
@@ -153,11 +153,11 @@ def _fit(data: Dataset, k: int, smooth: float, restarts: int, rng: np.random.Gen
     feature, level = np.repeat(np.arange(len(cards)), cards), np.concatenate([np.arange(n) for n in cards])
     hot = (patterns[feature] == level[:, None]).astype(np.float64)
     starts = (_normalized(rng.standard_exponential((k, len(level))), cards) for _ in range(restarts))
-    fits = [_climb(hot, times, cards, tables, smooth) for tables in starts]
+    fits = [_run_em(hot, times, cards, tables, smooth) for tables in starts]
     return max(fits, key=lambda fit: fit.run.objectives[-1])
 
 
-def _climb(hot: Array, times: Array, cards: Positions, tables: Array, smooth: float) -> _Fit:
+def _run_em(hot: Array, times: Array, cards: Positions, tables: Array, smooth: float) -> _Fit:
     """Run EM from a start until it converges; ``hot`` is (levels, patterns), ``times`` (patterns,)."""
     shares: Array = np.full(len(tables), 1 / len(tables))
     objectives: list[float] = []

@@ -98,7 +98,7 @@ def structural_em(
         first = learn(data.taken(complete), first)
     completions, observed = Completions(data), list[float]()
     starts = [first, *[list(map(list, other)) for other in others if list(map(list, other)) != first]]
-    fits = [_fit(completions, found, None, score) for found in starts]
+    fits = [_fit_completions(completions, found, None, score) for found in starts]
     best = int(np.argmax([value for _, value in fits]))
     found, (expected, value) = starts[best], fits[best]
     while True:
@@ -107,10 +107,12 @@ def structural_em(
         if scores.network(further) <= scores.network(found) + TOLERANCE:
             return found, observed
         found = further
-        expected, value = _fit(completions, found, expected, score)
+        expected, value = _fit_completions(completions, found, expected, score)
 
 
-def _fit(completions: Completions[D], found: ParentLists, expected: D | None, score: str) -> tuple[D, float]:
+def _fit_completions(
+    completions: Completions[D], found: ParentLists, expected: D | None, score: str
+) -> tuple[D, float]:
     """Return the weighted completions and the score of a structure at the tables that EM finds."""
     scopes, data = [(v, *parents) for v, parents in enumerate(found)], completions.rows_given
     counts = count_families(data if expected is None else expected, scopes)

@@ -147,13 +147,13 @@ def tan_cl(
         trace |= {"scores": scores, "steps": ()}
     else:
         among = rules.among(coded)
-        of_coded = _forest(data.select((*coded, class_var)), score, ess, first, among)
+        of_coded = _best_forest(data.select((*coded, class_var)), score, ess, first, among)
         of_numbers = _parents_of_numbers(data, rules)
         parents = {name: {**of_coded, **of_numbers}[name] for name in data.features}
     return network(class_var, parents, data.schema, Step("tan_cl", tan_cl, settings), trace)
 
 
-def _forest(
+def _best_forest(
     data: Learnable, score: str, ess: float, root: int, rules: ArcRules
 ) -> dict[Hashable, tuple[Hashable, ...]]:
     """Map each feature to its feature parents in the best forest."""
@@ -168,13 +168,13 @@ def _forest(
     keep = np.full_like(weights, True, dtype=bool)
     if score != "loglik":  # no information on features that are never observed together, including ln 0
         keep = (weights >= -TOLERANCE) & (pairs.rows > 0)
-    return _directed(features, weights, keep, root, rules, is_tree=score == "loglik")
+    return _directed_forest(features, weights, keep, root, rules, is_tree=score == "loglik")
 
 
 def _expected_forest(
     data: TrainingData, score: str, root: int, rules: ArcRules
 ) -> tuple[dict[Hashable, tuple[Hashable, ...]], tuple[float, ...]]:
-    """Return the result of `_forest` for incomplete data by structural EM, and the scores on the way."""
+    """Return the result of `_best_forest` for incomplete data by structural EM, and the scores on the way."""
     if len(list(data.views)) > 1:
         raise ValueError(
             "missing must be 'available' with several discretizations; got 'em'. Discretize once, for "
@@ -186,10 +186,10 @@ def _expected_forest(
         return [[*[position[p] for p in parents[feature]], class_column] for feature in features] + [[]]
 
     none = np.zeros((class_column, class_column))
-    start = _directed(features, none, none > 0, root, rules, is_tree=False)
+    start = _directed_forest(features, none, none > 0, root, rules, is_tree=False)
 
     def learn(rows: TrainingData, _: object = None) -> list[list[int]]:
-        return as_positions(_forest(rows, score, 1, root, rules))
+        return as_positions(_best_forest(rows, score, 1, root, rules))
 
     found, scores = structural_em(data, as_positions(start), learn, score, others=[learn(data)])
     named = {name: tuple([features[p] for p in ps[:-1]]) for name, ps in zip(features, found, strict=False)}
@@ -212,7 +212,7 @@ def _parents_of_numbers(data: Learnable, rules: ArcRules) -> dict[Hashable, tupl
     return parents
 
 
-def _directed(
+def _directed_forest(
     names: tuple[Hashable, ...],
     weights: Array,
     keep: Mask,
@@ -299,6 +299,6 @@ def chow_liu(
     rules = ArcRules.check(required, forbidden, names, directed=False)
     first = names.index(class_var if root is None else OneOf(names, "a variable").check("root", root))
     pairs = pair_statistics(rows, range(len(names)), None)
-    parents = _directed(names, pairs.information, pairs.rows > 0, first, rules)
+    parents = _directed_forest(names, pairs.information, pairs.rows > 0, first, rules)
     settings = {"root": root, "features": None if features is None else data.features} | rules.settings()
     return general_network(class_var, parents, rows.schema, Step("chow_liu", chow_liu, settings))

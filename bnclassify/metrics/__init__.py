@@ -217,7 +217,7 @@ def _posteriors(logs: Array) -> Array:
     return np.exp(log_normalize(logs))
 
 
-def _at(table: Array, codes: Codes) -> Array:
+def _entries_of_class(table: Array, codes: Codes) -> Array:
     """Return from each row the entry of its class."""
     return np.take_along_axis(table, codes[:, None].astype(np.intp), axis=1)[:, 0]
 
@@ -234,7 +234,7 @@ def _mean_recall(sums: Array) -> float:
 
 
 def _log_losses(logs: Array, actual: Codes, weights: Array) -> Array:
-    losses = -np.maximum(_at(log_normalize(logs), actual), np.log(_LEAST))
+    losses = -np.maximum(_entries_of_class(log_normalize(logs), actual), np.log(_LEAST))
     return np.array([losses @ weights, weights.sum()])
 
 
@@ -245,7 +245,7 @@ def _squares(logs: Array, actual: Codes, weights: Array) -> Array:
 
 
 def _squared_shortfalls(logs: Array, actual: Codes, weights: Array) -> Array:
-    return np.array([(1 - _at(_posteriors(logs), actual)) ** 2 @ weights, weights.sum()])
+    return np.array([(1 - _entries_of_class(_posteriors(logs), actual)) ** 2 @ weights, weights.sum()])
 
 
 def _mean(sums: Array) -> float:
@@ -260,7 +260,9 @@ def _root_mean(sums: Array) -> float:
 def _top_bins(logs: Array, actual: Codes, weights: Array) -> Array:
     """Sum rows by the probability of the most probable class; (3, bins)."""
     best = first_best(logs)
-    return bin_sums(_at(_posteriors(logs), best), best == actual, equal_ends(CALIBRATION_BINS), weights)
+    return bin_sums(
+        _entries_of_class(_posteriors(logs), best), best == actual, equal_ends(CALIBRATION_BINS), weights
+    )
 
 
 def calibration_error(sums: Array) -> float:
@@ -297,13 +299,13 @@ def _macro_mean(share: float, table: Array) -> float:
 
     It is the precision if the share is 0, the recall if it is 1, and F1 if it is ½.
     """
-    actual, predicted = _margins(table)
+    actual, predicted = _class_margins(table)
     rows: Array = share * actual + (1 - share) * predicted
     found = np.divide(np.diagonal(table), rows, out=np.zeros(len(rows)), where=rows > 0)
     return float(np.mean(found[actual + predicted > 0])) if table.any() else np.nan
 
 
-def _margins(table: Array) -> tuple[Array, Array]:
+def _class_margins(table: Array) -> tuple[Array, Array]:
     """Return the rows by actual class, and by predicted class."""
     return table.sum(axis=1), table.sum(axis=0)
 
@@ -314,7 +316,7 @@ def _beyond_chance(table: Array, *, is_kappa: bool) -> float:
     Kappa divides it by its largest possible value. For the correlation of the indicators of actual and
     predicted classes (MCC), the divisor is the geometric mean of those of the actual and predicted labels.
     """
-    actual, predicted = _margins(table)
+    actual, predicted = _class_margins(table)
     n, by_chance = float(table.sum()), float(actual @ predicted)
     most = n**2 - by_chance
     if not is_kappa:
@@ -325,7 +327,7 @@ def _beyond_chance(table: Array, *, is_kappa: bool) -> float:
 
 
 def _log_densities(logs: Array, actual: Codes, weights: Array) -> Array:
-    return np.array([_at(logs, actual) @ weights, weights.sum()])
+    return np.array([_entries_of_class(logs, actual) @ weights, weights.sum()])
 
 
 def _log_odds(logs: Array, actual: Codes, weights: Array) -> Array:
@@ -342,11 +344,11 @@ def _auc(rows: Array) -> float:
     ranked = np.flatnonzero((class_weights > 0) & (class_weights < class_weights.sum()))
     if not len(ranked):
         return np.nan
-    areas = [_area(odds[:, c], actual == c, weights) for c in ranked]
+    areas = [_area_under_curve(odds[:, c], actual == c, weights) for c in ranked]
     return float(np.average(areas, weights=class_weights[ranked]))
 
 
-def _area(scores: Array, is_positive: Mask, weights: Array) -> float:
+def _area_under_curve(scores: Array, is_positive: Mask, weights: Array) -> float:
     """Return the proportion of pairs of a positive and a negative row in which the positive scores higher."""
     order = np.argsort(scores, kind="stable")
     with np.errstate(invalid="ignore"):

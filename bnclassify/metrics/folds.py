@@ -131,18 +131,18 @@ def r_folds(y: ArrayLike, k: int, *, seed: int, sample_kind: str = "rejection") 
     check_k(k, len(codes))
     Whole(least=0, most=2**31 - 1).check("seed", seed)
     OneOf(["rejection", "rounding"]).check("sample_kind", sample_kind)
-    numbers = _uniform(seed)
+    numbers = _r_uniform(seed)
     warn_of_small_classes(np.bincount(codes), levels, k)
     folds = np.empty(len(codes), np.intp)
     for code in range(len(levels)):
         rows = np.flatnonzero(codes == code)
         if len(rows):
-            filled = np.resize(_permute(range(k), numbers, sample_kind), len(rows))
-            folds[rows] = _permute(filled, numbers, sample_kind)
+            filled = np.resize(_r_sample(range(k), numbers, sample_kind), len(rows))
+            folds[rows] = _r_sample(filled, numbers, sample_kind)
     return folds
 
 
-def _uniform(seed: int) -> Iterator[float]:
+def _r_uniform(seed: int) -> Iterator[float]:
     """Yield the numbers of ``runif`` after ``set.seed``."""
     words = [seed]
     for _ in range(50 + 625):
@@ -154,7 +154,7 @@ def _uniform(seed: int) -> Iterator[float]:
         yield min(max(int(generator.random_raw()) * 2.3283064365386963e-10, 2.0**-33), 1 - 2.0**-33)
 
 
-def _permute(items: Sequence[Any] | range | ArrayOf[Any], numbers: Iterator[float], kind: str) -> list[Any]:
+def _r_sample(items: Sequence[Any] | range | ArrayOf[Any], numbers: Iterator[float], kind: str) -> list[Any]:
     """Return all items in the order of ``sample``."""
     left, drawn = list(items), []
     for n in range(len(left), 0, -1):

@@ -34,19 +34,19 @@ def facts_of(x: Model) -> dict[str, object]:
         parts = rows.classes or [zip(x.levels_by_name[x.class_var], x.class_prior(), strict=True)]
         shares = dict(zip(x.targets, map(_write_shares, parts), strict=True))
         texts = [f"{name}: {text}" if several else text for name, text in shares.items()]
-        facts["class proportions"] = _some(texts, "; ") or None
+        facts["class proportions"] = _first_names(texts, "; ") or None
     facts |= x.facts()
     if x.recipe is not None:
         facts["learning algorithm"] = x.recipe.structure.name
         facts["parameters"] = x.recipe.parameters and str(x.recipe.parameters)
-    facts |= _preparation(x)
+    facts |= _preparation_in_words(x)
     summary: LeaveOneOutSummary | None = x.learned.get("leave_one_out")
     if summary is not None and summary.fold_rows:
-        facts["confidence"] = _confidence(summary)
+        facts["confidence"] = _confidence_in_words(summary)
     if refits := x.learned.get("refits"):
         facts["intervals"] = f"by {len(refits)} refits, each without a part of the cases"
     if x.fitted:
-        facts["missing values"] = _missing(x, rows)
+        facts["missing values"] = _missing_in_words(x, rows)
         facts["joint distribution"] = "no" if x.no_joint else "yes"
     return {name: value for name, value in facts.items() if value is not None}
 
@@ -76,7 +76,7 @@ def mark_up(x: Model, picture: str) -> str:
     return f'{frame}{picture}<table style="border:0;background:#fff">{"".join(rows)}</table></div>'
 
 
-def _confidence(summary: LeaveOneOutSummary) -> str:
+def _confidence_in_words(summary: LeaveOneOutSummary) -> str:
     """Say in words by how much the evidence counts, and which share of it logistic regression provides."""
     regression = summary.regression_power or 0.0
     total = (summary.fold_power or 0.0) + regression
@@ -86,7 +86,7 @@ def _confidence(summary: LeaveOneOutSummary) -> str:
     return f"{by}, checked on {summary.fold_rows:,} held-out rows{share}"
 
 
-def _some(names: Iterable[str], separator: str = ", ") -> str:
+def _first_names(names: Iterable[str], separator: str = ", ") -> str:
     """Write the first of some names, and how many there are besides."""
     texts = list(names)
     more = [f"{len(texts) - _MOST} more"] if len(texts) > _MOST else []
@@ -96,21 +96,21 @@ def _some(names: Iterable[str], separator: str = ", ") -> str:
 def _write_shares(weights: Iterable[tuple[object, float]]) -> str:
     pairs = list(weights)
     total = sum(weight for _, weight in pairs) or 1
-    return _some(f"{label} {weight / total:.3f}" for label, weight in pairs)
+    return _first_names(f"{label} {weight / total:.3f}" for label, weight in pairs)
 
 
-def _preparation(x: Model) -> dict[str, str | None]:
+def _preparation_in_words(x: Model) -> dict[str, str | None]:
     """Say which columns were discretized, merged, kept as numbers and dropped."""
     facts: dict[str, str | None] = {}
     merger, discretizer = None if x.preparation is None else x.preparation.merger, x.discretizer
     if discretizer is not None:
-        cut = _some(str(name) for name in x.features if discretizer.cuts.get(name))
+        cut = _first_names(str(name) for name in x.features if discretizer.cuts.get(name))
         facts["discretized"] = f"{cut} ({discretizer.method})" if cut else None
     if x.densities:
         kinds = sorted({type(density).__name__ for density in x.densities.values()})
-        facts["kept as numbers"] = f"{_some(map(str, x.densities))} ({', '.join(kinds)})"
+        facts["kept as numbers"] = f"{_first_names(map(str, x.densities))} ({', '.join(kinds)})"
     if merger is not None and merger.columns:
-        columns = _some(map(str, merger.columns))
+        columns = _first_names(map(str, merger.columns))
         facts["merged"] = f"levels in fewer than {merger.min_count:,} rows of {columns}"
     seen = (x.recipe and (x.recipe.seen or x.recipe.columns)) or ()
     uncut = () if discretizer is None else discretizer.uncut
@@ -118,14 +118,14 @@ def _preparation(x: Model) -> dict[str, str | None]:
     reasons = {"no cut point": [name for name in dropped if name in uncut]}
     other = "not selected" if x.trace else "no value"
     reasons[other] = [name for name in dropped if name not in uncut]
-    texts = [f"{_some(map(str, names))} ({reason})" for reason, names in reasons.items() if names]
+    texts = [f"{_first_names(map(str, names))} ({reason})" for reason, names in reasons.items() if names]
     return facts | {"dropped": "; ".join(texts) or None}
 
 
-def _missing(x: Model, rows: Rows | None) -> str:
+def _missing_in_words(x: Model, rows: Rows | None) -> str:
     """Describe the missing values, the estimation from them, and their treatment at prediction."""
     levels = () if x.preparation is None else x.preparation.missing
-    texts = [f"a level of {_some(map(str, levels))}"] if levels else []
+    texts = [f"a level of {_first_names(map(str, levels))}"] if levels else []
     if rows is not None:
         n = sum(name in rows.incomplete for name in x.features)
         method = "EM" if x.network is not None and "em" in x.network.learned else "available cases"

@@ -264,11 +264,11 @@ class Model(Immutable):
 
     def log_joint_at(self, codes: Codes, labels: Codes) -> Array:
         """Return ln P(labels, observed features), (rows,); labels are (class variables, rows) codes."""
-        return _at(self.log_joint(codes), labels)
+        return _logs_at_labels(self.log_joint(codes), labels)
 
     def log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
         """Return ln P(labels | observed features), (rows,)."""
-        return _at(log_normalize(self.log_joint(codes)), labels)
+        return _logs_at_labels(log_normalize(self.log_joint(codes)), labels)
 
     def with_class(self, variable: int) -> Model | None:
         """Return the joint distribution with a feature and the class exchanged, or None if there is none."""
@@ -481,7 +481,7 @@ def lacks(x: Model, action: str) -> TypeError:
     return TypeError(f"x must be a model that can {action}; got {x.called}.")
 
 
-def _at(logs: Array, labels: Codes) -> Array:
+def _logs_at_labels(logs: Array, labels: Codes) -> Array:
     """Return (rows, classes) logs at the labels of the only class variable, (1, rows)."""
     return np.take_along_axis(logs, labels[:1].T.astype(np.intp), axis=1)[:, 0]
 

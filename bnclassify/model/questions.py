@@ -29,7 +29,7 @@ TypeError
     If `x` is not {1}"""
 
 
-def _returns(kind: str, returned: str) -> Callable[[Function], Function]:
+def _with_sections(kind: str, returned: str) -> Callable[[Function], Function]:
     """Return a decorator that adds the sections of an accessor for any model, or for one network."""
     marks = {
         "{any model}": ("BNC, AODE or another model", "a model."),
@@ -38,7 +38,7 @@ def _returns(kind: str, returned: str) -> Callable[[Function], Function]:
     return sharing({mark: _SECTIONS.format(*texts, kind, returned) for mark, texts in marks.items()})
 
 
-@_returns("tuple of models", "One model per member.")
+@_with_sections("tuple of models", "One model per member.")
 def members(x: Model) -> tuple[Model, ...]:
     """Return the models that a model averages; a single model is its only member.
 
@@ -54,7 +54,7 @@ def members(x: Model) -> tuple[Model, ...]:
     return check_model(x).members
 
 
-@_returns("str or tuple of str", "The name, or one name per class variable.")
+@_with_sections("str or tuple of str", "The name, or one name per class variable.")
 def class_var(x: Model) -> Hashable:
     """Return the name of the class, or the names of several class variables.
 
@@ -70,7 +70,7 @@ def class_var(x: Model) -> Hashable:
     return targets[0] if x.one_class else targets
 
 
-@_returns("tuple of str", "One name per feature.")
+@_with_sections("tuple of str", "One name per feature.")
 def features(x: Model) -> tuple[Hashable, ...]:
     """Return the names of the features, in the order of the training data.
 
@@ -85,7 +85,7 @@ def features(x: Model) -> tuple[Hashable, ...]:
     return check_model(x).features
 
 
-@_returns(
+@_with_sections(
     "dict of tuple of str", "One family per variable: the variable, its feature parents, and the class."
 )
 def families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
@@ -102,7 +102,9 @@ def families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
     return {family[0]: family for family in check_graph(x, "families").families}
 
 
-@_returns("dict of tuple of str", "One family per feature: the feature, its feature parents, and the class.")
+@_with_sections(
+    "dict of tuple of str", "One family per feature: the feature, its feature parents, and the class."
+)
 def feature_families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the family of each feature.
 
@@ -118,7 +120,9 @@ def feature_families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
     return {family[0]: family for family in model.families[: len(model.features)]}
 
 
-@_returns("dict of tuple", "One tuple of levels per variable, in the order of tables; empty for a number.")
+@_with_sections(
+    "dict of tuple", "One tuple of levels per variable, in the order of tables; empty for a number."
+)
 def values(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the levels of each variable.
 
@@ -135,7 +139,7 @@ def values(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
     return check_model(x).levels_by_name
 
 
-@_returns("tuple", "One label per class.")
+@_with_sections("tuple", "One label per class.")
 def classes(x: Model) -> tuple[Any, ...]:
     """Return the levels of the class, in the order of the columns of posteriors.
 
@@ -153,7 +157,7 @@ def classes(x: Model) -> tuple[Any, ...]:
     return model.levels_by_name[model.class_var]
 
 
-@_returns("int", "The number of parameters.")
+@_with_sections("int", "The number of parameters.")
 def nparams(x: Model) -> int:
     """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents.
 
@@ -181,7 +185,7 @@ def nparams(x: Model) -> int:
     return n
 
 
-@_returns("int", "The number of arcs.")
+@_with_sections("int", "The number of arcs.")
 def narcs(x: Model) -> int:
     """Return the number of arcs, including arcs from the class.
 
@@ -196,7 +200,7 @@ def narcs(x: Model) -> int:
     return sum(len(family) - 1 for family in check_graph(x, "narcs").families)
 
 
-@_returns("str", "One bracket per variable, with its parents after ``|``.")
+@_with_sections("str", "One bracket per variable, with its parents after ``|``.")
 def modelstring(x: Model) -> str:
     """Write the structure in bnlearn's notation, parents before children.
 
@@ -300,7 +304,7 @@ def preparation(x: Model) -> Preparation:
     return check_model(x).preparation or Preparation()
 
 
-@_returns("bool", "True if no feature has a feature parent.")
+@_with_sections("bool", "True if no feature has a feature parent.")
 def is_nb(x: Model) -> bool:
     """Return whether the model is a naive Bayes: no feature has a feature parent.
 
@@ -315,7 +319,7 @@ def is_nb(x: Model) -> bool:
     return is_anb(x) and not any(x.feature_parents.values())
 
 
-@_returns("bool", "True if no feature has more than one feature parent.")
+@_with_sections("bool", "True if no feature has more than one feature parent.")
 def is_ode(x: Model) -> bool:
     """Return whether the model is a one-dependence estimator: no feature has two feature parents.
 
@@ -330,7 +334,7 @@ def is_ode(x: Model) -> bool:
     return is_anb(x) and all(len(parents) <= 1 for parents in x.feature_parents.values())
 
 
-@_returns("bool", "True if the features form such groups.")
+@_with_sections("bool", "True if the features form such groups.")
 def is_semi_naive(x: Model) -> bool:
     """Return whether the model is semi-naive: features form groups, within which all are connected.
 
@@ -353,7 +357,7 @@ def is_semi_naive(x: Model) -> bool:
     )
 
 
-@_returns("bool", "True if the class is a parent of every feature and has no parents.")
+@_with_sections("bool", "True if the class is a parent of every feature and has no parents.")
 def is_anb(x: Model) -> bool:
     """Return whether the model is an augmented naive Bayes.
 

@@ -192,7 +192,7 @@ def search_steps(x: Model) -> pd.DataFrame:
     if classes := check_model(x).trace.get("classes"):
         return pd.DataFrame(list(classes), columns=["k", "loglik", "nparams", "bic"])
     advice = f"its structure was not found by a search, as by {learners}"
-    steps: Sequence[Sequence[object]] = _result(check_model(x), "steps", advice)
+    steps: Sequence[Sequence[object]] = _learned_result(check_model(x), "steps", advice)
     columns = ["operation", "from", "to", "gain", "score", "run"][: len(steps[0]) if steps else 5]
     table = pd.DataFrame(list(steps), columns=columns).astype({"gain": float, "score": float})
     table.attrs |= {"scores": tuple(x.trace["scores"])} if "scores" in x.trace else {}
@@ -224,7 +224,7 @@ def em_objectives(x: Model) -> tuple[float, ...]:
     [-3108.3, -3107.0, -3107.0, -3107.0]
     """
     advice = 'was not fitted by EM; lp(x, dataset, smooth=..., missing="em") does that'
-    run: Run = _result(check_single(x, "em_objectives"), "em", advice)
+    run: Run = _learned_result(check_single(x, "em_objectives"), "em", advice)
     return run.objectives
 
 
@@ -254,8 +254,8 @@ def manb_arc_posterior(x: Model) -> pd.Series[float]:
     """
     model = check_single(x, "manb_arc_posterior")
     advice = "has no posteriors of arcs; lp(x, dataset, smooth=..., manb_prior=...) computes them"
-    posteriors: tuple[float, ...] = _result(model, "arc_posteriors", advice)
-    return _series(dict(zip(model.features, posteriors, strict=True)), "arc_posterior")
+    posteriors: tuple[float, ...] = _learned_result(model, "arc_posteriors", advice)
+    return _series_by_feature(dict(zip(model.features, posteriors, strict=True)), "arc_posterior")
 
 
 @_raising
@@ -293,7 +293,7 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
         raise ValueError(
             "x: has no weights; lp estimates them with held_out='weights', wanbia=True or awnb_trees=10"
         )
-    return weights if isinstance(weights, pd.DataFrame) else _series(weights, "weight")
+    return weights if isinstance(weights, pd.DataFrame) else _series_by_feature(weights, "weight")
 
 
 @_raising
@@ -330,7 +330,7 @@ def concentrations(x: Model) -> pd.Series[float]:
     """
     network = check_tables(x, "concentrations")
     advice = "has tables without back-off; lp(x, dataset, backoff=True) estimates tables with back-off"
-    by_variable: tuple[tuple[float, ...], ...] = _result(x, "concentrations", advice)
+    by_variable: tuple[tuple[float, ...], ...] = _learned_result(x, "concentrations", advice)
     coded = [name for name in network.variables if name not in network.densities]
     by_level = {
         (variable, level): m
@@ -382,10 +382,10 @@ def loo_summary(x: Model) -> pd.Series[Any]:
     (2.15, -264.2, 1, 1728)
     """
     advice = "was not fitted by leave-one-out; lp with held_out='weights', 'parents' or 'power' is"
-    return pd.Series(asdict(_result(check_fitted(x), "leave_one_out", advice)), dtype=object)
+    return pd.Series(asdict(_learned_result(check_fitted(x), "leave_one_out", advice)), dtype=object)
 
 
-def _result(x: Model, name: str, advice: str) -> Any:
+def _learned_result(x: Model, name: str, advice: str) -> Any:
     """Return a result of learning by its name, or raise."""
     traces = {**x.trace, **x.learned}
     if name not in traces:
@@ -393,7 +393,7 @@ def _result(x: Model, name: str, advice: str) -> Any:
     return traces[name]
 
 
-def _series(values: Mapping[Hashable, float], name: str) -> pd.Series[float]:
+def _series_by_feature(values: Mapping[Hashable, float], name: str) -> pd.Series[float]:
     """Return numbers by feature as a Series, with an index of the names, which can be tuples."""
     index = pd.Index(list(values), tupleize_cols=False, dtype=None if values else object)
     return pd.Series(list(values.values()), index=index, name=name, dtype=float)

@@ -51,11 +51,13 @@ class AWNB(Method):
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> BNC:
         """Return the network with its tables weighted."""
         fitted = check_augmented(x, self.argument).estimate(data, prior)
-        samples = _bootstrap(data, self.awnb_trees, self.awnb_bootstrap, rng)
+        samples = _bootstrap_samples(data, self.awnb_trees, self.awnb_bootstrap, rng)
         return with_weights(fitted, depth_weights(data, samples))
 
 
-def _bootstrap(data: Dataset, trees: int, share: float, rng: np.random.Generator) -> Iterator[Positions]:
+def _bootstrap_samples(
+    data: Dataset, trees: int, share: float, rng: np.random.Generator
+) -> Iterator[Positions]:
     """Draw rows for each tree with replacement, one sample at a time, in proportion to their weights."""
     n_rows = max(1, int(len(data) * share))
     shares = None if data.weights is None else data.weights / data.size
@@ -185,7 +187,7 @@ class _Tree:
         return result
 
 
-def _information(counts: ArrayOf[Any]) -> Array:
+def _negative_entropy(counts: ArrayOf[Any]) -> Array:
     """Return minus the entropy of class counts over the last axis times their sum, in nats."""
     by_class = np.moveaxis(counts, -1, 0)
     information: Array = reduce(np.add, xlogx(by_class)) - xlogx(reduce(np.add, by_class))
@@ -228,7 +230,7 @@ def _best_subset(counts: _Counts) -> tuple[Array, Mask]:
 def _best_gain(left: ArrayOf[Any], total: _Counts) -> tuple[Array, Positions]:
     """Return the largest gain of splits, (nodes, splits, classes) of (nodes, classes), and the position."""
     right: ArrayOf[Any] = total[:, None] - left
-    gain = _information(left) + _information(right) - _information(total)[:, None]
+    gain = _negative_entropy(left) + _negative_entropy(right) - _negative_entropy(total)[:, None]
     splits: Mask = (left.sum(axis=2) > 0) & (right.sum(axis=2) > 0)
     best = first_best(np.where(splits, gain, -np.inf))
     at = np.arange(len(gain)), best

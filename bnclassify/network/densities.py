@@ -46,7 +46,7 @@ def fall_back(name: Hashable, within: Moments | None, by_class: Moments) -> tupl
     return choose(falls, by_class, within), falls, floor
 
 
-def _conditions(scope: Sequence[int]) -> list[Sequence[int]]:
+def _parents_of_density(scope: Sequence[int]) -> list[Sequence[int]]:
     """Return the parents of a number and, if there are several, also the last alone, which is the class."""
     parents = scope[1:]
     return [parents, parents[-1:]] if len(parents) > 1 else [parents]
@@ -83,7 +83,7 @@ class Gaussian(Immutable):
     @staticmethod
     def count(data: Dataset, scope: Sequence[int]) -> list[Moments]:
         """Return the moments in each cell, if there are parents, and in each class."""
-        return [number_moments(data, scope[0], condition) for condition in _conditions(scope)]
+        return [number_moments(data, scope[0], condition) for condition in _parents_of_density(scope)]
 
     @classmethod
     def estimate(cls, counts: Sequence[Moments], name: Hashable) -> Self:
@@ -197,7 +197,7 @@ class Kernel(Immutable):
     def count(data: Dataset, scope: Sequence[int]) -> list[Points]:
         """Return the distinct values in each cell, if there are parents, and in each class."""
         points = []
-        for condition in _conditions(scope):
+        for condition in _parents_of_density(scope):
             values, cells, weights = known_values(data, scope[0], condition)
             shape = tuple([data.cards[column] for column in condition])
             points.append(merged(shape, values, cells, np.ones(len(values)) if weights is None else weights))

@@ -138,9 +138,11 @@ def hidden_components(
     *of_features, of_class = factors
     context = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
     parents = {v: list(factor.scope[1:]) for v, factor in enumerate(of_features)}
-    matters = np.full(codes.shape, True) if everywhere else _matters(parents, of_class.scope, codes)
+    matters = (
+        np.full(codes.shape, True) if everywhere else _has_observed_descendant(parents, of_class.scope, codes)
+    )
     parents[len(codes)] = list(of_class.scope)
-    for component, all_rows in _connected(parents, matters, codes).items():
+    for component, all_rows in _connected_components(parents, matters, codes).items():
         free = set(component)
         touching = [i for i, factor in enumerate(factors) if not free.isdisjoint(factor.scope)]
         tables = [factors[i] for i in touching]
@@ -150,7 +152,7 @@ def hidden_components(
         order, cells = plan_scopes(component, scopes, card)
         check_plan(component, cells)
         for rows in (all_rows[block] for block in blocks(len(all_rows), _BLOCK_CELLS, cells)):
-            restricted = [_restrict(factor, free, codes[:, rows], context[rows]) for factor in tables]
+            restricted = [_restrict_factor(factor, free, codes[:, rows], context[rows]) for factor in tables]
             yield Component(order, touching, rows, restricted)
 
 
@@ -163,7 +165,9 @@ def check_plan(component: Collection[int], cells: int) -> None:
         )
 
 
-def _matters(parents: Mapping[int, Sequence[int]], of_class: Sequence[int], codes: Codes) -> Mask:
+def _has_observed_descendant(
+    parents: Mapping[int, Sequence[int]], of_class: Sequence[int], codes: Codes
+) -> Mask:
     """Return, per feature and row, whether the feature or a descendant (the class included) is observed."""
     matters = codes >= 0
     matters[list(of_class)] = True
@@ -173,12 +177,12 @@ def _matters(parents: Mapping[int, Sequence[int]], of_class: Sequence[int], code
     return matters
 
 
-def _connected(
+def _connected_components(
     parents: Mapping[int, Sequence[int]], matters: Mask, codes: Codes
 ) -> dict[tuple[int, ...], Positions]:
     """Map each component of connected missing features to its rows."""
     hidden = matters & (codes < 0)
-    label = _labels(parents, matters, hidden)
+    label = _component_labels(parents, matters, hidden)
     rows_of: dict[tuple[int, ...], list[Positions]] = {}
     for first in range(len(codes)):
         rows = np.nonzero(hidden[first] & (label[first] == first))[0]
@@ -198,7 +202,7 @@ def equal_columns(mask: Mask) -> Iterator[tuple[tuple[int, ...], Positions]]:
         yield tuple(np.nonzero(mask[:, column])[0].tolist()), columns
 
 
-def _labels(parents: Mapping[int, Sequence[int]], matters: Mask, hidden: Mask) -> Positions:
+def _component_labels(parents: Mapping[int, Sequence[int]], matters: Mask, hidden: Mask) -> Positions:
     """Label each hidden feature in each row with the first feature of its component."""
     n = len(hidden)
     label = np.where(hidden, np.arange(n)[:, None], n)
@@ -239,15 +243,15 @@ def plan_scopes(
         new = ((v, w) for i, v in enumerate(near) for w in near[i + 1 :] if w not in met[v])
         return sum(card[v] * card[w] for v, w in new)
 
-    order, cells = _greedy(met, card, size)
+    order, cells = _greedy_elimination_order(met, card, size)
     if max(cells) > _LARGE_CELLS:
-        other, other_cells = _greedy(met, card, filled)
+        other, other_cells = _greedy_elimination_order(met, card, filled)
         if sum(other_cells) < sum(cells):
             order, cells = other, other_cells
     return order, max(cells)
 
 
-def _greedy(
+def _greedy_elimination_order(
     met: Mapping[int, set[int]], card: Mapping[int, int], cost: Callable[[Mapping[int, set[int]], int], int]
 ) -> tuple[list[int], list[int]]:
     """Eliminate the variable of the lowest cost again and again; return the order, and the cells of tables.
@@ -308,7 +312,7 @@ def distribute(order: Sequence[int], joined: Sequence[LogTable]) -> list[LogTabl
         remaining = tuple([w for w in scope if w != u])
         if remaining:
             summed_into = beliefs[min(position[w] for w in remaining)]
-            shares = shares * _spread(*sum_to(summed_into, remaining), scope)
+            shares = shares * _spread_over_axes(*sum_to(summed_into, remaining), scope)
         beliefs[i] = LogTable(scope, shares)
     return beliefs
 
@@ -323,10 +327,10 @@ def multiply(tables: Sequence[LogTable]) -> LogTable:
     """Return the product of tables, over the features of all of them."""
     scope = tuple(sorted({u for members, _ in tables for u in members}))
     smallest_first = sorted(tables, key=lambda table: table.logs.size)
-    return LogTable(scope, reduce(np.add, [_spread(*table, scope) for table in smallest_first]))
+    return LogTable(scope, reduce(np.add, [_spread_over_axes(*table, scope) for table in smallest_first]))
 
 
-def _spread(members: tuple[int, ...], logs: Array, scope: tuple[int, ...]) -> Array:
+def _spread_over_axes(members: tuple[int, ...], logs: Array, scope: tuple[int, ...]) -> Array:
     """Reshape a table to have an axis per feature of a scope, of length 1 for absent features."""
     if members == scope:
         return logs
@@ -335,7 +339,7 @@ def _spread(members: tuple[int, ...], logs: Array, scope: tuple[int, ...]) -> Ar
     return logs.reshape(rows, *[length.get(u, 1) for u in scope], classes)
 
 
-def _restrict(factor: Factor, free: Collection[int], codes: Codes, context: Codes) -> LogTable:
+def _restrict_factor(factor: Factor, free: Collection[int], codes: Codes, context: Codes) -> LogTable:
     """Look up the observed members of a factor; missing members keep their axes, in ascending order."""
     axis = {u: i for i, u in enumerate(factor.scope)}
     free_members = sorted(u for u in factor.scope if u in free)

@@ -160,21 +160,23 @@ def expect(
     counts = [np.zeros(factor.table.shape[:-1]) for factor in factors]
     evidence = 0.0
     for block in completed:
-        log_joints, beliefs = _sweep(factors, block)
+        log_joints, beliefs = _expectation_sweep(factors, block)
         logs_by_row = log_joints.reshape(-1, block.copies)
         times = np.ones(len(logs_by_row)) if weights is None else weights[block.rows]
         evidence += float(times[times > 0] @ log_sum_exp(logs_by_row)[times > 0])
         shares = (share_out(logs_by_row, axis=1) * times[:, None]).ravel()
         for belief in beliefs:
-            _add(counts[belief.factor], factors[belief.factor].scope, belief, block, shares)
+            _add_posteriors(counts[belief.factor], factors[belief.factor].scope, belief, block, shares)
         if not block.labelled:
             for i, factor in [(i, factors[i]) for i, scope in enumerate(scopes) if of_class in scope]:
                 rows = np.nonzero((block.codes[list(factor.scope)] >= 0).all(axis=0))[0]
-                _add(counts[i], factor.scope, Belief(i, rows, (), np.ones(len(rows))), block, shares)
+                _add_posteriors(
+                    counts[i], factor.scope, Belief(i, rows, (), np.ones(len(rows))), block, shares
+                )
     return [_by_family(scope, table, of_class) for scope, table in zip(scopes, counts, strict=True)], evidence
 
 
-def _sweep(factors: Sequence[Factor], block: Completed) -> tuple[Array, Iterator[Belief]]:
+def _expectation_sweep(factors: Sequence[Factor], block: Completed) -> tuple[Array, Iterator[Belief]]:
     """Return the log joint of each copy, and the posteriors of missing values, which can be read once."""
     rows = block.codes, block.classes
     log_joints = sum_terms(factors, *rows)
@@ -206,7 +208,7 @@ def _by_family(scope: Scope, counts: Array, of_class: int) -> Array:
     return counts if scope[-1] == of_class else counts.sum(axis=-1)
 
 
-def _add(counts: Array, scope: Scope, belief: Belief, block: Completed, shares: Array) -> None:
+def _add_posteriors(counts: Array, scope: Scope, belief: Belief, block: Completed, shares: Array) -> None:
     """Add the posteriors of a family's missing members, at the values of its observed members."""
     # If counts are (2 levels of u, 3 levels of v, 2 classes), the strides of u and v are 6 and 2. A copy of
     # class 1 with v = 2 and u missing adds to the cells 1 + 2·2 + {0, 6}: the first is 5, the steps are 0, 6.

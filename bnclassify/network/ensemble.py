@@ -129,7 +129,7 @@ class Ensemble(Average):
                 got = listed(self.weights)
                 raise ValueError(f"weights must be a positive number for each of the members; got {got}.")
         if self.recipe is None and all(member.recipe for member in self.members):
-            object.__setattr__(self, "recipe", _recipe(self))
+            object.__setattr__(self, "recipe", _recipe_of_ensemble(self))
         super().__post_init__()
 
     @property
@@ -174,7 +174,7 @@ class Ensemble(Average):
         return self._mean([member.log_joint(codes) for member in self.members])
 
 
-def _recipe(x: Ensemble) -> Recipe:
+def _recipe_of_ensemble(x: Ensemble) -> Recipe:
     """Return the recipe of an ensemble whose members were learned one by one."""
     recipes = tuple([member.recipe for member in x.members])
     columns = [recipe.columns for recipe in recipes if recipe is not None]

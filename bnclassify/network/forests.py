@@ -37,7 +37,7 @@ def collect_evidence(
     total: Array, factors: Sequence[Factor], codes: Codes, context: Codes, *, leaves: bool = False
 ) -> Iterator[ChildEvidence]:
     """Add terms as `add_missing`, and yield evidence on missing features (maybe leaves), children first."""
-    parent, children = _arcs(factors)
+    parent, children = _arcs_of_forest(factors)
     # From missing features to missing parents: the rows, and (rows, levels of the parent, classes) logs.
     messages: dict[int, tuple[Positions, Array]] = {}
     parents = {v: [] if p is None else [p] for v, p in enumerate(parent)}
@@ -54,12 +54,12 @@ def collect_evidence(
         if v not in children:
             continue  # an unobserved leaf sums to 1
         p = parent[v]
-        known, seen, unseen = _split(rows, p, codes)
+        known, seen, unseen = _split_rows_by_known(rows, p, codes)
         total[seen] += log_sum_exp(
-            _conditional(v, p, seen, factors, codes, context) + evidence[known], axis=1
+            _conditional_logs(v, p, seen, factors, codes, context) + evidence[known], axis=1
         )
         if len(unseen):
-            pairs = _pairs(factors[v].table, context[unseen], evidence[~known])
+            pairs = _pair_blocks(factors[v].table, context[unseen], evidence[~known])
             messages[v] = unseen, np.concatenate([log_sum_exp(logs, axis=1) for logs in pairs])
 
 
@@ -67,19 +67,21 @@ def descend(
     ascent: Sequence[ChildEvidence], factors: Sequence[Factor], codes: Codes, context: Codes
 ) -> Iterator[Belief]:
     """Yield the posteriors of the missing members of each family, from the evidence with leaves."""
-    parent, children = _arcs(factors)
+    parent, children = _arcs_of_forest(factors)
     beliefs: dict[int, tuple[Positions, Array]] = {}
     for v, rows, logs in reversed(ascent):
         p = parent[v]
-        known, seen, unseen = _split(rows, p, codes)
+        known, seen, unseen = _split_rows_by_known(rows, p, codes)
         belief = np.empty_like(logs)
-        belief[known] = share_out(_conditional(v, p, seen, factors, codes, context) + logs[known], axis=1)
+        belief[known] = share_out(
+            _conditional_logs(v, p, seen, factors, codes, context) + logs[known], axis=1
+        )
         yield Belief(v, seen, (v,), belief[known])
         if p is not None and len(unseen):
             parent_rows, parent_belief = beliefs[p]
             parent_belief, start = parent_belief[np.searchsorted(parent_rows, unseen)], 0
             marginals = []
-            for pairs in _pairs(factors[v].table, context[unseen], logs[~known]):
+            for pairs in _pair_blocks(factors[v].table, context[unseen], logs[~known]):
                 block = slice(start, start := start + len(pairs))
                 shares: Array = share_out(pairs, axis=1) * parent_belief[block, None]
                 yield Belief(v, unseen[block], (v, p), shares)
@@ -87,17 +89,19 @@ def descend(
             belief[~known] = np.concatenate(marginals)
         beliefs[v] = rows, belief
         for child in children.get(v, ()):
-            observed, given, _ = _split(rows, None if child == len(codes) else child, codes)
+            observed, given, _ = _split_rows_by_known(rows, None if child == len(codes) else child, codes)
             yield Belief(child, given, (v,), belief[observed])
 
 
-def _split(rows: Positions, feature: int | None, codes: Codes) -> tuple[Mask, Positions, Positions]:
+def _split_rows_by_known(
+    rows: Positions, feature: int | None, codes: Codes
+) -> tuple[Mask, Positions, Positions]:
     """Return in which rows a feature, if any, is known, these rows, and the others."""
     known = np.full(len(rows), True) if feature is None else codes[feature, rows] >= 0
     return known, rows[known], rows[~known]
 
 
-def _arcs(factors: Sequence[Factor]) -> tuple[list[int | None], dict[int, list[int]]]:
+def _arcs_of_forest(factors: Sequence[Factor]) -> tuple[list[int | None], dict[int, list[int]]]:
     """Return the parent of each feature, and the children of each parent, including the class."""
     *of_features, of_class = factors
     parent = [factor.scope[1] if len(factor.scope) > 1 else None for factor in of_features]
@@ -108,17 +112,17 @@ def _arcs(factors: Sequence[Factor]) -> tuple[list[int | None], dict[int, list[i
     return parent, children
 
 
-def _conditional(
+def _conditional_logs(
     v: int, p: int | None, rows: Positions, factors: Sequence[Factor], codes: Codes, context: Codes
 ) -> Array:
     """Return ln P(feature | observed parent, class), (rows or 1, levels, classes)."""
     table = factors[v].table
     if p is None:
-        return _every(table, context[rows])
+        return _context_per_row(table, context[rows])
     return _look_up(table.swapaxes(0, 1), codes[p, rows], context[rows])
 
 
-def _pairs(table: Array, context: Codes, evidence: Array) -> Iterator[Array]:
+def _pair_blocks(table: Array, context: Codes, evidence: Array) -> Iterator[Array]:
     """Yield a table plus evidence, (rows, levels, levels of the missing parent, classes), block by block."""
     tables = np.ascontiguousarray(np.moveaxis(table, -2, 0))  # copied once, not for each block
     cells = table.shape[0] * table.shape[1] * evidence.shape[-1]
@@ -135,7 +139,7 @@ def _look_up(table: Array, code: Codes, context: Codes) -> Array:
     return flat.take(index, axis=0, mode="wrap")
 
 
-def _every(table: Array, context: Codes) -> Array:
+def _context_per_row(table: Array, context: Codes) -> Array:
     """Select the context of a table per row, (rows or 1, …, classes)."""
     if table.shape[-2] == 1:
         return table[None, ..., 0, :]
@@ -153,7 +157,7 @@ def _add_evidence(
 ) -> None:
     """Add the evidence of a child on each value of a missing feature to (rows, levels, classes)."""
     if child == len(codes):  # the class, which has no row in the codes
-        evidence += _every(factors[child].table, context[rows])
+        evidence += _context_per_row(factors[child].table, context[rows])
         return
     # The code of a missing child selects the padding, 0.
     evidence += _look_up(factors[child].padded[:, :-1], codes[child, rows], context[rows])

@@ -71,13 +71,13 @@ class MANB(Method):
         """Return the network with averaged tables, and the posteriors of its arcs."""
         fitted, of_class = check_augmented(x, self.argument).estimate(data, prior), len(x.features)
         counts = count_families(data, [(i, of_class) for i in range(of_class)])
-        averaged = [_average(table, prior, self.probability) for table in counts]
+        averaged = [_average_by_arc_posterior(table, prior, self.probability) for table in counts]
         learned = {**fitted.learned, "arc_posteriors": tuple([posterior for _, posterior in averaged])}
         tables = [table for table, _ in averaged]
         return replace(fitted, cpts=(*tables, *(fitted.cpts or ())[-1:]), learned=learned)
 
 
-def _average(counts: Array, prior: PseudoCounts, probability: float) -> tuple[Array, float]:
+def _average_by_arc_posterior(counts: Array, prior: PseudoCounts, probability: float) -> tuple[Array, float]:
     """Return θ·P(arc|D) + θ₀·(1 − P(arc|D)), θ given the class and θ₀ without it, and P(arc|D)."""
     merged: Array = counts.sum(axis=1, keepdims=True)
     evidence = _log_evidence(counts, prior) - _log_evidence(merged, prior)
@@ -292,10 +292,10 @@ class Subsumption(Method):
     def __call__(self, x: Model, data: Any, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the network with its tables and implications."""
         fitted = x.estimate(data, prior)
-        return Lazy(fitted, _implications(data, self.rows), fitted.recipe)
+        return Lazy(fitted, _implied_values(data, self.rows), fitted.recipe)
 
 
-def _implications(data: Countable, rows: int) -> Positions:
+def _implied_values(data: Countable, rows: int) -> Positions:
     """Return pairs of values, (pairs, 2), the second of which implies the first."""
     *cards, n_classes = data.cards
     check_number(data, range(len(cards)), sum(cards) ** 2 * n_classes, "omit subsumption")

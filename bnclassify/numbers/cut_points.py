@@ -83,10 +83,10 @@ def _mdlp(values: Array, classes: Codes | None, weights: Array | None, bins: int
             firsts.append(start + length)
             parts += [(start, start + length), (start + length, stop)]
     cuts = np.array(firsts, dtype=np.intp)
-    return _shorten(_midpoints(distinct[cuts - 1], distinct[cuts]), values)
+    return _shorten_cut_points(_midpoints(distinct[cuts - 1], distinct[cuts]), values)
 
 
-def _bits(rows: Array) -> Array:
+def _n_log2_n(rows: Array) -> Array:
     """Return n log2 n of numbers of rows."""
     return xlogx(rows) / float(np.log(2))
 
@@ -100,16 +100,22 @@ def _best_cut(below: Array) -> int:
     rows: Array = below.sum(axis=0)
     left, right = rows[1:-1] - rows[0], rows[-1] - rows[1:-1]
     # N times the entropy of N rows is N log2 N minus the same of each class.
-    after = _bits(left) + _bits(right)
+    after = _n_log2_n(left) + _n_log2_n(right)
     for block in map(below.__getitem__, blocks(len(below), _BLOCK_CELLS, below.shape[1])):
-        after -= (_bits(block[:, 1:-1] - block[:, :1]) + _bits(block[:, -1:] - block[:, 1:-1])).sum(axis=0)
-    gain: Array = float(_bits(whole.sum())) - float(_bits(whole).sum()) - after
+        after -= (_n_log2_n(block[:, 1:-1] - block[:, :1]) + _n_log2_n(block[:, -1:] - block[:, 1:-1])).sum(
+            axis=0
+        )
+    gain: Array = float(_n_log2_n(whole.sum())) - float(_n_log2_n(whole).sum()) - after
     best = int((gain >= gain.max() - n * TOLERANCE).argmax())
     low = _without_rounding(below[:, best + 1] - below[:, 0])
     # The values 1, 2, 3, 4 with the classes a, a, b, b have 4 bits, and a cut at 2.5 leaves 0. It costs
     # log2 3 + log2 7 − 2 = 2.39 bits, because the class has 1 bit per row and two labels, so it is accepted.
     cost = log2(n - 1) + log2(3**k - 2)
-    cost += _spread(low) + _spread(_without_rounding(whole - low)) - _spread(whole)
+    cost += (
+        _entropy_and_classes(low)
+        + _entropy_and_classes(_without_rounding(whole - low))
+        - _entropy_and_classes(whole)
+    )
     return best + 1 if gain[best] > cost else 0
 
 
@@ -118,9 +124,9 @@ def _without_rounding(weights: Array) -> Array:
     return np.where(weights > weights.sum() * 1e-12, weights, 0)
 
 
-def _spread(counts: Array) -> float:
+def _entropy_and_classes(counts: Array) -> float:
     """Return the entropy of class counts times the number of classes that occur."""
-    n, entropy_sum = float(counts.sum()), float(_bits(counts.sum())) - float(_bits(counts).sum())
+    n, entropy_sum = float(counts.sum()), float(_n_log2_n(counts.sum())) - float(_n_log2_n(counts).sum())
     return np.count_nonzero(counts) * entropy_sum / n if n > 0 else 0.0
 
 
@@ -137,10 +143,10 @@ def _quantiles(values: Array, classes: Codes | None, weights: Array | None, bins
         below = (-(-numerators * len(values) // bins)).astype(np.float64)
     else:
         below = numerators / bins * weights.sum() * (1 - 1e-12)
-    return np.array(_below_largest(_reached(values, weights, below), values))
+    return np.array(_below_largest(_values_reaching_weight(values, weights, below), values))
 
 
-def _reached(values: Array, weights: Array | None, below: Array) -> Array:
+def _values_reaching_weight(values: Array, weights: Array | None, below: Array) -> Array:
     """Return the smallest of ascending values up to which the weight is at least these amounts."""
     if weights is None:
         places = np.maximum(np.ceil(below).astype(np.intp), 1) - 1
@@ -161,7 +167,7 @@ def _below_largest(points: Array, values: Array) -> list[float]:
 def _equal_widths(values: Array, classes: Codes | None, weights: Array | None, bins: int) -> Array:
     """Return points that divide the range of ascending values evenly."""
     share = np.arange(1, bins) / bins
-    return _shorten(values[0] * (1 - share) + values[-1] * share, values)
+    return _shorten_cut_points(values[0] * (1 - share) + values[-1] * share, values)
 
 
 def _mixed(values: Array, classes: Codes | None, weights: Array | None, bins: int) -> Array:
@@ -175,7 +181,7 @@ BY_CLASS = ("mdlp", "mixed", "averaged_mdlp")
 """The methods that look at the class."""
 
 
-def _shorten(points: Array, values: Array) -> Array:
+def _shorten_cut_points(points: Array, values: Array) -> Array:
     """Round cut points to 15 digits, to get 0.3 for 0.30000000000000004, unless a value changes sides."""
     short = np.array([float(f"{point:.15g}") for point in points])
     same = np.searchsorted(values, short, side="right") == np.searchsorted(values, points, side="right")
@@ -203,7 +209,7 @@ def averaged_cuts(
     cuts = []
     for q, b in enumerate(intervals):
         shares = (np.arange(b + 1) + ((q + 0.5) / len(intervals) - 0.5)) / b  # rounded as for numpy.quantile
-        points = _reached(values, weights, shares[(shares > 0) & (shares < 1)] * total)
+        points = _values_reaching_weight(values, weights, shares[(shares > 0) & (shares < 1)] * total)
         cuts.append(tuple(_below_largest(points, values)))
     return cuts
 
@@ -222,7 +228,7 @@ def between_values(numbers: ArrayOf[Any], weights: Array | None = None) -> tuple
         return ()
     lower, upper = distinct[:-1], distinct[1:]
     middles = _midpoints(lower, upper)
-    moved = _shorten(middles + np.minimum(upper - lower, 1e300) / 100, distinct)
+    moved = _shorten_cut_points(middles + np.minimum(upper - lower, 1e300) / 100, distinct)
     in_sequence: Mask = (upper - lower == 1) & (lower % 1 == 0)
     return tuple(np.where(in_sequence | (moved >= upper) | (moved < lower), middles, moved).tolist())
 
@@ -331,7 +337,7 @@ def table_cuts(
     ranges = {name: (spread.low, spread.high) for name, spread in spreads.items() if name not in kept}
     large = [n for n in ranges if np.abs(ends[n]).max() >= 2**53 and source.types[n].is_integer()]
     check_exact({name: ends[name].astype(object) for name in large})
-    points = {name: _points(spreads[name]) for name in ranges}
+    points = {name: _distinct_quantiles(spreads[name]) for name in ranges}
     means = {}
     for name, sums in source.sums(points, weights).items():
         edges = np.array([ranges[name][0], *points[name], ranges[name][1]])
@@ -346,7 +352,7 @@ def table_cuts(
     return tuple(numeric), aligned(points), aligned(kept), aligned(ranges), aligned(means)
 
 
-def _points(spread: Spread) -> tuple[float, ...]:
+def _distinct_quantiles(spread: Spread) -> tuple[float, ...]:
     """Return the distinct quantiles below the largest value or, without one, the second largest value."""
     inside = sorted({point + 0.0 for point in spread.quantiles if point < spread.high})
     return tuple(inside) or (() if spread.second is None else (spread.second + 0.0,))

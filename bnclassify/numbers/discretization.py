@@ -391,7 +391,7 @@ def discretize(
     return discretizer(dataset), discretizer
 
 
-def _moved(points: Iterable[float], between: tuple[float, ...]) -> tuple[float, ...]:
+def _moved_cut_points(points: Iterable[float], between: tuple[float, ...]) -> tuple[float, ...]:
     """Return cut points that divide values in the same way, at the points between the values."""
     return tuple(sorted({between[bisect_left(between, point)] for point in points}))
 
@@ -426,7 +426,7 @@ def learn_cuts(
     moves = method not in BY_CLASS  # if not, the result does not depend on the order of columns
     by_value = {} if moves else {n: p for n, v in to_cut.items() if (p := between_values(v, weights))}
     for name, between in by_value.items():  # so that a number that does not occur is read as the nearest one
-        several[name] = [_moved(cuts, between) for cuts in several[name]]
+        several[name] = [_moved_cut_points(cuts, between) for cuts in several[name]]
     times = [
         aligned({n: cuts[(time + moves * j) % len(cuts)] for j, (n, cuts) in enumerate(several.items())})
         for time in range(len(CUTTINGS[method]))
@@ -435,7 +435,7 @@ def learn_cuts(
         by_class = {
             name: cut_points(values, classes, "mdlp", bins, weights) for name, values in to_cut.items()
         }
-        by_class |= {name: _moved(by_class[name], between) for name, between in by_value.items()}
+        by_class |= {name: _moved_cut_points(by_class[name], between) for name, between in by_value.items()}
         times.append(aligned(by_class))
         times += [aligned(by_value)] if by_value else []
     union = [tuple(sorted(set().union(*points))) for points in zip(*times, strict=True)]

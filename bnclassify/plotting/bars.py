@@ -81,7 +81,7 @@ def plot_explanation(
     bars = [(describe(v, value), explanation.log_odds[v]) for v, value in explanation.known.items()]
     bars[0] = f"prior of {explanation.target}", bars[0][1]
     total = sum(explanation.log_odds.values())
-    bars = [*_longest(bars, top), ("sum", total)]
+    bars = [*_longest_bars(bars, top), ("sum", total)]
     weights = [weight for _, weight in bars]
     axes = _draw_bars(ax, [label for label, _ in bars], weights, [*map(signed, weights)])
     axes.patches[-1].set_facecolor(GREY)
@@ -290,7 +290,7 @@ def _draw_largest(
     return axes, f"; {more:,} more, at most {abs(ordered[n]):.2f}" if more else ""
 
 
-def _longest(bars: list[tuple[str, float]], top: int | None) -> list[tuple[str, float]]:
+def _longest_bars(bars: list[tuple[str, float]], top: int | None) -> list[tuple[str, float]]:
     """Order bars by length, and add up those beyond the first `top`."""
     ordered = sorted(bars, key=lambda bar: -abs(bar[1]))
     if top is None or len(ordered) <= top + 1:

@@ -91,14 +91,16 @@ def plot_effect(
     if effect.parent is not None and np.allclose(lines, lines[:1], rtol=0, atol=1e-9):
         effect = replace(effect, parent=None, parent_levels=effect.parent_levels[:1], log_odds=lines[:1])
     if cuts or effect.points is not None:
-        axes, names = _draw_curves(effect, cuts, _ends(x, feature, cuts, data), data, ax)
+        axes, names = _draw_curves(effect, cuts, _axis_ends(x, feature, cuts, data), data, ax)
     else:
         axes, names = _draw_levels(x, effect, data, ax)
     entitle(axes, ax, f"Effect of {effect.feature} on {x.class_var} = {effect.target}", names=names)
     return axes
 
 
-def _ends(x: Model, feature: Hashable, cuts: tuple[float, ...], data: Dataset | None) -> tuple[float, float]:
+def _axis_ends(
+    x: Model, feature: Hashable, cuts: tuple[float, ...], data: Dataset | None
+) -> tuple[float, float]:
     """Return the ends of the training data, of the data, and of a margin around the cut points."""
     if not cuts:
         return 0.0, 0.0
@@ -219,18 +221,18 @@ def plot_nomogram(card: Scorecard, *, row: InFull | Row | None = None, ax: Axes 
     codes = None
     if row is not None:
         codes = card.place(read_one(card, row)[1])[1]
-    scales, title = _scales(card, codes)
+    scales, title = _nomogram_scales(card, codes)
     axes = prepare_axes(ax, 0.4 + 0.46 * len(scales), 6.2)
     axes.set_axis_off()
     axes.set_xlim(-_NAME / (1 - _NAME), 1.04)
     axes.set_ylim(len(scales) - 0.4, -0.7)
     for i, scale in enumerate(scales):
-        _draw(axes, i, scale)
+        _draw_scale(axes, i, scale)
     axes.set_title(title)
     return axes
 
 
-def _scales(x: Scorecard, codes: Codes | None) -> tuple[list[_Line], str]:
+def _nomogram_scales(x: Scorecard, codes: Codes | None) -> tuple[list[_Line], str]:
     """Return all scales, and the title."""
     most, table = int(x.points["points"].max()) or 1, x.written_points
     hidden = table["value"].eq(MISSING) | table["given"].astype(str).str.endswith(f" = {MISSING}")
@@ -272,7 +274,7 @@ def _round_numbers(low: int, high: int) -> list[int]:
     return list(range(-(-low // step) * step, high + 1, step))
 
 
-def _draw(axes: Axes, i: int, scale: _Line) -> None:
+def _draw_scale(axes: Axes, i: int, scale: _Line) -> None:
     """Draw a scale at height i, with labels where they do not touch the ones before."""
     letter = (1.04 + _NAME / (1 - _NAME)) / max(letters_across(axes), 1)
     axes.text(-0.07, i, broken(scale.name, 28), ha="right", va="center")

@@ -90,7 +90,7 @@ def plot_cpt(
         raise ValueError(f"variable must be {expected}; got {got}.")
     width, height = layout.size
     axes = prepare_axes(ax, height, width)
-    unseen = np.zeros(shares.shape, dtype=bool) if dataset is None else _unseen(x, layout, dataset)
+    unseen = np.zeros(shares.shape, dtype=bool) if dataset is None else _unseen_cells(x, layout, dataset)
     texts = list(map(chance, shares.ravel()))
     if interval is not None:
         bounded = cpt(x, variable, interval=interval)
@@ -167,7 +167,7 @@ def _lay_out(family: Family, levels: Levels, bounded: bool = False) -> _Layout:
     return min(layouts, key=lambda layout: max(layout.size))
 
 
-def _unseen(x: Network, layout: _Layout, dataset: InFull) -> Mask:
+def _unseen_cells(x: Network, layout: _Layout, dataset: InFull) -> Mask:
     """Return for each cell of the picture whether its configuration of parents is unobserved."""
     data = encode_for(x, dataset, layout.family, "dataset")
     levels = tuple([values(x)[member] for member in layout.family])

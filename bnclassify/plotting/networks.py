@@ -52,11 +52,11 @@ class Picture(graphviz.Digraph):
 
     def pipe(self, *args: Any, **kwargs: Any) -> Any:
         """Return the drawing as bytes, or text with ``encoding=``; see `graphviz.Digraph.pipe`."""
-        return _run(super().pipe, *args, **kwargs)
+        return _run_graphviz(super().pipe, *args, **kwargs)
 
     def render(self, *args: Any, **kwargs: Any) -> str:
         """Write source and drawing to files; see `graphviz.Digraph.render`."""
-        return str(_run(super().render, *args, **kwargs))
+        return str(_run_graphviz(super().render, *args, **kwargs))
 
     def view(self, filename: Name = None, directory: Name = None, **kwargs: Any) -> str:
         """Open the drawing in a viewer; by default, its files are in a temporary folder."""
@@ -70,7 +70,7 @@ class Picture(graphviz.Digraph):
         return dict(super()._repr_mimebundle_(*args, **kwargs))
 
 
-def _run(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _run_graphviz(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a method of graphviz, which runs graphviz-pure in place of dot if dot is not installed."""
     if _has_dot():
         return draw(*args, **kwargs)
@@ -186,10 +186,10 @@ def plot(
         raise ValueError("row must be given, and distributions False, with target or against.")
     drawn = sketch(model, class_arcs, note_colors=row is None or distributions)
     if strength is not None:
-        drawn = _weigh(drawn, check_strength(strength))
+        drawn = _arcs_with_strength(drawn, check_strength(strength))
     labels: dict[tuple[Hashable, Hashable], Node] = {}
     if distributions:
-        nodes, lines = _distributions(model, row, unseen)
+        nodes, lines = _nodes_with_distributions(model, row, unseen)
         lines = [*lines, *drawn.notes]
     elif row is not None:
         explanation = explain_row(model, row, target, against, unseen, interactions)
@@ -203,10 +203,10 @@ def plot(
         of_class = nodes[model.class_var]
         text = f"{of_class['label']}\\nparent of all features"
         nodes[model.class_var] = of_class | {"label": text, "style": "dashed", "fontcolor": BLUE}
-    picture = Picture(engine=engine, format=format, **_attributes(model, drawn.arcs, lines, fontsize))
+    picture = Picture(engine=engine, format=format, **_picture_attributes(model, drawn.arcs, lines, fontsize))
     if labels:
         picture.edge_attr.update(fontname="Helvetica", fontsize=str(fontsize or _FONT))
-    _fill(picture, model, nodes, drawn, labels)
+    _add_nodes_and_arcs(picture, model, nodes, drawn, labels)
     return picture
 
 
@@ -232,7 +232,7 @@ class Sketch(NamedTuple):
     shaded: bool = False
 
 
-def _direction(arcs: _Arcs, features: tuple[Hashable, ...]) -> str:
+def _direction_of_layers(arcs: _Arcs, features: tuple[Hashable, ...]) -> str:
     """Return downwards, or to the right if a layer has more features than fit side by side."""
     parents = {head: [tail for tail in features if (tail, head) in arcs] for head in features}
     if find_cycle(parents):  # without arcs from later to earlier features, cycles are impossible
@@ -268,7 +268,7 @@ def sketch(x: Model, class_arcs: bool, *, note_colors: bool = True) -> Sketch:
     return Sketch(arcs, mutual, notes)
 
 
-def _weigh(drawn: Sketch, strength: pd.DataFrame) -> Sketch:
+def _arcs_with_strength(drawn: Sketch, strength: pd.DataFrame) -> Sketch:
     """Return the same arcs with their strengths."""
     arcs = list[tuple[Hashable, Hashable]](zip(strength["from"], strength["to"], strict=True))
     known = dict(zip(arcs, list[float](strength["strength"]), strict=True))
@@ -298,12 +298,14 @@ def _note_colors(x: Model, arcs: _Arcs) -> list[str]:
     return blue + (["arcs from class variables to features are gray"] if False in heads else [])
 
 
-def _attributes(x: Model, arcs: _Arcs, lines: list[str], fontsize: float | None) -> dict[str, dict[str, str]]:
+def _picture_attributes(
+    x: Model, arcs: _Arcs, lines: list[str], fontsize: float | None
+) -> dict[str, dict[str, str]]:
     """Return the attributes of a picture and of its nodes, including the caption."""
     caption = "\n".join(fill(line, _CAPTION_LINE, break_long_words=False) for line in lines)
     return {
         "graph_attr": {
-            "rankdir": _direction(arcs, x.features),
+            "rankdir": _direction_of_layers(arcs, x.features),
             "nodesep": "0.15", "overlap": "false", "splines": "true",
             "label": written(caption), "fontname": "Helvetica", "fontsize": str(fontsize or _FONT),
         },
@@ -314,7 +316,7 @@ def _attributes(x: Model, arcs: _Arcs, lines: list[str], fontsize: float | None)
     }  # fmt: skip
 
 
-def _fill(
+def _add_nodes_and_arcs(
     picture: Picture,
     x: Model,
     nodes: Mapping[Hashable, Node],
@@ -339,7 +341,9 @@ def _fill(
         picture.edge(name_of[tail], name_of[head], **style | labels.get((tail, head), {}))
 
 
-def _distributions(x: Model, row: InFull | Row | None, unseen: str) -> tuple[dict[Hashable, Node], list[str]]:
+def _nodes_with_distributions(
+    x: Model, row: InFull | Row | None, unseen: str
+) -> tuple[dict[Hashable, Node], list[str]]:
     """Return the nodes of a picture of distributions, and its caption."""
     labels = values(check_joint(x, "distributions"))
     if x.numeric:

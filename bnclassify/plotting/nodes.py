@@ -55,7 +55,10 @@ def explained(explanation: Explanation) -> tuple[dict[Hashable, Node], list[str]
     """Draw each variable in the color of its contribution to the log odds; return the caption, too."""
     weights, class_var = explanation.log_odds, next(iter(explanation.known))
     largest = max((abs(weight) for weight in weights.values() if isfinite(weight)), default=0.0) or 1.0
-    nodes = {v: _weighed(describe(v, value), weights[v], largest) for v, value in explanation.known.items()}
+    nodes = {
+        v: _color_of_contribution(describe(v, value), weights[v], largest)
+        for v, value in explanation.known.items()
+    }
     for variable in explanation.known:
         if is_missing(explanation.known[variable]):
             nodes[variable]["style"] = "rounded,dashed"
@@ -84,7 +87,7 @@ def joint_effects(
     return labels, notes
 
 
-def _weighed(text: str, weight: float, largest: float) -> Node:
+def _color_of_contribution(text: str, weight: float, largest: float) -> Node:
     """Color a node by its contribution to the log odds; an infinite one has the full color."""
     depth = 0.8 * min(abs(weight / largest), 1.25)
     color = blend(BLUE if weight > 0 else ORANGE, depth)
@@ -105,19 +108,21 @@ def distributed(
     variable: Hashable, labels: Sequence[Hashable], shares: Sequence[float], *, is_class: bool
 ) -> Node:
     """Draw a variable with one bar per value, in proportion to its probability."""
-    name = f"<B>{_html(cut(str(variable), _LONGEST_LINE))}</B>"
+    name = f"<B>{_html_escaped(cut(str(variable), _LONGEST_LINE))}</B>"
     heading = f'BGCOLOR="{BLUE}"><FONT COLOR="white">{name}</FONT>' if is_class else f">{name}"
     rows = "".join(
-        f'<TR><TD ALIGN="RIGHT">{_html(cut(str(label), _LONGEST))}</TD><TD>{_bar(share)}</TD>'
-        f'<TD ALIGN="RIGHT">{_html(chance(share))}</TD></TR>'
-        for label, share in _few(labels, shares)
+        f'<TR><TD ALIGN="RIGHT">{_html_escaped(cut(str(label), _LONGEST))}</TD><TD>{_bar_cells(share)}</TD>'
+        f'<TD ALIGN="RIGHT">{_html_escaped(chance(share))}</TD></TR>'
+        for label, share in _most_probable_values(labels, shares)
     )
     table = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="2">'
     style = {"style": "solid", "color": BLUE} if is_class else {}
     return {"label": f'<{table}<TR><TD COLSPAN="3" {heading}</TD></TR>{rows}</TABLE>>', **style}
 
 
-def _few(labels: Sequence[Hashable], shares: Sequence[float]) -> list[tuple[Hashable, float]]:
+def _most_probable_values(
+    labels: Sequence[Hashable], shares: Sequence[float]
+) -> list[tuple[Hashable, float]]:
     """Return values with their probabilities; if there are many, the least probable are added up."""
     pairs = list(zip(labels, shares, strict=True))
     if len(pairs) <= _MOST_LEVELS:
@@ -128,7 +133,7 @@ def _few(labels: Sequence[Hashable], shares: Sequence[float]) -> list[tuple[Hash
     return [*shown, (f"{len(pairs) - len(shown)} others", rest)]
 
 
-def _bar(share: float) -> str:
+def _bar_cells(share: float) -> str:
     """Draw a bar as two cells of fixed width; Graphviz does not accept cells of width 0."""
     filled = round(_BAR * share)
     cells = "".join(
@@ -140,6 +145,6 @@ def _bar(share: float) -> str:
     return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" {dims}><TR>{cells}</TR></TABLE>'
 
 
-def _html(text: object) -> str:
+def _html_escaped(text: object) -> str:
     """Escape text for a table, including backslashes."""
     return escape(visible(str(text))).replace("\\", "\\\\")

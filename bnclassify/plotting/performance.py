@@ -316,7 +316,7 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     Instance(RankComparison, "a result of compare_ranks").check("comparison", comparison)
     ranks, difference = comparison.ranks.sort_values(kind="stable"), comparison.critical_difference
     names = [broken(name, 24) for name in list[Hashable](ranks.index)]
-    groups = _indistinct(ranks.to_numpy(), difference)
+    groups = _groups_of_ranks(ranks.to_numpy(), difference)
     # Heights are in inches, from the axis downwards: bars, names, critical difference.
     step = 0.1 + LINE * count_lines(names)
     top = 0.2 + 0.12 * len(groups) + step / 2
@@ -355,7 +355,7 @@ def _draw_models(
         note(axes, text, (side, y), (away, 0), va="center", ha="right" if best else "left")
 
 
-def _indistinct(ranks: Array, difference: float) -> list[tuple[float, float]]:
+def _groups_of_ranks(ranks: Array, difference: float) -> list[tuple[float, float]]:
     """Return the first and last rank of the largest groups of sorted ranks within less than a difference."""
     ends = np.searchsorted(ranks, ranks + difference - TOLERANCE, side="left") - 1
     first = [i for i, end in enumerate(ends) if end > i and (i == 0 or end > ends[i - 1])]

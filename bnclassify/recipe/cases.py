@@ -28,7 +28,7 @@ Data = TypeVar("Data", bound=Dataset)
 Keys = ArrayOf[np.uint64]
 
 
-def _mixed(values: ArrayOf[np.uint64] | Positions, salt: int) -> Keys:
+def _hashed(values: ArrayOf[np.uint64] | Positions, salt: int) -> Keys:
     """Return pseudo-random numbers of 64 bits, equal for equal values."""
     keys = (values.astype(np.uint64) + np.uint64(salt)) * np.uint64(0x9E3779B97F4A7C15)
     keys ^= keys >> np.uint64(31)
@@ -36,7 +36,7 @@ def _mixed(values: ArrayOf[np.uint64] | Positions, salt: int) -> Keys:
     return keys ^ (keys >> np.uint64(29))
 
 
-def _numbered(data: Dataset) -> list[tuple[Positions, int]]:
+def _numbered_columns(data: Dataset) -> list[tuple[Positions, int]]:
     """Return the values of each column as numbers from 0, the last one if missing, and their number."""
     columns = []
     for name, codes, card in zip(data.columns, data.codes, data.cards, strict=True):
@@ -51,8 +51,8 @@ def _numbered(data: Dataset) -> list[tuple[Positions, int]]:
 def row_keys(data: Dataset) -> Keys:
     """Return a hash of the values of each row; equal rows have equal hashes."""
     total = np.zeros(len(data), dtype=np.uint64)
-    for i, (values, _) in enumerate(_numbered(data)):
-        total += _mixed(_mixed(values, 1), 2 * i)
+    for i, (values, _) in enumerate(_numbered_columns(data)):
+        total += _hashed(_hashed(values, 1), 2 * i)
     return total
 
 
@@ -76,7 +76,7 @@ class _Block(NamedTuple):
         sizes = np.array([size for _, size in columns])
         starts = sizes.cumsum() - sizes
         values = np.array([values for values, _ in columns]) + starts[:, None]
-        ranks = [_mixed(np.arange(n), 11) * np.uint64(of) for n, of in zip(sizes, is_number, strict=False)]
+        ranks = [_hashed(np.arange(n), 11) * np.uint64(of) for n, of in zip(sizes, is_number, strict=False)]
         tiled = None if mass is None else np.tile(mass, len(columns))
         return cls(values, starts, sizes, np.concatenate(ranks), tiled)
 
@@ -98,27 +98,27 @@ class Contents:
     """
 
     def __init__(self, data: Dataset) -> None:
-        *features, (classes, n_classes) = _numbered(data)
+        *features, (classes, n_classes) = _numbered_columns(data)
         mass, contents = data.weights, row_keys(data)
         if mass is not None and (mass % 1).any():  # each row is a case, described by its weight
-            own = _mixed(np.round(mass / mass.max() * 2**20).astype(np.uint64), 3)
+            own = _hashed(np.round(mass / mass.max() * 2**20).astype(np.uint64), 3)
             mass, contents = None, contents + own
         else:  # by the number of equal rows
             _, place = np.unique(contents, return_inverse=True)
-            own = _mixed(np.bincount(place, mass)[place].astype(np.uint64), 3)
+            own = _hashed(np.bincount(place, mass)[place].astype(np.uint64), 3)
         if data.cases is not None:  # rows of a case describe each other
             case, n_cases = np.unique(data.cases, return_inverse=True)[1], len(data)
-            own = own + _mixed(_of_values(case, n_cases, own + contents, mass), 29)[case]
+            own = own + _hashed(_of_values(case, n_cases, own + contents, mass), 29)[case]
         is_number = [name in data.numbers for name in data.columns]
         at_once = max(1, _BLOCK_CELLS // max(1, len(data)))
         starts = range(0, len(features), at_once)
         self._blocks = [_Block.of(features[i : i + at_once], is_number[i:], mass) for i in starts]
         self._classes, self._mass = (classes, n_classes), mass
         numbers = [data.numbers.get(name) for name in data.columns[:-1]]
-        self.shapes = np.array([0.0 if of is None else _shape(of) for of in numbers])
+        self.shapes = np.array([0.0 if of is None else _shape_of_numbers(of) for of in numbers])
         self.rows, self.columns = self._described(own, own)
         for _ in range(_MOST_MARKS):
-            marked = [own + (contents == one) for one in _tied(self.rows, contents)[:_MOST_TRIED]]
+            marked = [own + (contents == one) for one in _tied_rows(self.rows, contents)[:_MOST_TRIED]]
             if not marked:
                 break
             found = [self._described(mark, self.rows + mark) for mark in marked]
@@ -132,8 +132,8 @@ class Contents:
             total, columns = self._of_classes(rows, 7) + own, columns[:1]
             for block in self._blocks:
                 keys = block.describe(rows)
-                columns.append(np.add.reduceat(_mixed(keys, 13), block.starts))
-                described = _mixed(keys + np.repeat(columns[-1], block.sizes), 17)
+                columns.append(np.add.reduceat(_hashed(keys, 13), block.starts))
+                described = _hashed(keys + np.repeat(columns[-1], block.sizes), 17)
                 total += described[block.values].sum(axis=0, dtype=np.uint64)
             rows = total
         return rows, np.concatenate(columns)
@@ -141,7 +141,7 @@ class Contents:
     def _of_classes(self, rows: Keys, salt: int) -> Keys:
         """Return a hash of the class of each row."""
         classes, n_classes = self._classes
-        return _mixed(_of_values(classes, n_classes, rows, self._mass), salt)[classes]
+        return _hashed(_of_values(classes, n_classes, rows, self._mass), salt)[classes]
 
     @property
     def order(self) -> Positions:
@@ -155,7 +155,7 @@ class Contents:
         return np.lexsort((self.shapes, self.columns))
 
 
-def _shape(numbers: Any) -> float:
+def _shape_of_numbers(numbers: Any) -> float:
     """Return a figure that does not depend on the unit: the mean square of numbers, with the range 0 to 1.
 
     Example: prices and their logarithms have the same ranks, but different shapes.
@@ -167,7 +167,7 @@ def _shape(numbers: Any) -> float:
     return round(float(np.mean(((known - low) / (high - low)) ** 2)), 6) if high > low else 0.0
 
 
-def _tied(rows: Keys, contents: Keys) -> Keys:
+def _tied_rows(rows: Keys, contents: Keys) -> Keys:
     """Return the contents of different rows with the same description, if there are a few."""
     different, first = np.unique(contents, return_index=True)
     described, place, times = np.unique(rows[first], return_inverse=True, return_counts=True)
@@ -182,7 +182,7 @@ def _of_values(values: Positions, size: int, rows: Keys, mass: Array | None) -> 
     for shift in (0, _BITS):
         part = ((rows >> np.uint64(shift)) & np.uint64(2**_BITS - 1)).astype(np.float64) + 1
         sums = np.bincount(values, part if mass is None else part * mass, size).astype(np.uint64)
-        total = _mixed(total + sums, 19 + shift)
+        total = _hashed(total + sums, 19 + shift)
     return total
 
 

@@ -118,21 +118,21 @@ def count_prefixes(
     result = []
     for i, (code, card) in enumerate(zip(codes, cards, strict=True)):
         if i > 0:
-            parents, places = _numbered(_joined(places, code, card), len(parents) * card)
-        cells, index = _numbered(_joined(places, codes[0], cards[0]), len(parents) * cards[0])
+            parents, places = _numbered_observed(_joined_codes(places, code, card), len(parents) * card)
+        cells, index = _numbered_observed(_joined_codes(places, codes[0], cards[0]), len(parents) * cards[0])
         for given in [classes] if i > 0 or classes is None else [None, classes]:
-            counts = _sums(index, len(cells), given, n_classes, weights)
+            counts = _sums_by_cell(index, len(cells), given, n_classes, weights)
             result.append(PrefixCounts(cards[0], parents, cells, counts))
     return tuple(result)
 
 
-def _sums(
+def _sums_by_cell(
     index: Places, cells: int, classes: ArrayOf[Any] | None, n_classes: int, weights: Array | None
 ) -> Array:
     """Return the number or weight of the rows in each cell and class, (cells, classes)."""
     n_classes = 1 if classes is None else n_classes
     if classes is not None:
-        index = _joined(index, classes, n_classes)
+        index = _joined_codes(index, classes, n_classes)
     if index.min(initial=0) < 0:
         seen = index >= 0
         index, weights = index[seen], None if weights is None else weights[seen]
@@ -253,13 +253,13 @@ def walk(
     for i, prefix in enumerate(prefixes):
         if i >= steps:
             position = i - steps + 1
-            places = prefix.parents.find(_joined(places, codes[position], cards[position]))
+            places = prefix.parents.find(_joined_codes(places, codes[position], cards[position]))
         if cells is None or i >= steps:
-            cells = prefix.cells.find(_joined(places, codes[0], cards[0]))
+            cells = prefix.cells.find(_joined_codes(places, codes[0], cards[0]))
         yield places, cells
 
 
-def _joined(places: Places, codes: ArrayOf[Any], card: int) -> Places:
+def _joined_codes(places: Places, codes: ArrayOf[Any], card: int) -> Places:
     """Number pairs of a position and a code; -1 if one of them is -1."""
     numbers = places * card
     numbers += codes
@@ -268,7 +268,7 @@ def _joined(places: Places, codes: ArrayOf[Any], card: int) -> Places:
     return numbers
 
 
-def _numbered(numbers: Places, bound: int) -> tuple[Numbering, Places]:
+def _numbered_observed(numbers: Places, bound: int) -> tuple[Numbering, Places]:
     """Return the numbering of the observed numbers, without -1, and their positions."""
     if bound <= max(_MARKED, len(numbers)):
         seen = np.zeros(bound + 1, dtype=bool)

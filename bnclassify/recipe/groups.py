@@ -40,7 +40,7 @@ class Group:
         the same in all codings have the first alone.
         """
         n = len(self.stack.cards)
-        members = _joined(codes, self.members, self.codings, rows)
+        members = _codes_of_members(codes, self.members, self.codings, rows)
         if left_out is not None and n > 1:
             left_out = LeftOut(np.tile(left_out.classes, n), np.tile(left_out.shares, n))
         values = (
@@ -61,7 +61,7 @@ class Group:
             yield family, tables[i * n : (i + 1) * n]
 
 
-def _joined(codes: Codes, members: Positions, codings: int, rows: Any = slice(None)) -> list[Codes]:
+def _codes_of_members(codes: Codes, members: Positions, codings: int, rows: Any = slice(None)) -> list[Codes]:
     """Return the codes of each member at rows, those of the first family in all codings first."""
     return [codes[:codings, columns][..., rows].swapaxes(0, 1).reshape(-1) for columns in members.T]
 
@@ -89,7 +89,7 @@ def learn_groups(
             by_class = members.shape[1] < len(scopes[block[0]])
             tables, levels = n * len(block), cards[:n, members].swapaxes(0, 1).reshape(-1, members.shape[1])
             prefixes = count_prefixes(
-                _joined(codes, members, n),
+                _codes_of_members(codes, members, n),
                 levels.max(axis=0).tolist(),
                 np.tile(data.codes[-1], tables) if by_class else None,
                 data.cards[-1],

@@ -307,7 +307,7 @@ def maximize(
         slope = x.gradient(posteriors) - ridges * (weights - mean)
         if solve is None:
             solve = x.solver(posteriors, ridges)
-        step, rounds = _solve(partial(_times_curvature, x, posteriors, ridges), slope, solve)
+        step, rounds = _conjugate_gradients(partial(_times_curvature, x, posteriors, ridges), slope, solve)
         move, gain, length = x.odds(step), float(slope @ step), 1.0
         for _ in range(_HALVINGS):
             reached, logs = objective(weights + length * step, total + length * move)
@@ -328,7 +328,7 @@ def _times_curvature(x: Problem, posteriors: Array, ridges: Array, weights: Arra
     return x.curved(weights, posteriors) + ridges * weights
 
 
-def _solve(times: Solve, slope: Array, precondition: Solve) -> tuple[Array, int]:
+def _conjugate_gradients(times: Solve, slope: Array, precondition: Solve) -> tuple[Array, int]:
     """Return the solution of a linear system by conjugate gradients, and the number of steps."""
     residual, step = slope, precondition(slope)
     direction, result, size = step, np.zeros_like(slope), float(slope @ step)

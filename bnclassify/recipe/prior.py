@@ -134,7 +134,7 @@ def best_concentrations(
     for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
         of_cells, of_rows = slice(cells[start], cells[end]), slice(rows[start], rows[end])
         found = counts[of_cells], bases[of_cells], sizes[start:end], totals[of_rows], total_sizes[start:end]
-        result[start:end] = _solve(_Likelihoods.of(*found))
+        result[start:end] = _best_of_maxima(_Likelihoods.of(*found))
     return result
 
 
@@ -211,7 +211,7 @@ class _Likelihoods:
         return result
 
 
-def _solve(evidence: _Likelihoods) -> Array:
+def _best_of_maxima(evidence: _Likelihoods) -> Array:
     """Return the best concentration of each table: the largest local maximum."""
     slopes = np.stack([evidence.slopes(float(m)) for m in _GRID], axis=1)
     is_top = (slopes[:, :-1] > 0) & (slopes[:, 1:] <= 0)
@@ -219,7 +219,7 @@ def _solve(evidence: _Likelihoods) -> Array:
     at_end = (slopes[:, -1] > 0) | ~(at_start | is_top.any(axis=1))  # also if counts of 1e300 give no slopes
     tables, left = is_top.nonzero()
     ends = slopes[tables, left], slopes[tables, left + 1]
-    tops = np.exp(_cross(evidence.take(tables), _LOG_GRID[left], _LOG_GRID[left + 1], *ends))
+    tops = np.exp(_find_zero_of_slope(evidence.take(tables), _LOG_GRID[left], _LOG_GRID[left + 1], *ends))
     owner = np.concatenate([tables, np.flatnonzero(at_start), np.flatnonzero(at_end)])
     candidates = np.concatenate([tops, np.full(at_start.sum(), LEAST), np.full(at_end.sum(), MOST)])
     several = np.flatnonzero(np.bincount(owner)[owner] > 1)
@@ -235,7 +235,7 @@ def _solve(evidence: _Likelihoods) -> Array:
     return result
 
 
-def _cross(evidence: _Likelihoods, a: Array, b: Array, slope_a: Array, slope_b: Array) -> Array:
+def _find_zero_of_slope(evidence: _Likelihoods, a: Array, b: Array, slope_a: Array, slope_b: Array) -> Array:
     """Return the zero of the slope of each table in ln m, between a and b, by the Anderson–Björck method."""
     active = np.ones(len(a), dtype=bool)
     for _ in range(_ROUNDS):
@@ -250,7 +250,7 @@ def _cross(evidence: _Likelihoods, a: Array, b: Array, slope_a: Array, slope_b: 
         if not active.any():
             return b
     rest = np.flatnonzero(active)
-    b[rest] = _cross(evidence.take(rest), a[rest], b[rest], slope_a[rest], slope_b[rest])
+    b[rest] = _find_zero_of_slope(evidence.take(rest), a[rest], b[rest], slope_a[rest], slope_b[rest])
     return b
 
 

@@ -137,10 +137,10 @@ class Refined(LogLinear):
         """Return the sum of this model and of one with the same terms, and tables with as many parents."""
         terms = [a.plus(b) for a, b in zip(self.of_numbers, other.of_numbers, strict=True)]
         shifts, gaps = (
-            tuple([_sum(a, b) for a, b in zip(*pair, strict=True)])
+            tuple([_sum_or_none(a, b) for a, b in zip(*pair, strict=True)])
             for pair in ((self.shifts, other.shifts), (self.gaps, other.gaps))
         )
-        intercept = _sum(self.intercept, other.intercept)
+        intercept = _sum_or_none(self.intercept, other.intercept)
         base = self.base.plus(other.base)
         return renewed(
             other, base=base, of_numbers=tuple(terms), shifts=shifts, gaps=gaps, intercept=intercept
@@ -290,6 +290,6 @@ class Refined(LogLinear):
         return renewed(self.base, recipe=self.recipe).learn_tables(data, prior)
 
 
-def _sum(first: Any, second: Any) -> Any:
+def _sum_or_none(first: Any, second: Any) -> Any:
     """Return the sum of two arrays, of which None is 0."""
     return first if second is None else second if first is None else first + second

@@ -167,13 +167,13 @@ class HeldOutTerms:
         of_terms = [block for block in self.columns() if block.name in OF_REGRESSION]
         n_classes = self.terms.data.cards[-1]
         intercept = np.ones(len(self.rows)) if self.kept is None else self.kept
-        columns = _beside([*[c for _, _, c in of_terms if c is not None], Design(intercept[:, None])])
+        columns = _designs_beside([*[c for _, _, c in of_terms if c is not None], Design(intercept[:, None])])
         none = np.empty((0, n_classes - 1, len(self.rows)))
         problem = Problem([none], self.classes, self.counts, columns, self.offset)
         ridges = np.repeat([RIDGE] * (columns.shape[1] - 1) + [_FREE], n_classes - 1)
         nothing = np.zeros(len(ridges))
         by_class = problem.by_class(maximize(problem, nothing, ridges, nothing)[0])
-        of_columns = _split(by_class, of_terms)
+        of_columns = _weights_by_block(by_class, of_terms)
         found = self.terms.assemble(self.terms.stacked.raised(0.0), {}, of_columns, self.fading)
         return renewed(found, intercept=by_class[-1])
 
@@ -210,7 +210,9 @@ class HeldOutTerms:
         further = tuple(map(self._further, stacked.apart_families, found["codings"]))
         base = renewed(stacked, powers=tuple(powers), most_parents=depth, further=further)
         of_scales = {name: found[name][0] for name in scales}
-        model = self.terms.assemble(base, of_scales, _split(problem.by_class(weights), blocks), self.fading)
+        model = self.terms.assemble(
+            base, of_scales, _weights_by_block(problem.by_class(weights), blocks), self.fading
+        )
         likelihood = log_likelihood(total, self.classes, self.counts)
         objective = likelihood - 0.5 * float(precisions[kind] @ (weights - mean) ** 2)
         return WeightedFit(model, objective, likelihood, dict(zip(kinds, precisions.tolist(), strict=True)))
@@ -220,7 +222,7 @@ class HeldOutTerms:
         shared = [block.odds for block in blocks if block.odds is not None]
         joined = [np.concatenate(shared)] if sum(array.size for array in shared) <= _SMALL else shared
         columns = [block.columns for block in blocks if block.columns is not None]
-        side = _beside(columns) if columns else None
+        side = _designs_beside(columns) if columns else None
         return Problem(joined, self.classes, self.counts, side, self.offset)
 
     def _further(self, families: Positions, weights: Array) -> tuple[Power, ...]:
@@ -241,13 +243,13 @@ class HeldOutTerms:
         return result
 
 
-def _beside(columns: Sequence[Design]) -> Design:
+def _designs_beside(columns: Sequence[Design]) -> Design:
     """Return columns side by side, in full if they are small."""
     small = sum(c.shape[0] * c.shape[1] for c in columns) <= _SMALL
     return Design.beside([Design(c.full()) if small else c for c in columns])
 
 
-def _split(by_class: Array, blocks: Sequence[Block]) -> dict[str, Array]:
+def _weights_by_block(by_class: Array, blocks: Sequence[Block]) -> dict[str, Array]:
     """Return the weights of the columns of each block that has some, (columns, classes)."""
     found, start = {}, 0
     for name, _, columns in blocks:
@@ -277,7 +279,7 @@ class Refinement:
     def learn(cls, stacked: Stacked, data: Dataset, asked: Sequence[str]) -> Refinement:
         """Fit the terms to data, whose numeric columns have numbers."""
         names = [name for name in SCALES if name in asked]
-        numeric = _numbers(stacked, data)
+        numeric = _discretized_features(stacked, data)
         numbers = numeric if names or "slopes" in asked else []
         parents: list[list[int]] = []
         values = np.array([as_floats(data.numbers[data.columns[f]]) for f in numbers]).reshape(-1, len(data))
@@ -305,9 +307,9 @@ class Refinement:
         if "slopes" in self.asked and self.numbers:
             result["slopes"] = Design(self.of_numbers[0].scores(self.values))
         if self.shifted:
-            result["shifts"] = _indicators(self.data, self.shifted)
+            result["shifts"] = _indicators_of_shifts(self.data, self.shifted)
         if self.stepped:
-            result["steps"] = _indicators(self.data, self.stepped)
+            result["steps"] = _indicators_of_shifts(self.data, self.stepped)
         if self.gappy:
             result["gaps"] = Design((self.data.codes[list(self.gappy)] < 0).T.astype(np.float64))
         return result
@@ -384,7 +386,7 @@ class Refinement:
         )
 
 
-def _indicators(data: Dataset, chosen: Shifts) -> Design:
+def _indicators_of_shifts(data: Dataset, chosen: Shifts) -> Design:
     """Return the indicators of the shifts of columns, (rows, shifts), as a sparse array."""
     from scipy import sparse  # slow to import
 
@@ -398,7 +400,7 @@ def _indicators(data: Dataset, chosen: Shifts) -> Design:
     return Design(sparse.csr_array((np.ones(len(at[0])), at), shape=(len(data), sum(sizes))))
 
 
-def _numbers(x: Model, data: Dataset) -> list[int]:
+def _discretized_features(x: Model, data: Dataset) -> list[int]:
     """Return the features whose numbers the model discretizes."""
     discretizer = x.discretizer
     cut = () if discretizer is None else discretizer.cuts

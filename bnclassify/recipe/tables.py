@@ -178,7 +178,7 @@ class Stack:
             counts = _look_up(self.prefixes[i].counts, cells)
             totals = _look_up(self.prefixes[i].totals, parents)
             if deduct is not None:
-                _subtract(deduct(i), counts, totals, classes, parents)
+                _subtract_own_row(deduct(i), counts, totals, classes, parents)
             if shorter is None or self.nested:
                 return counts, totals, uniform if shorter is None else shorter
             if i > self.root:  # rows with a missing parent have no counts, so they keep the base
@@ -245,7 +245,7 @@ def class_probabilities(
         yield np.concatenate(values, axis=1)
 
 
-def _subtract(
+def _subtract_own_row(
     amounts: tuple[Array, Array], counts: Array, totals: Array, classes: ArrayOf[Any] | None, parents: Places
 ) -> None:
     """Subtract amounts from counts and totals in the column of each row's class, if parents are observed."""

@@ -306,15 +306,15 @@ def fit_terms(
             of_block = np.array([parents[i] for i in block], dtype=np.intp)
             learned = []
             for at in of_class:
-                x, design = scores.T[block][:, at], _design(scores.T, of_block, at)
-                learned.append(_regress(x, design, rows.shares[at] * ~missing[block][:, at]))
+                x, design = scores.T[block][:, at], _design_of_parents(scores.T, of_block, at)
+                learned.append(_regress_within_class(x, design, rows.shares[at] * ~missing[block][:, at]))
             arrays = [np.stack(parts, axis=1) for parts in zip(*learned, strict=True)]
             for i, *own in zip(block, *arrays, strict=True):
                 found[i] = GaussianTerm(tuple(parents[i]), *own)
     return [found[i] for i in range(len(parents))]
 
 
-def _regress(x: Array, design: Array, weights: Array) -> tuple[Array, ...]:
+def _regress_within_class(x: Array, design: Array, weights: Array) -> tuple[Array, ...]:
     """Return means, roots, shapes and rates of numbers, (numbers, rows), in the rows of a class."""
     prior = np.diag([_INTERCEPT_PRECISION, *[1.0] * (design.shape[2] - 1)])
     weighted = (design * weights[:, :, None]).transpose(0, 2, 1)
@@ -327,7 +327,7 @@ def _regress(x: Array, design: Array, weights: Array) -> tuple[Array, ...]:
     return means[:, :, 0], roots, SHAPE + weights.sum(axis=1) / 2, RATE + residual / 2
 
 
-def _design(rows: Array, parents: Positions, at: Any = slice(None)) -> Array:
+def _design_of_parents(rows: Array, parents: Positions, at: Any = slice(None)) -> Array:
     """Return 1 and the scores of the parents of numbers at some rows, (numbers, rows, parents + 1)."""
     scores = rows[parents][..., at].transpose(0, 2, 1)
     return np.concatenate([np.ones((*scores.shape[:2], 1)), scores], axis=2)
@@ -357,7 +357,7 @@ class _AlikeTerms(NamedTuple):
         for start in range(0, len(scores), rows_per_block):
             block = slice(start, start + rows_per_block)
             rows = np.ascontiguousarray(scores[block].T)
-            design = _design(rows, self.parents)
+            design = _design_of_parents(rows, self.parents)
             residual = rows[self.numbers, :, None] - design @ self.means.transpose(0, 2, 1)
             m, k = self.roots.shape[0], self.roots.shape[-1]
             spread = design @ self.roots.transpose(0, 2, 1, 3).reshape(m, k, -1)

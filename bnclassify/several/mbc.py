@@ -51,15 +51,15 @@ def _terms_of(network: MBC) -> Sequence[Factor]:
     ]
 
 
-def _unknown(codes: Codes, cards: Sequence[int]) -> Codes:
+def _unknown_labels(codes: Codes, cards: Sequence[int]) -> Codes:
     """Return unknown labels for rows."""
     return np.full((len(cards), codes.shape[1]), -1, dtype=codes.dtype)
 
 
-def _marginals(terms: Sequence[Factor], codes: Codes, cards: Sequence[int]) -> list[Array]:
+def _marginals_of_classes(terms: Sequence[Factor], codes: Codes, cards: Sequence[int]) -> list[Array]:
     """Return for each class variable ln P(label, observed features) in one network, (rows, labels)."""
     results: list[Array] = [np.empty((codes.shape[1], card)) for card in cards]
-    variables = np.concatenate([codes, _unknown(codes, cards)])
+    variables = np.concatenate([codes, _unknown_labels(codes, cards)])
     for block in blocks(codes.shape[1], BLOCK_ROWS):
         evidence = network_joint(terms, variables[:, block])
         for i, rows, free, shares in beliefs(terms, variables[:, block]):
@@ -75,7 +75,7 @@ def _best_labels(members: Sequence[Sequence[Factor]], codes: Codes, cards: Seque
         return _best_of_all(members, codes, cards)
     [terms] = members
     labels = np.zeros((len(cards), codes.shape[1]), dtype=np.intp)
-    variables = np.concatenate([codes, _unknown(codes, cards)])
+    variables = np.concatenate([codes, _unknown_labels(codes, cards)])
     for block in blocks(codes.shape[1], BLOCK_ROWS):
         for component in hidden_components(terms, variables[:, block], everywhere=True):
             for u, chosen in _labels_of_component(component, len(codes)).items():
@@ -95,7 +95,7 @@ def _labels_of_component(component: Component, first_class: int) -> dict[int, Po
         order.remove(u)
         best = multiply(collect(order, tables, np.max)[1]).logs[..., 0]
         chosen[u] = first_best(np.broadcast_to(best, (len(component.rows), best.shape[1])))
-        tables = [_fix(table, u, chosen[u]) for table in tables]
+        tables = [_fix_class_label(table, u, chosen[u]) for table in tables]
     return chosen
 
 
@@ -105,7 +105,7 @@ def _plan(component: Sequence[int], tables: Sequence[LogTable], card: Mapping[in
     return order
 
 
-def _fix(table: LogTable, u: int, label: Positions) -> LogTable:
+def _fix_class_label(table: LogTable, u: int, label: Positions) -> LogTable:
     """Select the part of each row's table at a label of a class variable."""
     if u not in table.scope:
         return table
@@ -122,7 +122,7 @@ def _best_of_all(members: Sequence[Sequence[Factor]], codes: Codes, cards: Seque
             f"joint must be False for more than {MOST_COMBINATIONS:,} combinations of labels; got {n:,}. "
             "Use joint=False, or mbc, which does not enumerate them."
         )
-    variables = np.concatenate([codes, _unknown(codes, cards)])
+    variables = np.concatenate([codes, _unknown_labels(codes, cards)])
     hidden, best = range(len(codes), len(variables)), np.empty(codes.shape[1], dtype=np.intp)
     for block in blocks(len(best), MOST_COMBINATIONS, n):
         logs = score_all(lambda tried: joint_in_blocks(members, tried), variables[:, block], hidden, cards)
@@ -143,14 +143,14 @@ class Bridged(MultiModel):
         return [_terms_of(member) for member in self.members]
 
     def log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
-        found = [_marginals(terms, codes, self.class_cards) for terms in self._terms]
+        found = [_marginals_of_classes(terms, codes, self.class_cards) for terms in self._terms]
         return [reduce(np.logaddexp, logs) - np.log(len(found)) for logs in zip(*found, strict=True)]
 
     def log_joint_at(self, codes: Codes, labels: Codes) -> Array:
         return joint_in_blocks(self._terms, np.concatenate([codes, labels]))[:, 0]  # -1 is unknown
 
     def log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
-        evidence = self.log_joint_at(codes, _unknown(codes, self.class_cards))
+        evidence = self.log_joint_at(codes, _unknown_labels(codes, self.class_cards))
         possible: Mask = evidence > -np.inf
         logs = self.log_joint_at(codes, labels) - np.where(possible, evidence, 0.0)
         return np.where(possible, logs, -float(np.log(prod(self.class_cards))))

@@ -274,7 +274,7 @@ class Chain(Chained):
 
     def log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
         if self.is_followed(greedy):
-            return _follow(self, codes)[0]
+            return _follow_chain(self, codes)[0]
         results: list[Array] = [np.empty((codes.shape[1], card)) for card in self.class_cards]
         for rows, logs in _try_all(self, codes):
             shares = np.exp(logs)
@@ -284,7 +284,7 @@ class Chain(Chained):
 
     def most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
         if self.is_followed(greedy):
-            return _follow(self, codes)[1]
+            return _follow_chain(self, codes)[1]
         labels = np.empty((len(self.class_vars), codes.shape[1]), dtype=np.intp)
         for rows, joint in _try_all(self, codes):
             best = first_best(joint.reshape(len(joint), -1))
@@ -297,7 +297,7 @@ class Chain(Chained):
         return np.concatenate([np.empty((0, prod(self.class_cards))), *found])
 
     def log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
-        given = zip(_follow(self, codes, labels)[0], labels.astype(np.intp), strict=True)
+        given = zip(_follow_chain(self, codes, labels)[0], labels.astype(np.intp), strict=True)
         return np.asarray(sum(np.take_along_axis(logs, own[:, None], axis=1)[:, 0] for logs, own in given))
 
     def learn_by(self, function: Fit, dataset: InFull | InParts, step: Step | None = None) -> Chain:
@@ -339,7 +339,7 @@ def _check_links(class_vars: tuple[Hashable, ...], members: tuple[Model, ...]) -
                 raise ValueError(f"members must be models with the same levels of {shown(name)}.")
 
 
-def _follow(x: Chain, codes: Codes, labels: Codes | None = None) -> tuple[list[Array], Codes]:
+def _follow_chain(x: Chain, codes: Codes, labels: Codes | None = None) -> tuple[list[Array], Codes]:
     """Choose labels one by one, or use given ones; return the log posteriors of each class, and labels."""
     variables, n = _with_labels(x, codes, labels), len(x.features)
     marginals = {}

@@ -37,7 +37,9 @@ class Estimators:
     @cached_property
     def information(self) -> Array:
         """The mutual information of each feature and the class, in nats."""
-        return np.array([_information(self.counts.single[span]) for span in self.counts.spans])
+        return np.array(
+            [_information_without_rare_cells(self.counts.single[span]) for span in self.counts.spans]
+        )
 
     @cached_property
     def naive(self) -> MemberTables:
@@ -62,7 +64,7 @@ class Estimators:
         return implied_values(both, self.counts.feature, np.diagonal(both) > self.subsumption + TOLERANCE)
 
 
-def _information(counts: Array) -> Array:
+def _information_without_rare_cells(counts: Array) -> Array:
     """Return I(feature; class) from counts, (levels, classes), without rare cells as in WAODE."""
     joint: Array = counts / max(counts.sum(), 1.0)
     independent: Array = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
