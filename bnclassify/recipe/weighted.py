@@ -275,9 +275,9 @@ class Stacked(LogLinear):
             rows_per_block = max(1, _BLOCK_CELLS // (n_classes * len(group.stack.cards)))
             for start in range(0, len(rows), rows_per_block):
                 block = slice(start, start + rows_per_block)
-                by_depth = list(group.logs(self.codes, left_out.take(block), rows[block], self.apart))
+                by_number = list(group.logs(self.codes, left_out.take(block), rows[block], self.apart))
                 for i, depth in enumerate(depths):
-                    mean, *others = by_depth[min(depth, len(by_depth) - 1)]
+                    mean, *others = by_number[min(depth, len(by_number) - 1)]
                     if mean.shape[2] > 1:
                         result[i, group.families, :, block] = odds(mean)
                         for array, logs in zip(apart, others, strict=False):
