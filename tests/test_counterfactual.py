@@ -127,7 +127,7 @@ def test_bounds_leave_out_what_cannot_succeed(monkeypatch: pytest.MonkeyPatch, c
     assert {table["changes"].max() for table in found if len(table)} >= {1, 2, 3}
     monkeypatch.setattr(counterfactual_module, "_BLOCK_CELLS", 60)
     small = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
-    monkeypatch.setattr(counterfactual_module.Search, "_bounds", lambda *given: np.ones(len(given[1])))
+    monkeypatch.setattr(counterfactual_module.SetSearch, "_bounds", lambda *given: np.ones(len(given[1])))
     unbounded = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
     monkeypatch.setattr(type(x), "term_scopes", lambda x: None)
     enumerated = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
@@ -220,7 +220,7 @@ def test_bounds_of_averages_leave_out_what_cannot_succeed(
     assert any(table.empty for table in found)
     monkeypatch.setattr(counterfactual_module, "_BLOCK_CELLS", 60)
     small = [bn.counterfactual(x, row, "vgood", alternatives=2) for row in rows]
-    monkeypatch.setattr(counterfactual_module.Search, "_bounds", lambda *given: np.ones(len(given[1])))
+    monkeypatch.setattr(counterfactual_module.SetSearch, "_bounds", lambda *given: np.ones(len(given[1])))
     tried[0] = 0
     unbounded = [bn.counterfactual(x, row, "vgood", alternatives=2) for row in rows]
     assert tried[0] > 3 * few

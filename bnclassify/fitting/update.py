@@ -24,7 +24,7 @@ from .lp import rows_to_learn_from
 
 M = TypeVar("M", bound=Model)
 
-_TABLES = ("cpts", "class_cpts")
+_TABLES = ("cpts", "class_cpts", "priors", "superparents", "children")
 """The fields that hold the tables of models."""
 
 
