@@ -49,7 +49,7 @@ Learn = Callable[..., list[Model]]
 class FoldOdds:
     """The odds of rows by members that were learned without their fold, (members, classes − 1, rows).
 
-    ``offset`` are the odds of what incomplete rows have beside the members.
+    ``offset`` are the odds that incomplete rows have in addition to those of the members.
     """
 
     odds: Array
@@ -75,7 +75,7 @@ class FoldOdds:
     def powers(self, mean: Sequence[float]) -> Array:
         """Return the best powers of the members, around the means of the first ones and of a step to parents.
 
-        None is below its least value. Example: with powers (0.4, 0.7, −0.1), the step is fixed at its least
+        No power is below its minimum. Example: with powers (0.4, 0.7, −0.1), the step is fixed at its least
         value 0, and the others are searched again.
         """
         means = np.array([*mean, _STEP_MEAN][: len(self.odds)])

@@ -21,7 +21,7 @@ from ..model.arguments import encode_for
 from ..model.derived import BuiltOn
 from ..model.formulas import Formula, Sum, Table
 from ..model.model import Model, lacks
-from ..model.recipes import A_NETWORK, Recipe
+from ..model.recipes import NO_JOINT, Recipe
 from ..network.classifiers import BNC
 from ..numbers.cut_points import interval_labels, written_point
 from ..numbers.discretization import Discretizer
@@ -33,11 +33,6 @@ UNSEEN = "(unseen)"
 
 RESERVED = ("feature", "value", "given", "given_value", "share")
 """The columns of a table that are not classes."""
-
-NO_JOINT = (
-    "provides P(class | features), but does not define a joint distribution. Use predict, explain, cloglik "
-    f"or cv, or fit a network, which defines one: {A_NETWORK}."
-)
 
 LEAST_MASS = 1e-12
 _PLAIN = Preparation()

@@ -20,8 +20,8 @@ from ..frames.dataset import Dataset
 from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
 from ..model.model import Model
-from ..model.recipes import Step
-from .effect_table import NO_JOINT, EffectTable, merge_intervals
+from ..model.recipes import NO_JOINT, Step
+from .effect_table import EffectTable, merge_intervals
 from .tabulate import estimate, tabulate
 
 _LINES = 12  # of totals that are printed

@@ -34,7 +34,7 @@ _MOST_ROWS = 200
 @record
 @dataclass(frozen=True, eq=False)
 class Fading(Immutable):
-    """The score of a row that lacks a share h of what is usually known: the terms count λ, and trees 1 − λ.
+    """The score of a row in which a share h of the features is missing: terms count λ, and trees 1 − λ.
 
         λ Σ terms + (1 − λ) (ln P(y) + (power + (1 − power) h) M) + μ Σ shifts of the missing values
 
@@ -78,7 +78,7 @@ class Fading(Immutable):
         return self.usual @ (codes < 0) / total if total else np.zeros(codes.shape[1])
 
     def at(self, codes: Codes, log_prior: Array, evidence: Array) -> tuple[Array, Array]:
-        """Return λ, (rows,), and what is added to the terms, (…, rows, classes), without the shifts.
+        """Return λ, (rows,), and the scores added to the terms, (…, rows, classes), without the shifts.
 
         Arrays of log odds, (classes − 1, rows), are passed and returned as their transposes.
         """

@@ -21,7 +21,7 @@ from ..frames.dataset import Dataset
 from ..model.derived import BuiltOn
 from ..model.formulas import Blend, Formula, ScaledNumber, Sum, Table
 from ..model.model import Model, renewed
-from ..model.recipes import A_NETWORK
+from ..model.recipes import NO_JOINT
 from ..network.classifiers import BNC
 from ..network.elimination import BLOCK_ROWS, network_joint
 from ..network.factors import Factor
@@ -103,10 +103,7 @@ class LogLinear(BuiltOn):
     @property
     def no_joint(self) -> str:
         """The reason why it has no joint distribution, and the remedy."""
-        return (
-            f"{self.called} provides P(class | features), but does not define a joint distribution. Use "
-            f"predict, explain, cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
-        )
+        return f"{self.called} {NO_JOINT}"
 
     @property
     def missing_rule(self) -> str:

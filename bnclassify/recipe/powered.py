@@ -14,7 +14,7 @@ from ..frames.dataset import Dataset
 from ..model.derived import Derived, forwarding
 from ..model.formulas import Formula, Raised
 from ..model.model import Model
-from ..model.recipes import A_NETWORK, Recipe
+from ..model.recipes import NO_JOINT, Recipe
 from ..network.methods import Method
 from ..network.priors import Prior, check_positive
 from .incomplete import missing_shares
@@ -45,10 +45,7 @@ class Powered(Derived):
 
     estimate = Derived.estimate_base
 
-    no_joint = (
-        "a model with a power provides P(class | features), but does not define a joint distribution. Use "
-        f"predict, explain, cloglik or cv, or fit a network, which defines one: {A_NETWORK}."
-    )
+    no_joint = f"{called} {NO_JOINT}"
 
     def __post_init__(self) -> None:
         """Raise a ValueError unless the power is the learned one."""

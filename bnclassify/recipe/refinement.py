@@ -80,7 +80,7 @@ class WeightedFit:
 class HeldOutOdds(NamedTuple):
     """The odds by tables and terms at rows that are held out, (…, classes − 1, rows).
 
-    ``by_depth`` are (depths, families, …), ``of_codings`` the same in each discretization that is apart, of
+    ``by_depth`` are (depths, families, …), ``of_codings`` those in each discretization that is apart, of
     `Stacked.apart_families`, and ``of_numbers`` the odds of Gaussian terms on each scale, (numbers, …).
     """
 
@@ -111,7 +111,7 @@ class HeldOutTerms:
     """Terms of training rows, and the odds by each of them at rows that are held out.
 
     ``counts`` are the weights of the rows, and ``represented`` is how many training rows they stand for. At
-    incomplete rows, all terms count ``kept``, and ``offset`` are the odds of what is added to them.
+    incomplete rows, all terms count ``kept``, and ``offset`` are the odds that are added to them.
     """
 
     terms: Refinement
@@ -145,7 +145,7 @@ class HeldOutTerms:
         return classes
 
     def up_to(self, depth: int) -> HeldOutTerms:
-        """Return the same with a maximum number of parents."""
+        """Return the terms with a maximum number of feature parents."""
         by_depth, codings, numbers = self.odds
         kept = slice(depth + 1)
         odds = HeldOutOdds(by_depth[kept], [array[kept] for array in codings], numbers)
