@@ -32,7 +32,7 @@ FUNCTIONS = {name: f for name in bn.__all__ if inspect.isfunction(f := getattr(b
 
 
 def imported(name: str, *, types: bool = False) -> set[str]:
-    """The modules of the package that a module imports, anywhere and in any form; with those for ``types``."""
+    """The modules of the package that a module imports, in any form, with or without those for types."""
     package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
     targets = []
     tree = ast.parse(MODULES[name].read_text())
