@@ -148,6 +148,7 @@ from .reading.families import (
     nparams as nparams,
     preparation as preparation,
     values as values,
+    vars as vars,
 )
 from .reading.learned import (
     concentrations as concentrations,
@@ -166,7 +167,7 @@ __all__ = sorted(
 
 __version__ = version("pybnclassify")
 
-messages.add_see_also(vars(models) | globals())
+messages.add_see_also(models.__dict__ | globals())
 
 _IN_R = {
     "logLik": "loglik(x, dataset)",
@@ -182,7 +183,7 @@ _IN_R = {
     "data": "load_car() or load_voting()",
     "car": "load_car()",
     "voting": "load_voting()",
-    "vars": "(*features(x), class_var(x))",
+    "print": "print(x), the function of Python, or summary(x)",
     "is_aode": "isinstance(x, AODE), with AODE from bnclassify.models",
     "is_tan": "is_ode(x), which is also True for naive Bayes",
     "saveRDS": "save(x, path)",

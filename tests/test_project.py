@@ -108,7 +108,6 @@ def test_functions_have_names() -> None:
         ("data", "load_car"),
         ("voting", "load_voting"),
         ("is_tan", "is_ode"),
-        ("vars", r"features\(x\)"),
         ("is_aode", "bnclassify.models"),
         ("AODE", "bnclassify.models"),
         ("BNCClassifier", "bnclassify.sklearn"),
@@ -121,6 +120,28 @@ def test_names_of_r_are_answered(there: str, here: str) -> None:
     for names in (there, f"lp, {there}", f"{there} as other"):
         with pytest.raises(ImportError, match=here):
             exec(f"from bnclassify import {names}")
+
+
+R_EXPORTS = (
+    "accuracy aode as_grain as_igraph as_mlr awnb_weights bnc bsej cLogLik class_var classes cmi cv families "
+    "feature_families features fssj is_anb is_nb is_ode is_semi_naive kdb lp manb_arc_posterior modelstring "
+    "narcs nb nparams params tan_cl tan_hc tan_hcsp values vars "
+    "AIC BIC logLik plot predict print"
+)
+"""The functions that the R package exports, and the generics for which it has methods."""
+
+
+@pytest.mark.parametrize("name", R_EXPORTS.split())
+def test_every_export_of_r_is_here_or_the_error_names_its_equivalent(name: str) -> None:
+    page = (ROOT / "vignettes" / "coming_from_r.py").read_text()
+    assert f"`{name}`" in page
+    if name in bn.__all__:
+        assert getattr(bn, name).__name__ == name
+        return
+    with pytest.raises(AttributeError, match=f"no '{name}'. The equivalent .* is ") as answer:
+        getattr(bn, name)
+    equivalent = re.search(r" is (\w+)", str(answer.value))[1]
+    assert equivalent in {*bn.__all__, "BNCClassifier", "print"}
 
 
 def test_names_that_nobody_has_are_unknown() -> None:

@@ -85,6 +85,21 @@ def features(x: Model) -> tuple[Hashable, ...]:
     return check_model(x).features
 
 
+@_with_sections("tuple of str", "One name per variable.")
+def vars(x: Model) -> tuple[Hashable, ...]:
+    """Return the names of all variables: the features, then the class or the class variables.
+
+    {any model}
+
+    Examples
+    --------
+    >>> import bnclassify as bn  # `from bnclassify import vars` would hide the function of Python
+    >>> bn.vars(bn.nb("class", features=["doors", "safety"]))
+    ('doors', 'safety', 'class')
+    """
+    return check_model(x).variables
+
+
 @_with_sections(
     "dict of tuple of str", "One family per variable: the variable, its feature parents, and the class."
 )
