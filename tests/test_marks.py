@@ -55,7 +55,7 @@ CALLS: dict[str, Callable[[Any, pd.DataFrame, Path], Any]] = {
     "markov_blanket": lambda x, df, path: bn.markov_blanket(x, "safety"),
     "members": lambda x, df, path: bn.members(x),
     "modelstring": lambda x, df, path: bn.modelstring(x),
-    "monotonize": lambda x, df, path: bn.monotonize(x, {"safety": "increasing"}, df),
+    "monotonize": lambda x, df, path: bn.monotonize(x, {"price": "decreasing"}, df),
     "narcs": lambda x, df, path: bn.narcs(x),
     "network_score": lambda x, df, path: bn.network_score(x, df),
     "nparams": lambda x, df, path: bn.nparams(x),
