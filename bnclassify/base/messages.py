@@ -279,7 +279,7 @@ chisq_dn kdb_mi kdb_gain chow_liu tan_cl: lp tan_cl tan_hc kdb_mi kdb_gain chow_
 hc ban: hc ban tan_cl kdb network_score search_steps
 lca: search_steps explain lp
 learn_blanket: markov_blanket ci_test bsej
-class_var classes features values: class_var classes features values families
+class_var classes features values vars: class_var classes features values vars families
 cmi ci_test: cmi ci_test network_score
 arc_strength: averaged_network plot_strength plot shd
 calibration: plot_calibration cv cv_predict
