@@ -82,8 +82,9 @@ class PseudoCounts(Immutable):
         return self.shares(counts, totals, cards[variable].astype(np.float64), configurations)
 
     def masses(self, counts: ArrayOf[Any], levels: Amount, configurations: float) -> Array:
-        """Return N + a in cells, as floats, because the type of the counts may be too narrow for the sum."""
-        return np.add(counts, self.per_cell(levels, configurations), dtype=np.float64)
+        """Return N + a, as floats: the type of counts may be too narrow for the sum."""
+        result: Array = np.add(counts, self.per_cell(levels, configurations), dtype=np.float64)
+        return result
 
     def shares(
         self, counts: ArrayOf[Any], totals: ArrayOf[Any], levels: Amount, configurations: float
