@@ -480,7 +480,7 @@ def test_too_many_combinations(votes: pd.DataFrame, monkeypatch: pytest.MonkeyPa
 def test_tables_that_would_be_too_large(votes: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     names = list(votes.columns[:6])
     x = bn.lp(bn.mbc(names, votes, max_parents=2, score="loglik"), votes, smooth=1)
-    monkeypatch.setattr("bnclassify.network.elimination.MAX_CELLS", 2)
+    monkeypatch.setattr("bnclassify.scores.elimination.MAX_CELLS", 2)
     with pytest.raises(ValueError, match="fewer parents"):
         bn.predict(x, votes)
     holes = votes.mask(np.random.default_rng(0).random(votes.shape) < 0.3)

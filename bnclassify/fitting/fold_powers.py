@@ -221,10 +221,9 @@ class _LeftOutFolds:
         """Return the structure that the recipe learns from rows, maybe with fewer parents."""
         if self.recipe is None:
             return self.x if depth is None else with_at_most(self.x, depth)
-        if depth == 0:
-            return _without_parents(self.recipe).fit(train)
-        learned = self.recipe.fit(train)
-        return learned if depth is None else with_at_most(learned, depth)
+        recipe = _without_parents(self.recipe) if depth == 0 else self.recipe
+        learned: Model = recipe.fit(train)
+        return with_at_most(learned, depth) if depth else learned
 
     def predict(
         self, depths: Sequence[int | None], mean: Sequence[float] = (), ridges: Mapping[str, float] = EMPTY

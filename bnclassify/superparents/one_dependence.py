@@ -17,11 +17,11 @@ from ..frames.dataset import Dataset
 from ..frames.schema import Levels
 from ..model.recipes import Recipe, Tally
 from ..network.classifiers import BNC
-from ..network.elimination import joint_in_blocks
 from ..network.em import EM
 from ..network.ensemble import Average
 from ..network.families import Family
 from ..network.priors import Prior, PseudoCounts
+from ..scores.elimination import joint_in_blocks
 from .look_up import LookUp, by_blocks, number_levels, spans_of
 
 _SMALL = 2**20  # cells

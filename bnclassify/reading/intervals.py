@@ -12,11 +12,11 @@ from scipy.special import betaincinv
 
 from ..base.arrays import Array
 from ..base.checks import Optional, Real, Whole
-from .recipes import A_NETWORK, Tally
+from ..model.recipes import A_NETWORK, Tally
 
 if TYPE_CHECKING:
+    from ..model.model import Model
     from ..network.priors import PseudoCounts
-    from .model import Model
 
 BOUNDS = ("lower", "estimate", "upper")
 """Names of the columns that an interval adds."""

@@ -8,9 +8,9 @@ from typing import Any
 from ..base import graphs
 from ..base.checks import OneOf
 from ..base.messages import Function, listed, sharing, shown
+from ..model.arguments import check_bnc, check_graph, check_model, check_not_dropped, check_single
+from ..model.model import Model
 from ..numbers.preparation import Preparation
-from .arguments import check_bnc, check_graph, check_model, check_not_dropped, check_single
-from .model import Model
 
 _SECTIONS = """\
 Parameters
