@@ -26,14 +26,17 @@ For developers: data flow downwards through this list of packages, and each impo
     frames           DataFrames, chunks and Dask become encoded data               encode check_data ...
     counts           contingency tables, tables of pairs, information
     numbers          intervals of numeric columns, rare levels                     discretize merge_rare
-    model            the base class of models, and accessors                       families cpt is_nb ...
-    network          Bayesian networks: values, inference, priors, tables, methods  BNC Ensemble
+    scores           formulas of scores, factors, elimination, densities
+    model            the base class of models, recipes, checks of arguments
+    network          Bayesian networks: values, priors, tables, methods            BNC Ensemble
     recipe           back-off tables, leave-one-out weights, averaged cut points
     superparents     averaged one- and n-dependence estimators                     aode ande
+    reading          what a person asks of a model                                  families cpt is_nb ...
     metrics          metrics of predictions, folds, the scoring loop
     learners         learners of structure, from counts or by greedy search        nb tan_cl hc kdb ...
     several          several class variables                                       mbc maode chain ...
     inference        predictions, explanations, queries                            predict explain query ...
+    additive         sums of effects as tables, scorecards                         effects scorecard ...
     fitting          parameters, recipes, updates, refits in rounds                 lp bnc update pool
     evaluation       cross-validation, comparison, scores, uncertainty of arcs     cv compare loglik ...
     plotting         pictures: networks, charts                                    plot plot_cpt plot_cv ...
@@ -50,6 +53,10 @@ from sys import _getframe
 from typing import Any
 
 from . import models as models
+from .additive.effects import effects as effects
+from .additive.from_effects import from_effects as from_effects
+from .additive.monotonize import monotonize as monotonize
+from .additive.scorecard import scorecard as scorecard
 from .base import messages
 from .evaluation.accuracy import (
     accuracy as accuracy,
@@ -65,8 +72,8 @@ from .evaluation.compare_ranks import compare_ranks as compare_ranks
 from .evaluation.cv import cv as cv
 from .evaluation.cv_predict import cv_predict as cv_predict
 from .evaluation.kl_divergence import kl_divergence as kl_divergence
-from .evaluation.shd import shd as shd
 from .evaluation.loglik import AIC as AIC, BIC as BIC, cloglik as cloglik, loglik as loglik
+from .evaluation.shd import shd as shd
 from .evaluation.summary import summary as summary
 from .examples import (
     load_car as load_car,
@@ -84,57 +91,25 @@ from .fitting.lp import lp as lp
 from .fitting.update import pool as pool, update as update
 from .fitting.with_table import from_tables as from_tables, with_table as with_table
 from .frames.check_data import check_data as check_data
-from .frames.encode import encode as encode
 from .frames.dataset import Dataset as Dataset
-from .inference.effects import effects as effects
+from .frames.encode import encode as encode
 from .inference.counterfactual import counterfactual as counterfactual
 from .inference.explain import explain as explain
-from .inference.from_effects import from_effects as from_effects
 from .inference.impute import impute as impute
-from .inference.monotonize import monotonize as monotonize
 from .inference.predict import predict as predict
 from .inference.query import query as query
 from .inference.sample import sample as sample
-from .inference.scorecard import scorecard as scorecard
 from .inference.value_of_information import value_of_information as value_of_information
+from .learners.blankets import learn_blanket as learn_blanket
+from .learners.chi_square import chisq_dn as chisq_dn
 from .learners.fixed import anb as anb, aode as aode, from_modelstring as from_modelstring, nb as nb
 from .learners.hill_climbing import ban as ban, hc as hc
-from .learners.chi_square import chisq_dn as chisq_dn
-from .learners.blankets import learn_blanket as learn_blanket
 from .learners.k_dependence import kdb_gain as kdb_gain, kdb_mi as kdb_mi, spode as spode
 from .learners.latent_classes import lca as lca
 from .learners.local_scores import network_score as network_score
 from .learners.trees import chow_liu as chow_liu, tan_cl as tan_cl
 from .learners.wrappers import bsej as bsej, fssj as fssj, kdb as kdb, tan_hc as tan_hc, tan_hcsp as tan_hcsp
 from .metrics.folds import r_folds as r_folds, stratified_folds as stratified_folds
-from .model.questions import (
-    class_var as class_var,
-    classes as classes,
-    families as families,
-    feature_families as feature_families,
-    features as features,
-    is_anb as is_anb,
-    is_nb as is_nb,
-    is_ode as is_ode,
-    is_semi_naive as is_semi_naive,
-    markov_blanket as markov_blanket,
-    members as members,
-    modelstring as modelstring,
-    narcs as narcs,
-    nparams as nparams,
-    preparation as preparation,
-    values as values,
-)
-from .model.tables import (
-    concentrations as concentrations,
-    cpt as cpt,
-    em_objectives as em_objectives,
-    feature_weights as feature_weights,
-    loo_summary as loo_summary,
-    manb_arc_posterior as manb_arc_posterior,
-    params as params,
-    search_steps as search_steps,
-)
 from .network.classifiers import BNC as BNC
 from .network.ensemble import Ensemble as Ensemble
 from .numbers.discretization import discretize as discretize
@@ -155,6 +130,35 @@ from .plotting.performance import (
     plot_ranks as plot_ranks,
     plot_scores as plot_scores,
 )
+from .reading.cpt import cpt as cpt, params as params
+from .reading.families import (
+    class_var as class_var,
+    classes as classes,
+    families as families,
+    feature_families as feature_families,
+    features as features,
+    is_anb as is_anb,
+    is_nb as is_nb,
+    is_ode as is_ode,
+    is_semi_naive as is_semi_naive,
+    markov_blanket as markov_blanket,
+    members as members,
+    modelstring as modelstring,
+    narcs as narcs,
+    nparams as nparams,
+    preparation as preparation,
+    values as values,
+    vars as vars,
+)
+from .reading.d_separated import d_separated as d_separated
+from .reading.learned import (
+    concentrations as concentrations,
+    em_objectives as em_objectives,
+    feature_weights as feature_weights,
+    loo_summary as loo_summary,
+    manb_arc_posterior as manb_arc_posterior,
+    search_steps as search_steps,
+)
 from .several.multi_learners import chain as chain, maode as maode, mbc as mbc
 from .superparents.n_dependence import ande as ande
 
@@ -164,7 +168,7 @@ __all__ = sorted(
 
 __version__ = version("pybnclassify")
 
-messages.add_see_also(vars(models) | globals())
+messages.add_see_also(models.__dict__ | globals())
 
 _IN_R = {
     "logLik": "loglik(x, dataset)",
@@ -180,7 +184,7 @@ _IN_R = {
     "data": "load_car() or load_voting()",
     "car": "load_car()",
     "voting": "load_voting()",
-    "vars": "(*features(x), class_var(x))",
+    "print": "print(x), the function of Python, or summary(x)",
     "is_aode": "isinstance(x, AODE), with AODE from bnclassify.models",
     "is_tan": "is_ode(x), which is also True for naive Bayes",
     "saveRDS": "save(x, path)",

@@ -1,9 +1,9 @@
 """The types of values that functions return, for ``isinstance`` and annotations."""
 
+from .additive.effect_table import EffectTable as EffectTable
+from .additive.scorecard import Scorecard as Scorecard
 from .frames.dataset import Dataset as Dataset
 from .frames.partitions import Partitions as Partitions
-from .inference.effect_table import EffectTable as EffectTable
-from .inference.scorecard import Scorecard as Scorecard
 from .model.model import Model as Model
 from .network.classifiers import BNC as BNC
 from .network.classifiers import DN as DN

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 
 import bnclassify as bn
-from bnclassify.inference.effect_table import merged
+from bnclassify.additive.effect_table import merged
 from bnclassify.models import EffectTable
 
 from .oracles import with_holes

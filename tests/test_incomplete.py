@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.metrics import METRICS
 from bnclassify.model.model import renewed
-from bnclassify.network import elimination, forests
+from bnclassify.scores import elimination, forests
 
 from .conftest import informative_gaps, read_reference, reference_frame
 from .oracles import joint_by_enumeration, posterior_by_enumeration, with_holes

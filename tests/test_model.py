@@ -66,7 +66,7 @@ def test_models_cannot_be_changed(tan: bn.BNC, ensemble: AODE, car: pd.DataFrame
 def test_questions(tan: bn.BNC, car: pd.DataFrame) -> None:
     assert bn.class_var(tan) == "class"
     assert bn.features(tan) == tuple(car.columns[:-1])
-    assert tan.variables == tuple(car.columns)
+    assert bn.vars(tan) == tuple(car.columns)
     assert bn.classes(tan) == ("unacc", "acc", "good", "vgood")
     assert bn.families(tan)["maint"] == ("maint", "buying", "class")
     assert bn.families(tan)["class"] == ("class",)
@@ -76,6 +76,17 @@ def test_questions(tan: bn.BNC, car: pd.DataFrame) -> None:
     assert (bn.is_nb(tan), bn.is_ode(tan), bn.is_semi_naive(tan), bn.is_anb(tan)) == (
         False, True, False, True,
     )  # fmt: skip
+
+
+def test_vars_are_the_features_and_then_the_class(car: pd.DataFrame) -> None:
+    front = car[["class", "safety", "doors"]]
+    for x in (bn.nb("class", front), bn.aode("class", front), bn.chow_liu("class", front)):
+        assert bn.vars(x) == ("safety", "doors", "class")
+    assert bn.vars(bn.bnc(class_var="class", dataset=front)) == ("safety", "doors", "class")
+    assert bn.vars(bn.mbc(["class", "safety"], front)) == ("doors", "class", "safety")
+    assert bn.vars(bn.nb("class", features=[])) == ("class",)
+    with pytest.raises(TypeError, match="x must be a model"):
+        bn.vars(front)
 
 
 def test_tables_as_people_read_them(tan: bn.BNC, car: pd.DataFrame) -> None:

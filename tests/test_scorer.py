@@ -12,7 +12,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.exchange.scorer import ColumnCoding, Scorer, scorer_of
-from bnclassify.model.formulas import Blend, Choice, Mixture, Raised, Student, Sum, Table
+from bnclassify.scores.formulas import Blend, Choice, Mixture, Raised, Student, Sum, Table
 
 from .zoo import CASES, case
 

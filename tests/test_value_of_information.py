@@ -83,7 +83,7 @@ def test_models_without_a_joint_distribution_use_their_own_posteriors(car: pd.Da
     for name, value in row.items():
         codes[names.index(name)] = bn.values(x)[name].index(value)
     codes[names.index("persons")] = range(3)
-    from bnclassify.network.elimination import network_joint
+    from bnclassify.scores.elimination import network_joint
 
     joint = np.exp(network_joint(tree, codes))
     now = bn.predict(x, row, prob=True).to_numpy()[0]

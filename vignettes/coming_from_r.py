@@ -48,7 +48,7 @@
 # | `saveRDS`, `readRDS` | `save`, `load` |
 # | `set.seed` before `cv` | `rng=`; `r_folds(y, k, seed=0)` draws the folds of R |
 # | `compute_joint` | `loglik(x, df, by_row=True)`, for the actual class of each row |
-# | `vars` | `features(x)`, and `class_var(x)` |
+# | `print` of a model | `print(x)`, the function of Python; `summary(x)` |
 # | `is_aode` | `isinstance(x, AODE)`, with `AODE` from `bnclassify.models` |
 # | `is_tan`, which R does not export | `is_ode`, which is also True for naive Bayes; `is_anb` |
 #
@@ -67,7 +67,7 @@ except AttributeError as answer:
 # These functions have the same name and the same meaning: `accuracy`, `AIC`, `BIC`, `aode`, `bnc`, `bsej`, `class_var`, `classes`, `cmi`,
 # `cv`, `families`, `feature_families`, `features`, `fssj`, `is_anb`, `is_nb`, `is_ode`, `is_semi_naive`, `kdb`,
 # `lp`, `manb_arc_posterior`, `modelstring`, `narcs`, `nb`, `nparams`, `params`, `plot`, `predict`, `tan_cl`, `tan_hc`,
-# `tan_hcsp`, `values`.
+# `tan_hcsp`, `values`, `vars`.
 #
 # ## Arguments
 #

@@ -279,7 +279,7 @@ chisq_dn kdb_mi kdb_gain chow_liu tan_cl: lp tan_cl tan_hc kdb_mi kdb_gain chow_
 hc ban: hc ban tan_cl kdb network_score search_steps
 lca: search_steps explain lp
 learn_blanket: markov_blanket ci_test bsej
-class_var classes features values: class_var classes features values families
+class_var classes features values vars: class_var classes features values vars families
 cmi ci_test: cmi ci_test network_score
 arc_strength: averaged_network plot_strength plot shd
 calibration: plot_calibration cv cv_predict
@@ -299,7 +299,7 @@ load save: save load read_bif write_bif
 load_car load_voting load_pima load_solar_flare: load_car load_voting load_pima load_solar_flare
 lp update pool: bnc lp update pool cpt predict save
 manb_arc_posterior: lp feature_weights plot_weights
-markov_blanket: families learn_blanket
+markov_blanket d_separated: families learn_blanket markov_blanket d_separated ci_test
 mbc maode chain: mbc maode chain lp predict
 members: aode ande predict
 network_score: hc ban loglik BIC

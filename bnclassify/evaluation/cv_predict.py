@@ -25,7 +25,7 @@ from ..metrics.folds import Folds, GivenFolds, HashedFolds
 from ..metrics.outcomes import Labelling, outcomes_of
 from ..model.arguments import of_estimator
 from ..model.model import Model
-from ..model.questions import classes
+from ..reading.families import classes
 from .cv import Options
 
 Predictions: TypeAlias = "pd.DataFrame | pd.Series[Any]"

@@ -16,8 +16,8 @@ from ..frames.opening import InFull, InParts
 from ..learners.local_scores import warn_of_fractions
 from ..model.arguments import check_fitted, check_graph, check_joint, check_size, encode_for, rows_for
 from ..model.model import Model
-from ..model.questions import nparams
 from ..network.classifiers import BNC, Graph
+from ..reading.families import nparams
 
 
 def _add_up(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:

@@ -13,8 +13,8 @@ from ..base.checks import Seed
 from ..frames.opening import InFull, InParts, is_partitioned
 from ..inference.evidence import weigh_evidence
 from ..model.arguments import check_fitted, check_model, encode_for
-from ..model.facts import aligned, facts_of
 from ..model.model import Model
+from ..reading.facts import aligned, facts_of
 from .cv import cv
 from .fold_scores import scheme_of
 

@@ -22,10 +22,10 @@ from ..frames.dataset import Dataset
 from ..learners.fixed import fixed_again, fixed_network
 from ..model.arguments import check_coded
 from ..model.model import Model
-from ..model.questions import values
 from ..model.recipes import Step
-from ..model.tables import params
 from ..network.classifiers import BNC
+from ..reading.cpt import params
+from ..reading.families import values
 from .storage import as_path, replace_file
 
 _ROUNDING = 0.011

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.messages import listed, repeated, shown
 from ..model.arguments import check_coded, check_single
-from ..model.questions import values
-from ..model.tables import cpt, params
 from ..network.classifiers import BNC
+from ..reading.cpt import cpt, params
+from ..reading.families import values
 
 if TYPE_CHECKING:
     import networkx

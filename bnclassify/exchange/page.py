@@ -21,11 +21,11 @@ from ..base.checks import Instance
 from ..base.messages import plain
 from ..inference.evidence import middles, order_features
 from ..inference.value_of_information import grid_of
-from ..model.formulas import Table
 from ..model.model import Model
 from ..plotting.canvas import ORANGE
 from ..plotting.networks import plot, sketch
 from ..plotting.nodes import visible
+from ..scores.formulas import Table
 from .libraries import check_texts
 from .scorer import Scorer, largest_table, scorer_of, tables_of
 from .storage import as_path, replace_file

@@ -2,7 +2,7 @@
 
 Other languages evaluate a `Scorer` as follows. Each value of a row becomes a code; see `ColumnCoding`. The
 formula of the codes, and of the numbers of columns that are kept as numbers, gives one score per class; see
-`bnclassify.model.formulas`. The predicted label is the first whose score is within 1e-9 of the largest. The
+`bnclassify.scores.formulas`. The predicted label is the first whose score is within 1e-9 of the largest. The
 posterior of a class is exp(score - largest) divided by the sum of these, and uniform if all scores are -inf.
 The tests evaluate all this in plain Python, one row at a time (`tests/test_scorer.py`).
 """
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ..base.messages import listed
 from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
-from ..model.formulas import Formula, Table, sums_in
+from ..scores.formulas import Formula, Table, sums_in
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from math import ceil, floor
 
 import numpy as np
 
+from ..additive.scorecard import Scorecard
 from ..base.arrays import ArrayOf, first_best
 from ..base.checks import Names, Optional, must_be
 from ..base.messages import listed, repeated, shown
-from ..inference.scorecard import Scorecard
-from ..model.formulas import Mixture, Sum, sums_in
 from ..model.model import Model
+from ..scores.formulas import Mixture, Sum, sums_in
 from .scorer import ColumnCoding, Scorer, largest_table, scorer_of
 from .sql_scores import ScoreColumns
 from .sql_text import (

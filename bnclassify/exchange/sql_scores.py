@@ -14,7 +14,8 @@ import numpy as np
 
 from ..base.arrays import Array, ArrayOf, log_sum_exp
 from ..base.immutable import cached_property
-from ..model.formulas import (
+from ..scores.elimination import eliminate, plan_scopes
+from ..scores.formulas import (
     Blend,
     Choice,
     Coding,
@@ -29,7 +30,6 @@ from ..model.formulas import (
     Table,
     Term,
 )
-from ..network.elimination import eliminate, plan_scopes
 from .scorer import Scorer
 from .sql_text import (
     FARTHEST,

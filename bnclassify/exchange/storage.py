@@ -19,8 +19,8 @@ from ..base.messages import listed, shown, warn
 from ..inference.predict import predict
 from ..model.arguments import check_model
 from ..model.model import Model
-from ..model.questions import members
 from ..model.recipes import Tally
+from ..reading.families import members
 from .notation import Reader, UnregisteredError, Writer, can_write, lines_of
 
 _FORMAT = "bnclassify model"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
+from ..additive.tabulate import as_sum
 from ..base.calls import check_arguments, guided, parameters_of, showing_progress
 from ..base.checks import AnyCutting, Flag, Instance, Learner, Whole, check_name, check_names
 from ..base.messages import did_you_mean, listed, warn
@@ -13,7 +14,6 @@ from ..base.parallel import check_jobs, using_jobs
 from ..frames.dataset import Dataset, InMemory, Opened
 from ..frames.opening import InFull, InParts, group_labels, open_data
 from ..frames.training import Numeric
-from ..inference.tabulate import as_sum
 from ..learners import LEARNERS, find_learner
 from ..learners.fixed import nb
 from ..learners.k_dependence import kdb_gain, kdb_mi

@@ -221,10 +221,9 @@ class _LeftOutFolds:
         """Return the structure that the recipe learns from rows, maybe with fewer parents."""
         if self.recipe is None:
             return self.x if depth is None else with_at_most(self.x, depth)
-        if depth == 0:
-            return _without_parents(self.recipe).fit(train)
-        learned = self.recipe.fit(train)
-        return learned if depth is None else with_at_most(learned, depth)
+        recipe = _without_parents(self.recipe) if depth == 0 else self.recipe
+        learned: Model = recipe.fit(train)
+        return with_at_most(learned, depth) if depth else learned
 
     def predict(
         self, depths: Sequence[int | None], mean: Sequence[float] = (), ridges: Mapping[str, float] = EMPTY
@@ -294,7 +293,7 @@ def split(data: Dataset, folds: int, *, by_content: bool = True) -> list[RowFold
     for fold in range(folds):
         # The units of class c in this fold are (fold − c) mod V, and then each V-th. In fold 0 of 5, those
         # of class 0 are 0, 5, 10, …, so a row with the units 7 to 11 has one of them.
-        first = (fold - classes) % folds
+        first = (fold - classes.astype(np.intp)) % folds
         before, until = [-((first - end) // folds) for end in (starts, starts + units)]  # rounded up
         some = np.flatnonzero(until > before)
         if len(some):

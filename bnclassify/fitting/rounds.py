@@ -24,9 +24,9 @@ from ..frames.training import TrainingData, prepare
 from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, draw_folds, split_rows
 from ..model.arguments import check_fitted, of_estimator
 from ..model.model import Model
-from ..model.questions import values
 from ..model.recipes import Recipe
 from ..numbers.preparation import Preparation, check_numbers
+from ..reading.families import values
 
 R = TypeVar("R")
 D = TypeVar("D", bound=Dataset)
@@ -145,7 +145,7 @@ def _refit_without_fold(name: Any, model: Model, rnd: Round, train: Countable, d
     """Return a model, refitted to the training rows of a round, or raise."""
     recipe, rng = check_recipe(model), None if rnd.seed is None else check_rng(rnd.seed)
     try:
-        fitted = recipe.fit(train, rng) if dag else recipe.refit(model, train, rng)
+        fitted: Model = recipe.fit(train, rng) if dag else recipe.refit(model, train, rng)
         model.check_refitted(fitted)
         return fitted
     except NoRowsError:

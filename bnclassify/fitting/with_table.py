@@ -20,10 +20,10 @@ from ..frames.schema import Known
 from ..learners.fixed import fixed_again, fixed_network
 from ..model.arguments import check_tables
 from ..model.model import Model, renewed
-from ..model.questions import position_of
 from ..model.recipes import A_NETWORK, Step
 from ..network.classifiers import BNC, Graph
 from ..network.families import Family
+from ..reading.families import position_of
 
 X = TypeVar("X", bound=Model)
 

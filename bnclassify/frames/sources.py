@@ -13,7 +13,6 @@ from ..base.arrays import ArrayOf
 from ..base.calls import open_bar
 from ..base.immutable import cached_property
 from ..base.messages import listed
-from .dataset import Countable
 
 _OWN = (pd.DataFrame, pd.Series, Mapping, np.ndarray, list, tuple, str)
 
@@ -315,7 +314,7 @@ def register_source(test: Callable[[Any], bool], make: MakeSource) -> None:
 
 def find_source(data: object, argument: str) -> Source | None:
     """Return the source of partitioned data, or None."""
-    if isinstance(data, pd.DataFrame | Countable) or is_delayed(data):  # which has every attribute
+    if isinstance(data, pd.DataFrame) or is_delayed(data):  # which has every attribute
         return None
     if isinstance(data, Source):
         return data

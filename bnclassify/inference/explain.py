@@ -18,8 +18,8 @@ from ..frames.dataset import Dataset
 from ..frames.opening import InFull
 from ..frames.records import Row, is_missing
 from ..model.arguments import check_fitted, read_for
-from ..model.intervals import add_index_level
 from ..model.model import Model
+from ..reading.intervals import add_index_level
 from .evidence import REST, Evidence, split_evidence, weigh_evidence
 
 _MOST_REASONS = 3

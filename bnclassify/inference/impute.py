@@ -17,7 +17,7 @@ from ..frames.opening import frame_of
 from ..frames.sources import AnyFrame
 from ..model.arguments import check_joint, encode_for
 from ..model.model import Model
-from ..network.gibbs import BURN_IN, MOST_SWEEPS
+from ..scores.gibbs import BURN_IN, MOST_SWEEPS
 
 _MOST_DRAWS = 1_000_000
 _MOST_VALUES = 2**28  # maximum number of values of all completions

@@ -32,8 +32,8 @@ from ..frames.records import Row, is_missing
 from ..frames.sources import AnyFrame, in_kind_of, in_pandas
 from ..metrics.outcomes import Labelling
 from ..model.arguments import check_fitted, encode_for, log_joint
-from ..model.intervals import MOST_DRAWN, check_draws, check_interval, drawn_bounds, with_bounds
 from ..model.model import Model
+from ..reading.intervals import MOST_DRAWN, check_draws, check_interval, drawn_bounds, with_bounds
 from ..several.multidimensional import MultiModel
 
 _BLOCK_ROWS = 2**16

@@ -16,9 +16,9 @@ from ..base.immutable import EMPTY
 from ..base.messages import listed, shown
 from ..frames.dataset import match
 from ..model.arguments import check_joint, check_not_dropped, encode_for
-from ..model.intervals import BOUNDS, check_draws, check_interval, drawn_bounds
 from ..model.model import Model
-from ..network.gibbs import BURN_IN, MOST_SWEEPS
+from ..reading.intervals import BOUNDS, check_draws, check_interval, drawn_bounds
+from ..scores.gibbs import BURN_IN, MOST_SWEEPS
 
 _MOST_CELLS = 2**22
 _BLOCK_CODES = 2**22

@@ -15,7 +15,7 @@ from ..base.checks import Seed, Whole, check_rng
 from ..frames.records import is_missing
 from ..model.arguments import check_joint
 from ..model.model import Model
-from ..network.gibbs import BURN_IN, MOST_SWEEPS
+from ..scores.gibbs import BURN_IN, MOST_SWEEPS
 from .query import EvidenceOf, draw_given, encode_evidence
 
 _MOST_VALUES = 2**31  # maximum number of values of a sample

@@ -16,7 +16,7 @@ from ..frames.opening import InFull
 from ..frames.records import Row, is_missing
 from ..model.arguments import check_fitted
 from ..model.model import Model
-from ..network.densities import Density
+from ..scores.densities import Density
 from .evidence import middles
 from .explain import own_values, read_one
 from .predict import check_costs

@@ -12,8 +12,8 @@ from ..base.arrays import Mask
 from ..base.checks import Instance, ListOf, OneOf, must_be
 from ..base.graphs import find_cycle
 from ..base.messages import shown
-from ..model.questions import is_anb
 from ..network.classifiers import BNC
+from ..reading.families import is_anb
 
 Arc = tuple[Hashable, Hashable]
 

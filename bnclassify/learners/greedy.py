@@ -18,9 +18,9 @@ from ..frames.training import TrainingData, prepare_rows
 from ..metrics import METRICS
 from ..metrics.folds import Folds, draw_folds, fold_rows
 from ..model.arguments import check_size
-from ..model.questions import is_semi_naive
 from ..model.recipes import Step, is_repeated
 from ..network.classifiers import BNC
+from ..reading.families import is_semi_naive
 from ..recipe.prior import find_prior
 from .arc_rules import Arc, ArcRules, check_start, written
 from .fixed import network

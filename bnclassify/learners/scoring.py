@@ -22,9 +22,9 @@ from ..counts.family_counts import number_states
 from ..frames.dataset import Dataset
 from ..frames.schema import Schema
 from ..metrics import ACCURACY, Metric
-from ..network.elimination import add_missing
-from ..network.factors import Factor
 from ..network.priors import Prior, PseudoCounts
+from ..scores.elimination import add_missing
+from ..scores.factors import Factor
 from .neighbours import Edit, Parents, Structure, apply
 
 _KEPT_BYTES = 2**28

@@ -14,9 +14,9 @@ from ..base.arrays import TOLERANCE, Array, Mask, log
 from ..base.checks import OneOf
 from ..counts.contingency import count_families, flat_index
 from ..frames.dataset import Dataset
-from ..network.elimination import equal_columns
 from ..network.families import Scope
 from ..network.priors import Dirichlet
+from ..scores.elimination import equal_columns
 from .local_scores import LocalScores
 
 ParentLists = Sequence[Sequence[int]]

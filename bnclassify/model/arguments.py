@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..base.arrays import Array
 from ..base.checks import is_among, must_be
-from ..base.messages import listed
+from ..base.messages import listed, shown
 from ..frames.dataset import Countable, Dataset, InMemory
 from ..frames.opening import open_data, open_rows
 from ..frames.schema import Columns
@@ -58,7 +58,8 @@ def check_graph(x: object, question: str, *, sized: bool = False) -> Graph:
     model = check_model(x)
     if model.graph is None or (sized and len(model.members) > 1):
         raise _of_members(model, question)
-    return model.graph
+    graph: Graph = model.graph
+    return graph
 
 
 def check_single(x: object, question: str) -> Network:
@@ -93,7 +94,8 @@ def check_tables(x: object, question: str) -> Graph:
     model = check_fitted(x)
     if model.network is None:
         raise _of_members(model, question)
-    return model.network
+    network: Graph = model.network
+    return network
 
 
 def check_not_dropped(x: Model, argument: str, names: Iterable[Hashable]) -> None:
@@ -159,3 +161,18 @@ def check_size(rows: int, n_classes: int) -> None:
             f"{rows:,} rows and {n_classes:,} classes would need {rows * n_classes:,} numbers, more than "
             f"{_MOST_CELLS:,}. Pass fewer rows at a time, or merge rare classes."
         )
+
+
+def check_augmented(x: Model, argument: str) -> BNC:
+    """Return a network in which the class is a parent of every feature and has no parents, or raise."""
+    graph: Graph | None = x.graph
+    if graph is None or graph is not x or x.no_joint:
+        kind = "a dependency network" if x.graph is x else x.called
+        raise TypeError(f"{argument} is defined for a single Bayesian network (BNC); got {kind}.")
+    if not graph.is_augmented:
+        raise ValueError(
+            f"{argument} is defined for an augmented naive Bayes, in which the class {shown(x.class_var)} "
+            "is a parent of every feature and has no parents. Learn the structure with nb or tan_cl, for "
+            "example."
+        )
+    return cast("BNC", x)

@@ -19,13 +19,9 @@ from ..frames.opening import InFull, InParts
 from ..frames.schema import Levels
 from ..numbers.discretization import Discretizer
 from ..numbers.preparation import Preparation
-from .facts import mark_up, write_facts
-from .formulas import Formula
+from ..scores.densities import Density
+from ..scores.formulas import Formula
 from .recipes import A_NETWORK, Recipe, Rows, Step, Tally
-
-if TYPE_CHECKING:
-    from ..network.classifiers import Graph
-    from ..network.densities import Density
 
 M = TypeVar("M", bound="Model")
 Fit: TypeAlias = Callable[[Any, Any], "Model"]  # of a model and its rows
@@ -85,6 +81,10 @@ class Model(Immutable):
     default_steps = "plain"
     """The steps of the default recipe for this type of model, a key of ``recipe.default.STEPS``."""
 
+    as_text: Callable[[Model], str] = staticmethod(lambda x: x.called)
+    as_html: Callable[[Model, str], str] = staticmethod(lambda x, picture: picture)
+    """Write a model as text, and as HTML for a notebook; set by the module of its facts."""
+
     svg: Callable[[Model], str] = staticmethod(lambda x: "")
     """Draws a model for a notebook; set by the module that draws networks."""
 
@@ -141,12 +141,12 @@ class Model(Immutable):
         return tuple(dict.fromkeys([*self.densities, *[name for name, labels in named if not labels]]))
 
     @property
-    def graph(self) -> Graph | None:
+    def graph(self) -> Any:
         """The single graph of the model, or None."""
         return None
 
     @property
-    def network(self) -> Graph | None:
+    def network(self) -> Any:
         """The single graph with tables of the model, or None."""
         return None
 
@@ -208,10 +208,10 @@ class Model(Immutable):
         return sorted(documented | {target, "features", "members", "preparation"})
 
     def __repr__(self) -> str:
-        return write_facts(self)
+        return type(self).as_text(self)
 
     def _repr_html_(self) -> str:
-        return mark_up(self, type(self).svg(self))
+        return type(self).as_html(self, type(self).svg(self))
 
     if not TYPE_CHECKING:  # so that mypy reports unknown attributes
 

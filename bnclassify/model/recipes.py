@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from ..counts.contingency import narrow
 from ..frames.dataset import Countable
 from ..frames.schema import Schema
 from ..numbers.preparation import Preparation
-
-if TYPE_CHECKING:
-    from .model import Model
 
 _MOST_CHARACTERS = 40
 """Length of the longest argument that is printed."""
@@ -138,7 +135,7 @@ class Recipe:
         seen = schema.columns if schema is not None and columns is None else None
         return cls(class_var, replace(step, settings=settings), columns, seen=seen)
 
-    def fit(self, data: Countable, rng: np.random.Generator | None = None) -> Model:
+    def fit(self, data: Countable, rng: np.random.Generator | None = None) -> Any:
         """Learn structure and parameters from other data."""
         token = _REPEATED.set(True)
         try:
@@ -147,10 +144,9 @@ class Recipe:
             _REPEATED.reset(token)
         return self.refit(structure, data, rng)
 
-    def refit(self, x: Model, data: Countable, rng: np.random.Generator | None = None) -> Model:
+    def refit(self, x: Any, data: Countable, rng: np.random.Generator | None = None) -> Any:
         """Learn the parameters of a structure in the same way."""
-        fitted: Model = self.parameters(x, data, rng=rng) if self.parameters is not None else x
-        return fitted
+        return self.parameters(x, data, rng=rng) if self.parameters is not None else x
 
 
 def renew_parameters(recipe: Recipe | None, step: Step | None) -> Recipe | None:

@@ -15,9 +15,10 @@ from ..base.calls import advance
 from ..base.checks import Real, Whole
 from ..base.immutable import record
 from ..frames.dataset import Dataset
+from ..model.arguments import check_augmented
 from ..model.model import Model
 from .classifiers import BNC
-from .methods import Method, check_augmented
+from .methods import Method
 from .priors import Prior
 from .weighting import with_weights
 

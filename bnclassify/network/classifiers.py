@@ -12,30 +12,29 @@ from scipy.special import xlogy
 from ..base.arrays import Array, Codes, Mask, Positions, blocks, by_shape, code_type, log
 from ..base.graphs import layers
 from ..base.immutable import PROBABILITY, bounded, cached_property, record
-from ..base.messages import shown
+from ..base.messages import WIDE, how_to_merge, shown, warn
 from ..counts.contingency import count_families, flat_index
 from ..frames.dataset import Countable, Dataset
 from ..frames.schema import Levels
-from ..model.formulas import Formula, Sum
 from ..model.model import Model, estimated, renewed
 from ..model.recipes import Recipe, Tally
-from .densities import Density
-from .elimination import BLOCK_ROWS, beliefs, complete, draw_columns, joint_in_blocks
+from ..scores.densities import Density
+from ..scores.elimination import BLOCK_ROWS, beliefs, complete, draw_columns, joint_in_blocks
+from ..scores.factors import DensityTerm, Factor, Term
+from ..scores.formulas import Formula, Sum
+from ..scores.gibbs import BURN_IN, GibbsSampler
 from .em import maximize
-from .factors import DensityTerm, Factor, Term
 from .families import (
     Family,
     Scope,
     check_families,
-    check_numbers,
     check_shapes,
     count_parameters,
     scopes_of,
-    warn_of_wide_tables,
 )
-from .gibbs import BURN_IN, GibbsSampler
 from .priors import Prior, is_nested, tabulate
 
+_FEWEST_ROWS = 100  # with fewer rows, most networks have more parameters than rows
 _DEVIATIONS, _POINTS = 2.5, 201  # standard deviations beyond the means of a curve, and its number of points
 
 
@@ -459,3 +458,37 @@ def _draw_column(table: Array, parents: list[Codes], uniform: Array) -> Codes:
     levels = table.cumsum(axis=0).reshape(len(table), -1)[:-1]
     thresholds = levels if not parents else levels[:, flat_index(parents, table.shape[1:])]
     return np.asarray(np.count_nonzero(uniform >= thresholds, axis=0))
+
+
+def check_numbers(x: Network) -> None:
+    """Raise a ValueError if a number, which has no levels, is a parent, or a density does not fit."""
+    card = {} if x.levels is None else dict(zip(x.variables, map(len, x.levels), strict=True))
+    numbers = {name for name, levels in card.items() if not levels}
+    for variable, *parents in x.families if numbers else ():
+        inner = [name for name in parents if name in numbers]
+        if inner or (variable in numbers and parents[-1:] != [x.class_var]):
+            raise ValueError(
+                f"families: the number {shown(inner[0] if inner else variable)} must be a leaf that has the "
+                "class as a parent. Discretize it, for example with bnc(..., discretize='mdlp')."
+            )
+    parents_of = {family[0]: family[1:] for family in x.families}
+    for name, density in x.densities.items():
+        shape = tuple([card.get(v) for v in parents_of.get(name, ())])
+        if not shape or (x.cpts is not None and density.shape != shape):
+            raise ValueError(f"numbers: the density of {shown(name)} must fit its family")
+
+
+def warn_of_wide_tables(x: Network, rows: int, total: int) -> None:
+    """Warn of a network with more free parameters than rows if a single table causes the excess."""
+    sizes = {f[0]: count_parameters([scope], x.cards) for f, scope in zip(x.families, x.scopes, strict=True)}
+    widest = max(sizes, key=sizes.__getitem__)
+    if rows < _FEWEST_ROWS or sizes[widest] <= rows / 2:
+        return
+    cut = {} if x.discretizer is None else x.discretizer.numeric
+    wide = [(name, card) for name, card in zip(x.features, x.cards, strict=False) if name not in cut]
+    merging = f"{how_to_merge(wide)}, or " if max((card for _, card in wide), default=0) > WIDE else ""
+    remedy = f"{merging}use a structure with fewer arcs, such as that of nb"
+    warn(
+        f"the network has {total:,} free parameters, more than the {rows:,} rows; {sizes[widest]:,} are in "
+        f"the table of {shown(widest)}. {remedy[0].upper()}{remedy[1:]}."
+    )

@@ -20,8 +20,8 @@ from ..base.messages import warn
 from ..counts.contingency import contingency_tables
 from ..frames.dataset import Dataset
 from ..model.model import Model
-from . import elimination, forests
-from .factors import Belief, Factor, sum_terms
+from ..scores import elimination, forests
+from ..scores.factors import Belief, Factor, sum_terms
 from .families import Scope
 from .methods import Method
 from .priors import Dirichlet, Prior, PseudoCounts

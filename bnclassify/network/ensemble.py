@@ -14,10 +14,10 @@ from ..base.immutable import cached_property, record
 from ..base.messages import listed
 from ..frames.dataset import Countable, Dataset
 from ..model.derived import forwarding
-from ..model.formulas import Formula, Mixture
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Rows, Step
-from .elimination import draw_columns, try_all
+from ..scores.elimination import draw_columns, try_all
+from ..scores.formulas import Formula, Mixture
 from .priors import Prior
 
 ArcShares = dict[tuple[Hashable, Hashable], float]

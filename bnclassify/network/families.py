@@ -5,23 +5,17 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from ..base.arrays import Array
 from ..base.checks import available
 from ..base.graphs import find_cycle
-from ..base.messages import WIDE, cut, how_to_merge, listed, repeated, shown, warn
+from ..base.messages import cut, listed, repeated, shown
 from ..frames.schema import Levels
-
-if TYPE_CHECKING:
-    from .classifiers import Network
 
 Family: TypeAlias = tuple[Hashable, ...]
 
 Scope: TypeAlias = tuple[int, ...]
-
-_FEWEST_ROWS = 100
-"""With fewer rows, most networks have more parameters than rows."""
 
 
 @lru_cache(maxsize=64)  # each structure is checked once
@@ -80,42 +74,8 @@ def check_shapes(families: Sequence[Family], levels: Levels | None, cpts: tuple[
             )
 
 
-def check_numbers(x: Network) -> None:
-    """Raise a ValueError if a number, which has no levels, is a parent, or a density does not fit."""
-    card = {} if x.levels is None else dict(zip(x.variables, map(len, x.levels), strict=True))
-    numbers = {name for name, levels in card.items() if not levels}
-    for variable, *parents in x.families if numbers else ():
-        inner = [name for name in parents if name in numbers]
-        if inner or (variable in numbers and parents[-1:] != [x.class_var]):
-            raise ValueError(
-                f"families: the number {shown(inner[0] if inner else variable)} must be a leaf that has the "
-                "class as a parent. Discretize it, for example with bnc(..., discretize='mdlp')."
-            )
-    parents_of = {family[0]: family[1:] for family in x.families}
-    for name, density in x.densities.items():
-        shape = tuple([card.get(v) for v in parents_of.get(name, ())])
-        if not shape or (x.cpts is not None and density.shape != shape):
-            raise ValueError(f"numbers: the density of {shown(name)} must fit its family")
-
-
 def count_parameters(scopes: Sequence[Scope], cards: Sequence[int]) -> int:
     """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents, and 2 for numbers."""
     return sum(
         [(cards[v] - 1 if cards[v] else 2) * prod([cards[p] for p in parents]) for v, *parents in scopes]
-    )
-
-
-def warn_of_wide_tables(x: Network, rows: int, total: int) -> None:
-    """Warn of a network with more free parameters than rows if a single table causes the excess."""
-    sizes = {f[0]: count_parameters([scope], x.cards) for f, scope in zip(x.families, x.scopes, strict=True)}
-    widest = max(sizes, key=sizes.__getitem__)
-    if rows < _FEWEST_ROWS or sizes[widest] <= rows / 2:
-        return
-    cut = {} if x.discretizer is None else x.discretizer.numeric
-    wide = [(name, card) for name, card in zip(x.features, x.cards, strict=False) if name not in cut]
-    merging = f"{how_to_merge(wide)}, or " if max((card for _, card in wide), default=0) > WIDE else ""
-    remedy = f"{merging}use a structure with fewer arcs, such as that of nb"
-    warn(
-        f"the network has {total:,} free parameters, more than the {rows:,} rows; {sizes[widest]:,} are in "
-        f"the table of {shown(widest)}. {remedy[0].upper()}{remedy[1:]}."
     )

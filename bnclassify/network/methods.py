@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 
 from ..base.immutable import record
-from ..base.messages import shown
 from ..model.model import Model, renewed
 from .priors import Prior
-
-if TYPE_CHECKING:
-    from .classifiers import BNC
 
 
 @record
@@ -53,18 +49,3 @@ class Plain(Method):
 
 
 PLAIN = Plain()
-
-
-def check_augmented(x: Model, argument: str) -> BNC:
-    """Return a network in which the class is a parent of every feature and has no parents, or raise."""
-    graph = x.graph
-    if graph is not x or x.no_joint:
-        kind = "a dependency network" if graph is x else x.called
-        raise TypeError(f"{argument} is defined for a single Bayesian network (BNC); got {kind}.")
-    if not graph.is_augmented:
-        raise ValueError(
-            f"{argument} is defined for an augmented naive Bayes, in which the class {shown(x.class_var)} "
-            "is a parent of every feature and has no parents. Learn the structure with nb or tan_cl, for "
-            "example."
-        )
-    return cast("BNC", x)

@@ -28,14 +28,13 @@ from ..base.messages import warn
 from ..counts.contingency import check_number, count_families, flat_index
 from ..counts.pairs import count_pairs
 from ..frames.dataset import Countable, Dataset
-from ..model.arguments import check_size
+from ..model.arguments import check_augmented, check_size
 from ..model.derived import Derived, forwarding
 from ..model.model import Model
-from ..model.questions import is_nb
 from ..model.recipes import Recipe
 from .classifiers import BNC
 from .families import Scope
-from .methods import Method, check_augmented
+from .methods import Method
 from .priors import Prior, PseudoCounts, check_positive
 
 if TYPE_CHECKING:
@@ -60,8 +59,7 @@ class MANB(Method):
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the structure is a naive Bayes and the prior adds pseudo-counts."""
-        check_augmented(x, self.argument)
-        if not is_nb(x):
+        if any(check_augmented(x, self.argument).feature_parents.values()):
             raise ValueError("manb_prior requires a naive Bayes. Learn the structure with nb.")
         check_positive(prior, self.argument)
         if not isinstance(prior, PseudoCounts):
@@ -176,7 +174,7 @@ class WANBIA(Method):
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> BNC:
         """Return the network with its tables weighted, by L-BFGS-B from all ones and from all halves."""
-        if not is_nb(x) and data.incomplete[:-1].any():
+        if any(x.feature_parents.values()) and data.incomplete[:-1].any():
             raise ValueError(
                 "wanbia must be False if values are missing and features have feature parents. Drop "
                 "incomplete rows with .dropna(), or learn the structure with nb."

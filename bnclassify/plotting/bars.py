@@ -17,8 +17,8 @@ from ..inference.evidence import weigh_evidence
 from ..inference.explain import describe, explain_row, write_rivals
 from ..model.arguments import check_fitted, check_model, encode_for
 from ..model.model import Model
-from ..model.questions import classes
-from ..model.tables import feature_weights, manb_arc_posterior
+from ..reading.families import classes
+from ..reading.learned import feature_weights, manb_arc_posterior
 from .canvas import (
     BLUE,
     GREY,

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import logit
 
+from ..additive.scorecard import Scorecard
 from ..base.arrays import Codes
 from ..base.checks import Instance
 from ..base.messages import shown
@@ -19,7 +20,6 @@ from ..frames.records import Row
 from ..frames.schema import MISSING
 from ..inference.evidence import Effect, measure_effect
 from ..inference.explain import describe, read_one
-from ..inference.scorecard import Scorecard
 from ..model.arguments import encode_for, read_for
 from ..model.model import Model
 from .canvas import (

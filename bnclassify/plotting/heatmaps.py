@@ -18,10 +18,10 @@ from ..frames.opening import InFull
 from ..frames.schema import Levels, Schema
 from ..inference.explain import describe
 from ..model.arguments import encode_for
-from ..model.questions import families, values
-from ..model.tables import cpt
 from ..network.classifiers import Network
 from ..network.families import Family
+from ..reading.cpt import cpt
+from ..reading.families import families, values
 from .canvas import (
     HATCHED,
     LINE,

@@ -29,7 +29,7 @@ from ..inference.explain import explain_row, read_one
 from ..inference.query import query
 from ..model.arguments import check_joint, check_model
 from ..model.model import Model
-from ..model.questions import values
+from ..reading.families import values
 from .canvas import BLUE, GREY, blend
 from .nodes import Node, all_named, distributed, explained, joint_effects, observed, written
 

@@ -16,9 +16,9 @@ from ..evaluation.compare import corrected_error, size_ratio, t_quantile
 from ..evaluation.compare_ranks import RankComparison
 from ..evaluation.fold_scores import scheme_of, values_of_metric
 from ..metrics import METRICS
-from ..model.intervals import check_interval
-from ..model.tables import search_steps
 from ..network.classifiers import BNC
+from ..reading.intervals import check_interval
+from ..reading.learned import search_steps
 from .canvas import (
     BLUE,
     GREY,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,22 +13,16 @@ from ..base.arrays import Array, Codes, Positions, log
 from ..base.immutable import POWER, Immutable, bounded, record
 from ..frames.dataset import Dataset
 from ..network.classifiers import BNC
-from ..network.elimination import BLOCK_ROWS, network_joint
-from ..network.factors import Factor
 from ..network.families import Scope
-from .cases import column_order
-from .powers import common_power, log_likelihood, odds
+from ..scores.elimination import BLOCK_ROWS, network_joint
+from ..scores.factors import Factor
+from .powers import common_power
 from .tables import LeftOut, PrefixTable
-
-if TYPE_CHECKING:
-    from .log_linear import LogLinear
 
 _ALMOST = 1 - 1e-9  # largest share of rows in which a feature is known that some rows lack
 _MOST_CELLS = 2**20  # maximum number of cells of a table in a tree
 _TREES = 3
-_MOST_EXPONENT = 16.0
-_COPIES = 3  # number of copies of a row, with different features hidden
-_MOST_ROWS = 200
+MOST_EXPONENT = 16.0
 
 
 @record
@@ -47,7 +41,7 @@ class Fading(Immutable):
     gaps do not add up in rows with many; if not, μ is 1.
     """
 
-    bounds = bounded(usual=(0.0, 1.0), power=POWER, exponent=(1.0, _MOST_EXPONENT), gaps=(1.0, POWER[1]))
+    bounds = bounded(usual=(0.0, 1.0), power=POWER, exponent=(1.0, MOST_EXPONENT), gaps=(1.0, POWER[1]))
 
     usual: Array
     power: float
@@ -96,38 +90,6 @@ class Fading(Immutable):
         """Return g of each row, (rows,)."""
         always, total = self.usual >= 1, self.usual.sum()
         return np.count_nonzero(codes[always] < 0, axis=0) / total if total else np.zeros(codes.shape[1])
-
-
-def with_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fading:
-    """Return the rule of a model with the exponent that is best for training rows with features hidden.
-
-    Of each row, a random share of the features that no training row lacks is hidden.
-    """
-    from scipy.optimize import minimize_scalar  # slow to import
-
-    always = np.flatnonzero(fading.usual >= 1)
-    if data.cards[-1] < 2 or not len(always):
-        return fading
-    rows = np.unique(np.linspace(0, len(data) - 1, min(len(data), _MOST_ROWS)).astype(np.intp))
-    copies, d = np.tile(rows, _COPIES), len(x.features)
-    rng, ranks = np.random.default_rng(0), np.argsort(column_order(data))
-    hidden = rng.random((d, len(copies)))[ranks] < rng.random(len(copies))
-    hidden[np.setdiff1d(np.arange(d), always)] = False
-    codes = np.where(hidden, -1, data.codes[:-1, copies])
-    places = data.positions
-    known = {name: v[copies] for name, v in data.numbers.items() if name in x.features}
-    numbers = {name: np.where(hidden[places[name]], np.nan, v) for name, v in known.items()}
-    rest = log(x.class_prior()), x.alone_tables.unadjusted(codes)
-    terms, gaps = x.unadjusted(x.with_numbers(codes, numbers)), x.shifts_of_gaps(codes)
-    weights = np.ones(len(data)) if data.weights is None else data.weights
-    classes, counts = data.codes[-1, copies], weights[copies]
-
-    def loss(exponent: float) -> float:
-        kept, added = replace(fading, exponent=float(exponent)).at(codes, *rest)
-        return -log_likelihood(odds(kept[:, None] * terms + added + gaps), classes, counts)
-
-    best = minimize_scalar(loss, bounds=(1.0, _MOST_EXPONENT), method="bounded").x
-    return replace(fading, exponent=float(best))
 
 
 def missing_shares(codes: Codes) -> Array:

@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import TOLERANCE, Array, Mask, Positions, one_thread
+from ..base.arrays import TOLERANCE, Array, Mask, Positions, log, one_thread
 from ..base.checks import Flag, OneOf
 from ..base.immutable import record
 from ..frames.dataset import Dataset
@@ -21,10 +21,10 @@ from ..model.model import Model, renewed
 from ..network.classifiers import BNC
 from ..network.methods import Method
 from ..network.priors import Prior, check_positive
-from .cases import in_order, row_keys
-from .incomplete import marginalize, with_exponent
+from .cases import column_order, in_order, row_keys
+from .incomplete import MOST_EXPONENT, Fading, marginalize
 from .log_linear import LogLinear
-from .powers import Powers, best_powers, log_likelihood
+from .powers import Powers, best_powers, log_likelihood, odds
 from .prior import check_prefix_prior
 from .refined import TERMS
 from .refinement import HeldOutOdds, HeldOutTerms, Refinement, WeightedFit
@@ -33,6 +33,8 @@ from .weighted import Weighted
 
 _MOST_CELLS = 2**25  # maximum number of odds of all terms, 256 MiB
 _LEAST_CASES = 5  # with several rows
+_COPIES = 3  # number of copies of a row, with different features hidden
+_MOST_ROWS = 200
 _FOLDS = 10  # of cases with several rows, which are held out in turn
 _TABLE_CELLS = 2**20  # maximum number of cells of the tables of a family, one per incomplete row
 
@@ -58,6 +60,16 @@ class LeaveOneOutSummary:
     fold_power: float | None = None
     fold_rows: int = 0
     regression_power: float | None = None
+
+    @property
+    def in_words(self) -> str:
+        """By how much the evidence counts, and which share of it logistic regression provides."""
+        regression = self.regression_power or 0.0
+        total = (self.fold_power or 0.0) + regression
+        change = "reduced" if total < 1 else "increased"
+        by = f"{change} by {abs(1 - total):.0%}" if abs(1 - total) >= 0.005 else "unchanged"
+        share = f"; {regression / total:.0%} from logistic regression" if regression else ""
+        return f"{by}, checked on {self.fold_rows:,} held-out rows{share}"
 
 
 @record
@@ -189,6 +201,38 @@ class LeaveOneOut(Method):
             powers.common, fit.objective, fit.log_likelihood, depth, held.represented, fit.ridges
         )
         return renewed(fit.model, learned={**fit.model.learned, "leave_one_out": summary})
+
+
+def with_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fading:
+    """Return the rule of a model with the exponent that is best for training rows with features hidden.
+
+    Of each row, a random share of the features that no training row lacks is hidden.
+    """
+    from scipy.optimize import minimize_scalar  # slow to import
+
+    always = np.flatnonzero(fading.usual >= 1)
+    if data.cards[-1] < 2 or not len(always):
+        return fading
+    rows = np.unique(np.linspace(0, len(data) - 1, min(len(data), _MOST_ROWS)).astype(np.intp))
+    copies, d = np.tile(rows, _COPIES), len(x.features)
+    rng, ranks = np.random.default_rng(0), np.argsort(column_order(data))
+    hidden = rng.random((d, len(copies)))[ranks] < rng.random(len(copies))
+    hidden[np.setdiff1d(np.arange(d), always)] = False
+    codes = np.where(hidden, -1, data.codes[:-1, copies])
+    places = data.positions
+    known = {name: v[copies] for name, v in data.numbers.items() if name in x.features}
+    numbers = {name: np.where(hidden[places[name]], np.nan, v) for name, v in known.items()}
+    rest = log(x.class_prior()), x.alone_tables.unadjusted(codes)
+    terms, gaps = x.unadjusted(x.with_numbers(codes, numbers)), x.shifts_of_gaps(codes)
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    classes, counts = data.codes[-1, copies], weights[copies]
+
+    def loss(exponent: float) -> float:
+        kept, added = replace(fading, exponent=float(exponent)).at(codes, *rest)
+        return -log_likelihood(odds(kept[:, None] * terms + added + gaps), classes, counts)
+
+    best = minimize_scalar(loss, bounds=(1.0, MOST_EXPONENT), method="bounded").x
+    return replace(fading, exponent=float(best))
 
 
 def _odds_by_folds(x: LogLinear, terms: Refinement, depths: range, prior: Prior) -> HeldOutOdds:

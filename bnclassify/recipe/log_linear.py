@@ -5,6 +5,7 @@ They provide posteriors, but do not define a joint distribution.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,19 +20,20 @@ from ..base.messages import listed
 from ..counts.contingency import MAX_CELLS
 from ..frames.dataset import Dataset
 from ..model.derived import BuiltOn
-from ..model.formulas import Blend, Formula, ScaledNumber, Sum, Table
 from ..model.model import Model, renewed
 from ..model.recipes import NO_JOINT
 from ..network.classifiers import BNC
-from ..network.elimination import BLOCK_ROWS, network_joint
-from ..network.factors import Factor
+from ..scores.elimination import BLOCK_ROWS, network_joint
+from ..scores.factors import Factor
+from ..scores.formulas import Blend, Formula, ScaledNumber, Sum, Table
 from .codings import Coarsening
 from .incomplete import Fading, evidence_in_trees, make_tree, some
 from .tables import PrefixTable, class_probabilities
-from .terms import Power, RaisedTable, make_terms
+from .terms import FineTable, Power, RaisedTable, by_depth
 
-if TYPE_CHECKING:
-    from .weighted import Stacked
+_MOST_CELLS = 2**20  # of a table that is written out in full, to be looked up
+_MOST_CELLS_OF_ALL = 2**25
+_MOST_FINE_CELLS = 2**12  # of a table of the sums over all discretizations
 
 
 class LogLinear(BuiltOn):
@@ -73,7 +75,7 @@ class LogLinear(BuiltOn):
         fading: Fading | None
         """The rule for incomplete rows; None if missing features are ignored."""
 
-        def learn_tables(self, data: Dataset, prior: Any) -> Stacked:
+        def learn_tables(self, data: Dataset, prior: Any) -> Any:
             """Return the structure with the tables of all prefixes of the families, with all powers 1."""
 
         def values_at(self, codes: Codes) -> Iterator[tuple[int, Array]]:
@@ -378,3 +380,49 @@ def shortened(x: BNC, parents: int) -> BNC:
         class_parent = ps[-1:] if ps[-1:] == [x.class_var] else []
         families.append((variable, *ps[: len(ps) - len(class_parent)][:parents], *class_parent))
     return replace(x, families=tuple(families), cpts=None)
+
+
+def make_terms(x: LogLinear) -> list[tuple[int, int, RaisedTable]]:
+    """Return the distinct terms of a model, each with its family and a discretization that has it."""
+    class_number, chosen = len(x.features), []
+    averaged = x.tables[: len(x.tables) - x.apart]
+    for i, scope in enumerate(x.structure.scopes):
+        features = tuple([v for v in scope if v != class_number])
+        times = Counter(id(tables[i]) for tables in averaged)
+        shares = [times.pop(id(tables[i]), 0) / len(averaged) for tables in averaged]
+        raised = [(share, x.powers) for share in shares] + [(1.0, powers) for powers in x.further]
+        for position, (share, of_families) in enumerate(raised):
+            table = x.tables[position][i]
+            powers = share * by_depth(of_families[i], len(table.cards))
+            if powers.any():
+                chosen.append((i, position, table, features, powers))
+    sizes = np.sort([table.cells for _, _, table, _, _ in chosen])
+    allowed = sizes[np.cumsum(sizes) <= _MOST_CELLS_OF_ALL]
+    most = min(_MOST_CELLS, allowed.max(initial=0))
+    return [
+        (family, position, RaisedTable(table, features, powers, most))
+        for family, position, table, features, powers in chosen
+    ]
+
+
+def make_fine_terms(x: LogLinear) -> tuple[list[FineTable], list[tuple[int, int, RaisedTable]]]:
+    """Return tables of the sums of terms of families by their fine codes, missing first, and other terms."""
+    families: dict[int, list[tuple[int, int, RaisedTable]]] = {}
+    for found in make_terms(x):
+        families.setdefault(found[0], []).append(found)
+    tables: list[FineTable] = []
+    others: list[tuple[int, int, RaisedTable]] = []
+    for family, terms in families.items():
+        features = terms[0][2].features
+        cards = tuple([len(x.known_levels[i]) + 1 for i in features])
+        if prod(cards) > _MOST_FINE_CELLS:
+            others += terms
+            continue
+        grid = np.indices(cards).reshape(len(cards), prod(cards)) - 1
+        logs = np.zeros((prod(cards), len(x.known_levels[-1])))
+        for _, view, term in terms:
+            maps = [x.coarsenings[view].maps[i] for i in features]
+            coarse = [row if places is None else places[row] for row, places in zip(grid, maps, strict=True)]
+            logs += term.logs(dict(zip(features, coarse, strict=True)))
+        tables.append(FineTable(family, features, cards, logs))
+    return tables, others

@@ -12,11 +12,11 @@ from ..base.arrays import Array, Codes
 from ..base.immutable import POWER, bounded, cached_property, record
 from ..frames.dataset import Dataset
 from ..model.derived import Derived, forwarding
-from ..model.formulas import Formula, Raised
 from ..model.model import Model
 from ..model.recipes import NO_JOINT, Recipe
 from ..network.methods import Method
 from ..network.priors import Prior, check_positive
+from ..scores.formulas import Formula, Raised
 from .incomplete import missing_shares
 from .leave_one_out import LeaveOneOutSummary, rows_to_hold_out
 from .powers import COMMON_PRECISION, common_power, log_likelihood, odds

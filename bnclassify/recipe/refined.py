@@ -14,10 +14,10 @@ from ..base.arrays import Array, Codes, RowsWithNumbers
 from ..base.immutable import POWER, bounded, record
 from ..base.messages import listed
 from ..frames.numeric import as_floats
-from ..model.formulas import ScaledNumber, Table
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
+from ..scores.formulas import ScaledNumber, Table
 from .codings import Coarsening
 from .incomplete import Fading
 from .log_linear import LogLinear
@@ -287,7 +287,8 @@ class Refined(LogLinear):
 
     def learn_tables(self, data: Any, prior: Any) -> Stacked:
         """Return the structure with the tables of all prefixes of the families in each discretization."""
-        return renewed(self.base, recipe=self.recipe).learn_tables(data, prior)
+        stacked: Stacked = renewed(self.base, recipe=self.recipe).learn_tables(data, prior)
+        return stacked
 
 
 def _sum_or_none(first: Any, second: Any) -> Any:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import gammaln, ndtri
@@ -14,17 +12,11 @@ from scipy.special import gammaln, ndtri
 from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, log
 from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, POWER, Immutable, bounded, cached_property, record
 from ..counts.contingency import flat_index
-from ..model.formulas import Slope, Student
 from ..network.families import Scope
+from ..scores.formulas import Slope, Student
 from .tables import LeftOut, PrefixTable, class_probabilities, feature_probabilities
 
-if TYPE_CHECKING:
-    from .log_linear import LogLinear
-
-_MOST_CELLS = 2**20  # of a table that is written out in full, to be looked up
-_MOST_CELLS_OF_ALL = 2**25
 _CALL = 2**12  # number of values that are looked up in the time that a call takes
-_MOST_FINE_CELLS = 2**12  # of a table of the sums over all discretizations
 
 Power: TypeAlias = float | tuple[float, ...]
 """The power of the table of a family, or one power per number 0, 1, … of its feature parents."""
@@ -113,29 +105,6 @@ def by_depth(power: Power, n: int) -> Array:
     return np.array([0.0] * (n - 1) + [power])
 
 
-def make_terms(x: LogLinear) -> list[tuple[int, int, RaisedTable]]:
-    """Return the distinct terms of a model, each with its family and a discretization that has it."""
-    class_number, chosen = len(x.features), []
-    averaged = x.tables[: len(x.tables) - x.apart]
-    for i, scope in enumerate(x.structure.scopes):
-        features = tuple([v for v in scope if v != class_number])
-        times = Counter(id(tables[i]) for tables in averaged)
-        shares = [times.pop(id(tables[i]), 0) / len(averaged) for tables in averaged]
-        raised = [(share, x.powers) for share in shares] + [(1.0, powers) for powers in x.further]
-        for position, (share, of_families) in enumerate(raised):
-            table = x.tables[position][i]
-            powers = share * by_depth(of_families[i], len(table.cards))
-            if powers.any():
-                chosen.append((i, position, table, features, powers))
-    sizes = np.sort([table.cells for _, _, table, _, _ in chosen])
-    allowed = sizes[np.cumsum(sizes) <= _MOST_CELLS_OF_ALL]
-    most = min(_MOST_CELLS, allowed.max(initial=0))
-    return [
-        (family, position, RaisedTable(table, features, powers, most))
-        for family, position, table, features, powers in chosen
-    ]
-
-
 class FineTable(NamedTuple):
     """The sum of the terms of a family over discretizations, (cells, classes), by fine codes, -1 first."""
 
@@ -152,29 +121,6 @@ class FineTable(NamedTuple):
             cells += codes[i]
             cells += 1
         return self.logs.take(cells, axis=0)
-
-
-def make_fine_terms(x: LogLinear) -> tuple[list[FineTable], list[tuple[int, int, RaisedTable]]]:
-    """Return tables of the sums of terms of families by their fine codes, missing first, and other terms."""
-    families: dict[int, list[tuple[int, int, RaisedTable]]] = {}
-    for found in make_terms(x):
-        families.setdefault(found[0], []).append(found)
-    tables: list[FineTable] = []
-    others: list[tuple[int, int, RaisedTable]] = []
-    for family, terms in families.items():
-        features = terms[0][2].features
-        cards = tuple([len(x.known_levels[i]) + 1 for i in features])
-        if prod(cards) > _MOST_FINE_CELLS:
-            others += terms
-            continue
-        grid = np.indices(cards).reshape(len(cards), prod(cards)) - 1
-        logs = np.zeros((prod(cards), len(x.known_levels[-1])))
-        for _, view, term in terms:
-            maps = [x.coarsenings[view].maps[i] for i in features]
-            coarse = [row if places is None else places[row] for row, places in zip(grid, maps, strict=True)]
-            logs += term.logs(dict(zip(features, coarse, strict=True)))
-        tables.append(FineTable(family, features, cards, logs))
-    return tables, others
 
 
 SHAPE, RATE = 2.0, 0.5

@@ -14,17 +14,17 @@ from ..frames.dataset import Dataset
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
-from ..network.elimination import BLOCK_ROWS
 from ..numbers.discretization import MovedCuts
+from ..scores.elimination import BLOCK_ROWS
 from .codings import Coarsening, recode
 from .counts import without_class
 from .groups import Group, learn_groups
 from .incomplete import Fading
-from .log_linear import LogLinear, shortened
+from .log_linear import LogLinear, make_fine_terms, make_terms, shortened
 from .powers import odds
 from .prior import concentrations_of
 from .tables import LeftOut, PrefixTable, class_probabilities
-from .terms import FineTable, Power, RaisedTable, by_depth, make_fine_terms, make_terms
+from .terms import FineTable, Power, RaisedTable, by_depth
 
 _BLOCK_CELLS = 2**16  # number of log probabilities of a family, which stay in cache
 

@@ -21,7 +21,10 @@ from ..frames.dataset import Dataset
 from ..frames.schema import Levels
 from ..model.recipes import Recipe, Tally
 from ..network.classifiers import Graph
-from ..network.elimination import (
+from ..network.ensemble import ArcShares, mean_arcs
+from ..network.families import Family, check_families
+from ..network.priors import Prior, tabulate
+from ..scores.elimination import (
     BLOCK_ROWS,
     Component,
     LogTable,
@@ -35,10 +38,7 @@ from ..network.elimination import (
     plan_scopes,
     score_all,
 )
-from ..network.ensemble import ArcShares, mean_arcs
-from ..network.factors import Factor
-from ..network.families import Family, check_families
-from ..network.priors import Prior, tabulate
+from ..scores.factors import Factor
 from .multidimensional import MOST_COMBINATIONS, MultiModel
 
 

@@ -23,7 +23,7 @@ from ..metrics.outcomes import Labelling
 from ..model.derived import forwarding
 from ..model.model import Fit, Model
 from ..model.recipes import Recipe, Rows, Step, renew_parameters
-from ..network.elimination import score_all
+from ..scores.elimination import score_all
 
 MOST_COMBINATIONS = 2**16
 """Largest number of combinations of labels that are enumerated."""

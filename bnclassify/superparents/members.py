@@ -11,10 +11,10 @@ import numpy as np
 from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, blocks, log, log_sum_exp
 from ..base.immutable import cached_property
 from ..counts.contingency import Counts
-from ..model.formulas import Choice, Mixture, Sum, Table, padded
 from ..network.priors import PseudoCounts
 from ..network.weighting import hide_implied, implied_values
 from ..recipe.tables import LeftOut
+from ..scores.formulas import Choice, Mixture, Sum, Table, padded
 from .cooccurrence import Cooccurrence
 from .look_up import LookUp, number_levels, spans_of
 

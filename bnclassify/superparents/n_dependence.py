@@ -19,7 +19,6 @@ from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts, frame_of
 from ..frames.schema import Levels
 from ..frames.training import find_schema
-from ..model.formulas import Formula
 from ..model.model import Model, estimated
 from ..model.recipes import Recipe, Step, Tally
 from ..network.classifiers import BNC
@@ -27,6 +26,7 @@ from ..network.ensemble import Average
 from ..network.families import Family
 from ..network.priors import Dirichlet, MEstimate, Prior
 from ..recipe.tables import LeftOut
+from ..scores.formulas import Formula
 from .cooccurrence import Cooccurrence, count_cooccurrence
 from .look_up import by_blocks
 from .members import Estimators, choice_of_members, left_out_joint, mean_joint

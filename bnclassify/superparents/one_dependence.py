@@ -17,11 +17,11 @@ from ..frames.dataset import Dataset
 from ..frames.schema import Levels
 from ..model.recipes import Recipe, Tally
 from ..network.classifiers import BNC
-from ..network.elimination import joint_in_blocks
 from ..network.em import EM
 from ..network.ensemble import Average
 from ..network.families import Family
 from ..network.priors import Prior, PseudoCounts
+from ..scores.elimination import joint_in_blocks
 from .look_up import LookUp, by_blocks, number_levels, spans_of
 
 _SMALL = 2**20  # cells
@@ -162,7 +162,9 @@ class AODE(Average):
         if not (self._has_square and isinstance(by_member[0][-1], np.ndarray)):
             return by_member
         (*_, classes), total = by_member[0], self.spans[-1].stop
-        square = np.zeros((total, len(classes), total), dtype=np.result_type(*by_member[0]))
+        square = np.zeros(
+            (total, len(classes), total), dtype=np.result_type(*[table for own in by_member for table in own])
+        )
         for i, own in enumerate(by_member):
             for j in range(n):
                 square[self._cells(i, j, len(classes))] = own[j]

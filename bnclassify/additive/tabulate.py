@@ -14,14 +14,14 @@ from ..base.messages import listed
 from ..frames.dataset import Dataset
 from ..frames.opening import InFull
 from ..frames.schema import MISSING
+from ..inference.evidence import order_features
+from ..inference.value_of_information import grid_of
 from ..model.arguments import check_fitted
 from ..model.model import Model, renewed
 from ..model.recipes import Step
 from ..numbers.cut_points import readable
 from .effect_table import LEAST_MASS, UNSEEN, EffectTable, Values, build, merge_intervals, with_shares
-from .evidence import order_features
 from .from_effects import as_given
-from .value_of_information import grid_of
 
 _STEPS = 32  # intervals of a feature
 _LOST = 3e-4  # nats squared, of the variance of the effects of a feature, that merging intervals may lose

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from html import escape
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from ..recipe.leave_one_out import LeaveOneOutSummary
-    from .model import Model
-    from .recipes import Rows
+from ..model.model import Model
+from ..model.recipes import Rows
 
 _WIDTH = 88
 _MOST = 6
@@ -40,9 +37,9 @@ def facts_of(x: Model) -> dict[str, object]:
         facts["learning algorithm"] = x.recipe.structure.name
         facts["parameters"] = x.recipe.parameters and str(x.recipe.parameters)
     facts |= _preparation_in_words(x)
-    summary: LeaveOneOutSummary | None = x.learned.get("leave_one_out")
+    summary = x.learned.get("leave_one_out")
     if summary is not None and summary.fold_rows:
-        facts["confidence"] = _confidence_in_words(summary)
+        facts["confidence"] = summary.in_words
     if refits := x.learned.get("refits"):
         facts["intervals"] = f"by {len(refits)} refits, each without a part of the cases"
     if x.fitted:
@@ -74,16 +71,6 @@ def mark_up(x: Model, picture: str) -> str:
     rows = [f"<tr>{cell}{escape(name)}</td>{cell}{escape(value)}</td></tr>" for name, value in pairs]
     frame = '<div style="background:#fff;color:#111;padding:8px;overflow-x:auto">'
     return f'{frame}{picture}<table style="border:0;background:#fff">{"".join(rows)}</table></div>'
-
-
-def _confidence_in_words(summary: LeaveOneOutSummary) -> str:
-    """Say in words by how much the evidence counts, and which share of it logistic regression provides."""
-    regression = summary.regression_power or 0.0
-    total = (summary.fold_power or 0.0) + regression
-    change = "reduced" if total < 1 else "increased"
-    by = f"{change} by {abs(1 - total):.0%}" if abs(1 - total) >= 0.005 else "unchanged"
-    share = f"; {regression / total:.0%} from logistic regression" if regression else ""
-    return f"{by}, checked on {summary.fold_rows:,} held-out rows{share}"
 
 
 def _first_names(names: Iterable[str], separator: str = ", ") -> str:
@@ -134,3 +121,6 @@ def _missing_in_words(x: Model, rows: Rows | None) -> str:
         if n or not levels:
             texts.append(f"in {n} feature{'s' * (n > 1)} ({method}{shifts})" if n else "none in training")
     return "; ".join([*texts, f"{'others ' * bool(levels)}in new rows {x.missing_rule}"])
+
+
+Model.as_text, Model.as_html = staticmethod(write_facts), staticmethod(mark_up)

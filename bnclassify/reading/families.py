@@ -8,9 +8,9 @@ from typing import Any
 from ..base import graphs
 from ..base.checks import OneOf
 from ..base.messages import Function, listed, sharing, shown
+from ..model.arguments import check_bnc, check_graph, check_model, check_not_dropped, check_single
+from ..model.model import Model
 from ..numbers.preparation import Preparation
-from .arguments import check_bnc, check_graph, check_model, check_not_dropped, check_single
-from .model import Model
 
 _SECTIONS = """\
 Parameters
@@ -83,6 +83,21 @@ def features(x: Model) -> tuple[Hashable, ...]:
     ('doors', 'safety')
     """
     return check_model(x).features
+
+
+@_with_sections("tuple of str", "One name per variable.")
+def vars(x: Model) -> tuple[Hashable, ...]:
+    """Return the names of all variables: the features, then the class or the class variables.
+
+    {any model}
+
+    Examples
+    --------
+    >>> import bnclassify as bn  # `from bnclassify import vars` would hide the function of Python
+    >>> bn.vars(bn.nb("class", features=["doors", "safety"]))
+    ('doors', 'safety', 'class')
+    """
+    return check_model(x).variables
 
 
 @_with_sections(

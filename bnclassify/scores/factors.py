@@ -12,7 +12,7 @@ import numpy as np
 from ..base.arrays import Array, Codes, Positions
 from ..base.immutable import cached_property
 from ..counts.contingency import flat_index
-from ..model.formulas import Coding, Normal, Table
+from .formulas import Coding, Normal, Table
 
 if TYPE_CHECKING:
     from .densities import Density

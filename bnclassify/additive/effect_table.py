@@ -19,7 +19,6 @@ from ..frames.opening import InFull
 from ..frames.schema import MISSING
 from ..model.arguments import encode_for
 from ..model.derived import BuiltOn
-from ..model.formulas import Formula, Sum, Table
 from ..model.model import Model, lacks
 from ..model.recipes import NO_JOINT, Recipe
 from ..network.classifiers import BNC
@@ -27,6 +26,7 @@ from ..numbers.cut_points import interval_labels, written_point
 from ..numbers.discretization import Discretizer
 from ..numbers.preparation import Preparation
 from ..numbers.rare_levels import Merger
+from ..scores.formulas import Formula, Sum, Table
 
 UNSEEN = "(unseen)"
 """The value of the row for values of a feature that have no row of their own."""

@@ -1,0 +1,1 @@
+"""What a fitted model computes: terms, their sums and mixtures, and marginalization over missing values."""

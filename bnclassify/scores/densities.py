@@ -1,0 +1,260 @@
+"""Densities of a number in each configuration (cell) of its coded parents and class: Gaussian, and kernels.
+
+A density has arrays (levels of each parent…, classes), sufficient statistics that add up over rows, the
+estimate that follows from them, and its parameters as ``columns``. It ``is_parametric`` if a cell has two
+parameters, mean and variance, and no others. Cells are numbered with the class varying fastest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Self, TypeAlias
+
+import numpy as np
+
+from ..base.arrays import Array, Mask, Positions, blocks, log
+from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, Immutable, bounded, record
+from ..base.messages import shown
+from ..counts.contingency import Recoding
+from ..counts.moments import Moments, Observed, known_values, moments_of, number_moments
+from ..frames.dataset import Dataset
+
+_LEAST_SHARE = 1e-9
+"""The smallest variance, as a share of the largest variance of the number within the classes."""
+
+
+def fall_back(name: Hashable, within: Moments | None, by_class: Moments) -> tuple[Moments, Mask, float]:
+    """Return moments per cell (without variance, those of the class), a mask of these, and the floor."""
+    if not by_class.n.any():
+        raise ValueError(f"dataset must have an observed value of {shown(name)}; got none. Drop the column.")
+    variance = by_class.variance
+    floor = _LEAST_SHARE * (float(variance.max()) or 1.0)
+    empty: Mask = by_class.n == 0
+    if empty.any():
+        by_class = choose(empty, by_class.over(0), by_class)
+    if within is None:
+        return by_class, np.zeros(empty.shape, dtype=bool), floor
+    falls = ~(within.low < within.high)
+    return choose(falls, by_class, within), falls, floor
+
+
+def _parents_of_density(scope: Sequence[int]) -> list[Sequence[int]]:
+    """Return the parents of a number and, if there are several, also the last alone, which is the class."""
+    parents = scope[1:]
+    return [parents, parents[-1:]] if len(parents) > 1 else [parents]
+
+
+def choose(where: Mask, first: Moments, second: Moments) -> Moments:
+    """Return the first moments if a condition holds, and the second if not."""
+    names = Moments.__dataclass_fields__
+    return Moments(*[np.where(where, getattr(first, name), getattr(second, name)) for name in names])
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class Gaussian(Immutable):
+    """Normal distributions of a number, with arrays (levels of each parent…, classes)."""
+
+    bounds = bounded(mean=ANY_NUMBER, variance=POSITIVE)
+
+    mean: Array
+    variance: Array
+
+    is_parametric = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.mean.shape != self.variance.shape:
+            raise ValueError("variance must have the shape of mean.")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The numbers of levels of the parents, then that of classes."""
+        return self.mean.shape
+
+    @staticmethod
+    def count(data: Dataset, scope: Sequence[int]) -> list[Moments]:
+        """Return the moments in each cell, if there are parents, and in each class."""
+        return [number_moments(data, scope[0], condition) for condition in _parents_of_density(scope)]
+
+    @classmethod
+    def estimate(cls, counts: Sequence[Moments], name: Hashable) -> Self:
+        """Return the maximum-likelihood estimates, with the fallback and the floor of `fall_back`."""
+        *within, by_class = counts
+        moments, _, floor = fall_back(name, within[0] if within else None, by_class)
+        return cls(moments.mean, np.maximum(moments.variance, floor))
+
+    @np.errstate(over="ignore")  # the density of a number that is far away is 0
+    def log_density(self, values: Array, parents: Positions) -> Array:
+        """Return ln N(value; mean, variance), (rows, classes)."""
+        mean, variance = (array.reshape(-1, self.shape[-1])[parents] for array in (self.mean, self.variance))
+        return -0.5 * (np.log(2 * np.pi * variance) + (values[:, None] - mean) ** 2 / variance)
+
+    def draw(self, cells: Positions, rng: np.random.Generator) -> Array:
+        """Return a normal number in each of some cells."""
+        return rng.normal(self.mean.ravel()[cells], np.sqrt(self.variance.ravel()[cells]))
+
+    def columns(self) -> Mapping[str, Array]:
+        """Return means and standard deviations."""
+        return {"mean": self.mean, "sd": np.sqrt(self.variance)}
+
+
+_SILVERMAN = 1.06
+_BLOCK_CELLS = 2**21
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class Points(Immutable):
+    """Distinct values of a number in cells, with weights, ascending by cell and value; they add up."""
+
+    bounds = bounded(shape=COUNT, values=ANY_NUMBER, cells=COUNT, weights=POSITIVE)
+
+    shape: tuple[int, ...]
+    values: Array
+    cells: Positions
+    weights: Array
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        cells = self.cells
+        fits = len(self.values) == len(cells) == len(self.weights) and (cells[1:] >= cells[:-1]).all()
+        if not fits or cells.max(initial=-1) >= prod(self.shape):
+            raise ValueError("cells must be ascending positions of cells, with as many values and weights.")
+
+    def __add__(self, other: Points) -> Points:
+        values, cells = np.append(self.values, other.values), np.append(self.cells, other.cells)
+        return merged(self.shape, values, cells, np.append(self.weights, other.weights))
+
+    def recoded(self, recodings: Sequence[Recoding]) -> Points:
+        """Return the values for other levels of the coded columns."""
+        shape = tuple([card for _, card in recodings])
+        codes = zip(np.unravel_index(self.cells, self.shape), recodings, strict=True)
+        cells = np.ravel_multi_index([own.codes[code] for code, own in codes], shape)
+        return merged(shape, self.values, cells, self.weights)
+
+    @property
+    def moments(self) -> Moments:
+        """The moments of the values in each cell."""
+        return moments_of(Observed(self.values, self.cells, self.weights), self.shape)
+
+    def of_cell(self, cell: int) -> tuple[Array, Array]:
+        """Return the values in a cell and their weights."""
+        rows = slice(*np.searchsorted(self.cells, [cell, cell + 1]))
+        return self.values[rows], self.weights[rows]
+
+
+def merged(shape: tuple[int, ...], values: Array, cells: Positions, weights: Array) -> Points:
+    """Return points with equal values in a cell merged and their weights added."""
+    order = np.lexsort((values, cells))
+    values, cells = values[order], cells[order]
+    is_first = np.ones(len(values), dtype=bool)
+    is_first[1:] = (values[1:] != values[:-1]) | (cells[1:] != cells[:-1])
+    totals = np.bincount(np.cumsum(is_first) - 1, weights[order], is_first.sum()).astype(np.float64)
+    return Points(shape, values[is_first], cells[is_first], totals)
+
+
+@record
+@dataclass(frozen=True, eq=False, repr=False)
+class Kernel(Immutable):
+    """Means of normal densities around values, (levels of each parent…, classes), in cells or classes."""
+
+    bounds = bounded(mean=ANY_NUMBER, variance=COUNT, bandwidth=POSITIVE)
+
+    within: Points | None
+    by_class: Points
+    mean: Array
+    variance: Array
+    bandwidth: Array
+    falls: Mask
+
+    is_parametric = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        shapes = {array.shape for array in (self.mean, self.variance, self.bandwidth, self.falls)}
+        points = [
+            self.by_class.shape == self.shape[-1:],
+            self.within is None or self.within.shape == self.shape,
+        ]
+        if len(shapes) > 1 or not all(points) or not len(self.by_class.values):
+            raise ValueError("mean, variance, bandwidth, falls and points must have the shape of the family.")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The numbers of levels of the parents, then that of classes."""
+        return self.bandwidth.shape
+
+    @staticmethod
+    def count(data: Dataset, scope: Sequence[int]) -> list[Points]:
+        """Return the distinct values in each cell, if there are parents, and in each class."""
+        points = []
+        for condition in _parents_of_density(scope):
+            values, cells, weights = known_values(data, scope[0], condition)
+            shape = tuple([data.cards[column] for column in condition])
+            points.append(merged(shape, values, cells, np.ones(len(values)) if weights is None else weights))
+        return points
+
+    @classmethod
+    def estimate(cls, counts: Sequence[Points], name: Hashable) -> Self:
+        """Return the density with Silverman's bandwidth, 1.06 s n^(−1/5), with the floor of `fall_back`."""
+        *within, by_class = counts
+        moments, falls, floor = fall_back(name, within[0].moments if within else None, by_class.moments)
+        n = np.maximum(moments.n, 1.0)
+        free = np.where(moments.n > 1, moments.n - 1, 1.0)
+        s = np.sqrt(np.where(moments.low < moments.high, moments.squares / free, 0.0))
+        bandwidth = np.maximum(_SILVERMAN * s * n ** (-0.2), np.sqrt(floor))
+        return cls(within[0] if within else None, by_class, moments.mean, moments.variance, bandwidth, falls)
+
+    def _points(self, cell: int) -> tuple[Array, Array]:
+        """Return the values around which there are kernels in a cell, and their weights."""
+        if self.within is not None and not self.falls.ravel()[cell]:
+            return self.within.of_cell(cell)
+        values, weights = self.by_class.of_cell(cell % self.shape[-1])
+        return (values, weights) if len(values) else (self.by_class.values, self.by_class.weights)
+
+    @np.errstate(over="ignore")  # the density of a number that is far away is 0
+    def log_density(self, values: Array, parents: Positions) -> Array:
+        """Return ln of the mean of normal densities around the values of a cell, (rows, classes)."""
+        n_classes = self.shape[-1]
+        logs = np.empty((len(values), n_classes))
+        for configuration in map(int, np.unique(parents)):
+            rows = np.nonzero(parents == configuration)[0]
+            found, inverse = np.unique(values[rows], return_inverse=True)
+            for c in range(n_classes):
+                logs[rows, c] = self._log_density_of_cell(found, configuration * n_classes + c)[inverse]
+        return logs
+
+    def _log_density_of_cell(self, values: Array, cell: int) -> Array:
+        """Return ln Σ w N(value; center, h²) / Σ w at some values."""
+        centers, weights = self._points(cell)
+        h = float(self.bandwidth.ravel()[cell])
+        logs = np.empty(len(values))
+        shares = log(weights / (weights.sum() * h * np.sqrt(2 * np.pi)))
+        for block in blocks(len(values), _BLOCK_CELLS, len(centers)):
+            kernels: Array = shares - 0.5 * ((values[block, None] - centers) / h) ** 2
+            top: Array = np.maximum(kernels.max(axis=1), -1e300)  # not infinite
+            logs[block] = top + log(np.exp(kernels - top[:, None]).sum(axis=1))
+        return logs
+
+    def draw(self, cells: Positions, rng: np.random.Generator) -> Array:
+        """Draw in each of some cells a training value plus normal noise of its bandwidth."""
+        drawn = np.empty(len(cells))
+        for cell in range(prod(self.shape)):
+            rows = np.nonzero(cells == cell)[0]
+            if len(rows):
+                centers, weights = self._points(cell)
+                drawn[rows] = rng.choice(centers, len(rows), p=weights / weights.sum())
+        return drawn + rng.normal(0.0, self.bandwidth.ravel()[cells])
+
+    def columns(self) -> Mapping[str, Array]:
+        """Return the means and standard deviations of the values, and bandwidths."""
+        return {"mean": self.mean, "sd": np.sqrt(self.variance), "bandwidth": self.bandwidth}
+
+
+Density: TypeAlias = Gaussian | Kernel
+
+FAMILIES: dict[str, type[Gaussian | Kernel]] = {"gaussian": Gaussian, "kernel": Kernel}
+"""Types of densities by their names in `lp`."""
