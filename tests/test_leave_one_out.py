@@ -15,7 +15,7 @@ from scipy.special import gammaln, log_softmax
 import bnclassify as bn
 from bnclassify.base.arrays import Array
 from bnclassify.model.model import renewed
-from bnclassify.recipe import leave_one_out, terms
+from bnclassify.recipe import leave_one_out, log_linear
 from bnclassify.recipe.counts import count_prefixes
 from bnclassify.recipe.powers import best_powers, common_power
 from bnclassify.recipe.prior import LEAST, MOST, best_concentrations
@@ -245,9 +245,9 @@ def test_tables_too_large_to_write_out_are_computed_from_counts(
 ) -> None:
     x = bn.lp(bn.tan_cl("class", car), car, backoff=True, held_out="weights")
     expected = bn.predict(x, car, prob=True)
-    monkeypatch.setattr(terms, "_MOST_CELLS_OF_ALL", written)
+    monkeypatch.setattr(log_linear, "_MOST_CELLS_OF_ALL", written)
     again = bn.lp(bn.tan_cl("class", car), car, backoff=True, held_out="weights")
-    assert all(term.table.cells > term.most_cells for *_, term in terms.make_terms(again)) == (written == 0)
+    assert all(term.table.cells > term.most_cells for *_, term in log_linear.make_terms(again)) == (written == 0)
     pd.testing.assert_frame_equal(bn.predict(again, car, prob=True), expected, rtol=1e-9)
 
 
