@@ -48,7 +48,7 @@ class Numbering(Immutable):
         if self.size <= min(_PER_NUMBER * len(numbers), _LARGEST) or self.size <= 64:
             table = np.full(self.size + 1, -1, dtype=np.int32)
             table[self.keys] = np.arange(len(self.keys))
-            return table.take(numbers, mode="wrap")  # the entry of -1
+            return np.asarray(table.take(numbers, mode="wrap"))  # the entry of -1
         places = np.searchsorted(self.keys[:-1], numbers)
         return np.where(self.keys[places] == numbers, places, -1)
 
