@@ -272,7 +272,7 @@ class LeftOut:
 
 @dataclass(frozen=True, eq=False)
 class RowFolds:
-    """Training rows in ``count`` folds: in fold ``numbers[i]`` is the amount ``amounts[i]`` of ``rows[i]``."""
+    """Training rows in ``count`` folds: fold ``numbers[i]`` has the amount ``amounts[i]`` of ``rows[i]``."""
 
     rows: Positions
     numbers: Positions
