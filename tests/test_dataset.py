@@ -309,8 +309,16 @@ def test_rows_that_do_not_fit_are_told(car: pd.DataFrame) -> None:
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     row = car.iloc[0].to_dict()
     for one, error, message in (
-        ({"price": "low"}, KeyError, "at least one variable of the model in every record; got 'price'"),
-        ([row, {}], KeyError, "at least one variable of the model in every record"),
+        (
+            {"price": "low"},
+            KeyError,
+            "newdata must have a value of at least one variable of the model; got 'price'",
+        ),
+        (
+            [row, {}],
+            KeyError,
+            r"newdata\[1\] must have a value of at least one variable of the model; got nothing",
+        ),
         (row | {"doors": 2}, ValueError, "column 'doors': 2 not among .* type int here and str in the model"),
         (row | {"doors": "9"}, ValueError, "column 'doors': '9' not among"),
         (

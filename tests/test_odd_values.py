@@ -262,10 +262,11 @@ def test_numbers_of_any_size_are_accepted_or_refused_in_a_sentence() -> None:
         frame = pd.DataFrame({"x": rng.normal(size=60) * 1e306, "c": ["a", "b"] * 30})
         with pytest.raises(ValueError, match="column 'x' must have numbers up to 1e\\+150"):
             bn.bnc("nb", "c", frame, smooth=1, numbers=family)
-    broken = pd.DataFrame({"x": [Decimal("sNaN"), Decimal(1), Decimal(2)] * 10, "c": ["a", "b", "a"] * 10})
+    signal = pd.DataFrame({"x": [Decimal("sNaN"), Decimal(1), Decimal(2)] * 10, "c": ["a", "b", "a"] * 10})
+    missing = signal.assign(x=[None, 1, 2] * 10)
     for options in ({"smooth": 1, "discretize": "mdlp"}, {}):
-        with pytest.raises(ValueError, match="column 'x' must have numbers up to"):
-            bn.bnc("nb", "c", broken, **options)  # type: ignore[arg-type]
+        both = [bn.bnc("nb", "c", frame, **options) for frame in (signal, missing)]  # type: ignore[arg-type]
+        assert bn.predict(both[0], signal, prob=True).equals(bn.predict(both[1], missing, prob=True))
 
 
 def test_categories_of_arrow_may_repeat_or_be_null() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from ..base.arrays import ArrayOf
 from ..base.messages import listed, plain, shown, warn
 from .dataset import Dataset
 from .findings import CodedColumn, candidates, find, sentences
-from .numeric import CATEGORICAL, FLOATS, ArrayLike, advice_on, is_dictionary, is_whole, value_type
+from .numeric import CATEGORICAL, FLOATS, ArrayLike, advice_on, is_dictionary, value_type, without_decimals
 from .schema import Schema
 from .sources import categories_of_arrow
 
@@ -22,7 +21,8 @@ def column_arrays(frame: pd.DataFrame) -> list[ArrayLike]:
     """Return the arrays of columns, without a Series per column if pandas allows that."""
     iterate = getattr(frame, "_iter_column_arrays", None)
     arrays = [column.array for _, column in frame.items()] if iterate is None else list(iterate())
-    return [categories_of_arrow(a.__arrow_array__()) if is_dictionary(a.dtype) else a for a in arrays]
+    own = [categories_of_arrow(a.__arrow_array__()) if is_dictionary(a.dtype) else a for a in arrays]
+    return list(map(without_decimals, own))
 
 
 def encode_column(array: ArrayLike) -> tuple[tuple[Any, ...], ArrayOf[Any]]:
@@ -37,8 +37,7 @@ def encode_column(array: ArrayLike) -> tuple[tuple[Any, ...], ArrayOf[Any]]:
 
 
 def _as_integer(label: Any) -> Any:
-    whole = is_whole(label) if isinstance(label, Decimal) else isinstance(label, float) and label.is_integer()
-    return int(label) if whole else label
+    return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
 def _as_levels(labels: pd.Index[Any]) -> tuple[Any, ...]:
@@ -63,7 +62,7 @@ def check_categorical(
             kind = _kind_of_floats(name, pd.Series(array, dtype=array.dtype), argument)
             accepted = kind == _WHOLE and (whole_floats or known)
             if known and not accepted:
-                accepted = any(isinstance(level, float | Decimal) for level in known[name])
+                accepted = any(isinstance(level, float) for level in known[name])
             if kind and not accepted:
                 rejected.setdefault(kind, []).append(name)
     for kind, remedy in (_REMEDIES if known is None else _REMEDIES_OF_NEW).items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Hashable, Mapping
 from decimal import Decimal
 from numbers import Real
@@ -19,7 +20,7 @@ from .texts import how_to_read, numbers_in
 ArrayLike = ExtensionArray | ArrayOf[Any]
 
 # Inferred types of pandas for columns of numbers.
-FLOATS = ("floating", "mixed-integer-float", "decimal")
+FLOATS = ("floating", "mixed-integer-float")
 NUMBERS = (*FLOATS, "integer")
 
 MOST_CODES = 10
@@ -30,6 +31,8 @@ _BEGINNING = 100
 
 _MOST_EXACT = 2.0**53
 """Above this bound, floats cannot represent every integer."""
+
+_WITH_INTEGERS = ("integer", "mixed-integer-float")
 
 _TYPES = {"f": "floating", "i": "integer", "u": "integer", "b": "boolean"}
 
@@ -45,22 +48,46 @@ def is_dictionary(dtype: object) -> bool:
 
 
 def value_type(column: pd.Series[Any] | ArrayLike) -> str:
-    """Return the inferred type of pandas of a column; decimals without fractions are integers."""
+    """Return the inferred type of pandas of a column; decimals are numbers like all others."""
     dtype: Any = column.dtype
     if is_categorical(dtype):
         return "categorical"
     if kind := _TYPES.get(dtype.kind):
         return kind
     kind = pd.api.types.infer_dtype(pd.Series(column, dtype=dtype), skipna=True)
-    if kind == "decimal":
-        known = [number for number in column if isinstance(number, Decimal) and not number.is_nan()]
-        return "integer" if all(map(is_whole, known)) else kind
+    if kind in _WITH_DECIMALS:
+        numbers = pd.Series(list(map(without_decimal, column)), dtype=object)
+        kind = pd.api.types.infer_dtype(numbers, skipna=True)
     return str(dtype) if kind == "unknown-array" else kind
 
 
-def is_whole(number: Decimal) -> bool:
-    """Whether a decimal is a whole number."""
-    return number.is_finite() and number == number.to_integral_value()
+_WITH_DECIMALS = ("decimal", "mixed", "mixed-integer")
+"""Inferred types of pandas for columns in which values can be decimals."""
+
+
+def without_decimal(value: Any) -> Any:
+    """Return a `decimal.Decimal` as an int if it is whole or as a float, and any other value unchanged."""
+    if not isinstance(value, Decimal):
+        return value
+    if value.is_nan():
+        return np.nan
+    return int(value) if value.is_finite() and value == value.to_integral_value() else float(value)
+
+
+def without_decimals(array: ArrayLike) -> ArrayLike:
+    """Return a column with numbers of Python in place of decimals, also if it is of type category."""
+    if isinstance(array, pd.Categorical):
+        labels = list(map(without_decimal, array.categories)) if array.categories.dtype == object else []
+        if all(map(operator.is_, labels, array.categories)):
+            return array
+        codes, distinct = pd.factorize(pd.Series(labels, dtype=object))
+        return pd.Categorical.from_codes(
+            np.append(codes, -1)[array.codes], categories=distinct, ordered=array.ordered
+        )
+    is_object = array.dtype == object or "decimal" in str(array.dtype)
+    if not is_object or pd.api.types.infer_dtype(array, skipna=True) not in _WITH_DECIMALS:
+        return array
+    return pd.Series(list(map(without_decimal, array)), dtype=object).array
 
 
 def read_numbers(array: ArrayLike, name: Hashable, argument: str, *, must: bool) -> ArrayOf[Any] | None:
@@ -77,7 +104,7 @@ def read_numbers(array: ArrayLike, name: Hashable, argument: str, *, must: bool)
                 f"{argument}: column {shown(name)} must have numbers up to the largest float, 1.8e308; got "
                 "one that cannot be a float. Make it missing, or use logarithms."
             ) from error
-        if kind == "integer" and (np.abs(floats) >= _MOST_EXACT).any():
+        if kind in _WITH_INTEGERS and (np.abs(floats) >= _MOST_EXACT).any():
             exact = np.array(array, dtype=object)
             exact[np.isnan(floats)] = None
             return exact

@@ -14,7 +14,7 @@ from ..base.checks import must_be
 from ..base.immutable import EMPTY
 from ..base.messages import did_you_mean, listed, shown, warn
 from .dataset import Dataset, InMemory
-from .numeric import read_numbers
+from .numeric import read_numbers, value_type, without_decimal
 from .schema import ALL, Columns, Schema
 
 Row: TypeAlias = "pd.Series[Any] | Mapping[Any, Any]"
@@ -43,8 +43,8 @@ class Records(InMemory):
         rows = [_values_by_name(row, self.argument) for row in self.rows]
         for row in rows:
             _check_single(row, row, self.argument)
-        values = {i: [row.get(name) for row in rows] for i, name in enumerate(self.columns)}
-        frame = pd.DataFrame(values, index=_row_labels(self.rows))
+        values = {i: _as_column([row.get(name) for row in rows]) for i, name in enumerate(self.columns)}
+        frame = pd.DataFrame(values).set_axis(_row_labels(self.rows))
         return frame.set_axis(pd.Index(self.columns, tupleize_cols=False), axis="columns")
 
 
@@ -53,9 +53,11 @@ def encode_records(
 ) -> Dataset:
     """Encode records; values that a record omits are missing, and the levels are the values themselves."""
     records = [_values_by_name(row, argument) for row in rows]
-    for row, record in zip(rows, records, strict=True):
+    for number, (row, record) in enumerate(zip(rows, records, strict=True)):
         is_column = isinstance(row, pd.Series) and row.name in names
-        _check_record(record, names, argument, _IS_COLUMN if is_column else "")
+        place = argument if len(rows) == 1 else f"{argument}[{number}]"
+        _check_record(record, names, place, _IS_COLUMN if is_column else "")
+        _warn_of_misspelled(record, names, argument)
     numbers, levels = {}, []
     codes = np.full((len(names), len(rows)), -1, dtype=code_type(len(rows)))
     for column, name in zip(codes, names, strict=True):
@@ -68,7 +70,7 @@ def encode_records(
             )
         labels = dict.fromkeys(value for value in values if not is_missing(value))
         if name in numeric:
-            array = _array_of_one(values[0]) if len(values) == 1 else pd.Series(values).array
+            array = _array_of_one(values[0]) if len(values) == 1 else pd.Series(values, dtype=object).array
             read = read_numbers(array, name, argument, must=numeric[name])
             if read is not None:
                 numbers[name], labels = read, {}
@@ -84,15 +86,20 @@ _IS_COLUMN = "A Series is one row. Convert a column, with its to_frame()."
 def _check_record(
     record: Mapping[Hashable, Any], names: Sequence[Hashable], argument: str, advice: str = ""
 ) -> None:
-    """Raise unless a record has some of the names, with one value each; warn of misspelled ones."""
+    """Raise unless a record has some of the names, with one value each."""
     absent = [name for name in names if name not in record]
     if absent and len(absent) == len(names):
         hints = [advice, *(did_you_mean(key, names) for key in record), f"The model has {listed(names)}."]
         raise KeyError(
-            f"{argument} must have a value of at least one variable of the model in every record; "
+            f"{argument} must have a value of at least one variable of the model; "
             f"got {listed(record)}. {next(filter(None, hints))}"
         )
     _check_single(record, [name for name in names if name in record], argument)
+
+
+def _warn_of_misspelled(record: Mapping[Hashable, Any], names: Sequence[Hashable], argument: str) -> None:
+    """Warn of keys of a record that resemble names without a value."""
+    absent = [name for name in names if name not in record]
     for key in record if absent else ():
         similar = did_you_mean(key, absent) if key not in names else ""
         if similar:
@@ -108,10 +115,16 @@ def _array_of_one(value: Any) -> ArrayOf[Any]:
     return array
 
 
+def _as_column(values: list[Any]) -> pd.Series[Any]:
+    """Return values as a column, in which missing ones do not change integers to floats."""
+    column = pd.Series(values, dtype=object)
+    return pd.Series(values, dtype="Int64") if value_type(column) == "integer" else pd.Series(values)
+
+
 def _values_by_name(row: Row, argument: str) -> dict[Hashable, Any]:
     if isinstance(row, pd.Series) and not row.index.is_unique:
         raise ValueError(f"{argument} must have one value per column; got a Series with repeated labels.")
-    return dict(row.items())
+    return {name: without_decimal(value) for name, value in row.items()}
 
 
 def _check_single(values: Mapping[Hashable, Any], names: Iterable[Hashable], argument: str) -> None:
