@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.exchange.scorer import scorer_of
+from bnclassify.models import Scorecard
 from bnclassify.recipe import log_linear as log_linear_module
 
 from .oracles import with_holes
@@ -53,7 +54,11 @@ def check(run: Run, model: Any, frame: pd.DataFrame) -> None:
     found = sorted(run(bn.to_sql(model, table=table, key="row id"), rows, table))
     assert [row[0] for row in found] == list(range(len(rows)))
     assert [row[1] for row in found] == bn.predict(model, rows, unseen="missing").tolist()
-    posteriors = np.array([row[2:] for row in found], dtype=float)
+    if isinstance(model, Scorecard):
+        points = [row[2] for row in found]
+        assert points == bn.predict(model, rows, points=True, unseen="missing").tolist()
+        assert all(type(total) is int for total in points)
+    posteriors = np.array([row[2 + isinstance(model, Scorecard) :] for row in found], dtype=float)
     expected = bn.predict(model, rows, prob=True, unseen="missing").to_numpy()
     np.testing.assert_allclose(posteriors, expected, rtol=0, atol=1e-9)
 
