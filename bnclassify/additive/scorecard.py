@@ -284,9 +284,9 @@ def scorecard(
     >>> card = scorecard(model, target="republican", largest=5)
     >>> card.points.tail(3)
                    variable      value given  points
-    6  physician_fee_freeze          n             0
-    7  physician_fee_freeze          y             5
-    8  physician_fee_freeze  (missing)             3
+    3  physician_fee_freeze          n             0
+    4  physician_fee_freeze          y             5
+    5  physician_fee_freeze  (missing)             3
     >>> predict(card, voting.head(2), prob=True).round(2)
     Class  democrat  republican
     0          0.05        0.95
