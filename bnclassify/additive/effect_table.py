@@ -26,7 +26,9 @@ from ..numbers.cut_points import interval_labels, written_point
 from ..numbers.discretization import Discretizer
 from ..numbers.preparation import Preparation
 from ..numbers.rare_levels import Merger
+from ..scores.evaluate import scores_at, scores_in_sequence
 from ..scores.formulas import Formula, Sum, Table
+from ..scores.rows import Rows
 
 UNSEEN = "(unseen)"
 """The value of the row for values of a feature that have no row of their own."""
@@ -123,27 +125,26 @@ class EffectTable(BuiltOn):
         for scope, table in zip(self.term_scopes(), tables, strict=True):
             yield table[tuple([codes[v, :] for v in scope])]
 
+    @cached_property
+    def score(self) -> Sum:
+        """The scores, with the log odds of the posteriors: the constant, and one table per feature."""
+        pairs = enumerate(zip(self.term_scopes(), self.tables, strict=True))
+        tables = [Table(i, scope, table) for i, (scope, table) in pairs]
+        return Sum((Table(-1, (), self.constant), *tables), marginalizes=False)
+
     def log_joint(self, codes: Codes) -> Array:
-        """Return scores with the log odds of the posteriors, (rows, classes)."""
-        logs = np.tile(self.constant, (codes.shape[1], 1))
-        for effects in self.entries_at(codes, self.tables):
-            logs += effects
-        return logs
+        """Return the scores of rows, (rows, classes)."""
+        return scores_at(self.score, Rows(codes))
 
     def is_silent(self, codes: Codes) -> Mask:
         return np.zeros(codes.shape, dtype=bool)
 
     def unadjusted(self, codes: Codes) -> Array:
         """Return scores to which missing values contribute nothing."""
-        logs = np.tile(self.constant, (codes.shape[1], 1))
-        for i, effects in enumerate(self.entries_at(codes, self.tables)):
-            logs += np.where(codes[i, :, None] < 0, 0.0, effects)
-        return logs
+        return scores_at(self.score, Rows(codes, unknown=codes < 0))
 
     def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
-        effects = list(self.entries_at(codes, self.tables))
-        start = np.tile(self.constant, (codes.shape[1], 1))
-        return np.cumsum([start, *[effects[i] for i in order]], axis=0)
+        return scores_in_sequence(self.score, Rows(codes), order)
 
     def class_prior(self) -> Array:
         return share_out(self.constant, axis=0)
@@ -174,9 +175,7 @@ class EffectTable(BuiltOn):
         return (Sum(tuple([Table(i, (i,), logs) for i, logs in enumerate(self._logs_of_values)]), False),)
 
     def formula(self) -> Formula:
-        pairs = enumerate(zip(self.term_scopes(), self.tables, strict=True))
-        terms = [Table(i, scope, table) for i, (scope, table) in pairs]
-        return Sum((Table(-1, (), self.constant), *terms), marginalizes=False)
+        return self.score
 
     def estimate(self, data: object, prior: object) -> Model:
         raise lacks(self, "estimate its parameters from data")
