@@ -170,6 +170,7 @@ def check_signature(name: str) -> None:
         "ci_test": ["x", "y", "dataset"],
         "cmi": ["x", "y", "dataset"],
         "counterfactual": ["x", "row", "target"],
+        "d_separated": ["x", "a", "b", "given"],
         "monotonize": ["x", "directions", "dataset"],
         "query": ["x", "variables", "evidence"],
         "with_table": ["x", "variable", "frame"],
