@@ -273,7 +273,7 @@ ASKED = [
 CAR = bn.load_car()
 SECOND = {"dataset": CAR, "newdata": None, "variable": "wheels", "row": None}
 SECOND |= {"frame": CAR, "feature": "wheels", "variables": ["wheels"], "n": -1, "table": ""}
-SECOND |= {"directions": {"wheels": "increasing"}}
+SECOND |= {"directions": {"wheels": "increasing"}, "a": "wheels", "b": "doors"}
 
 
 def needs(name: str, parameter: str) -> bool:
