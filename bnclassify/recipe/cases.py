@@ -12,8 +12,8 @@ from ..base.arrays import Array, ArrayOf, Positions
 from ..base.messages import listed, warn
 from ..frames.dataset import Dataset
 from ..frames.encode import each_a_case
-from ..frames.findings import equal_rows
 from ..frames.numeric import as_floats
+from ..frames.row_findings import equal_rows
 
 _MOST_ROWS = 1e12  # with more, the differences between log-likelihoods have too few digits
 _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a float
