@@ -13,6 +13,7 @@ import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Codes, Positions, T, log, log_normalize, normalize, share_out
 from ..base.immutable import ANY_NUMBER, PROBABILITY, bounded, cached_property, record
+from ..base.messages import shown
 from ..counts.contingency import flat_index
 from ..frames.dataset import Dataset
 from ..frames.opening import InFull
@@ -105,8 +106,13 @@ class EffectTable(BuiltOn):
     def facts(self) -> dict[str, object]:
         """Return the size and form of the table, and the order that was asked of it."""
         form = "sum of one effect per feature" if set(self.givens) <= {None} else "sum of effects of pairs"
-        directions: dict[Hashable, str] = dict(self.learned.get("monotone", {}))
-        asked = ", ".join(f"{name} {direction}" for name, direction in directions.items())
+        directions: dict[Hashable, tuple[str, Hashable]] = dict(self.learned.get("monotone", {}))
+        targets = list(dict.fromkeys(target for _, target in directions.values()))
+        asked = "; ".join(
+            ", ".join(f"{name} {direction}" for name, (direction, own) in directions.items() if own == target)
+            + f" (log odds of {shown(target)})"
+            for target in targets
+        )
         before, after = tuple[float, float](self.learned.get("log_loss", (0.0, 0.0)))
         cost = f"{asked}: log-loss {after:.4f}, before {before:.4f}" if asked else None
         return {"num. features": len(self.features), "form": form, "monotone": cost}
