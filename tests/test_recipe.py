@@ -194,7 +194,7 @@ def test_logistic_regression_is_a_part_of_the_sum() -> None:
     regression, tables = method.members(with_at_most(structure, 0), rows, BackOff(), regression=True)
     expected = softmax(
         summary["fold_power"] * scores_at(tables.score, rows_of(tables, frame))
-        + summary["regression_power"] * regression.log_joint(rows_of(tables, frame)),
+        + summary["regression_power"] * scores_at(regression.score, rows_of(tables, frame)),
         axis=1,
     )
     np.testing.assert_allclose(bn.predict(model, frame, prob=True), expected, atol=1e-9)
@@ -444,7 +444,7 @@ def test_recipe_of_each_model_type() -> None:
     assert settings(bn.bnc("chisq_dn", "class", car)) == {"smooth": 1}
     assert settings(bn.bnc("nb", "class", car, wanbia=True)) == {"smooth": 1, "wanbia": True}
     parts = bn.bnc("nb", "class", lambda: iter([car.iloc[::2], car.iloc[1::2]]))
-    assert settings(parts) == {"backoff": True}
+    assert settings(parts) == {"backoff": 2.0}
 
 
 def test_a_family_of_ones_own_is_fitted_as_itself() -> None:

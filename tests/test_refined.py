@@ -326,9 +326,9 @@ def test_left_out_rows_of_a_fitted_model() -> None:
         pairs = zip(term.features, codings, strict=True)
         members = [rows.codes[i] if coding is None else coding[rows.codes[i]] for i, coding in pairs]
         of_rows = (
-            class_probabilities(term.table, members, len(frame), left_out)
+            class_probabilities(term.table.stacked, members, len(frame), left_out)
             if term.of_class
-            else feature_probabilities(term.table, members, left_out)
+            else feature_probabilities(term.table.stacked, members, left_out)
         )
         total += sum(power * np.log(values) for power, values in zip(term.powers, of_rows, strict=True))
     for terms in model.of_numbers:
