@@ -219,7 +219,8 @@ Framed()
 #
 # ## BIF files and other libraries
 #
-# `write_bif` writes a single network to a file that bnlearn, pgmpy and pyAgrum can read, and `read_bif` reads such files.
+# `write_bif` writes a single network to a file that bnlearn, pgmpy and pyAgrum can read, and `read_bif` reads such files,
+# and those of GeNIe (`.xdsl`). For Hugin (`.net`), the error of `read_bif` shows how to convert the file.
 # `to_networkx`, `to_pgmpy` and `to_pyagrum` (extra `exchange`) convert a model to objects of these libraries, for example
 # to use their causal or dynamic models.
 
