@@ -155,7 +155,7 @@ def test_raw_rows_in_every_form() -> None:
     row = frame.iloc[7]
     for one in (frame.iloc[[7]], row, row.drop("late").to_dict()):
         assert bn.predict(model, one).tolist() == [labels[7]]
-        told = bn.explain(model, one)
+        told = bn.explain(model, one, target=labels[7])
         p = bn.predict(model, one, prob=True).iloc[0]
         odds = p.iloc[1] / p.iloc[0]
         assert told["log_odds"].sum() == pytest.approx(np.log(odds))
