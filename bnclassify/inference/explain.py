@@ -69,8 +69,8 @@ def explain(
         One row, such as ``df.iloc[i]`` or ``{"safety": "high", …}``, or several. A Series or dict may omit
         features, which are then missing.
     target, against : optional
-        The class to explain, and the class or classes to compare it with; by default, the predicted and the
-        most probable other class of each row.
+        The class to explain, and the class or classes to compare it with. By default, the last of two
+        classes is explained, and the predicted one of more, against the most probable other class of the row.
     unseen : {"error", "missing"}, default "error"
         As in `predict`.
     class_var : str, optional
@@ -80,19 +80,19 @@ def explain(
     interactions : bool, default False
         If True, split the contribution of each feature with feature parents into main effect and interaction.
     sentences : bool, default False
-        If True, return the three strongest reasons as text in place of the table. If the classes are 0 and 1,
-        False and True, or no and yes, the second of these is explained by default. Those of a `Scorecard`
-        compare a value with one of 0 points.
+        If True, return the three strongest reasons as text in place of the table. Those of a `Scorecard`
+        compare a value with the average one.
 
     Returns
     -------
     pandas.DataFrame
         One row per variable: the class, then the features, parents before children. Columns are ``value``,
         NaN if missing; ``parents``, the values of its feature parents; ``log_odds``, the contribution in
-        nats, 0 for a missing feature; its exponential ``odds_ratio``; and, of a `Scorecard`, ``points``. With
-        ``interactions=True``, the features are followed by one row per interaction, indexed by the tuple of
-        its features, or by ``"(rest)"`` in an average. For several rows or none, the tables are concatenated,
-        indexed by row label and variable, with the additional columns ``target`` and ``against``.
+        nats, 0 for a missing feature; its exponential ``odds_ratio``; and, of a `Scorecard`, ``points`` and
+        ``lost``, the points below those of the best value. With ``interactions=True``, the features are
+        followed by one row per interaction, indexed by the tuple of its features, or by ``"(rest)"`` in an
+        average. For several rows or none, the tables are concatenated, indexed by row label and variable,
+        with the additional columns ``target`` and ``against``.
     list of str
         With ``sentences=True``; for several rows, a Series of such lists.
 
@@ -137,14 +137,12 @@ def explain(
     Flag().check("interactions", interactions)
     x = check_fitted(x).of_class(class_var)
     raw, data = _read_rows(x, row)
-    if sentences and target is None and against is None:
-        target = _label_for_yes(x.known_levels[-1])
     evidence = weigh_evidence(x, data, target, against, unseen)
     x, several = evidence.model, len(data) != 1
     known, log_odds = _contributions(evidence, raw, interactions)
-    points = None if interactions else x.points_of(evidence.codes, evidence.order)
+    points = {} if interactions else x.points_of(evidence.codes, evidence.order)
     if sentences:
-        base, texts = "" if points is None else " with 0 points", list[list[str]]()
+        base, texts = " with the average" if points else "", list[list[str]]()
         for i in range(len(data)):
             own = [(variable, column[i]) for variable, column in known.items()]
             texts.append(_sentences_of_reasons(evidence, i, own, log_odds[i, :], base))
@@ -153,8 +151,7 @@ def explain(
     columns |= {"value": np.stack(list(known.values()), axis=1).ravel()}
     if not interactions:
         columns |= {"parents": np.stack(_parents(evidence), axis=1).ravel()}
-    if points is not None:
-        columns |= {"points": points.ravel()}
+    columns |= {name: column.ravel() for name, column in points.items()}
     with np.errstate(over="ignore"):
         ratios = np.exp(log_odds)
     columns |= {"log_odds": log_odds.ravel(), "odds_ratio": ratios.ravel()}
@@ -214,8 +211,8 @@ def _odds_ratio_in_words(log_odds: float, base: str = "") -> str:
 
     >>> [_odds_ratio_in_words(log_odds) for log_odds in (0.34, -9.1, 4.0, float("-inf"))]
     ['1.4 times as high', 'divided by 8,955', '55 times as high', '0']
-    >>> _odds_ratio_in_words(-20.0), _odds_ratio_in_words(0.34, " with 0 points")
-    ('divided by more than 10,000', '1.4 times as high as with 0 points')
+    >>> _odds_ratio_in_words(-20.0), _odds_ratio_in_words(0.34, " with the average")
+    ('divided by more than 10,000', '1.4 times as high as with the average')
     """
     if np.isinf(log_odds):
         return "infinite" if log_odds > 0 else "0"
@@ -226,20 +223,6 @@ def _odds_ratio_in_words(log_odds: float, base: str = "") -> str:
     if log_odds > 0:
         return f"{factor} times as high{base and f' as{base}'}"
     return f"divided by {factor}{base and f', compared{base}'}"
-
-
-_POSITIVE = {"1": "0", "true": "false", "yes": "no", "y": "n"}
-"""Labels of a class that tells whether something is so, and of the other class."""
-
-
-def _label_for_yes(labels: Sequence[Hashable]) -> Hashable | None:
-    """Return the one of two labels that means yes, or None.
-
-    >>> [_label_for_yes(labels) for labels in (("no", "yes"), (1, 0), (False, True), ("bad", "good"))]
-    ['yes', 1, True, None]
-    """
-    texts = {str(label).lower(): label for label in labels}
-    return next((texts[yes] for yes, no in _POSITIVE.items() if texts.keys() == {yes, no}), None)
 
 
 @dataclass(frozen=True)
