@@ -54,15 +54,33 @@ def drawn_bounds(
 ) -> Array:
     """Return the quantiles, (2, …), of a function of models with drawn tables."""
     rng = np.random.default_rng(seed)
-    tables = (x.each(lambda part: _draw_tables(part, rng)) for _ in range(draws))
+    tables = (x.each(lambda part: draw_tables(part, rng)) for _ in range(draws))
     drawn = np.stack([probabilities(one) for one in tables], axis=-1)
     return np.asarray(np.quantile(drawn, ends(interval), axis=-1))
 
 
+def _tally_of_posterior(x: Model) -> Tally | None:
+    tally = x.learned.get("counts")
+    known = isinstance(tally, Tally) and getattr(tally.prior, "is_positive", False) and not x.densities
+    return tally if known else None
+
+
+def has_posterior(x: Model) -> bool:
+    """Whether the posterior of all tables is a product of Dirichlet distributions."""
+    found = list[bool]()
+
+    def look(part: Model) -> Model:
+        found.append(_tally_of_posterior(part) is not None)
+        return part
+
+    x.each(look)
+    return all(found)
+
+
 def posterior_tally(x: Model) -> Tally:
     """Return the counts of tables whose posterior is a product of Dirichlet distributions, or raise."""
-    tally = x.learned.get("counts")
-    if isinstance(tally, Tally) and getattr(tally.prior, "is_positive", False) and not x.densities:
+    tally = _tally_of_posterior(x)
+    if tally is not None:
         return tally
     raise ValueError(
         f"interval must be None for {x.called}, because it has no refits. Fit with interval=True, as in "
@@ -71,7 +89,7 @@ def posterior_tally(x: Model) -> Tally:
     )
 
 
-def _draw_tables(x: Model, rng: np.random.Generator) -> Model:
+def draw_tables(x: Model, rng: np.random.Generator) -> Model:
     """Return a model with tables that are drawn from their posterior distribution."""
     tally = posterior_tally(x)
     return x.tabulate(Tally(tally.counts, tally.prior.drawn(rng)))
