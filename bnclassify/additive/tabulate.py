@@ -16,11 +16,20 @@ from ..frames.opening import InFull
 from ..frames.schema import MISSING
 from ..inference.evidence import order_features
 from ..inference.value_of_information import grid_of
-from ..model.arguments import check_fitted
+from ..model.arguments import check_fitted, read_for
 from ..model.model import Model, renewed
 from ..model.recipes import Step
-from ..numbers.cut_points import readable
-from .effect_table import LEAST_MASS, UNSEEN, EffectTable, Values, build, merge_intervals, with_shares
+from ..numbers.cut_points import readable, shortest_cuts
+from .effect_table import (
+    LEAST_MASS,
+    UNSEEN,
+    EffectTable,
+    Values,
+    build,
+    merge_intervals,
+    with_shares,
+    with_values,
+)
 from .from_effects import as_given
 
 _STEPS = 32  # intervals of a feature
@@ -58,10 +67,20 @@ def tabulate(x: object, steps: int | None = None, dataset: InFull | None = None)
 def as_sum(x: Model, data: InFull) -> EffectTable:
     """Return the default as a sum of effects: a table without intervals that hardly differ in the data."""
     table, recipe = merge_intervals(with_shares(_tabulate_effects(x), data), lost=_LOST), x.recipe
+    table = _with_shortest_cuts(table, data)
     if recipe is not None and recipe.parameters is not None:
         name, settings = f"{recipe.parameters} as a table", {"parameters": recipe.parameters}
         recipe = replace(recipe, parameters=Step(name, fit_sum, settings, draws=True))
     return renewed(table, recipe=recipe)
+
+
+def _with_shortest_cuts(x: EffectTable, data: InFull) -> EffectTable:
+    """Return a table with the shortest cut points between the same values of its training data."""
+    numbers, values = read_for(x, data, x.cuts, "dataset").numbers, dict(x.axes)
+    for name, cuts in x.cuts.items():
+        if name in numbers:
+            values[name] = Values.between(shortest_cuts(cuts, numbers[name]))
+    return with_values(x, values)
 
 
 @record

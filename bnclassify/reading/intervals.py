@@ -46,7 +46,9 @@ def table_bounds(counts: Array, prior: PseudoCounts, interval: float) -> Array:
     mass = prior.masses(counts, levels, prod(parent_cards))
     rest: Array = mass.sum(axis=0) - mass
     tails = np.reshape(ends(interval), (2, *[1] * mass.ndim))
-    return np.where(rest > 0, betaincinv(mass, np.where(rest > 0, rest, 1.0), tails), 1.0)
+    is_beta = (mass > 0) & (rest > 0)
+    inside = betaincinv(np.where(is_beta, mass, 1.0), np.where(is_beta, rest, 1.0), tails)
+    return np.where(is_beta, inside, np.where(mass > 0, 1.0, 0.0))
 
 
 def drawn_bounds(
@@ -82,6 +84,8 @@ def posterior_tally(x: Model) -> Tally:
     tally = _tally_of_posterior(x)
     if tally is not None:
         return tally
+    if x.given_by_hand:
+        raise ValueError(f"interval must be None, because the tables of x were {x.given_by_hand}.")
     raise ValueError(
         f"interval must be None for {x.called}, because it has no refits. Fit with interval=True, as in "
         "bnc(class_var=..., dataset=..., interval=True), or fit a network with a prior above 0: "
