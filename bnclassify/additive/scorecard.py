@@ -202,7 +202,7 @@ def cells_with_row(x: EffectTable) -> list[tuple[slice, ...]]:
     """Return the cells of each table without missing values of features that were never missing."""
     rows = x.trained_on
     never = [rows is not None and name not in rows.incomplete for name in x.features]
-    return [tuple([slice(-1 if never[v] else None) for v in scope]) for scope in x.term_scopes()]
+    return [tuple([slice(-1 if never[v] else None) for v in scope]) for scope in x.term_scopes]
 
 
 def _possible_totals(sets: Sequence[ArrayOf[np.int64]]) -> ArrayOf[np.int64]:

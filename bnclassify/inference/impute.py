@@ -18,7 +18,11 @@ from ..frames.sources import AnyFrame
 from ..model.arguments import check_joint, encode_for
 from ..model.model import Model
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
+<<<<<<< HEAD
 from .completions import draw_completions
+=======
+from .sample import numbers_at
+>>>>>>> main
 
 _MOST_DRAWS = 1_000_000
 _MOST_VALUES = 2**28  # maximum number of values of all completions
@@ -109,10 +113,10 @@ def impute(
     levels, discretizer = model.levels_by_name, model.discretizer
     names = model.variables if model.class_var in table.columns else model.features
     data = encode_for(model, table, names, "frame")
-    placed, feature_codes = model.place(data)
-    no_class = np.full((1, len(table)), -1, dtype=code_type(len(levels[model.class_var])))
-    codes = np.vstack([feature_codes, no_class])
+    rows = model.place(data)
+    labels = np.full(len(table), -1, dtype=code_type(len(levels[model.class_var])))
     if len(names) > len(model.features):
+<<<<<<< HEAD
         codes[-1] = match(data, names[-1:], (levels[names[-1]],))[0]
     if generator is None or draws is None:
         completed = placed.complete(codes, burn_in=burn_in)
@@ -121,6 +125,12 @@ def impute(
         codes = np.tile(codes, draws)
         table = pd.concat([table] * draws, keys=range(draws), names=["draw", *table.index.names])
     numbers = model.numbers_at(completed, generator)
+=======
+        labels = match(data, names[-1:], (levels[names[-1]],))[0]
+    completed = model.complete(rows, labels, generator, burn_in=burn_in)
+    numbers = numbers_at(model, completed, generator)
+    codes = np.vstack([rows.codes, labels])
+>>>>>>> main
     result = table.copy()
     for i, name in enumerate(names):
         gaps: Mask = codes[i, :] < 0
