@@ -17,7 +17,7 @@ from ..frames.dataset import Countable, Opened
 from ..frames.labels import united
 from ..frames.opening import InFull, InParts, is_partitioned, open_data
 from ..frames.schema import Columns
-from ..model.arguments import check_fitted
+from ..model.arguments import as_model, check_fitted
 from ..model.model import Model, renewed
 from ..model.recipes import Rows, Tally
 from ..network.priors import Given
@@ -149,7 +149,7 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     [0.002, 0.002, 0.114, 0.038]
     """
     OneOf(("same", "union")).check("levels", levels)
-    found: list[Model] = ListOf("models", filled=True).check("models", models)
+    found: list[Model] = list(map(as_model, ListOf("models", filled=True).check("models", models)))
     for i, x in enumerate(found):
         Instance(Model, "a model").check(f"models[{i}]", x)
     first, *others = _with_one_prior([check_fitted(x).each(_check_counts) for x in found])

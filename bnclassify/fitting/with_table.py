@@ -19,7 +19,7 @@ from ..base.messages import listed, plain, shown
 from ..frames.dataset import Countable
 from ..frames.schema import Known
 from ..learners.fixed import fixed_again, fixed_network
-from ..model.arguments import check_tables
+from ..model.arguments import check_model, check_tables
 from ..model.model import Model, renewed
 from ..model.recipes import A_NETWORK, Step, Tally
 from ..network.classifiers import BNC, Graph
@@ -70,7 +70,7 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
     >>> predict(with_table(model, "safety", table), car.head(1), prob=True).round(6)["acc"].item()
     0.0
     """
-    network = check_tables(x, "with_table")
+    network = check_tables(x := cast("X", check_model(x)), "with_table")
     if network is not x:
         expected = "a single network, whose tables are used unchanged"
         raise TypeError(must_be("x", expected, x, f"Fit one: {A_NETWORK}."))

@@ -18,18 +18,19 @@ _SPACING = 0.2
 
 
 def draw_completions(
-    x: Model, data: Dataset, codes: Codes, draws: int, rng: np.random.Generator, *, burn_in: int
+    x: Model, data: Dataset, labels: Codes, draws: int, rng: np.random.Generator, *, burn_in: int
 ) -> Codes:
-    """Return completions of (variables, rows) codes of data, side by side."""
+    """Return completions, (variables, rows), of data whose classes are ``labels``, side by side."""
+    rows = x.place(data)
     if has_posterior(x):
         models = (x.each(lambda part: draw_tables(part, rng)) for _ in range(draws))
-        found = [drawn.place(data)[0].complete(codes, rng, burn_in=burn_in) for drawn in models]
+        found = [drawn.complete(rows, labels, rng, burn_in=burn_in) for drawn in models]
         return np.concatenate(found, axis=1)
-    placed = x.place(data)[0]
     prior = _prior_of_em(x, len(data))
     if prior is None or x.class_var not in data.columns:
-        return placed.complete(np.tile(codes, draws), rng, burn_in=burn_in)
-    return _augmented(placed, data, codes, draws, prior, rng, burn_in)
+        again = np.tile(np.arange(len(data)), draws)
+        return x.complete(rows.take(again), labels[again], rng, burn_in=burn_in)
+    return _augmented(x, data, labels, draws, prior, rng, burn_in)
 
 
 def _prior_of_em(x: Model, rows: int) -> PseudoCounts | None:
@@ -45,18 +46,19 @@ def _prior_of_em(x: Model, rows: int) -> PseudoCounts | None:
 def _augmented(
     x: Model,
     data: Dataset,
-    codes: Codes,
+    labels: Codes,
     draws: int,
     prior: PseudoCounts,
     rng: np.random.Generator,
     burn_in: int,
 ) -> Codes:
     """Draw completions given tables, and tables given a completion, in turn, and return some completions."""
+    rows = x.place(data)
     schema = Schema(x.variables, tuple([x.levels_by_name[name] for name in x.variables]))
     spacing = max(1, int(burn_in * _SPACING))
     found = []
     for sweep in range(1, burn_in + draws * spacing + 1):
-        completed = x.complete(codes, rng)
+        completed = x.complete(rows, labels, rng)
         if sweep > burn_in and (sweep - burn_in) % spacing == 0:
             found.append(completed)
         counts = x.count_all(Dataset(schema, completed, data.index), prior)

@@ -18,11 +18,8 @@ from ..frames.sources import AnyFrame
 from ..model.arguments import check_joint, encode_for
 from ..model.model import Model
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
-<<<<<<< HEAD
 from .completions import draw_completions
-=======
 from .sample import numbers_at
->>>>>>> main
 
 _MOST_DRAWS = 1_000_000
 _MOST_VALUES = 2**28  # maximum number of values of all completions
@@ -116,21 +113,15 @@ def impute(
     rows = model.place(data)
     labels = np.full(len(table), -1, dtype=code_type(len(levels[model.class_var])))
     if len(names) > len(model.features):
-<<<<<<< HEAD
-        codes[-1] = match(data, names[-1:], (levels[names[-1]],))[0]
+        labels = match(data, names[-1:], (levels[names[-1]],))[0]
+    codes = np.vstack([rows.codes, labels])
     if generator is None or draws is None:
-        completed = placed.complete(codes, burn_in=burn_in)
+        completed = model.complete(rows, labels, burn_in=burn_in)
     else:
-        completed = draw_completions(model, data, codes, draws, generator, burn_in=burn_in)
+        completed = draw_completions(model, data, labels, draws, generator, burn_in=burn_in)
         codes = np.tile(codes, draws)
         table = pd.concat([table] * draws, keys=range(draws), names=["draw", *table.index.names])
-    numbers = model.numbers_at(completed, generator)
-=======
-        labels = match(data, names[-1:], (levels[names[-1]],))[0]
-    completed = model.complete(rows, labels, generator, burn_in=burn_in)
     numbers = numbers_at(model, completed, generator)
-    codes = np.vstack([rows.codes, labels])
->>>>>>> main
     result = table.copy()
     for i, name in enumerate(names):
         gaps: Mask = codes[i, :] < 0
