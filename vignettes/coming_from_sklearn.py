@@ -198,9 +198,7 @@ for transformer in (bins, MDLPDiscretizer()):
 # %%
 rows = car.sample(frac=1, random_state=0)
 print(
-    cv(
-        classifier, rows, folds=TimeSeriesSplit(4).split(rows), mean=False
-    ).round(3)
+    cv(classifier, rows, folds=TimeSeriesSplit(4).split(rows), mean=False).round(3)
 )
 
 # %% [markdown]
