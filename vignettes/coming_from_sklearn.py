@@ -227,7 +227,7 @@ print("largest difference of a probability:", abs(difference).max().round(6))
 # | whole numbers are numbers | the default reads numbers that repeat as numbers and as labels. With a prior, those with at most ten values are categories. Convert codes such as postcodes by `.astype("category")` or to text |
 # | `alpha` | `smooth`; other priors are `lp_args={"ess": 1}` and `lp_args={"m": 1}` |
 # | `class_prior`, `class_weight` | `prior=` states the class proportions of new rows, `costs=` the misclassification costs |
-# | `sample_weight` in `fit` | the same; the functions of the package use `encode(df, weights=...)` |
+# | `sample_weight` in `fit` | importance weights, as in scikit-learn, if a weight has a fraction or a feature is numeric; if not, whole weights are numbers of equal rows. `weights_are="frequencies"` or `"cases"` decides. The functions of the package use `encode(df, weights=...)` |
 # | `partial_fit` | the function `update(model, more)` returns a model of more rows if its parameters are counts; data that do not fit in memory can be [passed to `bnc`](scale.py) |
 # | `predict` returns an array | the same; the function `predict` returns a Series with the index of the data |
 # | `classes_` is sorted | the same; the functions of the package keep the order of the levels |

@@ -158,6 +158,8 @@ def read_for(
 ) -> Dataset:
     """Encode new data without discretization and merging."""
     levels, rows = x.levels_by_name, open_rows(newdata, argument)
+    if not set(levels).intersection(rows.columns):
+        check_not_dropped(x, argument, rows.columns)
     wanted = {name: levels[name] for name in (levels if names is None else names)}
     if x.preparation is not None:
         return x.preparation.read(rows, wanted, argument)
