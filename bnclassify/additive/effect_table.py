@@ -20,7 +20,7 @@ from ..frames.opening import InFull
 from ..frames.schema import MISSING
 from ..model.arguments import encode_for
 from ..model.derived import BuiltOn
-from ..model.model import Model, lacks
+from ..model.model import MISSING_RULE, Model, lacks
 from ..model.recipes import NO_JOINT, Recipe
 from ..network.classifiers import BNC
 from ..numbers.cut_points import interval_labels, written_point
@@ -77,7 +77,6 @@ class EffectTable(BuiltOn):
     bounds = bounded(tables=ANY_NUMBER, constant=ANY_NUMBER, shares=PROBABILITY)
 
     fitted = True
-    missing_rule = "given the effect of (missing)"
     no_joint = f"a table of effects {NO_JOINT}"
 
     def __post_init__(self) -> None:
@@ -120,7 +119,8 @@ class EffectTable(BuiltOn):
         )
         before, after = tuple[float, float](self.learned.get("log_loss", (0.0, 0.0)))
         cost = f"{asked}: log-loss {after:.4f}, before {before:.4f}" if asked else None
-        return {"num. features": len(self.features), "form": form, "monotone": cost}
+        facts = {"num. features": len(self.features), "form": form, "monotone": cost}
+        return facts | {MISSING_RULE: "given the effect of (missing)"}
 
     def table_fields(self) -> dict[str, Any]:
         """Return the fields that every table of effects has, by name."""

@@ -19,7 +19,7 @@ from ..base.messages import listed
 from ..frames.dataset import Dataset
 from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
-from ..model.model import Model
+from ..model.model import MISSING_RULE, Model
 from ..model.recipes import NO_JOINT, Step
 from .effect_table import EffectTable, merge_intervals, with_values
 from .tabulate import estimate, tabulate
@@ -67,7 +67,6 @@ class Scorecard(EffectTable):
 
     bounds = bounded(unit=POSITIVE, tables=ANY_NUMBER, constant=ANY_NUMBER)
 
-    missing_rule = "given the points of (missing)"
     no_joint = f"a scorecard {NO_JOINT}"
 
     def __post_init__(self) -> None:
@@ -183,7 +182,8 @@ class Scorecard(EffectTable):
 
     def facts(self) -> dict[str, object]:
         """Return the facts of the table, and the size of the points."""
-        return {**super().facts(), "points": f"of {self.target}; one adds {self.unit:.3g} to its log odds"}
+        size = f"of {self.target}; one adds {self.unit:.3g} to its log odds"
+        return super().facts() | {"points": size, MISSING_RULE: "given the points of (missing)"}
 
     def __repr__(self) -> str:
         frame, totals = self.written_points, self.probabilities

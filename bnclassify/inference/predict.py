@@ -29,7 +29,7 @@ from ..frames.labels import check_unseen
 from ..frames.partitions import dask_frame_of
 from ..frames.records import Row, is_missing
 from ..frames.sources import AnyFrame, in_kind_of, in_pandas
-from ..metrics.outcomes import Labelling
+from ..metrics.outcomes import Labelling, class_type
 from ..model.arguments import check_fitted, encode_for, log_joint
 from ..model.model import Model
 from ..reading.intervals import MOST_DRAWN, check_draws, check_interval, drawn_bounds, with_bounds
@@ -244,7 +244,7 @@ def _predict_class(
 ) -> pd.Series[Any] | pd.DataFrame:
     """Predict the class of rows; labels are predicted block by block."""
     names = x.known_levels[-1]
-    labelling = partial(Labelling, names, x.class_var, made=x.class_type)
+    labelling = partial(Labelling, names, x.class_var, made=class_type(names, tuple(map(type, names))))
     if prob:
         logs, index = weigh_classes(x, newdata, unseen=unseen, prior=prior)
         return labelling(index).posteriors(logs)

@@ -38,6 +38,11 @@ def of_estimator(x: object) -> str:
     return "Call its method fit, and use its attribute model_." if hasattr(x, "predict_proba") else ""
 
 
+def observed_in(x: Model) -> tuple[Hashable, ...]:
+    """Return the variables that data contain: all, or the features if the class is latent."""
+    return x.features if "latent" in x.trace else x.variables
+
+
 def check_joint(x: object, question: str, *, or_sampled: bool = False) -> Model:
     """Return ``x`` if it is a model with parameters and a joint distribution, or draws; if not, raise."""
     model = check_fitted(x)

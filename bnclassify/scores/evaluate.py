@@ -44,7 +44,6 @@ from .formulas import (
     sums_in,
 )
 from .rows import Rows
-from .students import stack_students
 
 BLOCK_ROWS = 2**13  # a block stays in the cache
 
@@ -130,20 +129,17 @@ def values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
 def parts_at(x: Sum, rows: Rows) -> Iterator[Effect]:
     """Yield the owner of each term of such a sum, the features on which it depends, and its values."""
     scaled = [scale.feature for scale in x.scales]
-    z = np.array([_on_scale(scale, rows) for scale in x.scales]).reshape(len(scaled), len(rows))
+    z = [_on_scale(scale, rows) for scale in x.scales]
     for term in x.terms:
         if isinstance(term, Slope):
-            scope: tuple[int, ...] = (term.owner,)
             values = z[term.scale][:, None] * term.slopes
-        elif isinstance(term, Student):
-            continue
-        else:
+            yield term.owner, (term.owner,), _unless_unknown(term.owner, values, rows)
+        elif not isinstance(term, Student):
             assert not isinstance(term, Numeric | Normal)  # which are only in sums that marginalize
-            scope, values = term.scope, term.at(rows.codes)
-        yield term.owner, scope, _unless_unknown(term.owner, values, rows)
-    for terms in stack_students(x.terms):
+            yield term.owner, term.scope, _unless_unknown(term.owner, term.at(rows.codes), rows)
+    for terms in x.students:
         missing = np.array([np.isnan(numbers_of(i, rows)) for i in terms.owners])
-        for i, values in enumerate(terms.at(z, missing)):
+        for i, values in enumerate(terms.at(np.array(z), missing)):
             parents = [scaled[at] for at in terms.parents[i].tolist()]
             scope = tuple(sorted({terms.owners[i], *parents}))
             yield terms.owners[i], scope, _unless_unknown(terms.owners[i], values, rows)

@@ -24,6 +24,7 @@ from ..base.immutable import cached_property
 from .densities import Density, Gaussian
 from .factors import Factor
 from .rows import Rows
+from .students import AlikeStudents
 
 Coding: TypeAlias = ArrayOf[Any] | None
 """The code in a table of each code of a feature, ascending with it; None if they are the same."""
@@ -180,6 +181,15 @@ class Sum:
     def factors(self) -> tuple[Factor, ...]:
         """The tables of a sum that marginalizes, in the order of the terms."""
         return tuple([Factor(t.scope, t.logs[..., None, :]) for t in self.terms if isinstance(t, Table)])
+
+    @cached_property
+    def students(self) -> list[AlikeStudents]:
+        """The Student terms with a power, stacked by their number of parents."""
+        groups: dict[int, list[Student]] = {}
+        for term in self.terms:
+            if isinstance(term, Student) and term.power:
+                groups.setdefault(len(term.parents), []).append(term)
+        return list(map(AlikeStudents.stack, groups.values()))
 
     @cached_property
     def numeric(self) -> dict[int, tuple[tuple[int, ...], Density]]:

@@ -81,6 +81,9 @@ class MultiModel(Model):
         def most_probable(self, rows: Rows, *, greedy: bool = False) -> Codes:
             """Return the most probable combination of labels, (class variables, rows), the first if tied."""
 
+        def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
+            """Return ln P(labels | observed features), (rows,); labels are (class variables, rows) codes."""
+
     def log_joint_at(self, rows: Rows, labels: Codes) -> Array:
         """Return ln P(labels, observed features), (rows,)."""
         raise TypeError(f"x must define a joint distribution; {self.no_joint}.")
