@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple
@@ -11,7 +11,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, T, log, log_normalize, normalize, share_out
+from ..base.arrays import (
+    UNKNOWN,
+    Array,
+    ArrayOf,
+    Codes,
+    Mask,
+    Positions,
+    T,
+    as_missing,
+    log,
+    log_normalize,
+    normalize,
+    share_out,
+)
 from ..base.immutable import ANY_NUMBER, PROBABILITY, bounded, cached_property, record
 from ..counts.contingency import flat_index
 from ..frames.dataset import Dataset
@@ -26,7 +39,8 @@ from ..numbers.cut_points import interval_labels, written_point
 from ..numbers.discretization import Discretizer
 from ..numbers.preparation import Preparation
 from ..numbers.rare_levels import Merger
-from ..scores.formulas import Formula, Sum, Table
+from ..scores.formulas import Completed, Formula, Sum, Table
+from .unknown import UnknownEffects
 
 UNSEEN = "(unseen)"
 """The value of the row for values of a feature that have no row of their own."""
@@ -37,6 +51,7 @@ RESERVED = ("feature", "value", "given", "given_value", "share")
 LEAST_MASS = 1e-12
 _PLAIN = Preparation()
 _SMALL = 1e-12  # difference of equal effects
+_ROWS_OF_MEAN = 30  # number of rows that weigh as much as the mean of the other effects
 _HALF = 0.5  # pseudo-count of each value, so that intervals without rows keep their effects
 
 
@@ -62,6 +77,8 @@ class EffectTable(BuiltOn):
         The steps that made it, which `cv` repeats. A table that was given is evaluated as it is.
     learned : mapping
         Results of `monotonize`, by name.
+    unknown : UnknownEffects or None
+        The means and covariances of the effects in the training data; if None, unknown effects are 0.
     """
 
     structure: BNC
@@ -71,6 +88,7 @@ class EffectTable(BuiltOn):
     preparation: Preparation = _PLAIN
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
+    unknown: UnknownEffects | None = None
 
     bounds = bounded(tables=ANY_NUMBER, constant=ANY_NUMBER, shares=PROBABILITY)
 
@@ -78,6 +96,7 @@ class EffectTable(BuiltOn):
     missing_rule = "given the effect of (missing)"
     no_joint = f"a table of effects {NO_JOINT}"
     splits_tables = True
+    marks_unknown = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -86,6 +105,8 @@ class EffectTable(BuiltOn):
         fits = [table.shape for table in self.tables] == shapes and self.constant.shape == (n_classes - 1,)
         if not fits or [len(share) for share in self.shares] not in ([], cards):
             raise ValueError("tables must have an effect of each value of each feature on each class.")
+        if self.unknown is not None and self.unknown.means.shape != (len(cards), n_classes - 2):
+            raise ValueError("unknown must have a mean of the effect of each feature on each class.")
 
     @property
     def basis(self) -> BNC:
@@ -120,18 +141,32 @@ class EffectTable(BuiltOn):
 
     def entries_at(self, codes: Codes, tables: Sequence[ArrayOf[T]]) -> Iterator[ArrayOf[T]]:
         """Yield the entries of a table per feature at rows, (rows, …)."""
+        rows = as_missing(codes)
         for scope, table in zip(self.term_scopes(), tables, strict=True):
-            yield table[tuple([codes[v, :] for v in scope])]
+            yield table[tuple([rows[v, :] for v in scope])]
 
     def log_joint(self, codes: Codes) -> Array:
         """Return scores with the log odds of the posteriors, (rows, classes)."""
+        unknown = self.is_silent(codes)
         logs = np.tile(self.constant, (codes.shape[1], 1))
-        for effects in self.entries_at(codes, self.tables):
-            logs += effects
+        for lacking, effects in zip(unknown, self.entries_at(codes, self.tables), strict=True):
+            logs += np.where(lacking[:, None], 0.0, effects)
+        rows = np.flatnonzero(unknown.any(axis=0))
+        if len(rows) and self.unknown is not None:
+            order = range(len(unknown))
+            logs[rows] = self._steps_of_incomplete(codes[:, rows], unknown[:, rows], order)[-1]
         return logs
 
     def is_silent(self, codes: Codes) -> Mask:
-        return np.zeros(codes.shape, dtype=bool)
+        """Return which values, (features, rows), are unknown."""
+        return np.equal(codes, UNKNOWN) if self.unknown is None else self.unknown.unknown_in(codes)
+
+    def _steps_of_incomplete(self, codes: Codes, unknown: Mask, order: Sequence[int]) -> Array:
+        """Return logs of rows with unknown values, with the first 0, 1 … features in order."""
+        assert self.unknown is not None
+        effects = np.array(list(self.entries_at(codes, self.tables)))
+        states = np.where(unknown, UNKNOWN, np.minimum(codes, 0))
+        return self.unknown.steps(self.constant, effects, states, order)
 
     def unadjusted(self, codes: Codes) -> Array:
         """Return scores to which missing values contribute nothing."""
@@ -141,12 +176,19 @@ class EffectTable(BuiltOn):
         return logs
 
     def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
-        effects = list(self.entries_at(codes, self.tables))
+        unknown, effects = self.is_silent(codes), list(self.entries_at(codes, self.tables))
         start = np.tile(self.constant, (codes.shape[1], 1))
-        return np.cumsum([start, *[effects[i] for i in order]], axis=0)
+        steps = [np.where(unknown[i][:, None], 0.0, effects[i]) for i in order]
+        logs = np.cumsum([start, *steps], axis=0)
+        rows = np.flatnonzero(unknown.any(axis=0))
+        if len(rows) and self.unknown is not None:
+            logs[:, rows] = self._steps_of_incomplete(codes[:, rows], unknown[:, rows], order)
+        return logs
 
     def class_prior(self) -> Array:
-        return share_out(self.constant, axis=0)
+        """Return the posteriors if nothing is known: the shares of the classes, if they are known."""
+        nothing = np.full((len(self.features), 1), UNKNOWN, dtype=np.int8)
+        return share_out(self.log_joint(nothing)[0], axis=0)
 
     @cached_property
     def marginals(self) -> tuple[Array, ...]:
@@ -176,7 +218,10 @@ class EffectTable(BuiltOn):
     def formula(self) -> Formula:
         pairs = enumerate(zip(self.term_scopes(), self.tables, strict=True))
         terms = [Table(i, scope, table) for i, (scope, table) in pairs]
-        return Sum((Table(-1, (), self.constant), *terms), marginalizes=False)
+        total = Sum((Table(-1, (), self.constant), *terms), marginalizes=False)
+        if self.unknown is None:
+            return total
+        return Completed(total, *[getattr(self.unknown, field.name) for field in fields(self.unknown)])
 
     def estimate(self, data: object, prior: object) -> Model:
         raise lacks(self, "estimate its parameters from data")
@@ -250,7 +295,7 @@ def merge_intervals(x: EffectTable, most: int | None = None, lost: float = 0.0) 
             )
     sums = [np.bincount(group, share) for group, share in zip(groups, shares, strict=True)]
     fields = {"shares": tuple([share / float(share.sum()) for share in sums]), "tables": tuple(tables)}
-    fields |= {name: getattr(x, name) for name in ("constant", "recipe", "learned")}
+    fields |= {name: getattr(x, name) for name in ("constant", "recipe", "learned", "unknown")}
     return build(x.class_var, x.known_levels[-1], values, x.feature_parents, x.discretizer, **fields)
 
 
@@ -293,3 +338,28 @@ def with_shares(x: EffectTable, dataset: InFull) -> EffectTable:
     counts = counts_in(x, encode_for(x, dataset, x.features, "dataset"))
     masses: list[Array] = [count.reshape(len(count), -1).sum(axis=1) + _HALF for count in counts]
     return replace(x, shares=tuple([mass / float(mass.sum()) for mass in masses]))
+
+
+def with_unknown(x: EffectTable, dataset: InFull) -> EffectTable:
+    """Return a table with the moments of its effects in training rows, and the shares of the classes."""
+    data = encode_for(x, dataset, argument="dataset")
+    codes = x.place(data, "missing")[1]
+    of_class = data.codes[data.positions[x.class_var]]
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    effects = np.array(list(x.entries_at(codes, x.tables))).reshape(len(codes), len(data), -1)
+    counts = np.bincount(of_class[of_class >= 0], weights[of_class >= 0], len(x.constant))
+    counts = np.maximum(counts, _HALF)
+    missing = np.less(codes, 0) & (weights > 0)
+    return replace(x, unknown=UnknownEffects.of_rows(effects, missing, weights, counts / counts.sum()))
+
+
+def with_shrunk_gaps(x: EffectTable, dataset: InFull) -> EffectTable:
+    """Return a sum in which effects of missing values in few rows are shrunk to the mean of the others."""
+    counts = counts_in(x, encode_for(x, dataset, x.features, "dataset"))
+    tables = list(x.tables)
+    for i, (table, [*known, lacking]) in enumerate(zip(tables, counts, strict=True)):
+        if lacking > 0:
+            mean = np.average(table[:-1], axis=0, weights=np.maximum(known, LEAST_MASS))
+            share = lacking / (lacking + _ROWS_OF_MEAN)
+            tables[i] = np.concatenate([table[:-1], [share * table[-1] + (1 - share) * mean]])
+    return replace(x, tables=tuple(tables))

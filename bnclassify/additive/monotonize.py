@@ -17,7 +17,7 @@ from ..frames.opening import InFull
 from ..model.arguments import check_fitted, check_not_dropped, encode_for
 from ..model.model import Model
 from ..model.recipes import Step
-from .effect_table import UNSEEN, EffectTable, counts_in
+from .effect_table import UNSEEN, EffectTable, counts_in, with_unknown
 from .tabulate import estimate, tabulate
 
 Direction: TypeAlias = Literal["increasing", "decreasing"]
@@ -127,7 +127,8 @@ def _closest_ordered_table(
             odds[:, j] = isotonic_regression(odds[:, j], weights=weights[:, j]).x
         rising = sign * odds.reshape(tables[i][:n, ..., 1].shape)
         tables[i] = np.concatenate([np.stack([np.zeros(rising.shape), rising], axis=-1), tables[i][n:]])
-    return EffectTable(**{**x.table_fields(), "tables": tuple(tables)})
+    result = EffectTable(**{**x.table_fields(), "tables": tuple(tables)})
+    return result if x.unknown is None else with_unknown(result, data)
 
 
 @record

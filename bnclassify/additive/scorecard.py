@@ -137,7 +137,15 @@ class Scorecard(EffectTable):
     def points_at(self, codes: Codes) -> ArrayOf[np.int64]:
         """Return the points of each feature, (features, rows)."""
         found = list(self.entries_at(codes, self.feature_points))
-        return np.array(found, dtype=np.int64).reshape(len(self.features), codes.shape[1])
+        points = np.array(found, dtype=np.int64).reshape(len(self.features), codes.shape[1])
+        return np.where(self.is_silent(codes), self.neutral_points[:, None], points)
+
+    @property
+    def neutral_points(self) -> ArrayOf[np.int64]:
+        """The points of an unknown value of each feature, which is no evidence: the mean of the others."""
+        if self.unknown is None:
+            return np.zeros(len(self.features), dtype=np.int64)
+        return (self.unknown.means[:, 0] * self._signs[1] / self.unit).round().astype(np.int64)
 
     def points_of(self, codes: Codes, order: Sequence[int]) -> ArrayOf[np.int64]:
         start = np.full((1, codes.shape[1]), self.start)
@@ -270,7 +278,9 @@ def scorecard(
         intercept = log(odds) + unit * (start - score)
     own, recipe = np.maximum(sign, 0.0), model.recipe
     points = [np.round((effect - least) / unit) for effect, least in zip(effects, low, strict=True)]
-    table = replace(table, tables=tuple([unit * each[..., None] * own for each in points]))
+    rounded = tuple([unit * each[..., None] * own for each in points])
+    unknown = table.unknown and table.unknown.moved(table.tables, rounded, table.shares)
+    table = replace(table, tables=rounded, unknown=unknown)
     table = merge_intervals(table)  # neighbours with equal points
     if recipe is not None and recipe.parameters is not None:
         settings = {"target": target, "largest": largest, "most_intervals": most_intervals}

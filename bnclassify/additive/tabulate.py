@@ -20,7 +20,17 @@ from ..model.arguments import check_fitted
 from ..model.model import Model, renewed
 from ..model.recipes import Step
 from ..numbers.cut_points import readable
-from .effect_table import LEAST_MASS, UNSEEN, EffectTable, Values, build, merge_intervals, with_shares
+from .effect_table import (
+    LEAST_MASS,
+    UNSEEN,
+    EffectTable,
+    Values,
+    build,
+    merge_intervals,
+    with_shares,
+    with_shrunk_gaps,
+    with_unknown,
+)
 from .from_effects import as_given
 
 _STEPS = 32  # intervals of a feature
@@ -58,6 +68,10 @@ def tabulate(x: object, steps: int | None = None, dataset: InFull | None = None)
 def as_sum(x: Model, data: InFull) -> EffectTable:
     """Return the default as a sum of effects: a table without intervals that hardly differ in the data."""
     table, recipe = merge_intervals(with_shares(_tabulate_effects(x), data), lost=_LOST), x.recipe
+    table = with_unknown(with_shrunk_gaps(table, data), data)
+    if "refits" in table.learned:
+        refits = tuple([with_unknown(with_shrunk_gaps(refit, data), data) for refit in table.learned["refits"]])
+        table = renewed(table, learned={**table.learned, "refits": refits})
     if recipe is not None and recipe.parameters is not None:
         name, settings = f"{recipe.parameters} as a table", {"parameters": recipe.parameters}
         recipe = replace(recipe, parameters=Step(name, fit_sum, settings, draws=True))

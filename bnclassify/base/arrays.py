@@ -24,6 +24,10 @@ Positions = ArrayOf[np.intp]  # of rows, columns, levels or cells
 Mask = ArrayOf[np.bool_]
 
 
+UNKNOWN = -2
+"""The code of an unknown value, about which nothing is said; that of a missing one is -1."""
+
+
 @dataclass(frozen=True, eq=False)
 class RowsWithNumbers:
     """Rows as codes, (features, rows), and the numbers of some of their features, (numbers, rows).
@@ -46,6 +50,13 @@ class RowsWithNumbers:
         if isinstance(at, tuple) and at[0] == slice(None):
             return RowsWithNumbers(self.codes[at], self.numbers[at])
         return self.codes[at]
+
+
+def as_missing(rows: Any) -> Any:
+    """Return rows in which unknown values have the code of missing ones."""
+    if isinstance(rows, RowsWithNumbers):
+        return RowsWithNumbers(as_missing(rows.codes), rows.numbers)
+    return np.maximum(rows, -1) if rows.min(initial=0) == UNKNOWN else rows
 
 
 # Arrays are reduced over classes part by part, because NumPy's own reductions are slow along short axes that

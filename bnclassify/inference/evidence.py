@@ -19,6 +19,7 @@ from ..base.arrays import (
     Codes,
     Mask,
     Positions,
+    as_missing,
     blocks,
     first_best,
     log,
@@ -227,7 +228,7 @@ def _weighed_effects(evidence: Evidence) -> list[tuple[int, Scope, Array]]:
     before = log_sum_exp(np.where(rivals, prior, -np.inf))
     found = []
     with np.errstate(invalid="ignore"):
-        for owner, scope, logs in x.effects_at(evidence.codes):
+        for owner, scope, logs in x.effects_at(as_missing(evidence.codes)):
             after = log_sum_exp(np.where(rivals, prior + logs, -np.inf))
             found.append((owner, scope, logs[at, evidence.targets] - (after - before)))
     return found

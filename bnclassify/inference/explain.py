@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask
+from ..base.arrays import Array, ArrayOf, Codes, Mask, as_missing
 from ..base.calls import guided
 from ..base.checks import Flag, Unseen
 from ..base.messages import shown
@@ -309,7 +309,7 @@ def own_values(raw: Dataset, name: Hashable) -> ArrayOf[Any]:
 
 def _labelled(labels: Sequence[Hashable], codes: Codes) -> ArrayOf[Any]:
     """Return labels by their codes, NaN for -1."""
-    return _objects([*labels, np.nan])[codes]
+    return _objects([*labels, np.nan])[as_missing(codes)]
 
 
 def _objects(labels: Sequence[Hashable]) -> ArrayOf[Any]:
@@ -326,7 +326,7 @@ def _parents(evidence: Evidence) -> list[ArrayOf[Any]]:
         columns = []
         for v in parents[name]:
             labels = [describe(v, label) for label in (*x.written_levels(v), np.nan)]
-            columns.append(_objects(labels)[evidence.codes[position[v], :]])
+            columns.append(_objects(labels)[as_missing(evidence.codes[position[v], :])])
         rows = [", ".join(row) for row in zip(*columns, strict=True)]
         texts.append(_objects(rows) if columns else texts[0])
     return texts

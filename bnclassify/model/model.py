@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, in_sequence, log_normalize
+from ..base.arrays import UNKNOWN, Array, ArrayOf, Codes, Mask, Positions, in_sequence, log_normalize
 from ..base.checks import OneOf, Optional
 from ..base.immutable import EMPTY, Immutable, cached_property
 from ..base.messages import listed
@@ -77,6 +77,9 @@ class Model(Immutable):
 
     is_sampled = False
     """Whether questions about features are answered by draws, because it has no joint distribution."""
+
+    marks_unknown = False
+    """Whether unknown values have a code of their own in its rows; if not, it marginalizes over them."""
 
     default_steps = "plain"
     """The steps of the default recipe for this type of model, a key of ``recipe.default.STEPS``."""
@@ -227,6 +230,9 @@ class Model(Immutable):
     def place(self, data: Dataset, unseen: str | None = None) -> tuple[Self, Codes]:
         """Return the model with values of densities as levels, and rows as `log_joint` accepts them."""
         codes = match(data, self.features, self.known_levels[: len(self.features)], unseen=unseen)
+        if data.unsaid is not None:
+            unknown = data.unsaid[[data.positions[name] for name in self.features]]
+            codes = np.where(unknown, UNKNOWN if self.marks_unknown else -1, codes)
         return self, self.with_numbers(codes, data.numbers)
 
     def with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Codes:
@@ -303,7 +309,7 @@ class Model(Immutable):
     def effects_at(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
         """Yield contributions at rows, (rows, classes): the feature that has it, those that it depends on."""
         for i, table in enumerate(self.marginals):
-            yield i, (i,), table[codes[i]]  # the last entry of -1
+            yield i, (i,), table[codes[i]]  # the last entry of -1; callers pass no unknown values
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
         """Draw n rows, (variables, n) codes with the class last."""

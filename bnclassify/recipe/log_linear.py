@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask, Positions, RowsWithNumbers, in_sequence, log, log_sum_exp
+from ..base.arrays import (
+    Array,
+    Codes,
+    Mask,
+    Positions,
+    RowsWithNumbers,
+    as_missing,
+    in_sequence,
+    log,
+    log_sum_exp,
+)
 from ..base.immutable import cached_property
 from ..base.messages import listed
 from ..counts.contingency import MAX_CELLS
@@ -91,6 +101,7 @@ class LogLinear(BuiltOn):
             """Return the network without powers, or the model if it averages discretizations."""
 
     splits_tables = True
+    marks_unknown = True
 
     @property
     def of_tables(self) -> LogLinear:
@@ -115,7 +126,8 @@ class LogLinear(BuiltOn):
         return "read more like by naive Bayes, the fewer values are known"
 
     def is_silent(self, codes: Codes) -> Mask:
-        return super().is_silent(codes) & all(gap is None for gap in self.gaps)
+        has_gap = np.array([gap is not None for gap in self.gaps], dtype=bool)[:, None]
+        return super().is_silent(codes) & ~(has_gap & (codes[:] == -1))
 
     @property
     def basis(self) -> BNC:
@@ -129,16 +141,17 @@ class LogLinear(BuiltOn):
 
     def log_joint(self, codes: Codes) -> Array:
         """Return scores with the log odds of the posteriors, (rows, classes)."""
-        return self._blended(self.unadjusted(codes), codes, self._evidence, None)
+        return self._blended(self.unadjusted(as_missing(codes)), codes, self._evidence, None)
 
     def score_and_offset(self, codes: Codes) -> tuple[Array, Array]:
         """Return what a power of the model raises of its scores, and the rest, (rows, classes)."""
         known = codes[: len(self.features)]
-        score, offset = self.unadjusted(codes), np.zeros((codes.shape[1], len(self.known_levels[-1])))
+        score, offset = self.unadjusted(as_missing(codes)), np.zeros((codes.shape[1], len(self.known_levels[-1])))
         rows = np.nonzero(known.min(axis=0, initial=0) < 0)[0]
         if self.fading is not None and len(rows):
             known, prior = known[:, rows], log(self.class_prior())
-            kept, offset[rows] = self.fading.at(known, prior, self.alone_tables.unadjusted(known))
+            evidence = self.alone_tables.unadjusted(as_missing(known))
+            kept, offset[rows] = self.fading.at(known, prior, evidence)
             score[rows] = kept[:, None] * score[rows] + self.shifts_of_gaps(known)
         return score, offset
 
@@ -153,7 +166,7 @@ class LogLinear(BuiltOn):
         rows = np.nonzero(known.min(axis=0, initial=0) < 0)[0]
         if self.fading is not None and len(rows):
             known = known[:, rows]
-            kept, added = self.fading.at(known, log(self.class_prior()), evidence(known))
+            kept, added = self.fading.at(known, log(self.class_prior()), evidence(as_missing(known)))
             logs[..., rows, :] = kept[:, None] * logs[..., rows, :] + added
             if order is None:
                 logs[rows] += self.shifts_of_gaps(known)
@@ -175,7 +188,7 @@ class LogLinear(BuiltOn):
         total = np.zeros((codes.shape[1], len(self.known_levels[-1])))
         for i, shift in enumerate(self.gaps):
             if shift is not None and (among is None or i in among):
-                total[codes[i] < 0] += shift
+                total[codes[i] == -1] += shift
         return total if self.fading is None else total * self.fading.of_shifts(codes)
 
     @property
@@ -346,10 +359,11 @@ class LogLinear(BuiltOn):
 
     def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
         """Add up contributions, unless the class term depends on features."""
+        rows = as_missing(codes)
         if self.parents[self.class_var] and not isinstance(codes, RowsWithNumbers):
-            logs = in_sequence(self.unadjusted, codes, order)
+            logs = in_sequence(self.unadjusted, rows, order)
         else:
-            logs = np.cumsum(self._contributions(codes)[[-1, *order]], axis=0)
+            logs = np.cumsum(self._contributions(rows)[[-1, *order]], axis=0)
         return self._blended(logs, codes, partial(in_sequence, self._evidence, order=order), order)
 
     def raised(self, power: float) -> Self:

@@ -145,7 +145,31 @@ class Blend:
     most: float
 
 
-Formula: TypeAlias = Sum | Mixture | Choice | Raised | Blend
+@dataclass(frozen=True, eq=False)
+class Completed:
+    """The score of a sum of one table per feature and, if features are unknown, of what the others say of them.
+
+    A feature is unknown if its code is -2, or -1 and it is ``always`` known in training, or -1 and more than
+    ``most`` other features have this code, too. If not, -1 is no evidence of other features, but has an
+    effect. With differences to the first class, e the sum of the constant and the known effects, and w the regression by ``covariances``
+    of the sum of the unknown effects on the known ones, of which v is the variance that is left, the score is
+
+        (e + Σ unknown means + w·(known effects - their means)) / √(1 + π v / 8) + d v
+
+    with d such that the posteriors are the ``shares`` if nothing is known; d is 0 if there are no shares.
+    ``covariances`` have the order (features, classes without the first), and v is a mean over pairs of
+    classes. See `bnclassify.additive.unknown`.
+    """
+
+    formula: Sum
+    means: Array
+    covariances: Array
+    shares: Array
+    always: ArrayOf[np.bool_]
+    most: float
+
+
+Formula: TypeAlias = Sum | Mixture | Choice | Raised | Blend | Completed
 
 
 def sums_in(formula: Formula) -> Iterator[Sum]:
@@ -155,7 +179,7 @@ def sums_in(formula: Formula) -> Iterator[Sum]:
         return
     for value in vars(formula).values():
         for part in value if isinstance(value, tuple) else (value,):
-            if isinstance(part, Sum | Mixture | Choice | Raised | Blend):
+            if isinstance(part, Sum | Mixture | Choice | Raised | Blend | Completed):
                 yield from sums_in(part)
 
 
