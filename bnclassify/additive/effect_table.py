@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple
@@ -26,6 +26,7 @@ from ..base.arrays import (
     share_out,
 )
 from ..base.immutable import ANY_NUMBER, PROBABILITY, bounded, cached_property, record
+from ..base.messages import shown
 from ..counts.contingency import flat_index
 from ..frames.dataset import Dataset
 from ..frames.opening import InFull
@@ -39,8 +40,10 @@ from ..numbers.cut_points import interval_labels, written_point
 from ..numbers.discretization import Discretizer
 from ..numbers.preparation import Preparation
 from ..numbers.rare_levels import Merger
+from ..scores.evaluate import scores_at, scores_in_sequence, silent_at
 from ..scores.formulas import Completed, Formula, Sum, Table
-from .unknown import UnknownEffects
+from ..scores.rows import Rows
+from ..scores.unknown import UnknownEffects
 
 UNSEEN = "(unseen)"
 """The value of the row for values of a feature that have no row of their own."""
@@ -126,8 +129,13 @@ class EffectTable(BuiltOn):
     def facts(self) -> dict[str, object]:
         """Return the size and form of the table, and the order that was asked of it."""
         form = "sum of one effect per feature" if set(self.givens) <= {None} else "sum of effects of pairs"
-        directions: dict[Hashable, str] = dict(self.learned.get("monotone", {}))
-        asked = ", ".join(f"{name} {direction}" for name, direction in directions.items())
+        directions: dict[Hashable, tuple[str, Hashable]] = dict(self.learned.get("monotone", {}))
+        targets = list(dict.fromkeys(target for _, target in directions.values()))
+        asked = "; ".join(
+            ", ".join(f"{name} {direction}" for name, (direction, own) in directions.items() if own == target)
+            + f" (log odds of {shown(target)})"
+            for target in targets
+        )
         before, after = tuple[float, float](self.learned.get("log_loss", (0.0, 0.0)))
         cost = f"{asked}: log-loss {after:.4f}, before {before:.4f}" if asked else None
         return {"num. features": len(self.features), "form": form, "monotone": cost}
@@ -145,45 +153,28 @@ class EffectTable(BuiltOn):
         for scope, table in zip(self.term_scopes(), tables, strict=True):
             yield table[tuple([rows[v, :] for v in scope])]
 
+    @cached_property
+    def score(self) -> Sum | Completed:
+        """The scores, with the log odds of the posteriors: the constant, and one table per feature."""
+        pairs = enumerate(zip(self.term_scopes(), self.tables, strict=True))
+        tables = [Table(i, scope, table) for i, (scope, table) in pairs]
+        total = Sum((Table(-1, (), self.constant), *tables), marginalizes=False)
+        return total if self.unknown is None else Completed(total, self.unknown)
+
     def log_joint(self, codes: Codes) -> Array:
-        """Return scores with the log odds of the posteriors, (rows, classes)."""
-        unknown = self.is_silent(codes)
-        logs = np.tile(self.constant, (codes.shape[1], 1))
-        for lacking, effects in zip(unknown, self.entries_at(codes, self.tables), strict=True):
-            logs += np.where(lacking[:, None], 0.0, effects)
-        rows = np.flatnonzero(unknown.any(axis=0))
-        if len(rows) and self.unknown is not None:
-            order = range(len(unknown))
-            logs[rows] = self._steps_of_incomplete(codes[:, rows], unknown[:, rows], order)[-1]
-        return logs
+        """Return the scores of rows, (rows, classes)."""
+        return scores_at(self.score, Rows.of(codes))
 
     def is_silent(self, codes: Codes) -> Mask:
         """Return which values, (features, rows), are unknown."""
-        return np.equal(codes, UNKNOWN) if self.unknown is None else self.unknown.unknown_in(codes)
-
-    def _steps_of_incomplete(self, codes: Codes, unknown: Mask, order: Sequence[int]) -> Array:
-        """Return logs of rows with unknown values, with the first 0, 1 … features in order."""
-        assert self.unknown is not None
-        effects = np.array(list(self.entries_at(codes, self.tables)))
-        states = np.where(unknown, UNKNOWN, np.minimum(codes, 0))
-        return self.unknown.steps(self.constant, effects, states, order)
+        return silent_at(self.score, Rows.of(codes))
 
     def unadjusted(self, codes: Codes) -> Array:
         """Return scores to which missing values contribute nothing."""
-        logs = np.tile(self.constant, (codes.shape[1], 1))
-        for i, effects in enumerate(self.entries_at(codes, self.tables)):
-            logs += np.where(codes[i, :, None] < 0, 0.0, effects)
-        return logs
+        return scores_at(self.score, Rows(as_missing(codes), unknown=codes < 0), adjusted=False)
 
     def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
-        unknown, effects = self.is_silent(codes), list(self.entries_at(codes, self.tables))
-        start = np.tile(self.constant, (codes.shape[1], 1))
-        steps = [np.where(unknown[i][:, None], 0.0, effects[i]) for i in order]
-        logs = np.cumsum([start, *steps], axis=0)
-        rows = np.flatnonzero(unknown.any(axis=0))
-        if len(rows) and self.unknown is not None:
-            logs[:, rows] = self._steps_of_incomplete(codes[:, rows], unknown[:, rows], order)
-        return logs
+        return scores_in_sequence(self.score, Rows.of(codes), order)
 
     def class_prior(self) -> Array:
         """Return the posteriors if nothing is known: the shares of the classes, if they are known."""
@@ -216,12 +207,7 @@ class EffectTable(BuiltOn):
         return (Sum(tuple([Table(i, (i,), logs) for i, logs in enumerate(self._logs_of_values)]), False),)
 
     def formula(self) -> Formula:
-        pairs = enumerate(zip(self.term_scopes(), self.tables, strict=True))
-        terms = [Table(i, scope, table) for i, (scope, table) in pairs]
-        total = Sum((Table(-1, (), self.constant), *terms), marginalizes=False)
-        if self.unknown is None:
-            return total
-        return Completed(total, *[getattr(self.unknown, field.name) for field in fields(self.unknown)])
+        return self.score
 
     def estimate(self, data: object, prior: object) -> Model:
         raise lacks(self, "estimate its parameters from data")

@@ -79,11 +79,12 @@ class UnknownEffects(Immutable):
         variances = np.array(spread).reshape(means.size) + _LEAST_VARIANCE
         return cls(means, variances.round(_DIGITS), np.zeros(0), always, float(len(always)))
 
-    def unknown_in(self, codes: Codes) -> Mask:
-        """Return which values are unknown, from codes (features, rows)."""
-        missing = np.equal(codes, -1)
+    def unknown_in(self, codes: Codes, told: Mask | None) -> Mask:
+        """Return which values are unknown, from codes (features, rows), and those that are said to be."""
+        unknown = np.zeros(codes.shape, dtype=bool) if told is None else told
+        missing = np.less(codes, 0) & ~unknown
         too_many = np.count_nonzero(missing & ~self.always[:, None], axis=0) > self.most
-        return np.equal(codes, UNKNOWN) | (missing & (self.always[:, None] | too_many))
+        return unknown | (missing & (self.always[:, None] | too_many))
 
     def moved(self, before: Sequence[Array], after: Sequence[Array], masses: Sequence[Array]) -> Self:
         """Return the moments for tables whose effects change a little, by the shares of the values."""
