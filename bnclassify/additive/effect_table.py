@@ -326,26 +326,35 @@ def with_shares(x: EffectTable, dataset: InFull) -> EffectTable:
     return replace(x, shares=tuple([mass / float(mass.sum()) for mass in masses]))
 
 
-def with_unknown(x: EffectTable, dataset: InFull) -> EffectTable:
-    """Return a table with the moments of its effects in training rows, and the shares of the classes."""
+def with_unknown(x: EffectTable, dataset: InFull, ignored: Mask | None = None) -> EffectTable:
+    """Return a table with the moments of its effects in training rows, and the shares of the classes.
+
+    Missing values of ``ignored`` features are unknown, as those of features without missing values are.
+    """
     data = encode_for(x, dataset, argument="dataset")
     codes = x.place(data, "missing")[1]
     of_class = data.codes[data.positions[x.class_var]]
     weights = np.ones(len(data)) if data.weights is None else data.weights
-    effects = np.array(list(x.entries_at(codes, x.tables))).reshape(len(codes), len(data), -1)
+    effects = np.array(list(x.entries_at(codes, x.tables))).reshape(len(codes), len(data), len(x.constant))
     counts = np.bincount(of_class[of_class >= 0], weights[of_class >= 0], len(x.constant))
     counts = np.maximum(counts, _HALF)
+    ignored = x.unknown.always if ignored is None and x.unknown is not None else ignored
     missing = np.less(codes, 0) & (weights > 0)
+    if ignored is not None:
+        missing &= ~ignored[:, None]
     return replace(x, unknown=UnknownEffects.of_rows(effects, missing, weights, counts / counts.sum()))
 
 
-def with_shrunk_gaps(x: EffectTable, dataset: InFull) -> EffectTable:
-    """Return a sum in which effects of missing values in few rows are shrunk to the mean of the others."""
+def with_shrunk_gaps(x: EffectTable, dataset: InFull, ignored: Mask) -> EffectTable:
+    """Return a sum in which effects of missing values in few rows are shrunk to the mean of the others.
+
+    Missing values of ``ignored`` features have this mean.
+    """
     counts = counts_in(x, encode_for(x, dataset, x.features, "dataset"))
     tables = list(x.tables)
     for i, (table, [*known, lacking]) in enumerate(zip(tables, counts, strict=True)):
         if lacking > 0:
             mean = np.average(table[:-1], axis=0, weights=np.maximum(known, LEAST_MASS))
-            share = lacking / (lacking + _ROWS_OF_MEAN)
+            share = 0.0 if ignored[i] else lacking / (lacking + _ROWS_OF_MEAN)
             tables[i] = np.concatenate([table[:-1], [share * table[-1] + (1 - share) * mean]])
     return replace(x, tables=tuple(tables))

@@ -145,7 +145,8 @@ class Scorecard(EffectTable):
         """The points of an unknown value of each feature, which is no evidence: the mean of the others."""
         if self.unknown is None:
             return np.zeros(len(self.features), dtype=np.int64)
-        return (self.unknown.means[:, 0] * self._signs[1] / self.unit).round().astype(np.int64)
+        points = self.unknown.means[:, 0] * self._signs[1] / self.unit
+        return np.asarray(points.round().astype(np.int64))
 
     def points_of(self, codes: Codes, order: Sequence[int]) -> ArrayOf[np.int64]:
         start = np.full((1, codes.shape[1]), self.start)

@@ -68,14 +68,21 @@ def tabulate(x: object, steps: int | None = None, dataset: InFull | None = None)
 def as_sum(x: Model, data: InFull) -> EffectTable:
     """Return the default as a sum of effects: a table without intervals that hardly differ in the data."""
     table, recipe = merge_intervals(with_shares(_tabulate_effects(x), data), lost=_LOST), x.recipe
-    table = with_unknown(with_shrunk_gaps(table, data), data)
+    table = _with_gaps(table, data, x)
     if "refits" in table.learned:
-        refits = tuple([with_unknown(with_shrunk_gaps(refit, data), data) for refit in table.learned["refits"]])
+        pairs = zip(table.learned["refits"], x.learned["refits"], strict=True)
+        refits = tuple([_with_gaps(refit, data, model) for refit, model in pairs])
         table = renewed(table, learned={**table.learned, "refits": refits})
     if recipe is not None and recipe.parameters is not None:
         name, settings = f"{recipe.parameters} as a table", {"parameters": recipe.parameters}
         recipe = replace(recipe, parameters=Step(name, fit_sum, settings, draws=True))
     return renewed(table, recipe=recipe)
+
+
+def _with_gaps(table: EffectTable, data: InFull, x: Model) -> EffectTable:
+    """Return a sum with effects of missing values, if the model has some, and of unknown ones."""
+    ignored = np.array([gap is None for gap in x.gaps] or [True] * len(x.features), dtype=bool)
+    return with_unknown(with_shrunk_gaps(table, data, ignored), data, ignored)
 
 
 @record

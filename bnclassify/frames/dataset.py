@@ -331,7 +331,7 @@ class Dataset(InMemory, Countable):
         numbers = {name: values[rows] for name, values in self.numbers.items()}
         cases, index = None if self.cases is None else self.cases[rows], self.index[rows]
         unknown = None if self.unsaid is None else self.unsaid[:, rows]
-        of_rows = {"weights": weights, "numbers": numbers, "cases": cases, "unsaid": unknown}
+        of_rows: dict[str, Any] = {"weights": weights, "numbers": numbers, "cases": cases, "unsaid": unknown}
         return replace(self, codes=codes, index=index, **of_rows)
 
     def requiring(self, column: Hashable) -> Self:

@@ -292,7 +292,7 @@ def own_values(raw: Dataset, name: Hashable) -> ArrayOf[Any]:
 
 def _labelled(labels: Sequence[Hashable], codes: Codes) -> ArrayOf[Any]:
     """Return labels by their codes, NaN for -1."""
-    return _objects([*labels, np.nan])[as_missing(codes)]
+    return np.asarray(_objects([*labels, np.nan])[as_missing(codes)])
 
 
 def _objects(labels: Sequence[Hashable]) -> ArrayOf[Any]:

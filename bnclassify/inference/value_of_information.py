@@ -7,13 +7,14 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, blocks, log_normalize, share_out, xlogx
+from ..base.arrays import UNKNOWN, Array, Codes, as_missing, blocks, log_normalize, share_out, xlogx
 from ..base.calls import guided
 from ..base.checks import Unseen
 from ..base.graphs import descending
 from ..frames.labels import check_unseen
 from ..frames.opening import InFull
 from ..frames.records import Row, is_missing
+from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from ..scores.densities import Density
@@ -65,9 +66,10 @@ def value_of_information(
         gain = H(C | e) − Σ_v P(v | e) H(C | e, v)
         cost_reduction = min_d E[cost(d) | e] − Σ_v P(v | e) min_d E[cost(d) | e, v].
 
-    If the model does not define a joint distribution, P(v | e) is approximate, and the values can be slightly
-    negative. A feature that the model discretizes has one value per interval, and one with a density has
-    values on a grid. Missing values are regarded as unknown, even if they are a level of the feature.
+    If the model does not define a joint distribution, P(v | e) is approximate, and H(C | e) is that of the
+    average over v of P(C | e, v), so that no gain is negative. A feature that the model discretizes has one
+    value per interval, and one with a density has values on a grid. Missing values are regarded as unknown,
+    and "(missing)" is not a value to find out.
 
     References
     ----------
@@ -93,7 +95,8 @@ def value_of_information(
     table = None if costs is None else check_costs(costs, model.known_levels[-1])[0]
     placed, codes = model.place(data, unseen)
     codes = codes[: len(model.features)].astype(np.intp)
-    codes[[is_missing(own_values(raw, name)[0]) for name in model.features]] = -1
+    unknown = UNKNOWN if model.marks_unknown else -1
+    codes[[is_missing(own_values(raw, name)[0]) for name in model.features]] = unknown
     logs = placed.log_joint(placed.with_numbers(codes, data.numbers))
     if logs.max() == -np.inf:
         raise ValueError("row must have a positive probability; got 0. Fit the model with smooth above 0.")
@@ -106,9 +109,9 @@ def value_of_information(
     for i, feature in enumerate(missing):
         shares, posteriors = outcomes[feature]
         chances = shares @ now.ravel()
-        values[i] = [(of(now) - chances @ of(posteriors)).item() for of in measures.values()]
-    if not model.no_joint:
-        values = np.maximum(values, 0.0)
+        average = chances[None] @ posteriors
+        values[i] = [(of(average) - chances @ of(posteriors)).item() for of in measures.values()]
+    values = np.maximum(values, 0.0)  # apart from rounding errors
     order = descending(values[:, -1])
     ranked = [model.features[missing[i]] for i in order]
     names = pd.Index(ranked, name="feature", tupleize_cols=False)
@@ -153,8 +156,12 @@ def _at_levels(
         if middle is not None:
             given.setdefault(name, np.full(len(owners), np.nan))[at] = middle
     complete = x.with_numbers(rows, given)
-    logs, posteriors = x.value_logs(rows, owners), np.exp(log_normalize(x.log_joint(complete)))
-    return {feature: (share_out(logs[at] + log_widths, 0), posteriors[at]) for feature, at in rows_of.items()}
+    logs, posteriors = x.value_logs(as_missing(rows), owners), np.exp(log_normalize(x.log_joint(complete)))
+    found = {}
+    for feature, at in rows_of.items():
+        known = at[: len(at) - (x.known_levels[feature][-1:] == (MISSING,))]
+        found[feature] = share_out(logs[known] + log_widths, 0), posteriors[known]
+    return found
 
 
 def grid_of(density: Density) -> tuple[Array, Array]:

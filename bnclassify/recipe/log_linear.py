@@ -127,7 +127,7 @@ class LogLinear(BuiltOn):
 
     def is_silent(self, codes: Codes) -> Mask:
         has_gap = np.array([gap is not None for gap in self.gaps], dtype=bool)[:, None]
-        return super().is_silent(codes) & ~(has_gap & (codes[:] == -1))
+        return np.asarray(super().is_silent(codes) & ~(has_gap & (codes[:] == -1)))
 
     @property
     def basis(self) -> BNC:
@@ -146,7 +146,10 @@ class LogLinear(BuiltOn):
     def score_and_offset(self, codes: Codes) -> tuple[Array, Array]:
         """Return what a power of the model raises of its scores, and the rest, (rows, classes)."""
         known = codes[: len(self.features)]
-        score, offset = self.unadjusted(as_missing(codes)), np.zeros((codes.shape[1], len(self.known_levels[-1])))
+        score, offset = (
+            self.unadjusted(as_missing(codes)),
+            np.zeros((codes.shape[1], len(self.known_levels[-1]))),
+        )
         rows = np.nonzero(known.min(axis=0, initial=0) < 0)[0]
         if self.fading is not None and len(rows):
             known, prior = known[:, rows], log(self.class_prior())

@@ -79,14 +79,13 @@ def _scores(x: Formula, rows: Rows, adjusted: bool) -> Array:
         for other in others:
             first = np.where(np.isnan(first), other, first)
         return first
-    if isinstance(x, Completed) and adjusted:
-        incomplete = ~rows.is_complete
-        scores = _sum_at(x.formula, rows)
-        if incomplete.any():
+    scores = _scores(x.formula, rows, adjusted)
+    if isinstance(x, Completed):
+        incomplete = np.flatnonzero(~rows.is_complete) if adjusted else ()
+        if len(incomplete):
             order = range(len(rows.codes))
             scores[incomplete] = scores_in_sequence(x, rows.take(incomplete), order)[-1]
         return scores
-    scores = _scores(x.formula, rows, adjusted)
     if isinstance(x, Raised):
         return scores * (_power_at(x, rows) if adjusted else x.power)
     if adjusted:

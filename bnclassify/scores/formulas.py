@@ -252,7 +252,7 @@ class Blend:
 class Completed:
     """The score of a sum of one effect per feature, also if features are unknown; see `UnknownEffects`."""
 
-    formula: Sum
+    formula: Formula
     unknown: UnknownEffects
 
 

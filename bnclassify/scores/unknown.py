@@ -32,7 +32,7 @@ class UnknownEffects(Immutable):
 
     so that they are those of the shares if nothing is known. ``covariances`` has variances only if there are
     more than 2,000 effects. A missing value of a feature that is ``always`` known in training is unknown,
-    and all missing values are if a row lacks more than ``most`` of the others, as no training row does.
+    and so are those of features with ``gaps`` if a row has more than ``most``, as no training row does.
     """
 
     bounds = bounded(means=ANY_NUMBER, covariances=ANY_NUMBER, shares=PROBABILITY, most=COUNT)
@@ -41,6 +41,7 @@ class UnknownEffects(Immutable):
     covariances: Array
     shares: Array
     always: Mask
+    gaps: Mask
     most: float
 
     def __post_init__(self) -> None:
@@ -67,7 +68,8 @@ class UnknownEffects(Immutable):
             covariances += _LEAST_VARIANCE * np.eye(means.size)
         lacking = np.count_nonzero(missing, axis=0)
         most = float(lacking.max(initial=0))
-        return cls(means, covariances.round(_DIGITS), shares, ~missing.any(axis=1), most)
+        always = np.all(~missing, axis=1)
+        return cls(means, covariances.round(_DIGITS), shares, always, ~always, most)
 
     @classmethod
     def independent(cls, tables: Sequence[Array], masses: Sequence[Array], always: Mask) -> UnknownEffects:
@@ -77,21 +79,27 @@ class UnknownEffects(Immutable):
         means = np.array([mass @ each for each, mass in pairs]).reshape(len(odds), -1)
         spread = [mass @ (each - mean) ** 2 for (each, mass), mean in zip(pairs, means, strict=True)]
         variances = np.array(spread).reshape(means.size) + _LEAST_VARIANCE
-        return cls(means, variances.round(_DIGITS), np.zeros(0), always, float(len(always)))
+        return cls(means, variances.round(_DIGITS), np.zeros(0), always, ~always, float(len(always)))
 
     def unknown_in(self, codes: Codes, told: Mask | None) -> Mask:
         """Return which values are unknown, from codes (features, rows), and those that are said to be."""
         unknown = np.zeros(codes.shape, dtype=bool) if told is None else told
         missing = np.less(codes, 0) & ~unknown
-        too_many = np.count_nonzero(missing & ~self.always[:, None], axis=0) > self.most
-        return unknown | (missing & (self.always[:, None] | too_many))
+        gaps = missing & self.gaps[:, None]
+        too_many = np.count_nonzero(gaps, axis=0) > self.most
+        return np.asarray(unknown | (missing & self.always[:, None]) | (gaps & too_many))
 
     def moved(self, before: Sequence[Array], after: Sequence[Array], masses: Sequence[Array]) -> Self:
-        """Return the moments for tables whose effects change a little, by the shares of the values."""
+        """Return the moments for tables whose effects change a little, by the shares of the values.
+
+        A missing value of a feature that loses its effect is as good as a known one.
+        """
         changes = [new - old for new, old in zip(after, before, strict=True)]
         pairs = zip(changes, masses, strict=True)
-        means = [mass @ (change[:, 1:] - change[:, :1]) for change, mass in pairs]
-        return replace(self, means=self.means + np.array(means).reshape(self.means.shape))
+        added = [mass @ (change[:, 1:] - change[:, :1]) for change, mass in pairs]
+        has_effect = np.array([table.any() for table in after], dtype=bool)
+        means = self.means + np.array(added).reshape(self.means.shape)
+        return replace(self, means=means, always=self.always & has_effect, gaps=self.gaps & has_effect)
 
     @property
     def others(self) -> int:
@@ -133,9 +141,9 @@ class UnknownEffects(Immutable):
             weights = np.zeros((np.count_nonzero(shown), q))
             within = np.diag(np.where(hidden, self.covariances, 0.0).reshape(-1, q).sum(axis=0))
             return weights.reshape(-1, q, q), mean_variance(within)
-        to_sum = np.tile(np.eye(q), (np.count_nonzero(unknown), 1))
+        to_sum = np.tile(np.eye(q), (int(np.count_nonzero(unknown)), 1))
         between = self.covariances[np.ix_(shown, hidden)] @ to_sum
-        weights = np.linalg.solve(self.covariances[np.ix_(shown, shown)], between)
+        weights = np.asarray(np.linalg.solve(self.covariances[np.ix_(shown, shown)], between))
         within = to_sum.T @ self.covariances[np.ix_(hidden, hidden)] @ to_sum - between.T @ weights
         return weights.reshape(-1, q, q), mean_variance(within)
 
