@@ -22,7 +22,6 @@ from ..frames.records import is_missing
 from ..frames.schema import MISSING
 from ..model.model import Model
 from ..model.recipes import Recipe, Step
-from ..scores.unknown import UnknownEffects
 from .effect_table import (
     RESERVED,
     UNSEEN,
@@ -53,8 +52,7 @@ def from_effects(
         for two classes, the first class as its value.
     dataset : pandas.DataFrame, Dataset or another frame, optional
         Training data, with the class, from which a sum of single effects learns what known values say of
-        unknown ones. Without it, unknown effects are independent if there is a column ``share``, and 0 if
-        there is none.
+        unknown ones. Without it, unknown effects are 0, which is right for naive Bayes.
 
     Returns
     -------
@@ -74,8 +72,8 @@ def from_effects(
     Values are labels, or intervals that are closed on the right and together contain all numbers, from
     ``-inf`` to ``inf``: ``pandas.Interval`` or text such as ``(99.5, 127.5]``, as in a file, of which the
     last can end with ``inf]`` or ``inf)``. Labels cannot be mixed with such text. A missing value has the
-    effect in the row ``"(missing)"``, and 0 without such a row; with shares or a dataset, it is unknown if it
-    was never missing. With a row ``"(unseen)"``, all other labels
+    effect in the row ``"(missing)"``, and 0 without such a row; with a dataset, it is unknown if it was never
+    missing. With a row ``"(unseen)"``, all other labels
     have its effect; without one, they are unseen, as in `predict`. Classes that have no row have a base of 0.
 
     Examples
@@ -121,20 +119,11 @@ def from_effects(
     shares = shares if all(np.isfinite(share).all() for share in shares) else ()
     values = {name: axis.own for name, axis in axes.items()}
     model = build(class_var, classes, values, parents, tables=tables, constant=constant, shares=shares)
-    if not any(parents.values()):
-        model = _with_unknown_values(model, dataset)
+    if dataset is not None:
+        model = with_shares(model, dataset)
+        model = model if any(parents.values()) else with_unknown(model, dataset)
     structure = Step("from_effects", given_table, {"model": model})
     return replace(model, recipe=Recipe(class_var, structure, model.features, Step("as given", as_given)))
-
-
-def _with_unknown_values(x: EffectTable, dataset: InFull | None) -> EffectTable:
-    """Return a sum of effects with the moments of unknown ones, from training data or from the shares."""
-    if dataset is not None:
-        return with_unknown(with_shares(x, dataset), dataset)
-    if not x.shares:
-        return x
-    never = np.array([share[-1] == 0 for share in x.shares], dtype=bool)
-    return replace(x, unknown=UnknownEffects.independent(x.tables, x.shares, never))
 
 
 @record

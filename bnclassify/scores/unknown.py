@@ -71,16 +71,6 @@ class UnknownEffects(Immutable):
         always = np.all(~missing, axis=1)
         return cls(means, covariances.round(_DIGITS), shares, always, ~always, most)
 
-    @classmethod
-    def independent(cls, tables: Sequence[Array], masses: Sequence[Array], always: Mask) -> UnknownEffects:
-        """Return the moments of effects of values with these shares, without covariances."""
-        odds = [table[:, 1:] - table[:, :1] for table in tables]
-        pairs = list(zip(odds, masses, strict=True))
-        means = np.array([mass @ each for each, mass in pairs]).reshape(len(odds), -1)
-        spread = [mass @ (each - mean) ** 2 for (each, mass), mean in zip(pairs, means, strict=True)]
-        variances = np.array(spread).reshape(means.size) + _LEAST_VARIANCE
-        return cls(means, variances.round(_DIGITS), np.zeros(0), always, ~always, float(len(always)))
-
     def unknown_in(self, codes: Codes, told: Mask | None) -> Mask:
         """Return which values are unknown, from codes (features, rows), and those that are said to be."""
         unknown = np.zeros(codes.shape, dtype=bool) if told is None else told
