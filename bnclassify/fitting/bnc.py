@@ -11,6 +11,7 @@ from ..base.calls import check_arguments, guided, parameters_of, showing_progres
 from ..base.checks import AnyCutting, Flag, Instance, Learner, Whole, check_name, check_names
 from ..base.messages import did_you_mean, listed, warn
 from ..base.parallel import check_jobs, using_jobs
+from ..frames.columns import warn_of_columns
 from ..frames.dataset import Dataset, InMemory, Opened
 from ..frames.opening import InFull, InParts, group_labels, open_data
 from ..frames.training import Numeric
@@ -69,7 +70,7 @@ def bnc(
         prior of `lp` unless these arguments contain a prior.
     discretize : str or None, default "auto"
         Method that discretizes numeric columns: "mdlp", "quantile", "width" or "mixed", as in `discretize`,
-        or "averaged", "averaged5" or "averaged_mdlp" for an average over nine discretizations, five, or nine
+        or "averaged", "averaged5" or "averaged_mdlp" for an average over nine discretizations, five, or six
         and one by MDLP, which the term "codings" of `lp` weighs. The model then accepts raw data. Numeric
         columns with a single interval are dropped, unless no feature would remain. "auto" is None if a prior
         or ``numbers`` is given or rows are not in memory. If not, it is "averaged_mdlp", or "mdlp" for
@@ -234,7 +235,9 @@ def _encoded_with_groups(data: Opened, groups: Any, class_var: Hashable, numeric
     """Return encoded data with the groups as cases."""
     rows, cases = group_labels(data, groups, (class_var,))
     reading = Preparing("mdlp", 5, None) if not numeric else Preparing(None, 5, None, numeric=numeric)
-    return replace(reading.read(rows, class_var, rows.columns), cases=cases)
+    read = reading.read(rows, class_var, rows.columns)
+    warn_of_columns(read, class_var)
+    return replace(read, cases=cases)
 
 
 def _find_single_learner(

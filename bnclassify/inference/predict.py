@@ -50,6 +50,7 @@ class _Options(TypedDict, total=False):
     unknown: Sequence[Hashable]
     prior: ClassPrior | None
     costs: pd.DataFrame | None
+    points: bool
     joint: bool
     greedy: bool
     interval: float | None
@@ -85,6 +86,7 @@ def predict(
     unknown: Sequence[Hashable] = (),
     prior: ClassPrior | None = None,
     costs: pd.DataFrame | None = None,
+    points: bool = False,
     joint: bool = False,
     greedy: bool = False,
     interval: float | None = None,
@@ -113,6 +115,8 @@ def predict(
     costs : pandas.DataFrame, optional
         Costs of decisions, ``costs.loc[actual, decision]``. Decisions can be classes or anything else, such
         as "refer". The decision with the lowest expected cost is returned.
+    points : bool, default False
+        If True, return the total points of each row of a `Scorecard`.
     joint : bool, default False
         With several class variables, whether to predict the most probable combination of labels, in place of
         the most probable label of each.
@@ -131,7 +135,8 @@ def predict(
     -------
     pandas.Series
         Categorical labels with the index of ``newdata``. Of tied classes, the first is predicted. If a
-        column of `costs` is not a class, the categories are the columns of `costs`.
+        column of `costs` is not a class, the categories are the columns of `costs`. With ``points=True``,
+        whole numbers.
     pandas.DataFrame
         With ``prob=True``, one column per class; a row that is impossible under every class has the uniform
         posterior. With `interval`, an additional level of the columns has lower, estimate and upper. With
@@ -181,12 +186,15 @@ def predict(
     ['unacc', 'refer', 'refer']
     """
     model = check_fitted(x)
-    for name, flag in {"prob": prob, "joint": joint, "greedy": greedy}.items():
+    for name, flag in {"prob": prob, "points": points, "joint": joint, "greedy": greedy}.items():
         Flag().check(name, flag)
     check_unseen(unseen)
     unknown = Names().check("unknown", unknown)
     reading = {"unseen": unseen, "unknown": unknown}
     predict_rows = _predictor(model, prob, reading, prior, costs, joint, greedy)
+    if points:
+        _check_points(model, prob=prob, prior=prior, costs=costs, interval=interval)
+        predict_rows = partial(_total_points, model, **reading)
     if check_interval(interval) is not None:
         if not prob or joint:
             raise ValueError("interval must be None unless prob is True and joint is False.")
@@ -265,6 +273,24 @@ def _predict_class(
     if len(decisions) < len(names):
         best = np.array([names.index(decision) for decision in decisions])[best]
     return labelling(data.index).labels(best)
+
+
+def _check_points(x: Model, **others: object) -> None:
+    """Raise an error unless a model has points, and nothing else is asked for."""
+    if not x.points_of(np.zeros((len(x.features), 0), dtype=np.int8), ()):
+        raise TypeError(
+            f"points must be False unless x is a scorecard; got {x.called}. Make one with scorecard(x)."
+        )
+    if given := [name for name, value in others.items() if value is not None and value is not False]:
+        raise ValueError(f"points must be False with {listed(given)}. Call predict twice.")
+
+
+def _total_points(x: Model, newdata: NewData, *, unseen: str, unknown: Sequence[Hashable]) -> pd.Series[Any]:
+    """Return the total points of rows."""
+    data = encode_for(x, newdata, x.features, unknown=unknown)
+    x, codes = x.place(data, unseen)
+    points = x.points_of(codes, range(len(x.features)))["points"]
+    return pd.Series(points.sum(axis=1), data.index, name="points")
 
 
 def _predict_intervals(

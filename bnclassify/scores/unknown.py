@@ -80,16 +80,18 @@ class UnknownEffects(Immutable):
         return np.asarray(unknown | (missing & self.always[:, None]) | (gaps & too_many))
 
     def moved(self, before: Sequence[Array], after: Sequence[Array], masses: Sequence[Array]) -> Self:
-        """Return the moments for tables whose effects change a little, by the shares of the values.
-
-        A missing value of a feature that loses its effect is as good as a known one.
-        """
+        """Return the moments for tables whose effects change a little, by the shares of the values."""
         changes = [new - old for new, old in zip(after, before, strict=True)]
         pairs = zip(changes, masses, strict=True)
         added = [mass @ (change[:, 1:] - change[:, :1]) for change, mass in pairs]
-        has_effect = np.array([table.any() for table in after], dtype=bool)
-        means = self.means + np.array(added).reshape(self.means.shape)
-        return replace(self, means=means, always=self.always & has_effect, gaps=self.gaps & has_effect)
+        return replace(self, means=self.means + np.array(added).reshape(self.means.shape))
+
+    def taken(self, features: Sequence[int]) -> Self:
+        """Return the moments of some of the features."""
+        at = [i * self.others + c for i in features for c in range(self.others)]
+        of_features = {name: getattr(self, name)[list(features)] for name in ("means", "always", "gaps")}
+        covariances = self.covariances[np.ix_(*[at] * self.covariances.ndim)]
+        return replace(self, covariances=covariances, **of_features)
 
     @property
     def others(self) -> int:
