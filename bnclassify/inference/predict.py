@@ -190,7 +190,7 @@ def predict(
         Flag().check(name, flag)
     check_unseen(unseen)
     unknown = Names().check("unknown", unknown)
-    reading = {"unseen": unseen, "unknown": unknown}
+    reading: dict[str, Any] = {"unseen": unseen, "unknown": unknown}
     predict_rows = _predictor(model, prob, reading, prior, costs, joint, greedy)
     if points:
         _check_points(model, prob=prob, prior=prior, costs=costs, interval=interval)
