@@ -169,7 +169,7 @@ def test_contributions_add_up_to_the_log_odds(
     kind: str, total: Any, default: Any, people: pd.DataFrame
 ) -> None:
     x = {"sum": total, "default": default, "card": bn.scorecard(total)}[kind]
-    records: list[dict[str, Any]] = [{"age": 40}, {"age": 40, "often": None}, {"sex": "f", "rare": None}]
+    records: list[dict[str, Any]] = [{"age": 40}, {"age": 40, "often": None}, {"test": "low", "rare": None}]
     for record in [*records, people.iloc[0].to_dict()]:
         for interactions in (False, True):
             table = bn.explain(x, record, target="well", interactions=interactions)
