@@ -442,7 +442,7 @@ def test_recipe_of_each_model_type() -> None:
     assert settings(bn.bnc("chisq_dn", "class", car)) == {"smooth": 1}
     assert settings(bn.bnc("nb", "class", car, wanbia=True)) == {"smooth": 1, "wanbia": True}
     parts = bn.bnc("nb", "class", lambda: iter([car.iloc[::2], car.iloc[1::2]]))
-    assert settings(parts) == {"backoff": True}
+    assert settings(parts) == {"backoff": 2.0}
 
 
 def test_a_family_of_ones_own_is_fitted_as_itself() -> None:

@@ -20,10 +20,11 @@ from bnclassify.model.model import renewed
 from bnclassify.network.classifiers import BNC
 from bnclassify.recipe import powers, prior, refinement
 from bnclassify.recipe.design import Design
+from bnclassify.recipe.log_linear import make_terms
 from bnclassify.recipe.refined import TERMS, Refined
 from bnclassify.recipe.refinement import _gaussian_parents
 from bnclassify.recipe.tables import LeftOut, class_probabilities, feature_probabilities
-from bnclassify.recipe.terms import GaussianTerm, fit_terms, make_terms, normal_scores, z_scores
+from bnclassify.recipe.terms import GaussianTerm, fit_terms, normal_scores, z_scores
 
 from .conftest import read_reference
 
@@ -321,9 +322,9 @@ def test_left_out_rows_of_a_fitted_model() -> None:
         coded = model.coarsenings[position](rows[: len(model.features)])
         members = [coded[i] for i in term.features]
         of_rows = (
-            class_probabilities(term.table, members, len(frame), left_out)
+            class_probabilities(term.table.stacked, members, len(frame), left_out)
             if term.of_class
-            else feature_probabilities(term.table, members, left_out)
+            else feature_probabilities(term.table.stacked, members, left_out)
         )
         total += sum(power * np.log(values) for power, values in zip(term.powers, of_rows, strict=True))
     for terms in model.of_numbers:

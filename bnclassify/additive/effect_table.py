@@ -112,6 +112,11 @@ class EffectTable(BuiltOn):
             raise ValueError("unknown must have a mean of the effect of each feature on each class.")
 
     @property
+    def axes(self) -> dict[Hashable, Values]:
+        """The values of each feature without missing ones."""
+        return {name: Values(self.levels_by_name[name], self.cuts.get(name)) for name in self.features}
+
+    @property
     def basis(self) -> BNC:
         """The network without tables."""
         return self.structure
@@ -282,6 +287,16 @@ def merge_intervals(x: EffectTable, most: int | None = None, lost: float = 0.0) 
     sums = [np.bincount(group, share) for group, share in zip(groups, shares, strict=True)]
     fields = {"shares": tuple([share / float(share.sum()) for share in sums]), "tables": tuple(tables)}
     fields |= {name: getattr(x, name) for name in ("constant", "recipe", "learned", "unknown")}
+    return build(x.class_var, x.known_levels[-1], values, x.feature_parents, x.discretizer, **fields)
+
+
+def with_values(x: EffectTable, values: Mapping[Hashable, Values]) -> EffectTable:
+    """Return the table of some of the features, with as many values as before, or these cut points."""
+    at = [x.features.index(name) for name in values]
+    fields: dict[str, Any] = {name: getattr(x, name) for name in ("constant", "recipe", "learned")}
+    fields["tables"] = tuple([x.tables[i] for i in at])
+    fields["shares"] = tuple([x.shares[i] for i in at if x.shares])
+    fields["unknown"] = x.unknown and x.unknown.taken(at)
     return build(x.class_var, x.known_levels[-1], values, x.feature_parents, x.discretizer, **fields)
 
 

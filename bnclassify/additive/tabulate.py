@@ -16,10 +16,10 @@ from ..frames.opening import InFull
 from ..frames.schema import MISSING
 from ..inference.evidence import order_features
 from ..inference.value_of_information import grid_of
-from ..model.arguments import check_fitted
+from ..model.arguments import check_fitted, read_for
 from ..model.model import Model, renewed
 from ..model.recipes import Step
-from ..numbers.cut_points import readable
+from ..numbers.cut_points import readable, shortest_cuts
 from .effect_table import (
     LEAST_MASS,
     UNSEEN,
@@ -30,6 +30,7 @@ from .effect_table import (
     with_shares,
     with_shrunk_gaps,
     with_unknown,
+    with_values,
 )
 from .from_effects import as_given
 
@@ -68,6 +69,7 @@ def tabulate(x: object, steps: int | None = None, dataset: InFull | None = None)
 def as_sum(x: Model, data: InFull) -> EffectTable:
     """Return the default as a sum of effects: a table without intervals that hardly differ in the data."""
     table, recipe = merge_intervals(with_shares(_tabulate_effects(x), data), lost=_LOST), x.recipe
+    table = _with_shortest_cuts(table, data)
     table = _with_gaps(table, data, x)
     if "refits" in table.learned:
         pairs = zip(table.learned["refits"], x.learned["refits"], strict=True)
@@ -77,6 +79,15 @@ def as_sum(x: Model, data: InFull) -> EffectTable:
         name, settings = f"{recipe.parameters} as a table", {"parameters": recipe.parameters}
         recipe = replace(recipe, parameters=Step(name, fit_sum, settings, draws=True))
     return renewed(table, recipe=recipe)
+
+
+def _with_shortest_cuts(x: EffectTable, data: InFull) -> EffectTable:
+    """Return a table with the shortest cut points between the same values of its training data."""
+    numbers, values = read_for(x, data, x.cuts, "dataset").numbers, dict(x.axes)
+    for name, cuts in x.cuts.items():
+        if name in numbers:
+            values[name] = Values.between(shortest_cuts(cuts, numbers[name]))
+    return with_values(x, values)
 
 
 def _with_gaps(table: EffectTable, data: InFull, x: Model) -> EffectTable:
