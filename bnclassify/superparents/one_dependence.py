@@ -209,13 +209,7 @@ class AODE(Average):
         return joint_in_blocks([member.terms for member in self.members], codes)
 
     def _joint_by_look_up(self, codes: Codes) -> Array:
-        # A member with a missing superparent is the sum over the levels that the superparent can have.
         levels = number_levels(codes, self.spans)
-        columns = self._look_up.columns(levels)
-        total = self._look_up.total(columns, levels, np.zeros(len(levels)))
-        for i, span in enumerate(self.spans):
-            rows = np.flatnonzero(codes[i] < 0)
-            if len(rows):
-                over_levels = self._look_up.total_over(columns[:, rows], span)
-                total[rows] = np.logaddexp(total[rows], over_levels)
+        equal = np.zeros(len(levels))
+        total = self._look_up.total(levels, levels, equal, marginalizes=True)
         return total - float(np.log(len(levels)))
