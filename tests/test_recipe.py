@@ -21,6 +21,8 @@ from bnclassify.recipe import default
 from bnclassify.recipe.leave_one_out import LeaveOneOut
 from bnclassify.recipe.prior import BackOff
 from bnclassify.recipe.weighted import with_at_most
+from bnclassify.scores.evaluate import scores_at
+from bnclassify.scores.rows import Rows
 
 from .conftest import read_reference
 from .estimators import BNCClassifier
@@ -191,15 +193,15 @@ def test_logistic_regression_is_a_part_of_the_sum() -> None:
     rows = rows_to_learn_from(structure, frame)
     regression, tables = method.members(with_at_most(structure, 0), rows, BackOff(), regression=True)
     expected = softmax(
-        summary["fold_power"] * tables.log_joint(rows_of(tables, frame))
-        + summary["regression_power"] * regression.log_joint(rows_of(tables, frame)),
+        summary["fold_power"] * scores_at(tables.score, rows_of(tables, frame))
+        + summary["regression_power"] * scores_at(regression.score, rows_of(tables, frame)),
         axis=1,
     )
     np.testing.assert_allclose(bn.predict(model, frame, prob=True), expected, atol=1e-9)
 
 
 def rows_of(x: Any, frame: pd.DataFrame) -> Any:
-    return x.place(encode_for(x, frame, x.variables))[1]
+    return x.place(encode_for(x, frame, x.variables))
 
 
 @pytest.fixture(scope="module")
@@ -220,7 +222,7 @@ def test_logistic_regression_is_that_of_scikit_learn(linear: Any) -> None:
     )
     # two weights per column and class, which sum to 0, have half the penalty of their difference
     expected = linear.LogisticRegression(C=2.0, tol=1e-10, max_iter=10_000).fit(design, frame["sick"])
-    logs = regression.log_joint(rows_of(regression, frame))
+    logs = scores_at(regression.score, rows_of(regression, frame))
     np.testing.assert_allclose(logs[:, 1] - logs[:, 0], expected.decision_function(design), atol=2e-3)
 
 
@@ -235,7 +237,7 @@ def test_logistic_regression_of_several_classes_is_that_of_scikit_learn(linear: 
         **((numbers - numbers.mean()) / numbers.std(ddof=0))
     )
     expected = linear.LogisticRegression(tol=1e-10, max_iter=10_000).fit(design, frame["sick"])
-    logs = regression.log_joint(rows_of(regression, frame))
+    logs = scores_at(regression.score, rows_of(regression, frame))
     found = logs - logs[:, :1]
     actual = expected.decision_function(design)
     np.testing.assert_allclose(found, actual - actual[:, :1], atol=5e-4)
@@ -345,11 +347,11 @@ def test_incomplete_rows_are_blended_with_a_tree() -> None:
     values = [bn.values(model)[name] for name in hidden]
     rows = pd.DataFrame([row | dict(zip(hidden, labels, strict=True)) for labels in product(*values)])
     every = np.array([[bn.values(model)[v].index(label) for label in rows[v]] for v in model.features])
-    densities = np.exp(tree.log_joint(every)).T
+    densities = np.exp(scores_at(tree.score, Rows(every))).T
     prior = np.log(np.asarray(bn.params(tree)["class"]))
     evidence = np.log(densities.sum(axis=1)) - prior
     share = len(hidden) / 6  # no training row lacks a value
-    terms = model.unadjusted(_codes(model, row))[0]
+    terms = model.unadjusted(Rows(_codes(model, row)))[0]
     power = fading.power + (1 - fading.power) * share
     kept = (1 - share) ** fading.exponent
     score = kept * terms + (1 - kept) * (prior + power * evidence)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from ..base.arrays import TOLERANCE, Array, ArrayOf, Codes
+from ..base.arrays import TOLERANCE, Array, ArrayOf
 from ..base.checks import OneOf, Optional, Real, Whole
 from ..base.immutable import ANY_NUMBER, POSITIVE, bounded, cached_property, record
 from ..base.messages import listed
@@ -21,6 +21,8 @@ from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from ..model.recipes import NO_JOINT, Step
+from ..scores.evaluate import silent_at
+from ..scores.rows import Rows
 from .effect_table import EffectTable, merge_intervals, with_values
 from .tabulate import estimate, tabulate
 
@@ -158,11 +160,11 @@ class Scorecard(EffectTable):
         """1 for the target, and -1 for the other class."""
         return np.array([1.0 if label == self.target else -1.0 for label in self.known_levels[-1]])
 
-    def points_at(self, codes: Codes) -> ArrayOf[np.int64]:
+    def points_at(self, rows: Rows) -> ArrayOf[np.int64]:
         """Return the points of each feature, (features, rows)."""
-        found = list(self.entries_at(codes, self.feature_points))
-        points = np.array(found, dtype=np.int64).reshape(len(self.features), codes.shape[1])
-        return np.where(self.is_silent(codes), self.neutral_points[:, None], points)
+        found = list(self.entries_at(rows.codes, self.feature_points))
+        points = np.array(found, dtype=np.int64).reshape(len(self.features), len(rows))
+        return np.where(silent_at(self.score, rows), self.neutral_points[:, None], points)
 
     @property
     def neutral_points(self) -> ArrayOf[np.int64]:
@@ -172,9 +174,9 @@ class Scorecard(EffectTable):
         points = self.unknown.means[:, 0] * self._signs[1] / self.unit
         return np.asarray(points.round().astype(np.int64))
 
-    def points_of(self, codes: Codes, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
-        own, n = self.points_at(codes)[list(order)], codes.shape[1]
-        best = np.array(list(self.entries_at(codes, self._best_points)), dtype=np.int64)
+    def points_of(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
+        own, n = self.points_at(rows)[list(order)], len(rows)
+        best = np.array(list(self.entries_at(rows.codes, self._best_points)), dtype=np.int64)
         lost = np.maximum(best.reshape(len(self.features), n)[list(order)] - own, 0)
         columns = {"points": (self.start, own), "lost": (0, lost)}
         return {
@@ -211,7 +213,7 @@ def cells_with_row(x: EffectTable) -> list[tuple[slice, ...]]:
     """Return the cells of each table without missing values of features that were never missing."""
     rows = x.trained_on
     never = [rows is not None and name not in rows.incomplete for name in x.features]
-    return [tuple([slice(-1 if never[v] else None) for v in scope]) for scope in x.term_scopes()]
+    return [tuple([slice(-1 if never[v] else None) for v in scope]) for scope in x.term_scopes]
 
 
 def _possible_totals(sets: Sequence[ArrayOf[np.int64]]) -> ArrayOf[np.int64]:

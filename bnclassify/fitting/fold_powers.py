@@ -27,9 +27,12 @@ from ..model.recipes import Recipe
 from ..network.methods import Method
 from ..recipe.cases import as_cases, class_ranks, in_order
 from ..recipe.leave_one_out import LeaveOneOut, LeaveOneOutSummary
+from ..recipe.log_linear import LogLinear
 from ..recipe.powered import Powered
 from ..recipe.powers import COMMON_PRECISION, Problem, common_power, log_likelihood, maximize, odds
 from ..recipe.weighted import with_at_most
+from ..scores.evaluate import scores_at
+from ..scores.rows import Rows
 from .rounds import RowFold, raw_rows, split_cases
 
 _LEAST_POWER = 0.01  # minimum power of the tables, which keeps the order of the classes
@@ -254,14 +257,22 @@ class _LeftOutFolds:
         members = self.learn(self.structure(train, depths[-1]), train, depths, ridges)
         first = members[0]
         encoded = encode_for(first, test, first.variables)
-        _, codes = first.place(encoded, unseen="missing")
+        rows = first.place(encoded, unseen="missing")
         own: Codes = encoded.codes[encoded.positions[first.class_var]]
         weights = np.ones(len(test)) if test.weights is None else test.weights
-        scores, offsets = zip(*[x.score_and_offset(codes) for x in members], strict=True)
+        scores, offsets = zip(*[_score_and_offset(x, rows) for x in members], strict=True)
         by_member = np.array([odds(score) for score in scores])
         if len(depths) > 1:
             by_member[-1] -= by_member[-2]
         return FoldOdds(by_member, odds(offsets[-1]), own, weights)
+
+
+def _score_and_offset(x: Model, rows: Rows) -> tuple[Array, Array]:
+    """Return what a power of the model raises of its scores, and the rest, (rows, classes)."""
+    if isinstance(x, LogLinear):
+        return x.score_and_offset(rows)
+    score = scores_at(x.score, rows)
+    return score, np.zeros(score.shape)
 
 
 def _without_parents(recipe: Recipe) -> Recipe:

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, as_missing
+from ..base.arrays import Array, ArrayOf, Codes, Mask
 from ..base.calls import guided
 from ..base.checks import Flag, Unseen
 from ..base.messages import shown
@@ -140,7 +140,7 @@ def explain(
     evidence = weigh_evidence(x, data, target, against, unseen)
     x, several = evidence.model, len(data) != 1
     known, log_odds = _contributions(evidence, raw, interactions)
-    points = {} if interactions else x.points_of(evidence.codes, evidence.order)
+    points = {} if interactions else x.points_of(evidence.rows, evidence.order)
     if sentences:
         base, texts = " with the average" if points else "", list[list[str]]()
         for i in range(len(data)):
@@ -292,7 +292,7 @@ def own_values(raw: Dataset, name: Hashable) -> ArrayOf[Any]:
 
 def _labelled(labels: Sequence[Hashable], codes: Codes) -> ArrayOf[Any]:
     """Return labels by their codes, NaN for -1."""
-    return np.asarray(_objects([*labels, np.nan])[as_missing(codes)])
+    return _objects([*labels, np.nan])[codes]
 
 
 def _objects(labels: Sequence[Hashable]) -> ArrayOf[Any]:
@@ -309,7 +309,7 @@ def _parents(evidence: Evidence) -> list[ArrayOf[Any]]:
         columns = []
         for v in parents[name]:
             labels = [describe(v, label) for label in (*x.written_levels(v), np.nan)]
-            columns.append(_objects(labels)[as_missing(evidence.codes[position[v], :])])
+            columns.append(_objects(labels)[evidence.codes[position[v], :]])
         rows = [", ".join(row) for row in zip(*columns, strict=True)]
         texts.append(_objects(rows) if columns else texts[0])
     return texts

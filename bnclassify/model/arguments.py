@@ -15,6 +15,7 @@ from ..frames.numeric import as_floats
 from ..frames.opening import open_data, open_rows
 from ..frames.records import Records
 from ..frames.schema import Columns
+from ..scores.evaluate import scores_at
 from .model import Model
 from .recipes import A_NETWORK
 
@@ -199,9 +200,7 @@ def check_unknown(x: Model, rows: InMemory, unknown: Sequence[Hashable], argumen
 def log_joint(x: Model, data: Dataset, *, unseen: str | None = None) -> Array:
     """Return ln P(observed features, class), (rows, classes), of rows with a column per feature."""
     check_size(len(data), len(x.known_levels[-1]))
-    placed, codes = x.place(data, unseen)
-    logs: Array = placed.log_joint(codes)
-    return logs
+    return scores_at(x.score, x.place(data, unseen))
 
 
 def check_size(rows: int, n_classes: int) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import UNKNOWN, Array, Codes, Mask, as_missing
+from ..base.arrays import Array, Codes, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +28,6 @@ class Rows:
     def __len__(self) -> int:
         return self.codes.shape[1]
 
-    @classmethod
-    def of(cls, codes: Codes) -> Rows:
-        """Return rows from codes in which unknown values have a code of their own."""
-        unknown = np.equal(codes, UNKNOWN)
-        return cls(as_missing(codes), unknown=unknown) if unknown.any() else cls(codes)
-
     def take(self, rows: Any) -> Rows:
         """Return some of the rows: positions, a mask or a slice."""
         numbers = {i: values[rows] for i, values in self.numbers.items()}
@@ -44,6 +38,12 @@ class Rows:
         """Return the rows in which the values at a mask, (features, rows), are missing."""
         numbers = {i: np.where(hidden[i], np.nan, values) for i, values in self.numbers.items()}
         return Rows(np.where(hidden, -1, self.codes), numbers, self.unknown)
+
+    def with_unknown(self, unknown: Mask) -> Rows:
+        """Return the rows in which the values at a mask, (features, rows), are unknown."""
+        rows = self.hiding(unknown)
+        told = unknown if self.unknown is None else unknown | self.unknown
+        return Rows(rows.codes, rows.numbers, told)
 
     def in_sequence(self, order: Sequence[int]) -> Rows:
         """Return each row with its first 0, 1, 2 … features in an order, the others missing.

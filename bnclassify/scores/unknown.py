@@ -8,8 +8,11 @@ from typing import Self
 
 import numpy as np
 
-from ..base.arrays import UNKNOWN, Array, Codes, Mask, Positions
+from ..base.arrays import Array, Codes, Mask, Positions
 from ..base.immutable import ANY_NUMBER, COUNT, PROBABILITY, Immutable, bounded, record
+
+UNKNOWN = -2
+"""The state of an unknown value, about which nothing is said; that of a missing one is -1."""
 
 _MOST_EFFECTS = 2_000  # of which all covariances are kept
 _DIGITS = 6  # of covariances, which are written to files and pages
