@@ -161,18 +161,14 @@ class Scorecard(EffectTable):
         return np.array([1.0 if label == self.target else -1.0 for label in self.known_levels[-1]])
 
     def points_at(self, rows: Rows) -> ArrayOf[np.int64]:
-        """Return the points of each feature, (features, rows)."""
+        """Return the points of each feature, (features, rows): of an unknown value, those of the mean."""
         found = list(self.entries_at(rows.codes, self.feature_points))
         points = np.array(found, dtype=np.int64).reshape(len(self.features), len(rows))
-        return np.where(silent_at(self.score, rows), self.neutral_points[:, None], points)
-
-    @property
-    def neutral_points(self) -> ArrayOf[np.int64]:
-        """The points of an unknown value of each feature, which is no evidence: the mean of the others."""
         if self.unknown is None:
-            return np.zeros(len(self.features), dtype=np.int64)
-        points = self.unknown.means[:, 0] * self._signs[1] / self.unit
-        return np.asarray(points.round().astype(np.int64))
+            return points
+        neutral = self.unknown.means[:, 0] * self._signs[1] - np.array(self._lowest)
+        whole = (neutral / self.unit).round().astype(np.int64)
+        return np.where(silent_at(self.score, rows), whole[:, None], points)
 
     def points_of(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
         own, n = self.points_at(rows)[list(order)], len(rows)
