@@ -633,6 +633,25 @@ def test_cut_points_of_sums_have_few_digits_and_separate_the_same_rows() -> None
         assert digits == 0 or not low < shorter < high or np.round(cut, 9) == np.round((low + high) / 2, 9)
 
 
+def test_observed_shares_of_the_target(pima: pd.DataFrame, naive: bn.BNC) -> None:
+    for target in ("yes", "no"):
+        table = bn.effects(naive, pima, target=target)
+        assert table["observed"][0] == pytest.approx((pima["diabetes"] == target).mean())
+        for _, line in table[table["feature"] == "age"].iterrows():
+            rows = (
+                pima["age"].isna()
+                if line["value"] == "(missing)"
+                else pima["age"].map(line["value"].__contains__)
+            )
+            share = (pima["diabetes"][rows.to_numpy(dtype=bool)] == target).mean()
+            assert line["observed"] == pytest.approx(share, nan_ok=True)
+    assert list(bn.effects(naive, pima.drop(columns="diabetes"))) == ["feature", "value", "yes", "share"]
+    again = bn.from_effects(bn.effects(naive, pima))
+    np.testing.assert_allclose(bn.effects(again)["yes"], bn.effects(naive)["yes"])
+    unlabelled = bn.effects(naive, pima.assign(diabetes=None))
+    assert unlabelled["observed"].isna().all()
+
+
 def test_directions_for_the_other_class(pima: pd.DataFrame, naive: bn.BNC) -> None:
     for_yes = bn.monotonize(naive, {"age": "increasing"}, pima)
     for_no = bn.monotonize(naive, {"age": "decreasing"}, pima, target="no")

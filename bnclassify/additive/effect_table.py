@@ -35,7 +35,7 @@ from ..scores.unknown import UnknownEffects
 UNSEEN = "(unseen)"
 """The value of the row for values of a feature that have no row of their own."""
 
-RESERVED = ("feature", "value", "given", "given_value", "share")
+RESERVED = ("feature", "value", "given", "given_value", "share", "observed")
 """The columns of a table that are not classes."""
 
 LEAST_MASS = 1e-12
@@ -283,13 +283,15 @@ def _mean_of_groups(table: Array, group: Positions, shares: Array) -> Array:
     return np.tensordot(normalize(weights, axis=1), table, axes=1)
 
 
-def counts_in(x: EffectTable, data: Dataset) -> list[Array]:
-    """Return the weight of the rows in each cell of the tables of features."""
-    codes, counts = x.place(data, "missing").codes, list[Array]()
+def counts_in(x: EffectTable, data: Dataset, rows: Mask | None = None) -> list[Array]:
+    """Return the weight of the rows, or of some of them, in each cell of the tables of features."""
+    codes, counts, weights = x.place(data, "missing").codes, list[Array](), data.weights
+    if rows is not None:
+        weights = rows.astype(float) if weights is None else rows * weights
     for scope, table in zip(x.term_scopes, x.tables, strict=True):
         cards = table.shape[:-1]
         cells = flat_index([codes[v] % card for v, card in zip(scope, cards, strict=True)], cards)
-        counts.append(np.bincount(cells, data.weights, prod(cards)).astype(float).reshape(cards))
+        counts.append(np.bincount(cells, weights, prod(cards)).astype(float).reshape(cards))
     return counts
 
 

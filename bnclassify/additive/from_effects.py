@@ -46,7 +46,8 @@ def from_effects(
     table : pandas.DataFrame
         The columns ``feature``, ``value``, one column of numbers per class (of two classes, only the last)
         and, if a feature depends on another one, ``given`` and ``given_value``, which are empty for other
-        features. Rows can be in any order, and a column ``share`` is optional. See `effects`.
+        features. Rows can be in any order. The columns ``share`` and ``observed`` are optional. See
+        `effects`.
     class_var : str, optional
         Name of the class. By default, the feature of the first row. Its row has the base of the log odds and,
         for two classes, the first class as its value.
