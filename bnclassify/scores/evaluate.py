@@ -3,7 +3,7 @@
 `predict`, `explain`, `counterfactual`, `value_of_information` and `query` evaluate the formula of a model by
 these functions. `to_sql` and `write_page` write the same formula, so this module is also their specification.
 
-- `scores_at` returns the scores of rows. A value can be *missing*, or *unknown*, which is no evidence.
+- `scores_at` returns the scores of rows. A value can be *missing*, or *unknown*, which is not evidence.
   A sum that marginalizes does so for both. In other sums, the entry of a missing value is added. A term whose
   owner is unknown is not; an unknown parent has the entry of a missing one. `Completed` adds what the known
   effects say of the unknown ones.
