@@ -223,7 +223,10 @@ class Model(Immutable):
     def place(self, data: Dataset, unseen: str | None = None) -> Rows:
         """Return rows as `score` reads them."""
         codes = match(data, self.features, self.known_levels[: len(self.features)], unseen=unseen)
-        return self.rows_of(codes, data.numbers)
+        rows = self.rows_of(codes, data.numbers)
+        if data.unsaid is None:
+            return rows
+        return rows.with_unknown(data.unsaid[[data.positions[name] for name in self.features]])
 
     def rows_of(self, codes: Codes, numbers: Mapping[Hashable, Any] = EMPTY) -> Rows:
         """Return rows with codes, and with the numbers, by name, that `score` reads."""
@@ -362,7 +365,7 @@ class Model(Immutable):
         """Formulas of P(value of a feature, observed values | class), which are averaged."""
         return (self.score,)
 
-    def points_of(self, codes: Codes, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
+    def points_of(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
         """Return points of a scorecard by name: its start, and of features in order, (rows, 1 + features)."""
         return {}
 

@@ -73,10 +73,12 @@ def steps(
     in_memory: bool,
     grouped: bool = False,
     additive: bool = False,
+    ignores_missing: bool = False,
 ) -> dict[str, Any]:
     """Return the arguments of `lp` for a structure, with the ``given`` ones in place of others.
 
     The parents are ``ranked`` if some of them can be dropped. Groups are held out by folds, not one by one.
+    If it ``ignores_missing`` values, these are no evidence.
     """
     if any(given.get(name) not in (None, False, "available") for name in _OTHER_METHODS):
         return STEPS["plain"] | given
@@ -87,6 +89,8 @@ def steps(
         return found | given
     if additive:
         args["terms"] = ADDITIVE
+    if ignores_missing and "terms" in args:
+        args["terms"] = tuple([term for term in args["terms"] if term != "gaps"])
     if usual == "weights" and ranked:
         args["parents"] = True
     if usual == "power" and grouped:

@@ -25,6 +25,7 @@ from .densities import Density, Gaussian
 from .factors import Factor
 from .rows import Rows
 from .students import AlikeStudents
+from .unknown import UnknownEffects
 
 Coding: TypeAlias = ArrayOf[Any] | None
 """The code in a table of each code of a feature, ascending with it; None if they are the same."""
@@ -258,6 +259,14 @@ class Blend:
 
 
 @dataclass(frozen=True, eq=False)
+class Completed:
+    """The score of a sum of one effect per feature, also if features are unknown; see `UnknownEffects`."""
+
+    formula: Formula
+    unknown: UnknownEffects
+
+
+@dataclass(frozen=True, eq=False)
 class Computed:
     """Scores that a function computes: faster than the formula that they equal, or because there is none.
 
@@ -280,7 +289,7 @@ class Recoded:
     called: str
 
 
-Formula: TypeAlias = Sum | Mixture | Choice | Raised | Blend | Computed | Recoded
+Formula: TypeAlias = Sum | Mixture | Choice | Raised | Blend | Completed | Computed | Recoded
 
 
 def written(x: Formula) -> Formula:
@@ -322,7 +331,7 @@ def sums_in(formula: Formula) -> Iterator[Sum]:
         return
     for value in vars(formula).values():
         for part in value if isinstance(value, tuple) else (value,):
-            if isinstance(part, Sum | Mixture | Choice | Raised | Blend | Computed | Recoded):
+            if isinstance(part, Sum | Mixture | Choice | Raised | Blend | Completed | Computed | Recoded):
                 yield from sums_in(part)
 
 
