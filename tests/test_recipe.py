@@ -15,7 +15,7 @@ from scipy.special import log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
 
 import bnclassify as bn
-from bnclassify.fitting.fold_powers import split
+from bnclassify.recipe.row_folds import split_rows
 from bnclassify.fitting.lp import rows_to_learn_from
 from bnclassify.model.arguments import encode_for
 from bnclassify.recipe import default
@@ -79,14 +79,14 @@ def test_units_of_a_class_go_to_parts_in_turn() -> None:
     frame = pd.DataFrame({"x": list("uvuvuvuv"), "y": list("abbabbab"), "n": [1, 2, 1, 3, 1, 1, 2, 1]})
     data = bn.encode(frame, weights="n").select(["x", "y"])
     found = np.zeros((8, 3), dtype=int)
-    for part, fold in enumerate(split(data, 3, by_content=False)):
+    for part, fold in enumerate(split_rows(data, 3, by_content=False)):
         found[fold.rows, part] = fold.units
     units = frame.loc[frame.index.repeat(frame["n"])]
     number = units.groupby("y").cumcount() + (units["y"] == "b")
     expected = pd.crosstab(units.index, number % 3)
     assert (found == expected).all(axis=None)
     found[:] = 0
-    for part, fold in enumerate(split(data, 3)):
+    for part, fold in enumerate(split_rows(data, 3)):
         found[fold.rows, part] = fold.units
     assert (found.sum(axis=1) == frame["n"]).all()
     by_class = pd.DataFrame(found).groupby(frame["y"]).sum()
