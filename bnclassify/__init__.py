@@ -150,6 +150,7 @@ from .reading.families import (
     values as values,
     vars as vars,
 )
+from .reading.d_separated import d_separated as d_separated
 from .reading.learned import (
     concentrations as concentrations,
     em_objectives as em_objectives,

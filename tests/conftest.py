@@ -30,21 +30,30 @@ informative_gaps = pytest.mark.filterwarnings("ignore:Missingness of .* is assoc
 
 os.environ.setdefault("MPLBACKEND", "agg")  # no display
 
-# Examples that need libraries which may not be installed.
-_MODULES = {
-    **{
-        f"plotting/{name}.py": "matplotlib"
-        for name in ("bars", "canvas", "effects", "heatmaps", "nomogram", "performance")
-    },
-    **{f"sklearn/{name}.py": "sklearn" for name in ("__init__", "estimators", "inputs", "outputs")},
+GUARDED_MODULES = {
+    "bnclassify.sklearn": "sklearn",
+    "bnclassify.plotting.bars": "matplotlib",
+    "bnclassify.plotting.canvas": "matplotlib",
+    "bnclassify.plotting.effects": "matplotlib",
+    "bnclassify.plotting.heatmaps": "matplotlib",
+    "bnclassify.plotting.performance": "matplotlib",
 }
-_FUNCTIONS = {f"bnclassify.exchange.libraries.to_{name}": name for name in ("networkx", "pgmpy", "pyagrum")}
+"""The modules whose examples need a library that may not be installed, and the library."""
+
+GUARDED_FUNCTIONS = {
+    "bnclassify.exchange.libraries.to_networkx": "networkx",
+    "bnclassify.exchange.libraries.to_pgmpy": "pgmpy",
+    "bnclassify.exchange.libraries.to_pyagrum": "pyagrum",
+}
+"""The functions whose examples need such a library."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Pass over the examples of modules whose library is not there."""
-    absent = [str(PACKAGE / path) for path, library in _MODULES.items() if find_spec(library) is None]
-    config.option.ignore = [*(config.option.ignore or []), *absent]
+    for module, library in GUARDED_MODULES.items():
+        if find_spec(library) is None:
+            path = PACKAGE.parent.joinpath(*module.split("."))
+            config.option.ignore = [*(config.option.ignore or []), str(path), f"{path}.py"]
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
@@ -57,7 +66,7 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip the examples of functions whose library is not there."""
     for item in items:
-        library = _FUNCTIONS.get(item.name)
+        library = GUARDED_FUNCTIONS.get(item.name)
         if library is not None and find_spec(library) is None:
             item.add_marker(pytest.mark.skip(f"{library} is not installed; the extra exchange has it"))
 

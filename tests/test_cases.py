@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.frames.opening import group_labels
 from bnclassify.recipe.cases import Contents
-from bnclassify.sklearn import BNCClassifier
 
+from .estimators import BNCClassifier
 from .test_recipe import patients
 
 

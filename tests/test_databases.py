@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.frames.databases import DatabaseTable, covering
-from bnclassify.sklearn import BNCClassifier
 
 from .conftest import informative_gaps
+from .estimators import BNCClassifier
 from .strategies import examples, frames
 from .test_parts import same_model
 from .test_sql import check, check_texts

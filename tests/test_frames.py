@@ -13,7 +13,8 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.frames.sources import in_pandas
-from bnclassify.sklearn import BNCClassifier, BNCMultiClassifier
+
+from .estimators import BNCClassifier, BNCMultiClassifier
 
 pytest.importorskip("narwhals", reason="narwhals is not installed; the extra frames has it")
 duckdb = pytest.importorskip("duckdb")

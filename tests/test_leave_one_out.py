@@ -15,7 +15,7 @@ from scipy.special import gammaln, log_softmax
 import bnclassify as bn
 from bnclassify.base.arrays import Array
 from bnclassify.model.model import renewed
-from bnclassify.recipe import leave_one_out, terms
+from bnclassify.recipe import leave_one_out, log_linear
 from bnclassify.recipe.counts import count_prefixes
 from bnclassify.recipe.powers import best_powers, common_power
 from bnclassify.recipe.prior import LEAST, MOST, best_concentrations
@@ -56,6 +56,20 @@ def test_tables_that_back_off(name: str, k: str) -> None:
     counts = frame[x.class_var].value_counts(sort=False).to_numpy()
     n_classes = len(counts)
     np.testing.assert_allclose(bn.params(model)[x.class_var], (counts + 1 / n_classes) / (len(frame) + 1))
+
+
+def test_a_number_of_pseudo_counts_per_level_replaces_searched_ones(car: pd.DataFrame) -> None:
+    x = bn.anb("class", {"maint": ["buying", "safety"], "doors": ["lug_boot"]}, car)
+    searched, fixed = [bn.concentrations(bn.lp(x, car, backoff=amount)) for amount in (True, 2)]
+    level = searched.index.get_level_values("level")
+    pd.testing.assert_series_equal(fixed[level < 2], searched[level < 2])
+    assert fixed[level >= 2].tolist() == [8.0] * 3  # maint and doors have four levels
+    table = bn.params(bn.lp(x, car, backoff=2))["doors"][:, 0, 0]  # axes: doors, lug_boot, class
+    shorter = bn.params(bn.lp(bn.nb("class", car), car, backoff=2))["doors"][:, 0]
+    doors, boot, label = (list(bn.values(bn.lp(x, car, smooth=1))[v]) for v in ("doors", "lug_boot", "class"))
+    rows = car[(car["lug_boot"] == boot[0]) & (car["class"] == label[0])]
+    counts = rows["doors"].value_counts()[doors].to_numpy()
+    np.testing.assert_allclose(table, (counts + 8 * shorter) / (len(rows) + 8))
 
 
 @pytest.mark.parametrize(("name", "k"), CASES)
@@ -231,9 +245,10 @@ def test_tables_too_large_to_write_out_are_computed_from_counts(
 ) -> None:
     x = bn.lp(bn.tan_cl("class", car), car, backoff=True, held_out="weights")
     expected = bn.predict(x, car, prob=True)
-    monkeypatch.setattr(terms, "_MOST_CELLS_OF_ALL", written)
+    monkeypatch.setattr(log_linear, "_MOST_CELLS_OF_ALL", written)
     again = bn.lp(bn.tan_cl("class", car), car, backoff=True, held_out="weights")
-    assert all(term.table.cells > term.most_cells for *_, term in terms.make_terms(again)) == (written == 0)
+    found = [term for *_, term in log_linear.make_terms(again)]
+    assert all(term.table.cells > term.most_cells for term in found) == (written == 0)
     pd.testing.assert_frame_equal(bn.predict(again, car, prob=True), expected, rtol=1e-9)
 
 
@@ -496,8 +511,11 @@ def test_what_leave_one_out_does_not_take(car: pd.DataFrame) -> None:
         bn.lp(x, car, smooth=1, held_out="weights", wanbia=True)
     with pytest.raises(ValueError, match="Only one of"):
         bn.lp(x, car, smooth=1, backoff=True)
-    with pytest.raises(TypeError, match="backoff must be True or False"):
+    with pytest.raises(TypeError, match="backoff must be True or False, or a number"):
         bn.lp(x, car, backoff="yes")
+    for amount in (0, -1.0, np.inf):
+        with pytest.raises(ValueError, match="backoff must be a finite number"):
+            bn.lp(x, car, backoff=amount)
     with pytest.raises(TypeError, match=r"One of .* must be given"):
         bn.lp(x, car, backoff=False)
     with pytest.raises(TypeError, match="held_out_args must be a dict of arguments"):

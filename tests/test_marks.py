@@ -53,6 +53,7 @@ CALLS: dict[str, Callable[[Any, pd.DataFrame, Path], Any]] = {
     "loo_summary": lambda x, df, path: bn.loo_summary(x),
     "manb_arc_posterior": lambda x, df, path: bn.manb_arc_posterior(x),
     "markov_blanket": lambda x, df, path: bn.markov_blanket(x, "safety"),
+    "d_separated": lambda x, df, path: bn.d_separated(x, "safety", "maint", "class"),
     "members": lambda x, df, path: bn.members(x),
     "modelstring": lambda x, df, path: bn.modelstring(x),
     "monotonize": lambda x, df, path: bn.monotonize(x, {"safety": "increasing"}, df),

@@ -16,7 +16,8 @@ import bnclassify as bn
 from bnclassify.base import parallel
 from bnclassify.base.messages import warn
 from bnclassify.base.parallel import run_tasks, using_jobs
-from bnclassify.sklearn import BNCClassifier, BNCMultiClassifier
+
+from .estimators import BNCClassifier, BNCMultiClassifier
 
 
 @pytest.fixture(params=["processes", "threads"], autouse=True)

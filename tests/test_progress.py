@@ -12,7 +12,8 @@ import pytest
 import bnclassify as bn
 from bnclassify.base.calls import advance, progress_bar, showing_progress
 from bnclassify.inference.counterfactual import Changes
-from bnclassify.sklearn import BNCClassifier, BNCMultiClassifier
+
+from .estimators import BNCClassifier, BNCMultiClassifier
 
 Draw = Callable[[], str]
 

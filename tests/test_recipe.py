@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
-from sklearn.linear_model import LogisticRegression
 
 import bnclassify as bn
 from bnclassify.recipe.row_folds import split_rows
@@ -22,9 +21,9 @@ from bnclassify.recipe import default
 from bnclassify.recipe.leave_one_out import LeaveOneOut
 from bnclassify.recipe.prior import BackOff
 from bnclassify.recipe.weighted import with_at_most
-from bnclassify.sklearn import BNCClassifier
 
 from .conftest import read_reference
+from .estimators import BNCClassifier
 from .test_seams import TwoFeatures
 
 WEIGHTS: dict[str, Any] = {"backoff": True, "held_out": "weights", "held_out_args": {"parents": True}}
@@ -120,9 +119,8 @@ def test_power_is_best_for_rows_of_which_nothing_was_learned() -> None:
 
 def test_power_of_the_refined_recipe() -> None:
     reference = read_reference("recipe")["iris"]
-    from sklearn.datasets import load_iris
-
-    numbers, classes = load_iris(return_X_y=True)
+    sets = pytest.importorskip("sklearn.datasets", reason="scikit-learn is not installed")
+    numbers, classes = sets.load_iris(return_X_y=True)
     frame = pd.DataFrame(numbers, columns=list("abcd")).assign(y=classes.astype(str))
     terms = ("gaussians", "slopes", "shifts", "depths")
     options = {"discretize": "averaged", "dag_args": {"kdbk": 4}, **weights(terms=terms, folds=5)}
@@ -204,7 +202,13 @@ def rows_of(x: Any, frame: pd.DataFrame) -> Any:
     return x.place(encode_for(x, frame, x.variables))[1]
 
 
-def test_logistic_regression_is_that_of_scikit_learn() -> None:
+@pytest.fixture(scope="module")
+def linear() -> Any:
+    """The linear models of scikit-learn."""
+    return pytest.importorskip("sklearn.linear_model", reason="scikit-learn is not installed")
+
+
+def test_logistic_regression_is_that_of_scikit_learn(linear: Any) -> None:
     frame = patients(200)
     structure = bn.bnc("nb", "sick", frame, backoff=True, discretize="averaged_mdlp")
     rows = rows_to_learn_from(structure, frame)
@@ -215,12 +219,12 @@ def test_logistic_regression_is_that_of_scikit_learn() -> None:
         **((numbers - numbers.mean()) / numbers.std(ddof=0))
     )
     # two weights per column and class, which sum to 0, have half the penalty of their difference
-    expected = LogisticRegression(C=2.0, tol=1e-10, max_iter=10_000).fit(design, frame["sick"])
+    expected = linear.LogisticRegression(C=2.0, tol=1e-10, max_iter=10_000).fit(design, frame["sick"])
     logs = regression.log_joint(rows_of(regression, frame))
     np.testing.assert_allclose(logs[:, 1] - logs[:, 0], expected.decision_function(design), atol=2e-3)
 
 
-def test_logistic_regression_of_several_classes_is_that_of_scikit_learn() -> None:
+def test_logistic_regression_of_several_classes_is_that_of_scikit_learn(linear: Any) -> None:
     frame = patients(300)
     frame = frame.assign(sick=np.where(frame["sick"] == "no", "no", np.where(frame["fever"] > 38, "b", "a")))
     structure = bn.bnc("nb", "sick", frame, backoff=True, discretize="averaged_mdlp")
@@ -230,7 +234,7 @@ def test_logistic_regression_of_several_classes_is_that_of_scikit_learn() -> Non
     design = pd.get_dummies(frame[["cough", "town"]]).assign(
         **((numbers - numbers.mean()) / numbers.std(ddof=0))
     )
-    expected = LogisticRegression(tol=1e-10, max_iter=10_000).fit(design, frame["sick"])
+    expected = linear.LogisticRegression(tol=1e-10, max_iter=10_000).fit(design, frame["sick"])
     logs = regression.log_joint(rows_of(regression, frame))
     found = logs - logs[:, :1]
     actual = expected.decision_function(design)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import bnclassify as bn
-from bnclassify.sklearn import BNCClassifier
 
+from .estimators import BNCClassifier
 from .strategies import examples
 
 CLASSES = ("no", "yes", "maybe")

@@ -14,6 +14,7 @@ from bnclassify import (
     chow_liu,
     cloglik,
     cv,
+    d_separated,
     discretize,
     families,
     hc,
@@ -107,8 +108,28 @@ print(search_steps(network).round(1).to_string(index=False))
 plot(network)
 
 # %% [markdown]
-# In this network, the class has the parents safety and persons, and prices have the class as a parent. The search
-# treats the class like any other variable. You can require or forbid arcs, for example because of temporal order, and
+# In this network, the class has the parents safety and persons, and prices have the class as a parent. The arcs say which
+# variables are independent of each other. In a path, information passes along a chain (safety → class → buying) and from
+# a common parent (buying ← class → maint), unless the variable between is known. Where two arcs meet
+# (safety → class ← persons), it is the other way round: it passes only if this variable, or a descendant of it, is known.
+# Two variables are *d-separated* if no path lets information pass.
+
+# %%
+print("safety, persons:", d_separated(network, "safety", "persons"))
+print(
+    "safety, persons, given the class:",
+    d_separated(network, "safety", "persons", given="class"),
+)
+print(
+    "buying, maint, given the class:",
+    d_separated(network, "buying", "maint", given="class"),
+)
+
+# %% [markdown]
+# Safety and the number of persons are independent among all cars, but not among cars of one grade: of two good cars, the
+# less safe one probably seats more people. The two prices depend on each other only because both depend on the grade.
+#
+# The search treats the class like any other variable. You can require or forbid arcs, for example because of temporal order, and
 # `max_parents` limits the size of tables. Here, arcs from the class to the prices are forbidden. The class already has
 # two parents, so the prices have no arcs:
 

@@ -299,7 +299,7 @@ load save: save load read_bif write_bif
 load_car load_voting load_pima load_solar_flare: load_car load_voting load_pima load_solar_flare
 lp update pool: bnc lp update pool cpt predict save
 manb_arc_posterior: lp feature_weights plot_weights
-markov_blanket: families learn_blanket
+markov_blanket d_separated: families learn_blanket markov_blanket d_separated ci_test
 mbc maode chain: mbc maode chain lp predict
 members: aode ande predict
 network_score: hc ban loglik BIC

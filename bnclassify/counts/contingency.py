@@ -34,7 +34,7 @@ def flat_index(codes: Sequence[ArrayOf[Any]], cards: Sequence[int]) -> Codes:
     """
     if len(codes) == 1:
         return codes[0]
-    index = codes[0].astype(code_type(prod(cards) + 1))  # a type for the factors, too
+    index = codes[0].astype(code_type(max(prod(cards) + 1, *cards)))  # a type for the factors, too
     for code, card in zip(codes[1:], cards[1:], strict=True):
         np.multiply(index, card, out=index)
         np.add(index, code, out=index, casting="same_kind")

@@ -26,9 +26,9 @@ def _g2(tables: Array) -> Array:
 
 def _x2(tables: Array) -> Array:
     """Return Σ (n − e)² / e of the tables in the last two axes, over the cells with e > 0."""
-    rows: Array = tables.sum(axis=-1, keepdims=True)
-    columns: Array = tables.sum(axis=-2, keepdims=True)
-    total: Array = tables.sum(axis=(-2, -1), keepdims=True)
+    rows: Array = tables.sum(axis=-1, keepdims=True, dtype=np.float64)
+    columns: Array = tables.sum(axis=-2, keepdims=True, dtype=np.float64)
+    total: Array = tables.sum(axis=(-2, -1), keepdims=True, dtype=np.float64)
     expected: Array = rows * columns / np.where(total > 0, total, 1)
     squares: Array = (tables - expected) ** 2
     cells: Array = np.divide(squares, expected, out=np.zeros(squares.shape), where=expected > 0)

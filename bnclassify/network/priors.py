@@ -81,16 +81,21 @@ class PseudoCounts(Immutable):
         totals = np.repeat(totals, np.diff(starts, append=len(variable)), axis=-1)
         return self.shares(counts, totals, cards[variable].astype(np.float64), configurations)
 
+    def masses(self, counts: ArrayOf[Any], levels: Amount, configurations: float) -> Array:
+        """Return N + a, as floats: the type of counts may be too narrow for the sum."""
+        result: Array = np.add(counts, self.per_cell(levels, configurations), dtype=np.float64)
+        return result
+
     def shares(
         self, counts: ArrayOf[Any], totals: ArrayOf[Any], levels: Amount, configurations: float
     ) -> Array:
         """Return (N + a) / (N· + r a) in cells of tables of variables with r levels; 1 / r if both are 0."""
-        a = self.per_cell(levels, configurations)
-        total = totals + levels * a
+        cells = self.masses(counts, levels, configurations)
+        total = np.add(totals, levels * self.per_cell(levels, configurations), dtype=np.float64)
         if np.all(total):
-            return np.asarray((counts + a) / total)
+            return np.asarray(cells / total)
         empty = total == 0
-        return np.where(empty, 1 / levels, counts + a) / np.where(empty, 1.0, total)
+        return np.where(empty, 1 / levels, cells) / np.where(empty, 1.0, total)
 
     def drawn(self, rng: np.random.Generator) -> Drawn:
         """Return a prior that draws tables from their Dirichlet posteriors."""
@@ -149,7 +154,7 @@ class Drawn(PseudoCounts):
     def __call__(self, counts: Array, axis: int = 0) -> Array:
         """Draw a table; see `Prior`."""
         levels, *parent_cards = counts.shape[axis:]
-        logs = self._log_masses(counts + self.prior.per_cell(levels, prod(parent_cards)))
+        logs = self._log_masses(self.prior.masses(counts, levels, prod(parent_cards)))
         return normalize(np.exp(logs - logs.max(axis=axis, keepdims=True)), axis)
 
     def side_by_side(
@@ -157,9 +162,8 @@ class Drawn(PseudoCounts):
     ) -> Array:
         """Draw the tables of several variables whose levels all occur."""
         starts = np.flatnonzero(np.diff(variable, prepend=-1))
-        logs = self._log_masses(
-            counts + self.prior.per_cell(cards[variable].astype(np.float64), configurations)
-        )
+        levels = cards[variable].astype(np.float64)
+        logs = self._log_masses(self.prior.masses(counts, levels, configurations))
         masses: Array = np.exp(logs - np.repeat(np.maximum.reduceat(logs, starts, axis=-1), cards, axis=-1))
         masses /= np.repeat(np.add.reduceat(masses, starts, axis=-1), cards, axis=-1)
         return masses

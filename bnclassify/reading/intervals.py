@@ -43,7 +43,7 @@ def ends(interval: float) -> list[float]:
 def table_bounds(counts: Array, prior: PseudoCounts, interval: float) -> Array:
     """Return the quantiles of the entries of a table, (2, levels, parents' levels…): each is Beta."""
     levels, *parent_cards = counts.shape
-    mass: Array = counts + prior.per_cell(levels, prod(parent_cards))
+    mass = prior.masses(counts, levels, prod(parent_cards))
     rest: Array = mass.sum(axis=0) - mass
     tails = np.reshape(ends(interval), (2, *[1] * mass.ndim))
     return np.where(rest > 0, betaincinv(mass, np.where(rest > 0, rest, 1.0), tails), 1.0)

@@ -19,8 +19,9 @@ from ..frames.dataset import Countable
 
 Places = Positions
 
+_LARGEST = 2**31 - 1  # position in a table of narrow integers
 _MARKED = 2**22  # range of numbers in which a mask is faster than sorting
-_PER_NUMBER = 16  # number of entries per search above which bisection is faster than a table
+_PER_NUMBER = 256  # number of entries per search above which bisection is faster than a table
 
 
 @record
@@ -44,10 +45,10 @@ class Numbering(Immutable):
         """Return the positions of numbers, -1 for -1 and numbers that do not occur."""
         if self.size == len(self.keys):
             return numbers
-        if self.size <= _PER_NUMBER * len(numbers) or self.size <= 64:
-            table = np.full(self.size + 1, -1, dtype=np.intp)
+        if self.size <= min(_PER_NUMBER * len(numbers), _LARGEST) or self.size <= 64:
+            table = np.full(self.size + 1, -1, dtype=np.int32)
             table[self.keys] = np.arange(len(self.keys))
-            return table.take(numbers, mode="wrap")  # the entry of -1
+            return np.asarray(table.take(numbers, mode="wrap"))  # the entry of -1
         places = np.searchsorted(self.keys[:-1], numbers)
         return np.where(self.keys[places] == numbers, places, -1)
 
@@ -261,7 +262,7 @@ def walk(
 
 def _joined_codes(places: Places, codes: ArrayOf[Any], card: int) -> Places:
     """Number pairs of a position and a code; -1 if one of them is -1."""
-    numbers = places * card
+    numbers = np.multiply(places, card, dtype=np.intp)
     numbers += codes
     if min(places.min(initial=0), codes.min(initial=0)) < 0:
         numbers[(places < 0) | (codes < 0)] = -1

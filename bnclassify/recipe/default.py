@@ -29,7 +29,7 @@ TERMS = ("zscores", "slopes", "shifts", "depths", "codings", "gaps")
 
 STEPS: dict[str, dict[str, Any]] = {
     "weights": {
-        "backoff": True,
+        "backoff": 2.0,
         "held_out": "weights",
         "held_out_args": {"terms": TERMS, "folds": 5, "blend": True},
     },

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import digamma, gammaln
 
 from ..base.arrays import TOLERANCE, Array, Positions
-from ..base.checks import Flag, Real, must_be
-from ..base.immutable import cached_property, record
+from ..base.checks import Real, must_be
+from ..base.immutable import POSITIVE, Immutable, bounded, cached_property, record
 from ..frames.dataset import Dataset
 from ..network.priors import (
     LEAST_AMOUNT,
@@ -259,14 +260,21 @@ _BLOCK_FAMILIES = 2**6  # number of families whose concentrations are chosen tog
 
 @record
 @dataclass(frozen=True)
-class BackOff:
+class BackOff(Immutable):
     """Each table is shrunk towards the table with one parent fewer, by an amount estimated from the data.
 
     The variable alone is shrunk towards the uniform distribution. The class, if it is a parent, is
     added first, then the feature parents in family order. The class alone has a pseudo-count of 1.
+
+    If ``per_level`` is a number, tables with feature parents are shrunk by this number of pseudo-counts for
+    each level of the variable.
     """
 
+    bounds = bounded(per_level=POSITIVE)
+
     nested = True
+
+    per_level: float | None = None
 
     def __call__(self, counts: Array, axis: int = 0) -> Array:
         """Raise a TypeError, because a single table does not contain the counts of shorter tables."""
@@ -304,12 +312,30 @@ def make_stacks(
     for start in range(0, len(families), _BLOCK_FAMILIES):
         block = slice(start, start + _BLOCK_FAMILIES)
         if nested:
-            masses += learn_masses(families[block], cards[block], of_class[block])
+            masses += _nested_masses(families[block], cards[block], of_class[block], prior.per_level)
         else:
             masses += map(partial(_given_masses, prior), families[block], cards[block])
     return [
         Stack(rows, tuple(prefixes), amounts, nested)
         for rows, prefixes, amounts in zip(cards, families, masses, strict=True)
+    ]
+
+
+def _nested_masses(
+    families: Sequence[Sequence[PrefixCounts]],
+    cards: Sequence[Positions],
+    of_class: Sequence[bool],
+    per_level: float | None,
+) -> list[list[Array]]:
+    """Return the concentrations of prefixes, of those with feature parents maybe a number per level."""
+    if per_level is None:
+        return learn_masses(families, cards, of_class)
+    roots = [len(prefixes) - levels.shape[1] for prefixes, levels in zip(families, cards, strict=True)]
+    alone = [prefixes[: root + 1] for prefixes, root in zip(families, roots, strict=True)]
+    searched = learn_masses(alone, [levels[:, :1] for levels in cards], of_class)
+    return [
+        [*masses, *[per_level * levels[:, 0].astype(np.float64)] * (levels.shape[1] - 1)]
+        for masses, levels in zip(searched, cards, strict=True)
     ]
 
 
@@ -338,7 +364,7 @@ PRIORS: dict[str, Callable[[Any], Prior]] = {
     "smooth": lambda amount: Dirichlet(_check_amount("smooth", amount)),
     "ess": lambda amount: EquivalentSize(_check_amount("ess", amount, MOST_ESS)),
     "m": lambda amount: MEstimate(_check_amount("m", amount)),
-    "backoff": lambda asked: BackOff(),
+    "backoff": lambda asked: BackOff(None if asked is True else asked),
 }
 """The priors by the argument of `lp` that requests them."""
 
@@ -346,7 +372,7 @@ PRIORS: dict[str, Callable[[Any], Prior]] = {
 def find_prior(**arguments: object) -> Prior:
     """Return the prior of the only argument in `PRIORS` that is not None or False."""
     amounts = {name: value for name, value in arguments.items() if value is not None}
-    if not Flag().check("backoff", amounts.get("backoff", False)):
+    if _check_backoff(amounts.get("backoff", False)) is False:
         amounts.pop("backoff", None)
     if not amounts:
         raise TypeError(f"One of {', '.join(arguments)} must be given, for example smooth=1.")
@@ -354,6 +380,15 @@ def find_prior(**arguments: object) -> Prior:
         raise ValueError(f"Only one of {', '.join(amounts)} can be given. Omit the others.")
     [(name, value)] = amounts.items()
     return PRIORS[name](value)
+
+
+def _check_backoff(asked: object) -> bool | float:
+    """Return True, False or a number of pseudo-counts per level, or raise an error."""
+    if isinstance(asked, bool):
+        return asked
+    if not isinstance(asked, Number):
+        raise TypeError(must_be("backoff", "True or False, or a number of pseudo-counts per level", asked))
+    return Real(LEAST_AMOUNT, MOST_AMOUNT).check("backoff", asked)
 
 
 def _check_amount(name: str, amount: object, most: float = MOST_AMOUNT) -> float:

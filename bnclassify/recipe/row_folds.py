@@ -72,7 +72,7 @@ def split_rows(data: Dataset, folds: int, *, by_content: bool = True) -> list[Ro
     for fold in range(folds):
         # The units of class c in this fold are (fold − c) mod V, and then each V-th. In fold 0 of 5, those
         # of class 0 are 0, 5, 10, …, so a row with the units 7 to 11 has one of them.
-        first = (fold - classes) % folds
+        first = (fold - classes.astype(np.intp)) % folds
         before, until = [-((first - end) // folds) for end in (starts, starts + units)]  # rounded up
         some = np.flatnonzero(until > before)
         if len(some):

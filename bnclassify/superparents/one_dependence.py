@@ -162,7 +162,9 @@ class AODE(Average):
         if not (self._has_square and isinstance(by_member[0][-1], np.ndarray)):
             return by_member
         (*_, classes), total = by_member[0], self.spans[-1].stop
-        square = np.zeros((total, len(classes), total), dtype=np.result_type(*by_member[0]))
+        square = np.zeros(
+            (total, len(classes), total), dtype=np.result_type(*[table for own in by_member for table in own])
+        )
         for i, own in enumerate(by_member):
             for j in range(n):
                 square[self._cells(i, j, len(classes))] = own[j]

@@ -1,0 +1,228 @@
+"""Counts near powers of two, which are never added up in a type that is too narrow."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from math import prod
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bnclassify as bn
+from bnclassify.counts.contingency import flat_index
+from bnclassify.counts.independence import STATISTICS
+
+from .strategies import examples
+
+SIZES = (127, 128, 255, 256, 65_535, 65_536)
+LIMITS = st.sampled_from(SIZES).flatmap(lambda size: st.integers(size - 2, size + 2))
+
+PRIORS: tuple[dict[str, Any], ...] = ({"smooth": 1}, {"ess": 1}, {"m": 600})
+PRIORS_OF: dict[type, tuple[dict[str, Any], ...]] = {
+    bn.models.BNC: (*PRIORS, {"backoff": True}),
+    bn.models.ANDE: ({"smooth": 1}, {"m": 600}),
+}
+METHODS: tuple[dict[str, Any], ...] = ({"manb_prior": 0.5}, {"subsumption": 200})
+
+LEARNERS: dict[str, Callable[[Any], Any]] = {
+    "nb": lambda data: bn.nb("y", data),
+    "tan_cl": lambda data: bn.tan_cl("y", data, score="aic"),
+    "spode": lambda data: bn.spode("y", data),
+    "kdb_mi": lambda data: bn.kdb_mi("y", data),
+    "chow_liu": lambda data: bn.chow_liu("y", data),
+    "chisq_dn": lambda data: bn.chisq_dn("y", data),
+    "ban": lambda data: bn.ban("y", data, score="bde"),
+    "hc": lambda data: bn.hc("y", data, score="bic"),
+    "aode": lambda data: bn.aode("y", data),
+    "maode": lambda data: bn.maode(["y", "a"], data),
+    "ande 0": lambda data: bn.ande("y", data, n=0),
+    "ande 1": lambda data: bn.ande("y", data, n=1),
+    "ande 2": lambda data: bn.ande("y", data, n=2),
+    "waode": lambda data: bn.ande("y", data, weights="mi"),
+}
+
+
+def weighted_cells(size: int) -> pd.DataFrame:
+    """Distinct rows with weights; the class u has ``size`` rows, and the largest cells nearly as many."""
+    cells = [("p", "s", "i", "u", size - 9), ("p", "t", "j", "u", 6), ("q", "t", "i", "u", 3)]
+    cells += [("p", "s", "k", "v", 30), ("q", "s", "i", "v", 40), ("q", "t", "j", "v", size)]
+    return pd.DataFrame(cells, columns=["a", "b", "d", "y", "weight"])
+
+
+def as_rows(cells: pd.DataFrame) -> pd.DataFrame:
+    """Each distinct row as often as its weight says."""
+    levels = {name: pd.CategoricalDtype(sorted(set(cells[name]))) for name in cells.columns[:-1]}
+    return cells.astype(levels).loc[cells.index.repeat(cells["weight"]), :"y"].reset_index(drop=True)
+
+
+def in_chunks(cells: pd.DataFrame) -> Callable[[], Iterator[pd.DataFrame]]:
+    frame = as_rows(cells)
+    return lambda: (frame.iloc[start : start + 40_000] for start in range(0, len(frame), 40_000))
+
+
+FORMS: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "rows": as_rows,
+    "chunks": in_chunks,
+    "weights": lambda cells: bn.encode(cells, weights="weight"),
+}
+
+
+def use_floats(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep all counts as floats."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("bnclassify") and hasattr(module, "narrow"):
+            monkeypatch.setattr(module, "narrow", lambda counts: counts.astype(np.float64))
+
+
+def answers(x: Any, rows: pd.DataFrame) -> Iterator[np.ndarray]:
+    """Tables of members, posteriors of rows, and intervals where the model has them."""
+    for member in bn.members(x):
+        yield from bn.params(member).values()
+    posteriors = bn.predict(x, rows, prob=True)
+    yield from [
+        table.to_numpy() for table in (posteriors.values() if isinstance(posteriors, dict) else [posteriors])
+    ]
+    if isinstance(x, bn.models.AODE):
+        yield bn.predict(x, rows, prob=True, interval=0.9, draws=10, rng=0).to_numpy()
+    if type(x) is bn.models.BNC and "backoff" not in str(x.recipe.parameters):
+        yield from [bn.cpt(x, name, interval=0.9).to_numpy() for name in ("a", "y")]
+
+
+def all_answers(data: Any, rows: pd.DataFrame) -> dict[str, list[np.ndarray]]:
+    """The answers of every learner with every prior, and of every method with one."""
+    found = {}
+    for learner, learn in LEARNERS.items():
+        x = learn(data)
+        for prior in PRIORS_OF.get(type(x), PRIORS):
+            found[f"{learner} {prior}"] = list(answers(bn.lp(x, data, **prior), rows))
+    for method in METHODS:
+        x = bn.lp(bn.nb("y", data), data, smooth=1, **method)
+        found[str(method)] = [bn.predict(x, rows, prob=True).to_numpy()]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("form", "size"),
+    [
+        pytest.param(form, size, marks=[pytest.mark.slow] if size > 256 and form != "weights" else [])
+        for form in FORMS
+        for size in SIZES
+    ],
+)
+def test_models_are_those_of_counts_that_are_floats(
+    form: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = weighted_cells(size)
+    data, rows = FORMS[form](cells), cells.drop(columns="weight")
+    narrow = all_answers(data, rows)
+    use_floats(monkeypatch)
+    for model, arrays in all_answers(data, rows).items():
+        for found, expected in zip(narrow[model], arrays, strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-12, err_msg=model)
+
+
+def by_hand(x: bn.BNC, cells: pd.DataFrame, prior: dict[str, Any]) -> dict[str, np.ndarray]:
+    """(N + a) / (N· + r a) of each family, from sums of weights in floats."""
+    result = {}
+    for variable, *parents in bn.families(x).values():
+        levels = [bn.values(x)[v] for v in (variable, *parents)]
+        table = np.zeros([len(labels) for labels in levels])
+        for _, row in cells.iterrows():
+            cell = [labels.index(row[v]) for v, labels in zip((variable, *parents), levels, strict=True)]
+            table[tuple(cell)] += float(row["weight"])
+        r, q = len(table), prod(table.shape[1:])
+        a = {"smooth": 1.0, "ess": 1 / (r * q), "m": 1 / r}
+        name, amount = next(iter(prior.items()))
+        table += a[name] * amount
+        result[variable] = table / table.sum(axis=0)
+    return result
+
+
+@examples(20)
+@given(
+    LIMITS,
+    st.sampled_from(["nb", "tan_cl", "spode", "kdb_mi", "hc", "aode"]),
+    st.sampled_from(PRIORS),
+    st.data(),
+)
+def test_tables_are_those_by_hand(
+    size: int, learner: str, prior: dict[str, Any], draw: st.DataObject
+) -> None:
+    rng = np.random.default_rng(draw.draw(st.integers(0, 2**32 - 1)))
+    names = ["a", "b", "d", "y"]
+    cells = pd.DataFrame({v: rng.choice(list("pqr")[: rng.integers(1, 4)], 8) for v in names})
+    cells = cells.drop_duplicates().reset_index(drop=True)
+    few = min(3, len(cells))
+    cells["weight"] = np.append(rng.multinomial(size // 2, [1 / few] * few), [0] * (len(cells) - few))
+    cells.loc[0, "weight"] += size - cells["weight"].sum()
+    form = draw.draw(st.sampled_from(list(FORMS) if size < 1_000 else ["weights"]))
+    data = FORMS[form](cells)
+    x = bn.lp(LEARNERS[learner](data), data, **prior)
+    for member in bn.members(x):
+        expected = by_hand(member, cells, prior)
+        for name, table in bn.params(member).items():
+            np.testing.assert_allclose(table, expected[name], rtol=1e-12)
+            np.testing.assert_allclose(table.sum(axis=0), 1)
+
+
+@examples(10)
+@given(LIMITS, st.integers(0, 2**32 - 1))
+def test_parts_add_up_to_the_whole(size: int, seed: int) -> None:
+    cells = weighted_cells(size)
+    share = np.random.default_rng(seed).binomial(cells["weight"], 0.5)
+    parts = [
+        bn.encode(cells.assign(weight=own), weights="weight") for own in (share, cells["weight"] - share)
+    ]
+    whole = bn.encode(cells, weights="weight")
+    for learn in (LEARNERS["nb"], LEARNERS["aode"], LEARNERS["ande 2"]):
+        x = bn.lp(learn(whole), whole, m=1)
+        for found in (
+            bn.update(bn.lp(x, parts[0], m=1), parts[1]),
+            bn.pool([bn.lp(x, p, m=1) for p in parts]),
+        ):
+            rows = cells.drop(columns="weight")
+            expected = bn.predict(x, rows, prob=True)
+            np.testing.assert_allclose(bn.predict(found, rows, prob=True), expected, rtol=1e-12)
+
+
+def test_a_class_of_255_rows_keeps_its_probability() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({f"x{j}": rng.choice(list("ab"), 355) for j in range(4)})
+    frame["c"] = ["u"] * 255 + ["v"] * 100
+    for smooth in (0, 1, 10, 600, 10**100):
+        x = bn.lp(bn.aode("c", frame), frame, smooth=smooth)
+        expected = (np.array([255.0, 100.0]) + smooth) / (355.0 + 2 * smooth)
+        for member in bn.members(x):
+            np.testing.assert_allclose(bn.params(member)["c"], expected)
+    posterior = bn.predict(bn.lp(bn.aode("c", frame), frame, smooth=1), frame, prob=True)
+    assert posterior["u"].mean() == pytest.approx(255 / 355, abs=0.01)
+
+
+def test_more_folds_than_a_code_of_a_class_can_count() -> None:
+    car = bn.load_car()
+    arguments: dict[str, Any] = {"smooth": 1, "held_out": "power", "held_out_args": {"folds": 130}}
+    narrow = bn.lp(bn.nb("class", car), car, **arguments)
+    labels = [f"{i:03}" for i in range(200)]  # with which the codes have 16 bits
+    wide = car.astype({"class": pd.CategoricalDtype([*car["class"].cat.categories, *labels])})
+    encoded = bn.encode(wide)
+    encoded = encoded.coded(bn.encode(car).schema)
+    assert encoded.codes.dtype != bn.encode(car).codes.dtype
+    other = bn.lp(bn.nb("class", encoded), encoded, **arguments)
+    np.testing.assert_allclose(bn.predict(other, car, prob=True), bn.predict(narrow, car, prob=True))
+
+
+def test_indices_of_no_rows() -> None:
+    nothing = np.zeros(0, dtype=np.int8)
+    assert flat_index([nothing, nothing], [0, 300]).tolist() == []
+
+
+def test_statistics_of_large_whole_numbers() -> None:
+    table = np.array([[3, 1], [2, 5]])
+    for test in STATISTICS.values():
+        large = test(table * 2**32)
+        np.testing.assert_allclose(large, test(table.astype(float)) * 2**32)
