@@ -89,7 +89,8 @@ def _learn_raw(
         raw, seen = _read_raw(class_var, dataset, names, preparing)
         if preparing.is_default:
             raw = as_cases(raw)
-        preparation = preparing.learn(raw, class_var)
+        labeled = raw.requiring(class_var) if preparing.is_default else raw
+        preparation = preparing.learn(labeled if len(labeled) else raw, class_var)
         data = _prepare_for_learner(
             raw,
             preparation,

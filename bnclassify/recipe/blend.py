@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, one_thread
+from ..base.arrays import Array, Codes, Positions, one_thread
 from ..base.immutable import cached_property
 from ..frames.dataset import Dataset
 from ..model.model import Model
