@@ -262,7 +262,9 @@ def test_importance_is_the_mean_of_absolute_weights(
         assert labels(ax) == expected.index[: top or len(expected)].tolist()
     told = ax.get_title("left").replace("\n", " ")
     assert told.startswith(f"Importance in {len(frame):,} rows")
-    assert told.endswith("for the predicted class against the second most probable class")
+    two = "for republican against democrat"
+    more = "for the predicted class against the second most probable class"
+    assert told.endswith(two if len(bn.classes(x)) == 2 else more)
     below = ax.get_xlabel().replace("\n", " ")
     assert below.startswith("absolute weight of evidence (nats)")
     rest = sorted(expected)[::-1][3:]
@@ -328,7 +330,7 @@ def test_effects_of_numbers_show_cut_points_and_values() -> None:
     cuts = x.preparation.discretizer.cuts["glucose"]  # type: ignore[union-attr]
     ax = bn.plot_effect(x, "glucose", dataset=women)
     check_readable(ax)
-    assert ax.get_title("left") == "Effect of glucose on diabetes = yes"  # the rarer class
+    assert ax.get_title("left") == "Effect of glucose on diabetes = yes"  # the last class
     assert ax.get_ylabel().replace("\n", " ") == "adds to the log odds of yes (nats)"
     *_, first, second = legend(ax)
     assert (first, second) == ("cut points", "values in the data")
@@ -347,7 +349,7 @@ def test_effects_of_numbers_show_cut_points_and_values() -> None:
 
 def test_effects_of_levels_count_rows(car: pd.DataFrame) -> None:
     x = bn.lp(bn.anb("class", {"safety": ["persons"]}, car), car, smooth=1)
-    ax = bn.plot_effect(x, "safety", dataset=car)
+    ax = bn.plot_effect(x, "safety", target="vgood", dataset=car)
     check_readable(ax)
     assert labels(ax) == [f"{level} (576 rows)" for level in ("low", "med", "high")]
     assert legend(ax) == [f"persons = {level}" for level in ("2", "4", "more")]
@@ -529,10 +531,14 @@ def test_calibration_shows_what_came_true() -> None:
     assert legend(drawn) == [*marks, "perfect calibration"]
     assert drawn.get_title("left").replace("\n", " ") == "50 rows, calibration error 0.070"
     assert drawn.get_xlabel() == "probability given to yes"
-    rarer = bn.plot_calibration(posteriors, actual)
-    assert rarer.get_xlabel() == "probability given to no"
-    assert np.allclose(rarer.collections[0].get_offsets(), [[0.05, 0], [0.45, 0.2], [0.95, 19 / 20]])
-    two = bn.plot_calibration(posteriors, actual.to_numpy(), bins=2)
+    assert (
+        bn.plot_calibration(posteriors, actual).get_xlabel()
+        == f"probability given to {posteriors.columns[1]}"
+    )
+    other = bn.plot_calibration(posteriors, actual, target="no")
+    assert other.get_xlabel() == "probability given to no"
+    assert np.allclose(other.collections[0].get_offsets(), [[0.05, 0], [0.45, 0.2], [0.95, 19 / 20]])
+    two = bn.plot_calibration(posteriors, actual.to_numpy(), bins=2, target="no")
     assert np.allclose(two.collections[0].get_offsets(), [[11 / 60, 2 / 30], [0.95, 19 / 20]])
 
 
@@ -713,12 +719,20 @@ def test_equal_lines_of_an_effect_are_one(car: pd.DataFrame) -> None:
     """In a cross of all values, counted once, maint says the same of the class at each level of buying."""
     frame = car.drop_duplicates(["buying", "maint", "doors"]).assign(**{"class": lambda t: t["doors"]})
     x = bn.lp(bn.anb("class", {"maint": ["buying"]}, frame), frame, smooth=1)
-    ax = bn.plot_effect(x, "maint")
+    ax = bn.plot_effect(x, "maint", target=frame["class"].iloc[0])
     assert ax.get_legend() is None
     assert len(ax.containers) == 1
 
 
-def test_the_last_of_equally_rare_classes_is_drawn() -> None:
-    frame = pd.DataFrame({"x": list("uvuvuv"), "y": list("aabbcc")})
-    axes = bn.plot_effect(bn.lp(bn.nb("y", frame), frame, smooth=1), "x")
-    assert axes.get_title(loc="left") == "Effect of x on y = c"
+def test_the_last_of_two_classes_is_drawn_and_all_of_three() -> None:
+    two = pd.DataFrame({"x": list("uvuvuv"), "y": list("aabbbb")})
+    axes = bn.plot_effect(bn.lp(bn.nb("y", two), two, smooth=1), "x")
+    assert axes.get_title(loc="left") == "Effect of x on y = b"
+    three = pd.DataFrame({"x": list("uvuvuv"), "y": list("aabbbc")})
+    x = bn.lp(bn.nb("y", three), three, smooth=1)
+    axes = bn.plot_effect(x, "x")
+    assert axes.get_title(loc="left") == "Effect of x on y"
+    assert legend(axes) == ["y = a", "y = b", "y = c"]
+    for bars, label in zip(axes.containers, "abc", strict=True):
+        [alone] = bn.plot_effect(x, "x", target=label).containers
+        np.testing.assert_allclose([b.get_width() for b in bars], [b.get_width() for b in alone])

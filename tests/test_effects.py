@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
+from scipy.special import expit
 
 import bnclassify as bn
 from bnclassify.additive.effect_table import merged
@@ -554,7 +555,8 @@ def test_values_of_information_are_those_of_naive_bayes(pima: pd.DataFrame, naiv
 def test_isotonic_effects_are_those_of_scipy(pima: pd.DataFrame, curves: Any) -> None:
     before = bn.effects(curves, pima)
     asked = {"glucose": "increasing", "pregnancies": "decreasing"}
-    x = bn.monotonize(curves, asked, pima)
+    with pytest.warns(UserWarning, match="effect of 'pregnancies' on the log odds of 'yes' goes the other"):
+        x = bn.monotonize(curves, asked, pima)
     after = bn.effects(x, pima)
     assert after["value"].equals(before["value"])
     for name in bn.features(x):
@@ -569,7 +571,7 @@ def test_isotonic_effects_are_those_of_scipy(pima: pd.DataFrame, curves: Any) ->
         assert name == "glucose" or not np.allclose(new, old, atol=1e-3)
         rest = (before["feature"] == name) & (before["value"] == "(missing)")
         assert after["yes"][rest].equals(before["yes"][rest])
-    assert x.learned["monotone"] == asked
+    assert x.learned["monotone"] == {name: (direction, "yes") for name, direction in asked.items()}
     losses = [-bn.cloglik(one, pima) / len(pima) for one in (bn.from_effects(before), x)]
     np.testing.assert_allclose(x.learned["log_loss"], losses[::1])
     assert f"log-loss {losses[1]:.4f}, before {losses[0]:.4f}" in " ".join(repr(x).split())
@@ -580,13 +582,17 @@ def test_isotonic_effects_are_those_of_scipy(pima: pd.DataFrame, curves: Any) ->
 def test_monotone_trees_and_levels(car: pd.DataFrame) -> None:
     two = car.assign(**{"class": np.where(car["class"] == "unacc", "no", "yes")})
     two["safety"] = pd.Categorical(two["safety"].astype(str), categories=["high", "low", "med"])
+    two["persons"] = two["persons"].cat.set_categories(["2", "4", "more"], ordered=True)
+    two = two.assign(**{name: two[name].cat.as_ordered() for name in two.columns[:-1]})
     x = bn.bnc("tan_cl", "class", two, smooth=1, dag_args={"root": "persons"})
     parents = {family[1]: name for name, family in bn.families(x).items() if family[1:-1]}
     child = next(name for name in parents.values() if name not in parents)
     parent = next(iter(parents))
     with pytest.raises(ValueError, match=f"no other effect depends; got '{parent}', a parent of"):
         bn.monotonize(x, {parent: "decreasing"}, two)
-    table = bn.effects(bn.monotonize(x, {child: "decreasing"}, two))
+    with pytest.warns(UserWarning, match=f"Did you mean {{'{child}': 'increasing'}}"):
+        falling = bn.monotonize(x, {child: "decreasing"}, two)
+    table = bn.effects(falling)
     lines = table[(table["feature"] == child) & (table["value"] != "(missing)")]
     for _, column in lines.groupby(lines["given_value"].astype(str)):
         assert column["yes"].is_monotonic_decreasing
@@ -594,7 +600,7 @@ def test_monotone_trees_and_levels(car: pd.DataFrame) -> None:
 
 
 def test_cv_repeats_the_fit_and_the_order(pima: pd.DataFrame) -> None:
-    asked = {"pregnancies": "increasing", "skin": "decreasing"}
+    asked = {"pregnancies": "increasing", "skin": "increasing"}
     x = bn.monotonize(bn.bnc("nb", "diabetes", pima, smooth=1, discretize="quantile"), asked, pima)
     folds = bn.stratified_folds(pima["diabetes"], 3, rng=0)
     found = bn.cv(x, pima, folds=folds, metric="log_loss", mean=False)[0]
@@ -606,6 +612,52 @@ def test_cv_repeats_the_fit_and_the_order(pima: pd.DataFrame) -> None:
         bn.cv(x, pima, folds=folds, dag=False)
 
 
+def test_directions_for_the_other_class(pima: pd.DataFrame, naive: bn.BNC) -> None:
+    for_yes = bn.monotonize(naive, {"age": "increasing"}, pima)
+    for_no = bn.monotonize(naive, {"age": "decreasing"}, pima, target="no")
+    pd.testing.assert_frame_equal(bn.effects(for_no), bn.effects(for_yes))
+    assert "age decreasing (log odds of 'no'): log-loss" in repr(for_no)
+    both = bn.monotonize(for_no, {"glucose": "increasing"}, pima)
+    text = "age decreasing (log odds of 'no'); glucose increasing (log odds of 'yes'):"
+    assert text in " ".join(repr(both).split())
+
+
+def test_text_has_no_order_but_that_of_its_column() -> None:
+    rng = np.random.default_rng(0)
+    rating = rng.choice(["low", "medium", "high"], 600)
+    logit = pd.Series(rating).map({"low": -1.5, "medium": 0.0, "high": 1.5})
+    data = pd.DataFrame({"rating": rating, "y": np.where(rng.random(600) < expit(logit), "yes", "no")})
+    x = bn.bnc("nb", "y", data, smooth=1)
+    with pytest.raises(ValueError, match=r"have an order; got 'rating' with .*pd.Categorical\(column"):
+        bn.monotonize(x, {"rating": "increasing"}, data)
+    few = data.assign(
+        rating=pd.Categorical(data["rating"].mask(data["rating"] == "medium"), ["low", "high"], ordered=True)
+    )
+    with pytest.raises(ValueError, match="got 'rating' with 'medium'"):
+        bn.monotonize(x, {"rating": "increasing"}, few)
+    levels = pd.Categorical(rating, ["low", "medium", "high"], ordered=True)
+    rising = bn.monotonize(x, {"rating": "increasing"}, data.assign(rating=levels))
+    pd.testing.assert_frame_equal(bn.effects(rising), bn.effects(x))  # not as text
+    bands = data.assign(rating=data["rating"].replace({"low": "under 1,000", "high": "over 5,000"}))
+    with pytest.raises(ValueError, match="have an order; got 'rating'"):
+        bn.monotonize(bn.bnc("nb", "y", bands, smooth=1), {"rating": "increasing"}, bands)
+    flags = data.assign(rating=data["rating"] == "high")
+    rising = bn.monotonize(bn.bnc("nb", "y", flags, smooth=1), {"rating": "increasing"}, flags)
+    assert bn.effects(rising)["yes"][1] < bn.effects(rising)["yes"][2]
+
+
+def test_directions_that_flatten_effects_warn(pima: pd.DataFrame, naive: bn.BNC) -> None:
+    with pytest.warns(
+        UserWarning,
+        match="effect of 'glucose' on the log odds of 'no' goes the other way. The log-loss rises from 0.4.* "
+        "Did you mean {'glucose': 'decreasing'}, or target='yes'",
+    ):
+        flat = bn.monotonize(naive, {"glucose": "increasing"}, pima, target="no")
+    table = bn.effects(flat)
+    assert np.ptp(table["yes"][(table["feature"] == "glucose") & (table["value"] != "(missing)")]) < 1e-9
+    bn.monotonize(flat, {"glucose": "increasing"}, pima)  # it is constant already
+
+
 def test_directions_that_are_not_valid(car: pd.DataFrame, pima: pd.DataFrame, naive: bn.BNC) -> None:
     with pytest.raises(ValueError, match="x must have two classes"):
         bn.monotonize(bn.bnc("nb", "class", car, smooth=1), {"doors": "increasing"}, car)
@@ -613,6 +665,8 @@ def test_directions_that_are_not_valid(car: pd.DataFrame, pima: pd.DataFrame, na
         bn.monotonize(naive, {"aeg": "increasing"}, pima)
     with pytest.raises(ValueError, match=r"directions\['age'\] must be one of 'increasing', 'decreasing'"):
         bn.monotonize(naive, {"age": "up"}, pima)  # type: ignore[dict-item]
+    with pytest.raises(ValueError, match="target must be one of 'no', 'yes'; got 'maybe'"):
+        bn.monotonize(naive, {"age": "increasing"}, pima, target="maybe")
     with pytest.raises(TypeError, match="directions must be a dict"):
         bn.monotonize(naive, ["age"], pima)  # type: ignore[arg-type]
 

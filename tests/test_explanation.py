@@ -59,10 +59,10 @@ def test_weights_sum_to_the_log_odds_of_the_posterior(model: Any, data: st.DataO
 
 @informative_gaps
 @given(fitted())
-def test_the_predicted_class_is_explained_against_the_likeliest_other(model: Any) -> None:
+def test_the_predicted_class_of_several_is_explained_against_the_likeliest_other(model: Any) -> None:
     x, frame = model
-    row = frame.iloc[[0]]
-    target = bn.predict(x, row).iloc[0]
+    row, names = frame.iloc[[0]], bn.classes(x)
+    target = bn.predict(x, row).iloc[0] if len(names) > 2 else names[-1]
     rival = bn.predict(x, row, prob=True).iloc[0].round(9).drop(target).idxmax()
     pd.testing.assert_frame_equal(bn.explain(x, row), bn.explain(x, row, target=target, against=rival))
 
@@ -485,31 +485,40 @@ def test_reasons_in_words() -> None:
         bn.explain(x, {"records": "no"}, sentences=3)
 
 
-@pytest.mark.parametrize(
-    ("labels", "explained"),
-    [
-        ([0, 1], "1"),
-        ([1, 0], "1"),
-        ([False, True], "True"),
-        (["no", "yes"], "'yes'"),
-        (["Yes", "No"], "'Yes'"),
-        (["n", "y"], "'y'"),
-        (["bad", "good"], None),
-    ],
-)
-def test_reasons_explain_the_label_that_means_yes(labels: list[Any], explained: str | None) -> None:
-    """By default, whether it is so is explained, and not the predicted class; a table is as before."""
+@pytest.mark.parametrize("labels", [[0, 1], [1, 0], [False, True], ["no", "yes"], ["bad", "good"]])
+def test_the_last_of_two_classes_is_explained(labels: list[Any]) -> None:
+    """Whatever is predicted, and in all that explains: tables, sentences, effects, cards and pictures."""
     frame = pd.DataFrame({"old": ["no"] * 50 + ["yes"] * 50, "stroke": [labels[0]] * 45 + [labels[1]] * 55})
     frame["stroke"] = pd.Categorical(frame["stroke"], categories=labels)
-    x = bn.lp(bn.nb("stroke", frame), frame, smooth=1)
-    for old, predicted in zip(("no", "yes"), labels, strict=True):
+    x, last = bn.lp(bn.nb("stroke", frame), frame, smooth=1), labels[1]
+    quoted = repr(last) if isinstance(last, str) else str(last)
+    for old, words in (("no", "divided by"), ("yes", "times as high")):
         [reason] = bn.explain(x, {"old": old}, sentences=True)
-        own = repr(predicted) if isinstance(predicted, str) else str(predicted)
-        assert f"old = {old}: the odds of {explained or own} are" in reason
-        assert ("divided by" in reason) == (explained not in (None, own))
-        assert bn.explain(x, {"old": old}).columns.name.startswith(f"{predicted} against")
-        [reason] = bn.explain(x, {"old": old}, target=labels[0], sentences=True)
-        assert "the odds of " + (repr(labels[0]) if isinstance(labels[0], str) else str(labels[0])) in reason
+        assert reason.startswith(f"old = {old}: the odds of {quoted} are")
+        assert words in reason
+        table = bn.explain(x, {"old": old})
+        assert table.columns.name == f"{last} against {labels[0]}"
+        pd.testing.assert_frame_equal(bn.explain(x, {"old": old}, against=labels[0]), table)
+        other = bn.explain(x, {"old": old}, against=last)
+        pd.testing.assert_frame_equal(other, bn.explain(x, {"old": old}, target=labels[0]))
+    assert list(bn.effects(x)) == ["feature", "value", last]
+    assert bn.scorecard(x).target == last
+
+
+def test_effects_of_the_other_class(car: pd.DataFrame) -> None:
+    frame = car.assign(**{"class": np.where(car["class"] == "unacc", "bad", "good")})
+    x = bn.lp(bn.nb("class", frame), frame, smooth=1)
+    good, bad = bn.effects(x), bn.effects(x, target="bad")
+    np.testing.assert_allclose(bad["bad"], -good["good"])
+    assert (good["value"][0], bad["value"][0]) == ("bad", "good")
+    again = bn.from_effects(bad)
+    np.testing.assert_allclose(
+        bn.predict(again, car, prob=True)["bad"], bn.predict(x, car, prob=True)["bad"], atol=1e-12
+    )
+    with pytest.raises(ValueError, match="target must be one of 'bad', 'good'; got 'worst'"):
+        bn.effects(x, target="worst")
+    with pytest.raises(ValueError, match="target must be None for more than two classes"):
+        bn.effects(bn.lp(bn.nb("class", car), car, smooth=1), target="acc")
 
 
 def test_reasons_for_one_of_several_classes(car: pd.DataFrame) -> None:

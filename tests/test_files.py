@@ -34,6 +34,7 @@ from bnclassify.network.methods import Method
 from bnclassify.recipe.weighted import Stacked
 from bnclassify.several.multidimensional import ClassView
 
+from . import stored
 from .strategies import models
 
 VERBS = {"write_bif": bn.write_bif, "save": bn.save}
@@ -426,7 +427,8 @@ def test_what_cannot_be_saved_is_refused(car: pd.DataFrame, model: bn.BNC, tmp_p
 
 SAVED: dict[str, Any] = {
     "format": "bnclassify model",
-    "version": 3,
+    "version": 4,
+    "written_by": f"bnclassify {bn.__version__}",
     "model": {
         "kind": "BNC",
         "class_var": "y",
@@ -440,11 +442,20 @@ SAVED: dict[str, Any] = {
 }
 
 NOT_UNDERSTOOD: dict[str, tuple[str, str, str]] = {
-    "no JSON": ('"version"', "version", "the file is damaged, .*Expecting property name"),
+    "no JSON": ('"version"', "version", "the file is damaged: .*Expecting property name"),
     "NaN": ("0.25", "NaN", "cpts must contain finite numbers from 0 to 1 only"),
     "other JSON": ("bnclassify model", "model", "must be a file written by save; got"),
-    "other version": ('"version": 3', '"version": 1', "must be 3; got 1. Use the bnclassify that wrote"),
-    "odd version": ('"version": 3', '"version": true', "must be 3; got True"),
+    "other version": (
+        '"version": 4',
+        '"version": 3',
+        "the format must be version 4; got 3. Use the bnclassify that wrote the file",
+    ),
+    "odd version": ('"version": 4', '"version": true', "must be version 4; got True"),
+    "other package": (
+        f'"written_by": "bnclassify {bn.__version__}", "model": {{',
+        '"written_by": "bnclassify 9.9", "model": {"new": 1, ',
+        rf"written by bnclassify 9\.9, and this is bnclassify {bn.__version__}: model: BNC has no 'new'",
+    ),
     "kind": ('"BNC"', '"BNCC"', "model: unknown type 'BNCC'"),
     "no kind": ('"BNC"', "7", "model: unknown type 7"),
     "function for a kind": ('"BNC"', '"lp"', "model: unknown type 'lp'"),
@@ -482,6 +493,53 @@ def test_what_is_not_understood_is_refused(case: str, tmp_path: Path) -> None:
     path.write_text(text.replace(old, new, 1))
     with pytest.raises(ValueError, match=rf"x\.json:? .*({message})"):
         bn.load(path)
+
+
+@pytest.mark.parametrize("name", stored.MODELS)
+def test_stored_files_predict_as_before(name: str) -> None:
+    if json.loads((stored.FOLDER / f"{name}.json").read_text())["version"] != storage._VERSION:
+        pytest.fail("The format has a new version: write the files again, by python -m tests.stored.")
+    expected = json.loads((stored.FOLDER / "posteriors.json").read_text())[name]
+    found = bn.predict(bn.load(stored.FOLDER / f"{name}.json"), stored.rows(), prob=True)["u"]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_fields_of_files_change_with_the_version_only() -> None:
+    state = json.loads((stored.FOLDER / "fields.json").read_text())
+    now, remedy = stored.fields_of_records(), "raise the version, and run python -m tests.stored"
+    assert state["version"] == storage._VERSION, remedy
+    for name, fields in state["fields"].items():
+        assert set(fields) <= set(now.get(name, {})), f"{name} lacks fields: {remedy}"
+        new = [field for field, has_default in now[name].items() if field not in fields and not has_default]
+        assert not new, f"{name} needs {new}, which files lack: give defaults, or {remedy}"
+
+
+def test_shared_values_of_another_type_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    saved = json.loads((stored.FOLDER / "scorecard.json").read_text())
+    for position in range(len(saved["shared"])):
+        for value in ("", 0, [], {}):
+            shared = [*saved["shared"][:position], value, *saved["shared"][position + 1 :]]
+            path.write_text(json.dumps(saved | {"shared": shared}))
+            with pytest.raises(ValueError, match=r"x\.json: the file is damaged"):
+                bn.load(path)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "uint8", "int64", "float32", "bool"])
+def test_large_arrays_are_written_as_bytes(dtype: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    values = np.arange(5_001).reshape(3, 1_667) % 2
+    model = dataclasses.replace(bn.from_modelstring("[y]", "y"), learned={"values": values.astype(dtype)})
+    bn.save(model, path)
+    found = bn.load(path).learned["values"]
+    np.testing.assert_array_equal(found, values.astype(dtype))
+    assert found.dtype == dtype
+    written = json.loads(path.read_text())["model"]["learned"]["values"]
+    assert len(written["base64"]) == 4 * -(-found.nbytes // 3)
+    for change in ({"shape": [3, 1_668]}, {"base64": "A"}, {"base64": "é"}, {"base64": 3}, {"dtype": "O"}):
+        damaged(model, path, lambda saved, change=change: saved["learned"]["values"].update(change))
+        with pytest.raises(ValueError, match="the file is damaged"):
+            bn.load(path)
 
 
 def test_files_of_others_are_refused(model: bn.BNC, tmp_path: Path) -> None:
@@ -549,6 +607,12 @@ DAMAGES: dict[str, tuple[str, Callable[[dict[str, Any]], None]]] = {
     "step": ("nb", put(0, "recipe", "structure")),
     "settings": ("nb", put([1], "recipe", "parameters", "settings")),
     "columns seen": ("nb", put(3, "recipe", "seen")),
+    "name of a feature": ("nb", put("", "families", 1, 0)),
+    "feature that is a list": ("nb", put([], "families", 1, 0)),
+    "text for a recipe": ("nb", put("", "recipe")),
+    "text for a step": ("nb", put("", "recipe", "structure")),
+    "settings of a step": ("nb", put("", "recipe", "structure", "settings")),
+    "number for text": ("nb", put(1, "recipe", "parameters", "function")),
     "learned": ("nb", put(1, "learned")),
     "negative counts": ("ande", put({"kind": "array", "values": [-1, 1, 1, 1]}, "counts", "classes")),
     "power nan": ("powered", put({"kind": "number", "value": "nan"}, "power")),
@@ -728,7 +792,8 @@ def test_hostile_files_are_refused_before_much_is_built(tmp_path: Path) -> None:
             bn.load(path)
         assert time.process_time() - start < 0.5
         assert len(str(caught.value)) < 200 + len(str(path))
-    header = '{"format": "bnclassify model", "version": 3, "model": '
+    header = json.dumps({key: SAVED[key] for key in ("format", "version", "written_by")})
+    header = header[:-1] + ', "model": '
     path.write_text(header + "[" + "1," * 500_000 + "1]}")
     tracemalloc.start()
     with pytest.raises(ValueError, match="must contain a model"):

@@ -56,7 +56,7 @@ CALLS: dict[str, Callable[[Any, pd.DataFrame, Path], Any]] = {
     "d_separated": lambda x, df, path: bn.d_separated(x, "safety", "maint", "class"),
     "members": lambda x, df, path: bn.members(x),
     "modelstring": lambda x, df, path: bn.modelstring(x),
-    "monotonize": lambda x, df, path: bn.monotonize(x, {"safety": "increasing"}, df),
+    "monotonize": lambda x, df, path: bn.monotonize(x, {"price": "decreasing"}, df),
     "narcs": lambda x, df, path: bn.narcs(x),
     "network_score": lambda x, df, path: bn.network_score(x, df),
     "nparams": lambda x, df, path: bn.nparams(x),

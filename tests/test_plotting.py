@@ -292,14 +292,14 @@ def test_what_is_nearly_certain_is_not_certain(voting: pd.DataFrame) -> None:
     p = bn.predict(x, voting, prob=True).max(axis=1)
     sure = p.argmax()
     assert p.iloc[sure] > 0.999
-    assert ": >0.99" in nodes(bn.plot(x, row=voting.iloc[sure]).source)["Class"]["label"]
+    assert ": >0.99" in nodes(bn.plot(x, row=voting.iloc[sure], target="democrat").source)["Class"]["label"]
     certain = pd.DataFrame({"f": list("aabb"), "k": list("ccdd")})
     x = bn.lp(bn.nb("k", certain), certain, smooth=0)
-    assert ": 1.00" in nodes(bn.plot(x, row=certain.iloc[0]).source)["k"]["label"]
+    assert ": 1.00" in nodes(bn.plot(x, row=certain.iloc[0], target="c").source)["k"]["label"]
     far = pd.concat([certain] * 40, axis=1).set_axis([*map(str, range(79)), "k"], axis=1)
     x = bn.lp(bn.nb("k", far), far, smooth=1e-9)
     assert bn.predict(x, far.head(1), prob=True).max(axis=None) == 1.0
-    assert ": >0.99" in nodes(bn.plot(x, row=far.iloc[0]).source)["k"]["label"]
+    assert ": >0.99" in nodes(bn.plot(x, row=far.iloc[0], target="c").source)["k"]["label"]
 
 
 def arcs_drawn(picture: Any, x: Model) -> dict[tuple[str, str], str]:

@@ -78,8 +78,8 @@ def answer(body):
 print(answer('{"glucose": 171, "age": 51, "bmi": 34.2}'))
 
 # %% [markdown]
-# The reasons are contributions to the log odds of the predicted class; with the prior (the entry of the class), they sum
-# to its log odds.
+# The reasons are contributions to the log odds of "yes", the last of the two classes; with the prior (the entry of the
+# class), they sum to its log odds.
 #
 # ## Predict in a database
 #

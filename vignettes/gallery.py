@@ -82,8 +82,8 @@ plot(
 # %% [markdown]
 # ## An explained prediction on the network: `plot(x, row=...)`
 #
-# Blue features increase the log odds of the predicted class, orange features decrease them. The box of the class contains
-# its probability and the prior log odds.
+# Blue features increase the log odds of the explained class, orange features decrease them. With more than two classes, as
+# here, it is the predicted one. The box of the class contains its probability and the prior log odds.
 
 # %%
 plot(tan, row=car.iloc[1700])
@@ -101,7 +101,7 @@ plot(
 # %% [markdown]
 # ## An explained prediction as bars: `plot_explanation`
 #
-# The gray bar is the sum, the log odds of the predicted class against the most probable other class.
+# The gray bar is the sum, the log odds of the class in the title against the most probable other class.
 
 # %%
 plot_explanation(tan, car.iloc[1700])

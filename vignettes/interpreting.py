@@ -69,6 +69,17 @@ print(*explain(model, member, sentences=True), sep="\n")
 # %% [markdown]
 # Each sentence states an odds ratio of the table: an odds ratio of 0.19 divides the odds by 5.3.
 #
+# One rule decides which class is explained if you do not name it with `target=`. All that is printed or drawn names it.
+#
+# | function | two classes | more classes |
+# |---|---|---|
+# | `explain` with or without `sentences=True`, `plot_explanation`, `plot(x, row=...)`, the page of `write_page` | the last one | the predicted one, against the most probable other |
+# | `effects`, `plot_effect` | the last one | one column or line per class |
+# | `scorecard` and its nomogram, `monotonize` | the last one | not defined |
+#
+# The last class is the second of a categorical column or, for text, the second in alphabetical order: "yes" of "no" and
+# "yes", but also "good" of "bad" and "good". The same class is the positive one in scikit-learn.
+#
 # | contribution | odds multiplied by |
 # |---|---|
 # | 0.1 | 1.1 |

@@ -13,6 +13,7 @@ import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, T, log, log_normalize, normalize, share_out
 from ..base.immutable import ANY_NUMBER, PROBABILITY, bounded, cached_property, record
+from ..base.messages import shown
 from ..counts.contingency import flat_index
 from ..frames.dataset import Dataset
 from ..frames.opening import InFull
@@ -26,7 +27,9 @@ from ..numbers.cut_points import interval_labels, written_point
 from ..numbers.discretization import Discretizer
 from ..numbers.preparation import Preparation
 from ..numbers.rare_levels import Merger
+from ..scores.evaluate import scores_at, scores_in_sequence
 from ..scores.formulas import Formula, Sum, Table
+from ..scores.rows import Rows
 
 UNSEEN = "(unseen)"
 """The value of the row for values of a feature that have no row of their own."""
@@ -105,8 +108,13 @@ class EffectTable(BuiltOn):
     def facts(self) -> dict[str, object]:
         """Return the size and form of the table, and the order that was asked of it."""
         form = "sum of one effect per feature" if set(self.givens) <= {None} else "sum of effects of pairs"
-        directions: dict[Hashable, str] = dict(self.learned.get("monotone", {}))
-        asked = ", ".join(f"{name} {direction}" for name, direction in directions.items())
+        directions: dict[Hashable, tuple[str, Hashable]] = dict(self.learned.get("monotone", {}))
+        targets = list(dict.fromkeys(target for _, target in directions.values()))
+        asked = "; ".join(
+            ", ".join(f"{name} {direction}" for name, (direction, own) in directions.items() if own == target)
+            + f" (log odds of {shown(target)})"
+            for target in targets
+        )
         before, after = tuple[float, float](self.learned.get("log_loss", (0.0, 0.0)))
         cost = f"{asked}: log-loss {after:.4f}, before {before:.4f}" if asked else None
         return {"num. features": len(self.features), "form": form, "monotone": cost}
@@ -123,27 +131,26 @@ class EffectTable(BuiltOn):
         for scope, table in zip(self.term_scopes(), tables, strict=True):
             yield table[tuple([codes[v, :] for v in scope])]
 
+    @cached_property
+    def score(self) -> Sum:
+        """The scores, with the log odds of the posteriors: the constant, and one table per feature."""
+        pairs = enumerate(zip(self.term_scopes(), self.tables, strict=True))
+        tables = [Table(i, scope, table) for i, (scope, table) in pairs]
+        return Sum((Table(-1, (), self.constant), *tables), marginalizes=False)
+
     def log_joint(self, codes: Codes) -> Array:
-        """Return scores with the log odds of the posteriors, (rows, classes)."""
-        logs = np.tile(self.constant, (codes.shape[1], 1))
-        for effects in self.entries_at(codes, self.tables):
-            logs += effects
-        return logs
+        """Return the scores of rows, (rows, classes)."""
+        return scores_at(self.score, Rows(codes))
 
     def is_silent(self, codes: Codes) -> Mask:
         return np.zeros(codes.shape, dtype=bool)
 
     def unadjusted(self, codes: Codes) -> Array:
         """Return scores to which missing values contribute nothing."""
-        logs = np.tile(self.constant, (codes.shape[1], 1))
-        for i, effects in enumerate(self.entries_at(codes, self.tables)):
-            logs += np.where(codes[i, :, None] < 0, 0.0, effects)
-        return logs
+        return scores_at(self.score, Rows(codes, unknown=codes < 0))
 
     def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
-        effects = list(self.entries_at(codes, self.tables))
-        start = np.tile(self.constant, (codes.shape[1], 1))
-        return np.cumsum([start, *[effects[i] for i in order]], axis=0)
+        return scores_in_sequence(self.score, Rows(codes), order)
 
     def class_prior(self) -> Array:
         return share_out(self.constant, axis=0)
@@ -174,9 +181,7 @@ class EffectTable(BuiltOn):
         return (Sum(tuple([Table(i, (i,), logs) for i, logs in enumerate(self._logs_of_values)]), False),)
 
     def formula(self) -> Formula:
-        pairs = enumerate(zip(self.term_scopes(), self.tables, strict=True))
-        terms = [Table(i, scope, table) for i, (scope, table) in pairs]
-        return Sum((Table(-1, (), self.constant), *terms), marginalizes=False)
+        return self.score
 
     def estimate(self, data: object, prior: object) -> Model:
         raise lacks(self, "estimate its parameters from data")

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from ..base.checks import Optional, Whole
-from ..base.messages import listed, repeated
+from ..base.messages import listed, repeated, shown
 from ..frames.opening import InFull
 from ..frames.schema import MISSING
+from ..inference.evidence import target_position
 from ..model.arguments import check_fitted, encode_for
 from ..model.model import Model
 from .effect_table import RESERVED, counts_in
@@ -24,7 +25,12 @@ _MOST_STEPS = 1000
 
 
 def effects(
-    x: Model, dataset: InFull | None = None, *, steps: int | None = None, class_var: Hashable | None = None
+    x: Model,
+    dataset: InFull | None = None,
+    *,
+    target: Hashable | None = None,
+    steps: int | None = None,
+    class_var: Hashable | None = None,
 ) -> pd.DataFrame:
     """Return what each value of each feature adds to the log odds of the classes, as a table.
 
@@ -39,6 +45,8 @@ def effects(
         ``additive=True``.
     dataset : pandas.DataFrame, Dataset or another frame, optional
         Rows of which the table has the share in each of its rows.
+    target : optional
+        The class of the column, if there are two. By default, the last one.
     steps : int, optional
         Maximum number of intervals of a numeric feature. If the model has more, or its effect is a curve, the
         neighbours that differ least are merged. By default 32, and those of a table of effects as they are.
@@ -50,14 +58,15 @@ def effects(
     pandas.DataFrame
         One row for the class, and one per feature and ``value``: a label, an interval, ``"(missing)"``, or
         ``"(unseen)"`` for values that have no row. If a feature has a feature parent, ``given`` is its name,
-        and there is one row per ``given_value``. For two classes, the column of the last one has the log
-        odds against the other, which is the value of the class; for more classes, there is one column per
-        class, and rows have a sum of 0. ``share`` is the share of the rows of `dataset`.
+        and there is one row per ``given_value``. For two classes, the column of the target has the log odds
+        against the other, which is the value of the class; for more classes, there is one column per class,
+        and rows have a sum of 0. ``share`` is the share of the rows of `dataset`.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If the log odds of `x` are not such a sum, or are infinite, or a label is ``"(missing)"``.
+        If the log odds of `x` are not such a sum, or are infinite, a label is ``"(missing)"``, or there is a
+        target and more than two classes.
 
     Notes
     -----
@@ -86,16 +95,21 @@ def effects(
     """
     Optional(Whole(least=2, most=_MOST_STEPS)).check("steps", steps)
     table = tabulate(check_fitted(x).of_class(class_var), steps, dataset)
-    *others, last = names = table.known_levels[-1]
-    shown = list(names) if len(names) > 2 else [last]
-    if twice := repeated([*RESERVED, *shown]):
+    names = table.known_levels[-1]
+    if target is not None and len(names) > 2:
+        raise ValueError(
+            f"target must be None for more than two classes, of which each has a column; got {shown(target)}."
+        )
+    c = target_position(names, target)
+    columns = list(names) if c is None else [names[c]]
+    if twice := repeated([*RESERVED, *columns]):
         raise ValueError(f"x must have classes of other names than {listed(twice)}. Rename them.")
     if alike := [name for name in table.features if MISSING in table.levels_by_name[name]]:
         raise ValueError(
             f"x must have labels other than {MISSING!r}; got it in {listed(alike)}. Rename it, or make it "
             "missing."
         )
-    rows: list[tuple[Hashable, ...]] = [(table.class_var, BASE if len(names) > 2 else others[0], "", "")]
+    rows: list[tuple[Hashable, ...]] = [(table.class_var, BASE if c is None else names[1 - c], "", "")]
     for name, j in zip(table.features, table.givens, strict=True):
         parent = "" if j is None else table.features[j]
         others = [""] if j is None else table.shown_values(parent)
@@ -104,8 +118,8 @@ def effects(
     if set(table.givens) <= {None}:
         frame = frame.drop(columns=["given", "given_value"])
     logs = np.concatenate([entries.reshape(-1, len(names)) for entries in (table.constant, *table.tables)])
-    logs = logs[:, -1:] - logs[:, :1] if len(names) == 2 else logs
-    for i, label in enumerate(shown):
+    logs = logs if c is None else logs[:, [c]] - logs[:, [1 - c]]
+    for i, label in enumerate(columns):
         frame[label] = logs[:, i]
     if dataset is not None:
         counts = counts_in(table, encode_for(table, dataset, table.features, "dataset"))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
-from typing import Literal, TypeAlias
+from numbers import Real
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import log_normalize
+from ..base.arrays import Positions, log_normalize
 from ..base.checks import Instance, OneOf
 from ..base.immutable import record
-from ..base.messages import listed, shown
+from ..base.messages import listed, shown, warn
 from ..frames.dataset import Dataset, match
-from ..frames.opening import InFull
+from ..frames.opening import InFull, open_rows
+from ..frames.schema import Columns
 from ..model.arguments import check_fitted, check_not_dropped, encode_for
 from ..model.model import Model
 from ..model.recipes import Step
@@ -23,9 +25,13 @@ from .tabulate import estimate, tabulate
 Direction: TypeAlias = Literal["increasing", "decreasing"]
 
 _LEAST_WEIGHT = 1e-9  # of a value without rows
+_LOST = 0.01  # log-loss in nats that the order may cost without a warning
+_FLAT, _STEEP = 1e-9, 0.05  # ranges of effects, in nats, that are constant and that are not
 
 
-def monotonize(x: Model, directions: Mapping[Hashable, Direction], dataset: InFull) -> EffectTable:
+def monotonize(
+    x: Model, directions: Mapping[Hashable, Direction], dataset: InFull, *, target: Hashable | None = None
+) -> EffectTable:
     """Make the effects of features rise or fall with their values, with the least change of the table.
 
     Parameters
@@ -33,10 +39,12 @@ def monotonize(x: Model, directions: Mapping[Hashable, Direction], dataset: InFu
     x : BNC or another model
         A model of two classes as for `effects`, or a table of effects.
     directions : dict
-        "increasing" or "decreasing" by feature, for the log odds of the last class, whose column `effects`
-        has. Values are ordered as numbers, or as the levels of the model.
+        "increasing" or "decreasing" by feature, for the log odds of the target. Values are numbers,
+        intervals, or the levels of an ordered categorical column of `dataset`.
     dataset : pandas.DataFrame, Dataset or another frame
         Training data, with the class: the weights of the values, and the rows of the log-loss.
+    target : optional
+        The class whose log odds rise or fall. By default, the last one, whose column `effects` has.
 
     Returns
     -------
@@ -47,7 +55,14 @@ def monotonize(x: Model, directions: Mapping[Hashable, Direction], dataset: InFu
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `x` has more than two classes or is not a sum of effects, or a feature is not one of the model.
+        If `x` has more than two classes or is not a sum of effects, a feature is not one of the model, or
+        its values are text and the column of `dataset` is not an ordered categorical.
+
+    Warns
+    -----
+    UserWarning
+        If an effect becomes constant, or the log-loss on `dataset` rises by more than 0.01 because effects
+        go in the other direction.
 
     Notes
     -----
@@ -83,6 +98,25 @@ def monotonize(x: Model, directions: Mapping[Hashable, Direction], dataset: InFu
     names = table.known_levels[-1]
     if len(names) != 2:
         raise ValueError(f"x must have two classes; got {listed(names)}. Merge the others into one.")
+    target = names[1] if target is None else OneOf(names).check("target", target)
+    _check_directions(model, table, directions)
+    orders = {name: order for name in directions if (order := _order_of(table, name, dataset)) is not None}
+    wish = _Wish(dict(directions), orders, target)
+    result = _made_monotone(model, table, dataset, wish)
+    _warn_of_directions(table, result, encode_for(table, dataset, argument="dataset"), wish)
+    return result
+
+
+class _Wish(NamedTuple):
+    """The directions of features for the log odds of a class, and the orders of levels of some."""
+
+    directions: Mapping[Hashable, Direction]
+    orders: Mapping[Hashable, tuple[Hashable, ...]]
+    target: Hashable
+
+
+def _check_directions(model: Model, table: EffectTable, directions: Mapping[Hashable, Direction]) -> None:
+    """Raise an error unless directions are given for features that no other effect depends on."""
     Instance(Mapping, "a dict of directions by feature").check("directions", directions)
     check_not_dropped(model, "directions", directions)
     for name, direction in directions.items():
@@ -94,40 +128,104 @@ def monotonize(x: Model, directions: Mapping[Hashable, Direction], dataset: InFu
                 f"{shown(name)}, a parent of {listed(children)}. Fit a model without such pairs, for example "
                 "with additive=True."
             )
+
+
+def _order_of(table: EffectTable, name: Hashable, dataset: InFull) -> tuple[Hashable, ...] | None:
+    """Return the levels of a feature in the order of its column or of numbers, None if it has intervals."""
+    if name in table.cuts:
+        return None
+    labels = [label for label in table.levels_by_name[name] if label != UNSEEN]
+    column = open_rows(dataset, "dataset").encode(Columns((name,)))
+    own: tuple[Hashable, ...] = column.levels[0] if name in column.schema.ordered else ()
+    if not own and all(isinstance(label, Real) for label in labels):
+        return tuple(sorted(labels, key=lambda label: float(label) if isinstance(label, Real) else 0.0))
+    if absent := [label for label in labels if label not in own]:
+        raise ValueError(
+            f"directions must name features whose values have an order; got {shown(name)} with "
+            f"{listed(absent)}. Give its column of dataset one: pd.Categorical(column, categories=[...], "
+            "ordered=True), with all levels from the lowest to the highest."
+        )
+    return tuple([label for label in own if label in labels])
+
+
+def _made_monotone(model: Model, table: EffectTable, dataset: InFull, wish: _Wish) -> EffectTable:
+    """Return a table in which effects have directions, with a recipe that repeats it."""
     data, recipe = encode_for(table, dataset, argument="dataset"), model.recipe
-    result, learned = _closest_ordered_table(table, data, directions), dict(table.learned)
-    learned["monotone"] = {**learned.get("monotone", {}), **directions}
+    result, learned = _closest_ordered_table(table, data, wish), dict(table.learned)
+    asked = {name: (direction, wish.target) for name, direction in wish.directions.items()}
+    learned["monotone"] = {**learned.get("monotone", {}), **asked}
     learned["log_loss"] = (_log_loss(table, data), _log_loss(result, data))
     if "refits" in learned:
         refits: tuple[EffectTable, ...] = learned["refits"]
         coded = [encode_for(refit, dataset, argument="dataset") for refit in refits]
         learned["refits"] = tuple(
-            [_closest_ordered_table(*pair, directions) for pair in zip(refits, coded, strict=True)]
+            [_closest_ordered_table(*pair, wish) for pair in zip(refits, coded, strict=True)]
         )
     if recipe is not None and recipe.parameters is not None:
-        settings = {"directions": dict(directions), "parameters": recipe.parameters}
+        settings = {**wish._asdict(), "parameters": recipe.parameters}
         recipe = replace(recipe, parameters=Step("monotonize", fit_monotone, settings, draws=True))
     return replace(result, recipe=recipe, learned=learned)
 
 
-def _closest_ordered_table(
-    x: EffectTable, data: Dataset, directions: Mapping[Hashable, Direction]
-) -> EffectTable:
+def _closest_ordered_table(x: EffectTable, data: Dataset, wish: _Wish) -> EffectTable:
     """Return the closest table with the effects of features in order; a refit may lack some of these."""
     from scipy.optimize import isotonic_regression  # slow to import
 
     counts, tables = counts_in(x, data), list(x.tables)
-    for name in [name for name in directions if name in x.features]:
+    for name in [name for name in wish.directions if name in x.features]:
         i = x.features.index(name)
-        n = len(x.shown_values(name)) - 1 - (UNSEEN in x.known_levels[i])
-        sign = 1.0 if directions[name] == "increasing" else -1.0
-        odds = sign * (tables[i][:n, ..., 1] - tables[i][:n, ..., 0]).reshape(n, -1)
-        weights = np.maximum(counts[i][:n].reshape(n, -1), _LEAST_WEIGHT)
+        at = _positions_in_order(x, name, wish)
+        sign = 1.0 if (wish.directions[name] == "increasing") == _is_last(x, wish) else -1.0
+        odds = sign * (tables[i][at, ..., 1] - tables[i][at, ..., 0]).reshape(len(at), -1)
+        weights = np.maximum(counts[i][at].reshape(len(at), -1), _LEAST_WEIGHT)
         for j in range(odds.shape[1]):  # one column per value of the parent
             odds[:, j] = isotonic_regression(odds[:, j], weights=weights[:, j]).x
-        rising = sign * odds.reshape(tables[i][:n, ..., 1].shape)
-        tables[i] = np.concatenate([np.stack([np.zeros(rising.shape), rising], axis=-1), tables[i][n:]])
+        rising = sign * odds.reshape(tables[i][at, ..., 1].shape)
+        tables[i] = tables[i].copy()
+        tables[i][at] = np.stack([np.zeros(rising.shape), rising], axis=-1)
     return EffectTable(**{**x.table_fields(), "tables": tuple(tables)})
+
+
+def _positions_in_order(x: EffectTable, name: Hashable, wish: _Wish) -> Positions:
+    """Return the positions of the values of a feature from low to high, without missing and unseen ones."""
+    labels = x.levels_by_name[name]
+    if name in x.cuts:
+        return np.arange(len(labels))
+    return np.array([labels.index(label) for label in wish.orders[name] if label in labels], dtype=np.intp)
+
+
+def _is_last(x: EffectTable, wish: _Wish) -> bool:
+    return bool(wish.target == x.known_levels[-1][1])
+
+
+def _warn_of_directions(before: EffectTable, after: EffectTable, data: Dataset, wish: _Wish) -> None:
+    """Warn of effects that become constant, or that cost log-loss, because they go the other way."""
+    losses: tuple[float, float] = after.learned["log_loss"]
+    turned: dict[Hashable, Direction] = {
+        name: "decreasing" if direction == "increasing" else "increasing"
+        for name, direction in wish.directions.items()
+    }
+    other = _closest_ordered_table(before, data, wish._replace(directions=turned))
+    counts, wrong = counts_in(before, data), list[Hashable]()
+    for name in wish.directions:
+        i, at = before.features.index(name), _positions_in_order(before, name, wish)
+        old, new, turn = (np.diff(table.tables[i][at])[..., 0] for table in (before, after, other))
+        is_flat = np.ptp(old) > _STEEP and np.ptp(new, axis=0).max() < _FLAT
+        farther = (counts[i][at] * ((new - old) ** 2 - (turn - old) ** 2)).sum() > 0
+        wrong += [name] * bool(is_flat or (farther and losses[1] > losses[0] + _LOST))
+    if not wrong and losses[1] <= losses[0] + _LOST:
+        return
+    verb = "rises" if losses[1] > losses[0] else "falls"
+    rises = f"The log-loss {verb} from {losses[0]:.4f} to {losses[1]:.4f}"
+    if not wrong:
+        warn(f"{rises}, because effects change much to have the directions of {listed(wish.directions)}.")
+        return
+    texts = [f"{shown(name)}: {shown(turned[name])}" for name in wrong]
+    rest = next(label for label in before.known_levels[-1] if label != wish.target)
+    warn(
+        f"directions: the effect of {listed(wrong)} on the log odds of {shown(wish.target)} goes the other "
+        f"way. {rises}. Did you mean {{{', '.join(texts)}}}, or target={shown(rest)}?"
+    )
 
 
 @record
@@ -137,10 +235,14 @@ def fit_monotone(
     *,
     directions: Mapping[Hashable, Direction],
     parameters: Step,
+    orders: Mapping[Hashable, tuple[Hashable, ...]],
+    target: Hashable,
     rng: np.random.Generator | None = None,
 ) -> EffectTable:
     """Estimate the parameters of a structure, and make its effects monotone."""
-    return monotonize(estimate(parameters, x, data, rng), directions, data)
+    model = estimate(parameters, x, data, rng)
+    wish = _Wish(directions, orders, target)
+    return _made_monotone(model, tabulate(model, dataset=data), data, wish)
 
 
 def _log_loss(x: EffectTable, data: Dataset) -> float:

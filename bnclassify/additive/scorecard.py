@@ -195,7 +195,7 @@ def scorecard(
         With parameters, two classes, and log odds that are a sum of effects, as for `effects`: naive Bayes,
         trees, `bnc` with ``additive=True``, and tables of `from_effects` and `monotonize`.
     target : optional
-        The class of which the points increase the odds. By default, the rarer class, or the last one.
+        The class of which the points increase the odds. By default, the last class.
     largest : int, default 10
         The largest difference of points between two values of a feature. It is not used with `pdo`.
     most_intervals : int, optional
@@ -253,10 +253,7 @@ def scorecard(
     Optional(Real(least=_LEAST_PDO, most=_MOST_POINTS)).check("pdo", pdo)
     Real(least=-_LARGEST, most=_LARGEST).check("score", score)
     Real(above=0, most=_LARGEST).check("odds", odds)
-    if target is None:
-        prior = model.class_prior().round(9)
-        target = names[int(prior[0] < prior[1]) ^ 1]
-    OneOf(names).check("target", target)
+    target = names[1] if target is None else OneOf(names).check("target", target)
     table = tabulate(model, most_intervals or (None if model.densities else _MOST_POINTS))
     sign = np.array([1.0 if name == target else -1.0 for name in names])
     effects: list[Array] = [entries @ sign for entries in table.tables]

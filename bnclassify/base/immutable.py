@@ -5,7 +5,7 @@ rebuilt from these. The fields contain text, numbers, bools, None, arrays, tuple
 class checks its fields, because a file may be damaged. A function is saved by its name only.
 
 A new field needs a default, for files that lack it. If a field or a name is removed or changes its meaning,
-the format needs a new version, and a reader of both.
+the format needs a new version, which refuses older files.
 """
 
 from __future__ import annotations

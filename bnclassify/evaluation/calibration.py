@@ -40,13 +40,13 @@ class Calibration:
 def weigh_calibration(
     posteriors: pd.DataFrame, actual: pd.Series[Any], *, bins: int, strategy: str, target: Hashable = None
 ) -> Calibration:
-    """Bin the probabilities of a class: by default the rarer of two, or the most probable one."""
+    """Bin the probabilities of a class: by default the last of two, or the most probable one."""
     p, codes, names = check_posteriors(posteriors, actual)
     classes: list[Hashable] = list(names)
     if target is not None:
         OneOf(classes).check("target", target)
     if target is None and len(classes) == 2:
-        target = classes[int(np.bincount(codes, minlength=2).argmin())]
+        target = classes[1]
     best = first_best(p) if target is None else np.full(len(p), classes.index(target))
     chosen: Array = p[np.arange(len(p)), best]
     right: Mask = best == codes

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
@@ -16,6 +18,7 @@ import pandas as pd
 from ..base.arrays import ArrayOf
 from ..base.immutable import RECORDS, Immutable, is_record
 from ..base.messages import listed, plain, shown
+from ..model.model import Model
 from ..model.recipes import Step, Tally
 
 _KIND = "kind"
@@ -30,8 +33,23 @@ _MOST_VALUES = 2**24
 """Maximum number of values in a file, with each shared value counted as often as it is referred to."""
 
 
+_MOST_READABLE = 2**12
+"""Maximum number of numbers of an array that are written one by one; those of larger arrays are bytes."""
+
 _MOST_EMPTY = 2**20
 """Maximum length of an axis of an empty array, from which other arrays may be made."""
+
+
+_ALTERNATIVES = re.compile(r" \| (?![^\[]*\])")
+"""What separates the types of an annotation, outside of brackets."""
+
+_TYPES: dict[str, type[Any]] = {
+    **{cls.__name__: cls for cls in (bool, int, float, str, tuple, Mapping, Model, Step)},
+    **dict.fromkeys(["Array", "Codes", "Counts", "Mask", "Positions"], np.ndarray),
+    "Levels": tuple,
+    "None": NoneType,
+}
+"""Types that annotations of fields name, besides records."""
 
 
 class UnknownValueError(ValueError):
@@ -181,6 +199,8 @@ class Reader:
             kinds = [(type(label), label) for label in labels] if isinstance(labels, tuple) else []
             if len(set(kinds)) < len(kinds):
                 raise UnknownValueError(where, f"labels must differ; got {listed(labels)}")
+        for name, item in content.items():
+            _check_type(cls, name, item)
         if issubclass(cls, Immutable):
             cls.check_bounds(content)
         return cls(**content)
@@ -195,10 +215,37 @@ def _field_defaults(cls: type[Any]) -> dict[str, object]:
     return {f.name: factories[f.name]() if f.name in factories else f.default for f in fields(cls) if f.init}
 
 
+def _check_type(cls: type[Any], field: str, value: object) -> None:
+    """Raise a ValueError unless a value is of a type that the annotation of its field names."""
+    types = _field_types(cast("Hashable", cls)).get(field)
+    if types is not None and not isinstance(value, types):
+        names = listed([each.__name__ for each in types])
+        raise ValueError(f"{field} must be of type {names}; got {shown(value)}.")
+
+
+@cache
+def _field_types(cls: type[Any]) -> dict[str, tuple[type[Any], ...]]:
+    """Return the types of the fields whose annotations, which are text, name known types only."""
+    result = {}
+    for owner in reversed(cls.__mro__):
+        for field, annotation in vars(owner).get("__annotations__", {}).items():
+            names = [name.split("[")[0] for name in _ALTERNATIVES.split(str(annotation))]
+            types = [_TYPES.get(name, RECORDS.get(name)) for name in names]
+            result[field] = tuple([each for each in types if isinstance(each, type)])
+            if len(result[field]) < len(types):
+                del result[field]
+            elif float in result[field]:
+                result[field] += (int,)
+    return result
+
+
 def _write_array(writer: Writer, array: ArrayOf[Any], where: str) -> Fields:
     if array.dtype.kind not in "fiub":
         raise UnknownValueError(where, f"an array of {array.dtype}")
     written: Fields = {} if array.dtype == float else {"dtype": str(array.dtype)}
+    if array.size > _MOST_READABLE:
+        content = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+        return written | {"shape": list(array.shape), "base64": b64encode(content).decode("ascii")}
     if not array.size:
         written["shape"] = list(array.shape)
     return written | {"values": array}  # which `lines_of` writes
@@ -238,8 +285,12 @@ def _read_array(reader: Reader, written: Fields, where: str) -> ArrayOf[Any]:
     dtype = np.dtype(str(written.get("dtype", "float64")))
     if dtype.kind not in "fiub":
         raise UnknownValueError(where, f"an array of {dtype}")
-    array = np.array(written["values"], dtype=dtype)
-    if max(written.get("shape", [0])) > _MOST_EMPTY:
+    if "base64" in written:
+        content = b64decode(written["base64"], validate=True)
+        array = np.frombuffer(content, dtype.newbyteorder("<")).astype(dtype, copy=False)
+    else:
+        array = np.array(written["values"], dtype=dtype)
+    if not array.size and max(written.get("shape", [0])) > _MOST_EMPTY:
         raise UnknownValueError(where, "an empty array must not be so long")
     return array.reshape(written["shape"]) if "shape" in written else array
 
@@ -287,6 +338,7 @@ def _write_step(writer: Writer, step: Step, where: str) -> Fields:
 def _read_step(reader: Reader, written: Fields, where: str) -> Step:
     name, function = str(written["name"]), written.get("function")
     settings = reader.read(written.get("settings", {}), f"{where}.settings")
+    _check_type(Step, "settings", settings)
     if function is None:
         return Step(name, Forgotten(name))
     registered = RECORDS.get(function) if isinstance(function, str) else None

@@ -8,6 +8,7 @@ import re
 import shutil
 from contextlib import suppress
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from secrets import token_hex
 
@@ -24,7 +25,7 @@ from ..reading.families import members
 from .notation import Reader, UnregisteredError, Writer, can_write, lines_of
 
 _FORMAT = "bnclassify model"
-_VERSION = 3
+_VERSION = 4
 _HEADER = re.compile(rb'\s*\{\s*"format"\s*:\s*"bnclassify model"')
 
 _ROUNDING = 1e-6
@@ -32,7 +33,7 @@ _ROUNDING = 1e-6
 
 
 def save(x: Model, path: str | os.PathLike[str]) -> None:
-    r"""Save a model to a file, with its structure, levels, tables, recipe and all other parts.
+    """Save a model to a file, with its structure, levels, tables, recipe and all other parts.
 
     Parameters
     ----------
@@ -54,9 +55,10 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
 
     Notes
     -----
-    The file is readable JSON. `load` returns an identical model, with every digit of a number and the type of
-    every label (text, integers, floats, bools, None, tuples and intervals of pandas). The file contains no
-    code, so opening a file of unknown origin runs none.
+    The file is JSON, and readable except for arrays of more than 4,096 numbers, which are written as bytes
+    (base64). `load` returns an identical model, with every digit of a number and the type of every label
+    (text, integers, floats, bools, None, tuples and intervals of pandas). The file contains no code, so
+    opening a file of unknown origin runs none.
 
     Examples
     --------
@@ -74,7 +76,8 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
     model, file, writer = check_model(x), as_path(path), Writer()
     try:
         written = writer.write(model, "x")
-        content = {"format": _FORMAT, "version": _VERSION, "shared": writer.shared, "model": written}
+        content = {"format": _FORMAT, "version": _VERSION, "written_by": _this_package()}
+        content |= {"shared": writer.shared, "model": written}
         text = "".join(lines_of(content))
     except UnregisteredError as error:
         raise TypeError(
@@ -112,7 +115,8 @@ def load(path: str | os.PathLike[str]) -> Model:
     Raises
     ------
     OSError, KeyError, TypeError, ValueError
-        If the file was not written by `save`, is damaged or has another version of the format.
+        If the file was not written by `save`, is damaged or has another version of the format. The message
+        names the bnclassify that wrote it.
 
     Notes
     -----
@@ -139,28 +143,43 @@ def load(path: str | os.PathLike[str]) -> Model:
     if not _HEADER.match(start):  # before the whole file is read
         found = start[:40].decode("utf-8", "replace")
         raise ValueError(must_be(source, "a file written by save", found, hint))
+    reason = "the file is damaged"
     try:
         written: dict[str, object] = json.loads(file.read_bytes().decode("utf-8", "surrogatepass"))
-        version, shared, content = written.get("version"), written.get("shared", []), written.get("model")
-        if version != _VERSION or type(version) is not int:
+        writer = written.get("written_by", "another bnclassify")
+        if writer != _this_package():
+            reason = f"the file was written by {str(writer)[:60]}, and this is {_this_package()}"
+        if written.get("version") != _VERSION or type(written.get("version")) is not int:
             hint = "Use the bnclassify that wrote the file, or save the model again."
-            raise ValueError(must_be("the version of the format", str(_VERSION), version, hint))
-        reader = Reader(Instance(list, "a list").check("shared", shared))
-        # values of other types than a model are not read, because they can be large
-        model: object = reader.read(content, "model") if isinstance(content, dict) else content
-        if not isinstance(model, Model):
-            raise ValueError(f"the file must contain a model; got {shown(model)}")
+            raise ValueError(must_be("the format", f"version {_VERSION}", written.get("version"), hint))
+        model = _read_model(written)
         _try_out(model)
     except RecursionError:
-        raise ValueError(f"{source}: the file is damaged: it is nested too deeply") from None
+        raise ValueError(f"{source}: {reason}: it is nested too deeply") from None
     except Exception as error:  # any error of inconsistent parts
-        raise ValueError(f"{source}: the file is damaged, or of another bnclassify: {error}") from error
+        raise ValueError(f"{source}: {reason}: {error}") from error
+    return model
+
+
+def _this_package() -> str:
+    """Return the name and the version of this package."""
+    return f"bnclassify {version('pybnclassify')}"
+
+
+def _read_model(written: dict[str, object]) -> Model:
+    """Return the model of a file; values of other types are not read, because they can be large."""
+    reader = Reader(Instance(list, "a list").check("shared", written.get("shared", [])))
+    content = written.get("model")
+    model: object = reader.read(content, "model") if isinstance(content, dict) else content
+    if not isinstance(model, Model):
+        raise ValueError(f"the file must contain a model; got {shown(model)}")
     return model
 
 
 def _try_out(x: Model) -> None:
     """Raise an error unless the parts of a model are consistent."""
     repr(x)
+    _try_names(x)
     _try_intervals(x)
     for member in members(x) if "members" in x.__dataclass_fields__ else ():
         _try_out(member)
@@ -177,6 +196,14 @@ def _try_out(x: Model) -> None:
     with suppress(ValueError, OverflowError):  # if it requires every feature, or pandas refuses its labels
         names = pd.Index(list(x.features), dtype=object, tupleize_cols=False)
         predict(x, pd.DataFrame([[None] * len(names)], columns=names))
+
+
+def _try_names(x: Model) -> None:
+    """Raise an error unless the features are columns that the recipe used."""
+    known = None if x.recipe is None else x.recipe.columns or x.recipe.seen
+    strange = [name for name in x.features if known is not None and name not in known]
+    if strange:
+        raise ValueError(f"the recipe has no {listed(strange)}")
 
 
 def _try_intervals(x: Model) -> None:

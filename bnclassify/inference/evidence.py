@@ -35,7 +35,7 @@ from ..model.model import Model
 from ..network.families import Scope
 
 _BLOCK_CELLS = 2**22
-_MOST_LINES = 5  # of levels of a parent
+_MOST_LINES = 5  # of levels of a parent, or of classes
 
 REST = "(rest)"
 """The name of what an average of networks adds to the main effects."""
@@ -139,22 +139,27 @@ def _positions_of(
     labels: tuple[Hashable, ...], target: Hashable | None, against: Any
 ) -> tuple[int | None, list[int] | None]:
     """Return the positions of the classes to compare, or raise."""
-    chosen = _target_position(labels, target)
+    chosen = target_position(labels, target)
     if against is None:
         return chosen, None
     is_label = is_among(against, labels) or not pd.api.types.is_list_like(against)  # a tuple can be a label
     others: list[Hashable] = [against] if is_label else list(against)
     rivals = {labels.index(OneOf(labels).check("against", label)) for label in others}
+    if target is None and rivals == {chosen}:  # of two classes, the other one
+        chosen = 1 - rivals.pop()
+        return chosen, [1 - chosen]
     if not rivals - {chosen}:
         raise ValueError(must_be("against", f"another class than the target {shown(target)}", against))
     return chosen, sorted(rivals - {chosen})
 
 
-def _target_position(labels: tuple[Hashable, ...], target: Hashable | None) -> int | None:
-    """Return the position of the class to explain, None if it is not given, or raise."""
+def target_position(labels: tuple[Hashable, ...], target: Hashable | None) -> int | None:
+    """Return the position of the class to explain: by default the last of two, None of more; or raise."""
     if len(labels) < 2:
         raise ValueError(f"x must have at least two classes to compare; got {listed(labels)}.")
-    return None if target is None else labels.index(OneOf(labels).check("target", target))
+    if target is None:
+        return 1 if len(labels) == 2 else None
+    return labels.index(OneOf(labels).check("target", target))
 
 
 def _check_odds(
@@ -235,10 +240,13 @@ def _weighed_effects(evidence: Evidence) -> list[tuple[int, Scope, Array]]:
 
 @dataclass(frozen=True)
 class Effect:
-    """Contributions of a feature to the log odds, (parent_levels, levels or points), and its parent."""
+    """Contributions of a feature to the log odds, (parent_levels, levels or points), and its parent.
+
+    If ``target`` is None, the class takes the place of the parent: there is one line per class.
+    """
 
     feature: Hashable
-    target: Hashable
+    target: Hashable | None
     levels: tuple[Hashable, ...]
     parent: Hashable
     parent_levels: tuple[Hashable, ...]
@@ -247,17 +255,20 @@ class Effect:
 
 
 def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) -> Effect:
-    """Return the contribution of a feature if only it and one of its parents are observed."""
+    """Return the contribution of a feature if only it and one of its parents are observed.
+
+    Without a target, that to each class, or to the most frequent of many, if only the feature is observed.
+    """
     model = check_fitted(x)
     check_not_dropped(model, "feature", [feature])
     OneOf(model.features, "a feature of the model").check("feature", feature)
     labels = model.known_levels[-1]
-    c = _target_position(labels, target)
+    c = target_position(labels, target)
     points = model.curve(feature)
     if points is not None and feature in model.densities:
         model = model.with_values({feature: tuple(points.tolist())})
     levels, parents = model.levels_by_name, model.feature_parents[feature]
-    parent = parents[0] if parents else None
+    parent = parents[0] if parents and c is not None else None
     lines, parent_levels = np.array([-1]), tuple[Hashable, ...]([None])
     if parent is not None:  # one line for each of some evenly spaced levels
         n = len(levels[parent])
@@ -276,12 +287,13 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
             numbers[parent] = np.repeat(of_parent[lines], len(at) + 1)
     rows = model.with_numbers(codes.reshape(len(codes), -1), numbers)
     logs = model.unadjusted(rows).reshape(*codes.shape[1:], -1)
-    if c is None:  # the rarest class
-        prior = model.log_joint(np.full((len(codes), 1), -1)).ravel().round(9)
-        c = len(prior) - 1 - int(prior[::-1].argmin())
-    odds = logs[..., c] - log_sum_exp(np.delete(logs, c, axis=-1))
+    shown = [c] if c is not None else sorted(graphs.descending(model.class_prior())[:_MOST_LINES].tolist())
+    odds = np.concatenate([logs[..., k] - log_sum_exp(np.delete(logs, k, axis=-1)) for k in shown])
     effect = odds[:, 1:] - odds[:, :1]
-    return Effect(feature, labels[c], levels[feature], parent, parent_levels, effect, points)
+    if c is None:
+        parent, parent_levels = model.class_var, tuple([labels[k] for k in shown])
+    chosen = None if c is None else labels[c]
+    return Effect(feature, chosen, levels[feature], parent, parent_levels, effect, points)
 
 
 def middles(x: Model, feature: Hashable) -> Array | None:

@@ -69,8 +69,8 @@ def explain(
         One row, such as ``df.iloc[i]`` or ``{"safety": "high", …}``, or several. A Series or dict may omit
         features, which are then missing.
     target, against : optional
-        The class to explain, and the class or classes to compare it with; by default, the predicted and the
-        most probable other class of each row.
+        The class to explain, and the class or classes to compare it with. By default, the last of two
+        classes is explained, and the predicted one of more, against the most probable other class of the row.
     unseen : {"error", "missing"}, default "error"
         As in `predict`.
     class_var : str, optional
@@ -80,8 +80,7 @@ def explain(
     interactions : bool, default False
         If True, split the contribution of each feature with feature parents into main effect and interaction.
     sentences : bool, default False
-        If True, return the three strongest reasons as text in place of the table. If the classes are 0 and 1,
-        False and True, or no and yes, the second of these is explained by default. Those of a `Scorecard`
+        If True, return the three strongest reasons as text in place of the table. Those of a `Scorecard`
         compare a value with one of 0 points.
 
     Returns
@@ -137,8 +136,6 @@ def explain(
     Flag().check("interactions", interactions)
     x = check_fitted(x).of_class(class_var)
     raw, data = _read_rows(x, row)
-    if sentences and target is None and against is None:
-        target = _label_for_yes(x.known_levels[-1])
     evidence = weigh_evidence(x, data, target, against, unseen)
     x, several = evidence.model, len(data) != 1
     known, log_odds = _contributions(evidence, raw, interactions)
@@ -226,20 +223,6 @@ def _odds_ratio_in_words(log_odds: float, base: str = "") -> str:
     if log_odds > 0:
         return f"{factor} times as high{base and f' as{base}'}"
     return f"divided by {factor}{base and f', compared{base}'}"
-
-
-_POSITIVE = {"1": "0", "true": "false", "yes": "no", "y": "n"}
-"""Labels of a class that tells whether something is so, and of the other class."""
-
-
-def _label_for_yes(labels: Sequence[Hashable]) -> Hashable | None:
-    """Return the one of two labels that means yes, or None.
-
-    >>> [_label_for_yes(labels) for labels in (("no", "yes"), (1, 0), (False, True), ("bad", "good"))]
-    ['yes', 1, True, None]
-    """
-    texts = {str(label).lower(): label for label in labels}
-    return next((texts[yes] for yes, no in _POSITIVE.items() if texts.keys() == {yes, no}), None)
 
 
 @dataclass(frozen=True)

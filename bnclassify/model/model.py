@@ -20,7 +20,7 @@ from ..frames.schema import Levels
 from ..numbers.discretization import Discretizer
 from ..numbers.preparation import Preparation
 from ..scores.densities import Density
-from ..scores.formulas import Formula
+from ..scores.formulas import Formula, no_formula
 from .recipes import A_NETWORK, Recipe, Rows, Step, Tally
 
 M = TypeVar("M", bound="Model")
@@ -454,10 +454,7 @@ class Model(Immutable):
 
     def formula(self) -> Formula:
         """Return the scores of the classes as a formula of tables, which other languages can evaluate."""
-        raise TypeError(
-            f"x must be a model whose scores are sums of tables; got {self.called}. Use a model of "
-            "one class variable, fitted without kernels and without subsumption."
-        )
+        raise no_formula(self.called)
 
     def value_formulas(self) -> tuple[Formula, ...] | None:
         """Return formulas of `value_logs`, whose exponentials are added; None for those in `formula`."""

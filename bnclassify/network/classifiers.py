@@ -21,7 +21,7 @@ from ..model.recipes import Recipe, Tally
 from ..scores.densities import Density
 from ..scores.elimination import BLOCK_ROWS, beliefs, complete, draw_columns, joint_in_blocks
 from ..scores.factors import DensityTerm, Factor, Term
-from ..scores.formulas import Formula, Sum
+from ..scores.formulas import Formula, Numeric, Sum, Table, written
 from ..scores.gibbs import BURN_IN, GibbsSampler
 from .em import maximize
 from .families import (
@@ -235,15 +235,23 @@ class Network(Graph):
     def term_scopes(self) -> list[tuple[int, ...]]:
         return [tuple([v for v in scope if v < len(self.features)]) for scope in self.scopes]
 
-    def _described(self) -> tuple[Any, ...]:
-        """Return the terms as parts of a formula."""
-        if any(not density.is_parametric for density in self.densities.values()):
-            super().formula()
-        owners = [*range(len(self.features)), -1]
-        return tuple([term.described(owner) for owner, term in zip(owners, self.terms, strict=True)])
+    @cached_property
+    def score(self) -> Sum:
+        """The log joint as a sum of one term per feature in order, then one of the class."""
+        of_class, terms = len(self.features), list[Table | Numeric]()
+        for scope, logs in zip(self.scopes, by_shape(self.cpts or (), log), strict=True):
+            v, name = scope[0], self.variables[scope[0]]
+            if name in self.densities:
+                terms.append(Numeric(v, scope[1:-1], self.densities[name]))
+            elif of_class in scope:
+                at, owner = scope.index(of_class), -1 if v == of_class else v
+                terms.append(Table(owner, scope[:at] + scope[at + 1 :], np.moveaxis(logs, at, -1)))
+            else:
+                terms.append(Table(v, scope, logs[..., None]))
+        return Sum(tuple(terms), marginalizes=True)
 
     def formula(self) -> Formula:
-        return Sum(self._described(), marginalizes=True)
+        return written(self.score)
 
     def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
         # If the class has no parents and features follow their parents, an unknown feature has no known

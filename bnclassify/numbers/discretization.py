@@ -94,7 +94,8 @@ class Discretizer(Immutable):
     def __post_init__(self) -> None:
         super().__post_init__()
         alike = len(self.columns) == len(self.points) == len(self.labels or self.points)
-        if not (alike and all(map(_ascend, self.points))):
+        are_tuples = all(isinstance(labels, tuple) for labels in self.labels)
+        if not (alike and are_tuples and all(map(_ascend, self.points))):
             raise ValueError("points must have the cut points of each column, in ascending order.")
         sizes = {"ranges": [2] * len(self.points), "means": [len(points) + 1 for points in self.points]}
         for name, lengths in sizes.items():

@@ -113,8 +113,8 @@ def plot_importance(
     dataset : pandas.DataFrame or Dataset
         Rows to explain. The class may be missing.
     target, against, unseen
-        As in `explain`. By default, the predicted class of each row is compared with the second most probable
-        one.
+        As in `explain`. By default, the last of two classes is explained; of more, the predicted class of
+        each row against the second most probable one.
     top : int, optional
         Maximum number of features. None draws all.
     {ax, returns, raises}
@@ -141,9 +141,10 @@ def plot_importance(
     sizes, means = np.abs(evidence.log_odds[:, 1:]), evidence.strengths
     spread = np.quantile(sizes, [0.25, 0.75], axis=0, method="nearest")
     axes, more = _draw_largest(ax, list(map(str, means)), np.array([*means.values()]), top, spread)
-    target_name = "the predicted class" if target is None else target
-    rivals = np.asarray(evidence.rivals.any(axis=0))
-    rival = "the second most probable class" if against is None else write_rivals(classes(x), rivals)
+    labels, rivals = classes(x), np.asarray(evidence.rivals.any(axis=0))
+    is_one, is_named = (given is not None or len(labels) == 2 for given in (target, against))
+    target_name = labels[evidence.targets[0]] if is_one else "the predicted class"
+    rival = write_rivals(labels, rivals) if is_named else "the second most probable class"
     title = f"Importance in {len(data):,} rows\nfor {target_name} against {rival}"
     legend = {"mean": patch(BLUE), "middle half of the rows": axes.collections[1]}
     entitle(axes, ax, title, f"absolute weight of evidence (nats){more}", legend)

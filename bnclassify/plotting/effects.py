@@ -63,7 +63,8 @@ def plot_effect(
     feature : str
         Feature of the model.
     target : optional
-        Class to explain. By default, the rarest class, which is the last of those that are equally rare.
+        Class to explain. By default, the last of two classes; of more, one line or bar per class, for the
+        five most frequent ones, each against all others.
     dataset : pandas.DataFrame or Dataset, optional
         Rows whose values of the feature are drawn as marks below the curve, or counted next to the levels.
     {ax, returns, raises}
@@ -88,13 +89,15 @@ def plot_effect(
         raise ValueError(f"feature must be {expected}; got {shown(feature)} with {got}.")
     data = None if dataset is None else read_for(x, dataset, [feature], "dataset")
     lines = effect.log_odds
-    if effect.parent is not None and np.allclose(lines, lines[:1], rtol=0, atol=1e-9):
+    is_alike = effect.parent is not None and np.allclose(lines, lines[:1], rtol=0, atol=1e-9)
+    if is_alike and effect.target is not None:
         effect = replace(effect, parent=None, parent_levels=effect.parent_levels[:1], log_odds=lines[:1])
     if cuts or effect.points is not None:
         axes, names = _draw_curves(effect, cuts, _axis_ends(x, feature, cuts, data), data, ax)
     else:
         axes, names = _draw_levels(x, effect, data, ax)
-    entitle(axes, ax, f"Effect of {effect.feature} on {x.class_var} = {effect.target}", names=names)
+    on = x.class_var if effect.target is None else f"{x.class_var} = {effect.target}"
+    entitle(axes, ax, f"Effect of {effect.feature} on {on}", names=names)
     return axes
 
 
@@ -140,7 +143,7 @@ def _draw_curves(
         at: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "clip_on": False}
         (names[name],) = axes.plot(places, np.full(len(places), height), "|", color=color, markersize=6, **at)
     axes.set_xlabel(broken(effect.feature))
-    axes.set_ylabel(broken(f"adds to the log odds of {effect.target} (nats)", 30))
+    axes.set_ylabel(broken(_axis_label(effect), 30))
     return axes, names
 
 
@@ -161,9 +164,14 @@ def _draw_levels(
         bars = axes.barh(middle, effect.log_odds[i, :], height=height, color=LINES[i][0])
         names |= {_named(effect, i): bars} if effect.parent is not None else {}
     axes.axvline(0, color=GREY, linewidth=0.8)
-    axes.set_xlabel(broken(f"adds to the log odds of {effect.target} (nats)", 48))
+    axes.set_xlabel(broken(_axis_label(effect), 48))
     axes.set_ylabel(broken(effect.feature))
     return axes, names
+
+
+def _axis_label(effect: Effect) -> str:
+    target = "the class" if effect.target is None else effect.target
+    return f"adds to the log odds of {target} (nats)"
 
 
 def _named(effect: Effect, i: int) -> str:

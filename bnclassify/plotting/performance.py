@@ -234,7 +234,7 @@ def plot_calibration(
     posteriors, actual, bins, strategy
         As in `calibration`.
     target : label, optional
-        Class whose probabilities are drawn. By default, the rarer of two classes, or the most
+        Class whose probabilities are drawn. By default, the last of two classes, or the most
         probable class of each row if there are several.
     {ax}
 

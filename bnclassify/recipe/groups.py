@@ -13,7 +13,7 @@ from ..frames.dataset import Dataset
 from ..network.families import Scope
 from .counts import count_prefixes, without_class
 from .prior import make_stacks
-from .tables import LeftOut, PrefixTable, Stack, class_probabilities, feature_probabilities
+from .tables import LeftOut, LeftOutFolds, PrefixTable, Stack, class_probabilities, feature_probabilities
 
 _GROUP_CELLS = 2**16  # rows x tables of a group, unless a family has more
 
@@ -31,8 +31,24 @@ class Group:
         """The number of codings."""
         return len(self.stack.cards) // len(self.families)
 
+    @property
+    def of_class(self) -> bool:
+        """Whether the family is that of the class."""
+        return self.members.shape[1] < self.stack.cards.shape[1]
+
+    def left_out(self, codes: Codes, rows: LeftOut | LeftOutFolds) -> LeftOut | LeftOutFolds:
+        """Return rows that are left out of these tables; see `LeftOutFolds`."""
+        n = len(self.stack.cards)
+        members = _codes_of_members(codes, self.members, self.codings)
+        classes = np.tile(codes[0][-1], n)
+        return rows.given(self.stack, [classes, *members] if self.of_class else members, classes)
+
     def logs(
-        self, codes: Codes, left_out: LeftOut | None = None, rows: Any = slice(None), further: int = 0
+        self,
+        codes: Codes,
+        left_out: LeftOut | LeftOutFolds | None = None,
+        rows: Any = slice(None),
+        further: int = 0,
     ) -> Iterator[Array]:
         """Yield logs of families by 0, 1, … parents, (1 + further, families, rows, classes or 1).
 
@@ -42,11 +58,11 @@ class Group:
         n = len(self.stack.cards)
         members = _codes_of_members(codes, self.members, self.codings, rows)
         if left_out is not None and n > 1:
-            left_out = LeftOut(np.tile(left_out.classes, n), np.tile(left_out.shares, n))
+            left_out = left_out.tiled(n)
         values = (
-            feature_probabilities(self.stack, members, left_out)
-            if len(members) == self.stack.cards.shape[1]
-            else class_probabilities(self.stack, members, codes[0][..., rows].shape[-1] * n, left_out)
+            class_probabilities(self.stack, members, codes[0][..., rows].shape[-1] * n, left_out)
+            if self.of_class
+            else feature_probabilities(self.stack, members, left_out)
         )
         for value in values:
             logs = log(value).reshape(len(self.families), self.codings, -1, value.shape[1]).swapaxes(0, 1)

@@ -274,8 +274,11 @@ class LogLinear(BuiltOn):
         """Return the trees as sums of tables."""
         trees, nothing = [], np.full((len(self.features), 1), -1)
         for factors, coding in self.trees:
-            codings = () if coding is None else coding.maps
-            *tables, of_class = [f.described(i, codings) for i, f in enumerate(factors)]
+            maps = () if coding is None else coding.maps
+            *tables, of_class = [
+                Table(i, f.scope, f.table[..., 0, :], tuple([maps[v] for v in f.scope if maps]))
+                for i, f in enumerate(factors)
+            ]
             # Given the class: the log joint minus the log joint of an empty row.
             of_class = replace(of_class, owner=-1, logs=of_class.logs - network_joint(factors, nothing)[0])
             trees.append(Sum((*tables, of_class), marginalizes=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from math import prod
 from typing import Any, TypeAlias
@@ -157,26 +157,63 @@ class Stack:
         """The number of the prefix without feature parents."""
         return len(self.prefixes) - self.cards.shape[1]
 
+    def _places(self, codes: Sequence[ArrayOf[Any]]) -> Iterator[tuple[Places, Places]]:
+        """Yield the configurations and cells of rows in each prefix; see `walk`."""
+        codings = np.repeat(np.arange(len(self.cards)), len(codes[0]) // len(self.cards))
+        return walk(self.prefixes, codes, self.cards.max(axis=0).tolist(), codings)
+
+    def without(
+        self, codes: Sequence[ArrayOf[Any]], classes: ArrayOf[Any] | None, folds: RowFolds
+    ) -> list[tuple[Array, Array]]:
+        """Return n(u, x) and n(u) of each prefix in all rows but those of a fold, those of fold 0 first.
+
+        ``codes`` and ``classes`` are those of all training rows, with codings concatenated.
+        """
+        n, result = len(self.cards), list[tuple[Array, Array]]()
+        rows = np.concatenate([folds.rows + i * (len(codes[0]) // n) for i in range(n)])
+        numbers, amounts = np.tile(folds.numbers, n), np.tile(folds.amounts, n)
+        for prefix, (parents, cells) in zip(self.prefixes, self._places(codes), strict=True):
+            columns = prefix.counts.shape[1]
+            seen = cells[rows] >= 0
+            counted, fold, amount = rows[seen], numbers[seen], amounts[seen]
+            own = 0 if columns == 1 or classes is None else classes[counted]
+            kept = []
+            for table, at in ((prefix.counts, cells), (prefix.totals, parents)):
+                keys = (at[counted] + fold * len(table)) * columns + own
+                taken = np.bincount(keys, amount, folds.count * table.size)
+                kept.append((table - taken.reshape(-1, *table.shape)).clip(0).reshape(-1, columns))
+            result.append((kept[0], kept[1]))
+        return result
+
     def at_rows(
-        self, codes: Sequence[ArrayOf[Any]], classes: ArrayOf[Any] | None = None, deduct: Deduct | None = None
+        self,
+        codes: Sequence[ArrayOf[Any]],
+        classes: ArrayOf[Any] | None = None,
+        deduct: Deduct | None = None,
+        without: tuple[Places, Sequence[tuple[Array, Array]]] | None = None,
     ) -> Iterator[Array]:
         """Yield P(x | class, first parents) at rows, for 0 feature parents and more, as (rows, classes or 1).
 
         ``codes`` are the codes of the variable and its feature parents, with codings concatenated. If a
         parent is missing (-1), the distribution given the previous parents is used. ``deduct`` returns, for
         the number of a prefix, the amounts to subtract at each row from n(u, x) and n(u), in the column of
-        its class.
+        its class. ``without`` are the fold of each row, and the counts without each fold; see `without`.
         """
         n = len(self.cards)
         codings = np.repeat(np.arange(n), len(codes[0]) // n)
         uniform = (1 / self.cards[codings if n > 1 else [0], 0])[:, None]
         unknown = np.zeros(len(codes[0]), dtype=bool)
-        places = walk(self.prefixes, codes, self.cards.max(axis=0).tolist(), codings)
+        places = self._places(codes)
 
         def read(i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
             parents, cells = next(places)
-            counts = _look_up(self.prefixes[i].counts, cells)
-            totals = _look_up(self.prefixes[i].totals, parents)
+            if without is None:
+                counts = _look_up(self.prefixes[i].counts, cells)
+                totals = _look_up(self.prefixes[i].totals, parents)
+            else:
+                folds, (tables, of_parents) = without[0], without[1][i]
+                counts = _look_up(tables, _in_fold(cells, folds, len(self.prefixes[i].cells)))
+                totals = _look_up(of_parents, _in_fold(parents, folds, len(self.prefixes[i].parents)))
             if deduct is not None:
                 _subtract_own_row(deduct(i), counts, totals, classes, parents)
             if shorter is None or self.nested:
@@ -214,32 +251,89 @@ class LeftOut:
         """Return some of the rows, by position or by a mask."""
         return LeftOut(self.classes[rows], self.shares[rows])
 
+    def tiled(self, times: int) -> LeftOut:
+        """Return the rows several times."""
+        return LeftOut(np.tile(self.classes, times), np.tile(self.shares, times))
+
+    def given(self, table: Stack, codes: Sequence[ArrayOf[Any]], classes: ArrayOf[Any] | None) -> LeftOut:
+        """Return the rows for a table; nothing else is to be known of it."""
+        return self
+
+    def of_feature(self, table: Stack, codes: Sequence[ArrayOf[Any]]) -> Iterator[Array]:
+        """Yield P(feature | class, first parents) at the rows; see `Stack.at_rows`."""
+        shares = np.where(codes[0] < 0, 0.0, self.shares)
+        return table.at_rows(codes, self.classes, lambda i: (shares, shares))
+
+    def of_class(self, table: Stack, codes: Sequence[ArrayOf[Any]], c: int) -> Iterator[Array]:
+        """Yield P(class c | first parents) at the rows; see `Stack.at_rows`."""
+        amounts = np.where(self.classes == c, self.shares, 0.0), self.shares
+        return table.at_rows(codes, deduct=lambda i: amounts)
+
+
+@dataclass(frozen=True, eq=False)
+class RowFolds:
+    """Training rows in ``count`` folds: fold ``numbers[i]`` has the amount ``amounts[i]`` of ``rows[i]``."""
+
+    rows: Positions
+    numbers: Positions
+    amounts: Array
+    count: int
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOutFolds:
+    """Counted rows, from which all rows of their fold are left out.
+
+    ``numbers`` are the folds of these rows, ``folds`` those of all training rows, and ``tables`` the counts
+    of a `Stack` without each fold.
+    """
+
+    numbers: Positions
+    folds: RowFolds
+    tables: Sequence[tuple[Array, Array]] = ()
+
+    def take(self, rows: Any) -> LeftOutFolds:
+        """Return some of the rows, by position or by a mask."""
+        return replace(self, numbers=self.numbers[rows])
+
+    def tiled(self, times: int) -> LeftOutFolds:
+        """Return the rows several times."""
+        return replace(self, numbers=np.tile(self.numbers, times))
+
+    def given(
+        self, table: Stack, codes: Sequence[ArrayOf[Any]], classes: ArrayOf[Any] | None
+    ) -> LeftOutFolds:
+        """Return the rows for a table, from the codes and classes of all training rows."""
+        return replace(self, tables=table.without(codes, classes, self.folds))
+
+    def of_feature(self, table: Stack, codes: Sequence[ArrayOf[Any]]) -> Iterator[Array]:
+        """Yield P(feature | class, first parents) at the rows; see `Stack.at_rows`."""
+        return table.at_rows(codes, without=(self.numbers, self.tables))
+
+    def of_class(self, table: Stack, codes: Sequence[ArrayOf[Any]], c: int) -> Iterator[Array]:
+        """Yield P(class c | first parents) at the rows; see `Stack.at_rows`."""
+        return table.at_rows(codes, without=(self.numbers, self.tables))
+
 
 def feature_probabilities(
-    table: PrefixTable | Stack, codes: Sequence[ArrayOf[Any]], left_out: LeftOut | None = None
+    table: Any, codes: Sequence[ArrayOf[Any]], left_out: LeftOut | LeftOutFolds | None = None
 ) -> Iterator[Array]:
     """Yield P(feature | class, first parents) at rows, for 0 feature parents and more; 1 if it is missing."""
     missing = codes[0] < 0
-    if left_out is None:
-        values = table.at_rows(codes)
-    else:
-        shares = np.where(missing, 0.0, left_out.shares)
-        values = table.at_rows(codes, left_out.classes, lambda i: (shares, shares))
+    values = table.at_rows(codes) if left_out is None else left_out.of_feature(table, codes)
     any_missing = missing.any()
     for value in values:
         yield np.where(missing[:, None], 1.0, value) if any_missing else value
 
 
 def class_probabilities(
-    table: PrefixTable | Stack, codes: Sequence[ArrayOf[Any]], rows: int, left_out: LeftOut | None = None
+    table: Any, codes: Sequence[ArrayOf[Any]], rows: int, left_out: LeftOut | LeftOutFolds | None = None
 ) -> Iterator[Array]:
     """Yield P(class | first parents) at rows, for 0 parents and more, as (rows, classes)."""
 
     def column(c: int) -> Iterator[Array]:
-        if left_out is None:
-            return table.at_rows([np.full(rows, c), *codes])
-        amounts = np.where(left_out.classes == c, left_out.shares, 0.0), left_out.shares
-        return table.at_rows([np.full(rows, c), *codes], deduct=lambda i: amounts)
+        of_class = [np.full(rows, c), *codes]
+        return table.at_rows(of_class) if left_out is None else left_out.of_class(table, of_class, c)
 
     for values in zip(*map(column, range(table.prefixes[0].levels)), strict=True):
         yield np.concatenate(values, axis=1)
@@ -256,6 +350,11 @@ def _subtract_own_row(
     places = np.arange(0, counts.size, n_classes) + columns
     for table, amount in zip((counts, totals), amounts, strict=True):
         table.reshape(-1)[places] -= np.where(absent, 0.0, amount) if any_absent else amount
+
+
+def _in_fold(places: Places, folds: Places, size: int) -> Places:
+    """Return positions among those of all folds, ``size`` each; -1 for -1."""
+    return np.where(places < 0, -1, places + folds * size)
 
 
 def _look_up(table: Array, places: Places) -> Array:

@@ -12,7 +12,6 @@ import numpy as np
 from ..base.arrays import Array, Codes, Positions
 from ..base.immutable import cached_property
 from ..counts.contingency import flat_index
-from .formulas import Coding, Normal, Table
 
 if TYPE_CHECKING:
     from .densities import Density
@@ -37,12 +36,6 @@ class Factor:
         padded = np.zeros((*(r + 1 for r in self.table.shape[:n]), *self.table.shape[n:]))
         padded[(slice(-1),) * n] = self.table
         return padded
-
-    def described(self, owner: int, codings: Sequence[Coding] = ()) -> Table:
-        """Return the term as part of a formula; ``codings`` has one coding per feature."""
-        return Table(
-            owner, self.scope, self.table[..., 0, :], tuple([codings[v] for v in self.scope if codings])
-        )
 
     def add_to(self, total: Array, codes: Codes, context: Codes | None = None) -> None:
         """Add the term to (rows, classes) sums, and 0 to a row in which a member of the family is missing.
@@ -91,21 +84,18 @@ class DensityTerm:
             cells = flat_index(parents, self.density.shape[:-1]).astype(np.intp)
         total[known] += self.density.log_density(values, cells)
 
-    def described(self, owner: int) -> Normal:
-        """Return the term as part of a formula; the density has two parameters per cell."""
-        cells = self.density.columns()
-        return Normal(owner, self.scope[1:], cells["mean"], np.square(cells["sd"]))
-
     def tabulated(self, codes: Codes) -> tuple[Factor, Codes]:
         """Return the term as a table over the values in some rows, and their codes; 0 is a missing one."""
-        found, positions = np.unique(np.append(-1, codes), return_inverse=True)
+        known = codes >= 0
+        values, places = np.unique(self.values[codes[known]], return_inverse=True)
         *parents, n_classes = self.density.shape
-        values: Array = self.values[found[1:]]
         cells = prod(parents)
         logs = self.density.log_density(np.repeat(values, cells), np.tile(np.arange(cells), len(values)))
-        table = np.zeros((len(found), *parents, 1, n_classes))
+        table = np.zeros((len(values) + 1, *parents, 1, n_classes))
         table[1:] = logs.reshape(len(values), *table.shape[1:])
-        return Factor(self.scope, table), positions[1:]
+        positions = np.zeros(len(codes), dtype=np.intp)
+        positions[known] = places + 1
+        return Factor(self.scope, table), positions
 
 
 Term: TypeAlias = Factor | DensityTerm

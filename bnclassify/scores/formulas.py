@@ -1,4 +1,4 @@
-"""Formulas of the scores of the classes, as plain values that other languages can evaluate.
+"""Formulas of the scores of the classes: a fitted model is its formula, which `evaluate` evaluates.
 
 A row is one code per feature, -1 if it is missing, and the numbers of some features, NaN if missing. The
 value of a formula is one score per class. The posterior is exp(score) / Σ exp(score), and uniform if all
@@ -6,17 +6,24 @@ scores are -inf. A score is NaN if the formula does not apply to the row. If tha
 the prediction is missing. h is the share of the features whose code is -1.
 
 Each term has an `owner`: the position of the feature to whose family it belongs, -1 for that of the class.
+
+`written` returns a formula of plain values only, which other languages can evaluate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf
+from ..base.arrays import Array, ArrayOf, Codes
+from ..base.graphs import find_cycle
+from ..base.immutable import cached_property
+from .densities import Density, Gaussian
+from .factors import Factor
+from .rows import Rows
 
 Coding: TypeAlias = ArrayOf[Any] | None
 """The code in a table of each code of a feature, ascending with it; None if they are the same."""
@@ -36,6 +43,70 @@ class Table:
     logs: Array
     codings: tuple[Coding, ...] = ()
 
+    @cached_property
+    def _missing_first(self) -> Array:
+        """The entries as (cells, classes), with those of missing values first on each axis."""
+        axes = tuple(range(len(self.scope)))
+        return np.roll(self.logs, 1, axes).reshape(-1, self.logs.shape[-1])
+
+    def at(self, codes: Codes) -> Array:
+        """Return the entries at rows, (rows or 1, classes), of a table with entries for missing values."""
+        cells = np.zeros(codes.shape[1] if self.scope else 1, dtype=np.intp)
+        codings = self.codings or (None,) * len(self.scope)
+        for v, coding, card in zip(self.scope, codings, self.logs.shape, strict=False):
+            cells *= card
+            cells += codes[v] if coding is None else coding[codes[v]]
+            cells += 1
+        return self._missing_first.take(cells, axis=0)
+
+    @property
+    def alone(self) -> Array:
+        """The entries of the owner if all other features in scope are missing, (values + 1, classes)."""
+        logs = self.logs.reshape(len(self.logs), -1, self.logs.shape[-1])[:, -1]
+        return logs if not self.codings or self.codings[0] is None else logs[self.codings[0]]
+
+    def written(self) -> tuple[Table, ...]:
+        """Return the term as plain tables."""
+        return (self,)
+
+
+class Counted(Protocol):
+    """A term that is computed for the rows that ask for it, because its table can be large."""
+
+    @property
+    def owner(self) -> int:
+        """The feature to whose family it belongs, -1 for the class."""
+
+    @property
+    def scope(self) -> tuple[int, ...]:
+        """The features on which it depends."""
+
+    @property
+    def alone(self) -> Array:
+        """Its values if all other features in scope are missing, as of a `Table`."""
+
+    def at(self, codes: Codes) -> Array:
+        """Return its values at rows, (rows or 1, classes or 1)."""
+
+    def written(self) -> tuple[Table, ...]:
+        """Return the term as plain tables, or raise a ValueError if they would be too large."""
+
+
+@dataclass(frozen=True, eq=False)
+class Numeric:
+    """The log density of the number of the owner, in cells of the features in scope, as a `Normal`."""
+
+    owner: int
+    scope: tuple[int, ...]
+    density: Density
+
+    def written(self) -> tuple[Normal, ...]:
+        """Return the term as a normal density, or raise a TypeError if it is not."""
+        if not self.density.is_parametric:
+            raise no_formula("a model with kernel densities")
+        cells = self.density.columns()
+        return (Normal(self.owner, self.scope, cells["mean"], np.square(cells["sd"])),)
+
 
 @dataclass(frozen=True, eq=False)
 class Normal:
@@ -49,6 +120,11 @@ class Normal:
     scope: tuple[int, ...]
     mean: Array
     variance: Array
+
+    @cached_property
+    def density(self) -> Gaussian:
+        """The density of the number."""
+        return Gaussian(self.mean, self.variance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +165,7 @@ class Student:
     constants: Array
 
 
-Term: TypeAlias = Table | Normal | Slope | Student
+Term: TypeAlias = Table | Counted | Numeric | Normal | Slope | Student
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +175,32 @@ class Sum:
     terms: tuple[Term, ...]
     marginalizes: bool
     scales: tuple[ScaledNumber, ...] = ()
+
+    @cached_property
+    def factors(self) -> tuple[Factor, ...]:
+        """The tables of a sum that marginalizes, in the order of the terms."""
+        return tuple([Factor(t.scope, t.logs[..., None, :]) for t in self.terms if isinstance(t, Table)])
+
+    @cached_property
+    def numeric(self) -> dict[int, tuple[tuple[int, ...], Density]]:
+        """The scopes and densities of the terms of numbers, by their owners."""
+        numeric = [term for term in self.terms if isinstance(term, Numeric | Normal)]
+        return {term.owner: ((term.owner, *term.scope), term.density) for term in numeric}
+
+    @cached_property
+    def codings(self) -> dict[int, ArrayOf[Any]]:
+        """The codings of the features that the tables of a sum that marginalizes share."""
+        pairs = [
+            pair for t in self.terms if isinstance(t, Table) for pair in zip(t.scope, t.codings, strict=False)
+        ]
+        return {v: coding for v, coding in pairs if coding is not None}
+
+    @cached_property
+    def is_cyclic(self) -> bool:
+        """Whether the arcs from the other features in the scopes to the owners form a cycle."""
+        scopes = {term.owner: term.scope for term in self.terms if not isinstance(term, Slope | Student)}
+        above = {i: [v for v in scope if v != i] for i, scope in scopes.items() if i >= 0}
+        return bool(find_cycle(above))
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +239,7 @@ class Blend:
 
     formula: Formula
     log_prior: Array
-    trees: tuple[Sum, ...]
+    trees: tuple[Formula, ...]
     usual: Array
     power: float
     gaps: tuple[Table, ...]
@@ -145,7 +247,59 @@ class Blend:
     most: float
 
 
-Formula: TypeAlias = Sum | Mixture | Choice | Raised | Blend
+@dataclass(frozen=True, eq=False)
+class Computed:
+    """Scores that a function computes: faster than the formula that they equal, or because there is none.
+
+    ``at`` returns the scores of `Rows`, (rows, classes). ``plain`` returns the formula, or raises a TypeError
+    that says why there is none. If it ``averages``, the formula is a `Mixture`.
+    """
+
+    at: Callable[[Rows], Array]
+    plain: Callable[[], Formula]
+    averages: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Recoded:
+    """The score of a formula at rows of which some codes are changed; ``reason`` is why it is not written."""
+
+    formula: Formula
+    change: Callable[[Codes], Codes]
+    reason: str
+
+
+Formula: TypeAlias = Sum | Mixture | Choice | Raised | Blend | Computed | Recoded
+
+
+def written(x: Formula) -> Formula:
+    """Return a formula of plain values only, or raise an error that says why there is none."""
+    if isinstance(x, Computed):
+        return written(x.plain())
+    if isinstance(x, Recoded):
+        raise TypeError(x.reason)
+    if isinstance(x, Sum):
+        terms = [part for term in x.terms for part in _parts_of(term)]
+        return replace(x, terms=tuple(terms))
+    if isinstance(x, Mixture | Choice):
+        return replace(x, formulas=tuple(map(written, x.formulas)))
+    if isinstance(x, Blend):
+        trees = tuple(map(written, x.trees))
+        return replace(x, formula=written(x.formula), trees=trees)
+    return replace(x, formula=written(x.formula))
+
+
+def no_formula(got: str) -> TypeError:
+    """Return the error about a model without a formula that other languages can evaluate."""
+    return TypeError(
+        f"x must be a model whose scores are sums of tables; got {got}. Use a model of one class variable, "
+        "fitted without kernels and without subsumption."
+    )
+
+
+def _parts_of(term: Term) -> tuple[Term, ...]:
+    """Return a term as plain values."""
+    return (term,) if isinstance(term, Normal | Slope | Student) else term.written()
 
 
 def sums_in(formula: Formula) -> Iterator[Sum]:

@@ -335,10 +335,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     def feature_importances_(self) -> Array:
         """Mean absolute contributions of the features to the log odds, as proportions, (features,).
 
-        The contributions are those of `explain` to the log odds of the predicted class against the most
-        probable other class, in at most 200 training rows, evenly spaced. They sum to 1, unless all are 0. A
-        feature that the model dropped has importance 0. ``sklearn.inspection.permutation_importance``
-        measures how the performance changes without a feature.
+        The contributions are those of `explain` by default, in at most 200 training rows, evenly spaced.
+        They sum to 1, unless all are 0. A feature that the model dropped has importance 0.
+        ``sklearn.inspection.permutation_importance`` measures how the performance changes without a feature.
         """
         check_is_fitted(self, "_sample", msg=_NO_ROWS)
         means = np.zeros(len(self._names))

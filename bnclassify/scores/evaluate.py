@@ -1,0 +1,402 @@
+"""The one evaluation of a fitted model: scores at rows, in sequence, by term, and of features alone.
+
+`predict`, `explain`, `counterfactual`, `value_of_information` and `query` evaluate the formula of a model by
+these functions. `to_sql` and `write_page` write the same formula, so this module is also their specification.
+
+- `scores_at` returns the scores of rows. A value can be *missing*, or *unknown*, which is no evidence.
+  A sum that marginalizes does so for both. In other sums, the entry of a missing value is added. A term whose
+  owner is unknown is not; an unknown parent has the entry of a missing one.
+- `scores_in_sequence` returns the scores of rows with the first 0, 1, 2 … features in an order, whose
+  differences are the contributions that `explain` shows.
+- `values_at` returns the terms of a sum, `effects_at` the parts of the scores that depend on some features
+  alone, and `main_effects` their tables.
+- `scopes_in` returns the features that are together in a term, `averaged_in` the formulas of an average.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..base.arrays import Array, Codes, Mask, blocks, log, log_sum_exp
+from .elimination import beliefs, network_joint
+from .factors import DensityTerm, Factor
+from .formulas import (
+    Blend,
+    Choice,
+    Computed,
+    Formula,
+    Mixture,
+    Normal,
+    Numeric,
+    Raised,
+    Recoded,
+    ScaledNumber,
+    Slope,
+    Student,
+    Sum,
+    Table,
+)
+from .rows import Rows
+from .students import stack_students
+
+BLOCK_ROWS = 2**13  # a block stays in the cache
+
+Effect: TypeAlias = tuple[int, tuple[int, ...], Array]
+"""The owner of a part of the scores, the features on which it depends, and its values, (rows, classes)."""
+
+
+def scores_at(x: Formula, rows: Rows, *, adjusted: bool = True) -> Array:
+    """Return the scores of rows, (rows, classes), NaN in rows to which the formula does not apply.
+
+    Unless ``adjusted``, powers are those of complete rows and blends are their formulas alone.
+    """
+    if isinstance(x, Computed):
+        return x.at(rows)
+    if len(rows) <= BLOCK_ROWS:
+        return _scores(x, rows, adjusted)
+    return np.concatenate([_scores(x, rows.take(block), adjusted) for block in blocks(len(rows), BLOCK_ROWS)])
+
+
+def _scores(x: Formula, rows: Rows, adjusted: bool) -> Array:
+    """Return the scores of a block of rows."""
+    if isinstance(x, Sum):
+        return _network_at(x, rows) if x.marginalizes else _sum_at(x, rows)
+    if isinstance(x, Computed):
+        return x.at(rows)
+    if isinstance(x, Recoded):
+        return _scores(x.formula, recoded(x, rows), adjusted)
+    if isinstance(x, Mixture):
+        return _mixture_at(x, [_scores(each, rows, adjusted) for each in x.formulas])
+    if isinstance(x, Choice):
+        first, *others = [_scores(each, rows, adjusted) for each in x.formulas]
+        for other in others:
+            first = np.where(np.isnan(first), other, first)
+        return first
+    scores = _scores(x.formula, rows, adjusted)
+    if isinstance(x, Raised):
+        return scores * (_power_at(x, rows) if adjusted else x.power)
+    if adjusted:
+        _blend(x, scores, rows, scores_at, None)
+    return scores
+
+
+def recoded(x: Recoded, rows: Rows) -> Rows:
+    """Return the rows at which the formula of `Recoded` is evaluated."""
+    return Rows(x.change(rows.codes), rows.numbers, rows.unknown)
+
+
+def _mixture_at(x: Mixture, scores: Sequence[Array]) -> Array:
+    """Return the log of the weighted sum of the exponentials of the scores that apply."""
+    logs = np.stack(scores) + x.log_weights[:, None, None]
+    lacks = np.isnan(logs)
+    if not lacks.any():
+        return log_sum_exp(logs, axis=0)
+    total = log_sum_exp(np.where(lacks, -np.inf, logs), axis=0)
+    return np.where(lacks.all(axis=0), np.nan, total)
+
+
+def _power_at(x: Raised, rows: Rows) -> Array:
+    """Return power + (1 - power)·h, (rows, 1)."""
+    h = np.count_nonzero(rows.codes < 0, axis=0) / max(1, len(rows.codes))
+    return np.asarray((x.power + (1 - x.power) * h)[:, None])
+
+
+def _sum_at(x: Sum, rows: Rows) -> Array:
+    """Return the sums of terms."""
+    total = np.zeros((len(rows), 1))
+    for _, values in values_at(x, rows):
+        if values.shape[1] > total.shape[1]:
+            total = np.repeat(total, values.shape[1], axis=1)
+        total += values
+    return total
+
+
+def values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
+    """Yield the owner of each term of a sum that does not marginalize, and its values, (rows or 1, classes).
+
+    The values of a term whose owner is unknown are 0.
+    """
+    for owner, _, values in parts_at(x, rows):
+        yield owner, values
+
+
+def parts_at(x: Sum, rows: Rows) -> Iterator[Effect]:
+    """Yield the owner of each term of such a sum, the features on which it depends, and its values."""
+    scaled = [scale.feature for scale in x.scales]
+    z = np.array([_on_scale(scale, rows) for scale in x.scales]).reshape(len(scaled), len(rows))
+    for term in x.terms:
+        if isinstance(term, Slope):
+            scope: tuple[int, ...] = (term.owner,)
+            values = z[term.scale][:, None] * term.slopes
+        elif isinstance(term, Student):
+            continue
+        else:
+            assert not isinstance(term, Numeric | Normal)  # which are only in sums that marginalize
+            scope, values = term.scope, term.at(rows.codes)
+        yield term.owner, scope, _unless_unknown(term.owner, values, rows)
+    for terms in stack_students(x.terms):
+        missing = np.array([np.isnan(numbers_of(i, rows)) for i in terms.owners])
+        for i, values in enumerate(terms.at(z, missing)):
+            parents = [scaled[at] for at in terms.parents[i].tolist()]
+            scope = tuple(sorted({terms.owners[i], *parents}))
+            yield terms.owners[i], scope, _unless_unknown(terms.owners[i], values, rows)
+
+
+def _unless_unknown(owner: int, values: Array, rows: Rows) -> Array:
+    """Return the values of a term, 0 in the rows in which its owner is unknown."""
+    if rows.unknown is None or owner < 0 or not rows.unknown[owner].any():
+        return values
+    return np.where(rows.unknown[owner][:, None], 0.0, values)
+
+
+def numbers_of(feature: int, rows: Rows) -> Array:
+    """Return the numbers of a feature, NaN if they are not given."""
+    values = rows.numbers.get(feature)
+    return np.full(len(rows), np.nan) if values is None else values
+
+
+def _on_scale(scale: ScaledNumber, rows: Rows) -> Array:
+    """Return the scores z of numbers on a scale, 0 if missing."""
+    numbers = numbers_of(scale.feature, rows)
+    return np.where(np.isnan(numbers), 0.0, np.interp(numbers, scale.knots, scale.scores))
+
+
+def _network_at(x: Sum, rows: Rows) -> Array:
+    """Return the log joint of a network, marginalized over missing features."""
+    terms, codes = terms_at(x, rows)
+    return network_joint(terms, codes, cyclic=x.is_cyclic)
+
+
+def terms_at(x: Sum, rows: Rows) -> tuple[Sequence[Factor | DensityTerm], Codes]:
+    """Return the terms of a network as `elimination` combines them, and the codes of rows for them.
+
+    The code of a number is its position among the rows.
+    """
+    codes = rows.codes
+    if x.codings:
+        codes = codes.copy()
+        for v, coding in x.codings.items():
+            codes[v] = coding[rows.codes[v]]
+    if not x.numeric:
+        return x.factors, codes
+    codes, terms = codes.astype(np.intp), list[Factor | DensityTerm](x.factors)
+    for i, (scope, density) in x.numeric.items():
+        numbers = numbers_of(i, rows)
+        codes[i] = np.where(np.isnan(numbers), -1, np.arange(len(rows)))
+        terms.insert(i, DensityTerm(scope, density, numbers))
+    return terms, codes
+
+
+def _blend(
+    x: Blend, scores: Array, rows: Rows, at: Callable[[Formula, Rows], Array], order: Sequence[int] | None
+) -> None:
+    """Blend the scores of incomplete rows, (…, rows, classes), with the trees, and add the shifts.
+
+    ``at`` returns the scores of a tree at rows. With an ``order``, the scores are those in sequence.
+    """
+    some = np.flatnonzero(~rows.is_complete)
+    if not len(some):
+        return
+    known = rows.take(some)
+    missing, total, always = known.codes < 0, x.usual.sum() or 1.0, x.usual >= 1
+    h = x.usual @ missing / total
+    kept = (1 - h) * (1 - np.count_nonzero(missing[always], axis=0) / total) ** (x.exponent - 1)
+    trees: Array = sum((at(tree, known) for tree in x.trees), np.zeros(1)) / len(x.trees)
+    rest = x.log_prior + (x.power + (1 - x.power) * h)[:, None] * trees
+    scores[..., some, :] = kept[:, None] * scores[..., some, :] + (1 - kept)[:, None] * rest
+    lacking = np.count_nonzero(missing[~always], axis=0)
+    share = (x.most / np.maximum(lacking, x.most))[:, None]
+    shifts = {gap.owner: share * _unless_unknown(gap.owner, gap.at(known.codes), known) for gap in x.gaps}
+    if order is None:
+        scores[some] += sum(shifts.values(), np.zeros(1))
+    elif shifts:
+        nothing = np.zeros((len(some), scores.shape[-1]))
+        scores[1:, some] += np.cumsum([shifts.get(i, nothing) for i in order], axis=0)
+
+
+def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
+    """Return the scores of rows with their first 0, 1, 2 … features, (1 + features, rows, classes).
+
+    Each feature comes after the others in the scope of the terms that it owns, unless these form a cycle.
+    """
+    if isinstance(x, Raised):
+        return _power_at(x, rows) * scores_in_sequence(x.formula, rows, order)
+    if isinstance(x, Recoded):
+        return scores_in_sequence(x.formula, recoded(x, rows), order)
+    if isinstance(x, Blend):
+        logs = scores_in_sequence(x.formula, rows, order)
+        _blend(x, logs, rows, partial(scores_in_sequence, order=order), order)
+        return logs
+    depends = isinstance(x, Sum) and any(t.owner < 0 and t.scope for t in x.terms if isinstance(t, Table))
+    if not isinstance(x, Sum) or (depends and not x.scales):
+        return _by_steps(x, rows, order)
+    if not x.marginalizes:
+        return _running_sums(values_at(x, rows), len(rows), order)
+    # If the class has no parents and features follow their parents, an unknown feature has no known
+    # descendants, so its table sums to 1, and each step adds one term to the previous sum.
+    complete = rows.is_complete
+    if complete.all():
+        return _running_sums(_terms_at(x, rows), len(rows), order)
+    ends = [_running_sums(_terms_at(x, some), len(some), order) for some in (rows.take(complete),)]
+    logs = np.empty((len(order) + 1, len(rows), ends[0].shape[2]))
+    logs[:, complete], logs[:, ~complete] = ends[0], _by_steps(x, rows.take(~complete), order)
+    return logs
+
+
+def _by_steps(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
+    """Return the scores in sequence, each computed from its rows."""
+    logs = scores_at(x, rows.in_sequence(order))
+    return logs.reshape(len(order) + 1, len(rows), logs.shape[1])
+
+
+def _running_sums(values: Iterable[tuple[int, Array]], n: int, order: Sequence[int]) -> Array:
+    """Return the sums of the values of the class and of the first 0, 1, 2 … features in an order."""
+    by_owner: dict[int, Array] = {}
+    for owner, added in values:
+        by_owner[owner] = by_owner.get(owner, 0.0) + added
+    width = max(added.shape[1] for added in by_owner.values())
+    steps = np.zeros((len(order) + 1, n, width))
+    for step, owner in zip(steps, (-1, *order), strict=True):
+        step += by_owner.get(owner, 0.0)
+    return np.cumsum(steps, axis=0)
+
+
+def _terms_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
+    """Yield the owner of each term of a network, and its values at complete rows."""
+    terms, codes = terms_at(x, rows)
+    for i, term in enumerate(terms):
+        values = np.zeros((len(rows), term.n_classes))
+        term.add_to(values, codes)
+        yield -1 if i + 1 == len(terms) else i, values
+
+
+def effects_at(x: Formula, rows: Rows, cards: Sequence[int]) -> Iterator[Effect]:
+    """Yield parts of the scores that depend on some features alone: main effects, and terms of several.
+
+    ``cards`` are the numbers of levels of the features. What the parts do not explain are interactions.
+    """
+    if isinstance(x, Recoded):
+        yield from effects_at(x.formula, recoded(x, rows), cards)
+    elif isinstance(x, Raised):
+        yield from ((i, scope, x.power * logs) for i, scope, logs in effects_at(x.formula, rows, cards))
+    elif is_sum_of_tables(x):
+        core = core_of(x)
+        wide = [term for term in core.terms if not isinstance(term, Slope | Student) and len(term.scope) > 1]
+        others = replace(core, terms=tuple([term for term in core.terms if term not in wide]))
+        tables = main_effects(x, cards)
+        for i in sorted({term.owner for term in wide} - {-1}):
+            yield i, (i,), tables[i][rows.codes[i]]
+        yield from (part for part in parts_at(others, rows) if part[0] >= 0)
+    else:
+        for i, table in enumerate(main_effects(x, cards)):
+            is_number = i in rows.numbers and not cards[i]
+            yield i, (i,), alone_at(x, i, rows) if is_number else table[rows.codes[i]]
+
+
+def main_effects(x: Formula, cards: Sequence[int]) -> list[Array]:
+    """Return the score of each level of a feature less that of nothing known, (levels + 1, classes) each.
+
+    The last entry is that of a missing value, and 0 unless the formula has entries for missing values. In a
+    sum of tables, the table of a feature is the first that it owns, if all others are missing.
+    """
+    if isinstance(x, Raised):
+        return [x.power * table for table in main_effects(x.formula, cards)]
+    if is_sum_of_tables(x):
+        core, found = core_of(x), dict[int, Array]()
+        for term in core.terms:
+            if not isinstance(term, Slope | Student | Numeric | Normal) and term.owner not in found:
+                found[term.owner] = term.alone
+        width = max(table.shape[1] for table in found.values())
+        return [found.get(i, np.zeros((card + 1, width))) for i, card in enumerate(cards)]
+    if isinstance(x, Sum) and not x.numeric and not x.is_cyclic:
+        return _marginals_of_network(x, cards)
+    tables = []
+    for i, card in enumerate(cards):
+        codes = np.full((len(cards), card + 1), -1, dtype=np.intp)
+        codes[i, :-1] = np.arange(card)
+        tables.append(alone_at(x, i, Rows(codes)))
+        tables[-1][-1] = 0.0
+    return tables
+
+
+def alone_at(x: Formula, feature: int, rows: Rows) -> Array:
+    """Return the scores of rows in which only one feature is known, less that of nothing known."""
+    hidden = np.full(rows.codes.shape, True)
+    hidden[feature] = False
+    nothing = Rows(np.full((len(hidden), 1), -1))
+    with np.errstate(invalid="ignore"):  # a class of probability 0
+        return scores_at(x, rows.hiding(hidden)) - scores_at(x, nothing)
+
+
+def _marginals_of_network(x: Sum, cards: Sequence[int]) -> list[Array]:
+    """Return ln P(level | class) of each feature alone, by one pass over the network."""
+    n, classes = len(cards), x.factors[-1].n_classes
+    tables = list[Array]([np.zeros((card + 1, classes)) for card in cards])  # 0 if missing
+    for v, _, free, shares in beliefs(x.factors, np.full((n, 1), -1)):
+        if v < n:
+            others = tuple([1 + axis for axis, u in enumerate(free) if u != v])
+            tables[v][:-1] = log(shares.sum(axis=others)[0])
+    return tables
+
+
+def core_of(x: Formula) -> Any:
+    """Return the formula of complete rows, without the blend."""
+    return x.formula if isinstance(x, Blend) else x
+
+
+def is_sum_of_tables(x: Formula) -> bool:
+    """Whether the scores of complete rows are a sum of terms with entries for missing values."""
+    core = core_of(x)
+    return isinstance(core, Sum) and not core.marginalizes
+
+
+def scopes_in(x: Formula) -> list[tuple[int, ...]] | None:
+    """Return the features of each term of the scores; None if these are not a sum of terms."""
+    if isinstance(x, Blend | Raised):
+        return scopes_in(x.formula)
+    if not isinstance(x, Sum):
+        return None
+    scopes = []
+    for term in x.terms:
+        if isinstance(term, Slope | Student):
+            at = [term.scale, *(term.parents if isinstance(term, Student) else ())]
+            scopes.append(tuple(sorted({x.scales[i].feature for i in at})))
+        elif isinstance(term, Numeric | Normal):
+            scopes.append((term.owner, *term.scope))
+        else:
+            scopes.append(term.scope)
+    return scopes
+
+
+def averaged_in(x: Formula) -> tuple[Formula, ...]:
+    """Return the formulas whose exponentials are averaged in every row; none if it is not an average."""
+    if isinstance(x, Computed) and x.averages:
+        x = x.plain()
+    return x.formulas if isinstance(x, Mixture) else ()
+
+
+def shifts_of_missing(x: Formula) -> dict[int, Array]:
+    """Return what a missing value of each feature adds to the scores, (classes,), unless it is 0."""
+    if isinstance(x, Raised):
+        return shifts_of_missing(x.formula)
+    found: dict[int, Array] = {}
+    tables: list[Any] = []
+    if is_sum_of_tables(x):
+        tables = [t for t in core_of(x).terms if not isinstance(t, Slope | Student) and t.owner >= 0]
+    for term in (*tables, *(x.gaps if isinstance(x, Blend) else ())):
+        shift: Array = term.alone[-1]
+        if shift.any():
+            found[term.owner] = found.get(term.owner, 0.0) + shift
+    return found
+
+
+def silent_at(x: Formula, rows: Rows) -> Mask:
+    """Return which values, (features, rows), add nothing to the scores: missing ones, unless they shift."""
+    if isinstance(x, Recoded):
+        return silent_at(x.formula, recoded(x, rows))
+    return np.logical_and(rows.codes < 0, not shifts_of_missing(x))
