@@ -30,6 +30,7 @@ _PSEUDO_COUNTS = 2.0  # of the table of a pair, distributed like the table of it
 _CURVATURE = 10.0  # added to the curvature of the likelihood
 _MOST_TERMS = 2**29  # number of rows x pairs x classes; beyond it, a subset of rows is used
 _BLOCK_CELLS = 2**15  # number of terms of sets of parents that are computed together
+_LEAST_GAIN = 3.0  # in nats, of a parent; the largest of several gains by chance is seldom larger
 _MOST_CANDIDATES = 8  # with the largest information, whose gains are computed
 _IN_PAIRS = 12  # number of features of the highest rank whose pairs are tried as parents
 _MOST_CHILDREN = 128  # number of features of the highest rank that can have feature parents
@@ -296,8 +297,9 @@ def _parents_in_turns(views: Sequence[Dataset], k: int) -> dict[Hashable, tuple[
         earlier = by_contents[np.isin(by_contents, rank[:place])]
         informative = earlier[_rounded_descending(information[child, earlier])]
         gains = _gains_of_parents(scores, child, informative.tolist(), among=rank[:_IN_PAIRS].tolist())
-        useful = informative[_rounded_descending(gains)][: np.count_nonzero(gains > TOLERANCE)]
-        in_turns = [i for pair in zip_longest(useful[:k].tolist(), informative[:k].tolist()) for i in pair]
+        useful = informative[_rounded_descending(gains)][: np.count_nonzero(gains > _LEAST_GAIN)]
+        others = informative[:k].tolist() if len(useful) else []
+        in_turns = [i for pair in zip_longest(useful[:k].tolist(), others) for i in pair]
         kept = [i for i in dict.fromkeys(in_turns) if i is not None][:k]
         parents[names[child]] = tuple([names[i] for i in kept])
     return parents

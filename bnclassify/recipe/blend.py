@@ -23,7 +23,7 @@ from .leave_one_out import LeaveOneOut, distinct_rows, summary_of
 from .log_linear import LogLinear
 from .powers import Problem, common_power, log_likelihood, maximize
 from .row_folds import RowFold, split_rows
-from .tables import LeftOut
+from .tables import LeftOut, LeftOutFolds, RowFolds
 from .weighted import with_at_most
 
 _LEAST_POWER = 0.01  # minimum power of the tables, which keeps the order of the classes
@@ -31,8 +31,8 @@ _MEANS = (0.25, 0.5)
 """The means of the powers of regression and of tables, a priori."""
 _PRECISION = 15.0  # of these powers
 _STEP_PRECISION = 2.0  # of the power of the step to parents
-_STEP_MEAN = -3.0  # so that each unit of its power must gain 6 nats to be above 0
-_SOME_ROWS = 150  # number of held-out rows from which the step to parents can be dropped
+_LEAST_STEP, _PER_ARC = 6.0, 0.5
+"""What each unit of its power must gain to be above 0, in nats, in all and per arc, which all rows chose."""
 _ENOUGH_ROWS = 3000  # number of held-out rows from which no more folds are used
 
 
@@ -40,18 +40,20 @@ _ENOUGH_ROWS = 3000  # number of held-out rows from which no more folds are used
 class FoldOdds:
     """The odds of rows by members that were learned without their fold, (members, classes − 1, rows).
 
-    ``offset`` are the odds that rows have in addition to those of the members.
+    ``offset`` are the odds that rows have in addition to those of the members. The last of these can be the
+    step to a model with as many ``arcs`` between features.
     """
 
     odds: Array
     offset: Array
     classes: Codes
     counts: Array
+    arcs: int = 0
 
     @classmethod
     def of(cls, folds: Sequence[FoldOdds]) -> FoldOdds:
         """Return the rows of all folds."""
-        arrays = [[getattr(fold, name) for fold in folds] for name in cls.__dataclass_fields__]
+        arrays = [[getattr(fold, name) for fold in folds] for name in ("odds", "offset", "classes", "counts")]
         return cls(*[np.concatenate(each, axis=-1) for each in arrays])
 
     @property
@@ -69,7 +71,8 @@ class FoldOdds:
         No power is below its minimum. Example: with powers (0.4, 0.7, −0.1), the step is fixed at its least
         value 0, and the others are searched again.
         """
-        means = np.array([*mean, _STEP_MEAN][: len(self.odds)])
+        bar = _LEAST_STEP + _PER_ARC * self.arcs
+        means = np.array([*mean, -bar / _STEP_PRECISION][: len(self.odds)])
         least = np.zeros(len(means))
         least[len(mean) - 1] = _LEAST_POWER
         found: Array = np.maximum(means, least)
@@ -147,6 +150,12 @@ class _Members:
         """The model with feature parents."""
         return self.method.fit(self.held, self.plain.ridges)
 
+    @property
+    def arcs(self) -> int:
+        """Number of arcs between features."""
+        structure = self.held.terms.stacked.structure
+        return sum(len(names) for names in structure.feature_parents.values())
+
     def at_folds(self, rows: HeldOutTerms, folds: Sequence[Positions]) -> FoldOdds:
         """Return the odds of rows in folds by members, with weights that are best for the other folds."""
         members: list[Any] = [] if self.regression is None else [self.regression]
@@ -155,7 +164,8 @@ class _Members:
             step = self.deep.at_folds(rows, folds) - rows.of_class - found[-1]
             found = np.concatenate([found, step[None]])
         offset = np.broadcast_to(rows.offset + rows.of_class, found.shape[1:])
-        odds = FoldOdds(found, offset, rows.classes, rows.counts)
+        used = np.sort(np.concatenate(folds))
+        odds = FoldOdds(found[..., used], offset[:, used], rows.classes[used], rows.counts[used], self.arcs)
         return odds if len(self.depths) < 2 or odds.requires_step(self.mean) else odds.without_step()
 
     def total(self, powers: Sequence[float]) -> LogLinear:
@@ -197,26 +207,19 @@ class _Folds:
         return [replace(fold, rows=order[fold.rows]) for fold in found]
 
     def predict(self, members: _Members) -> FoldOdds:
-        """Predict the rows."""
-        held = self.held
-        if self.data.cases is not None and len(np.unique(self.data.cases)) < len(self.data):
-            return members.at_folds(held, [fold.rows for fold in self.folds])
-        parts = [self._without(fold) for fold in self.folds]
-        sizes = np.cumsum([0, *[len(rows) for rows, _, _ in parts]]).tolist()
-        rows, counts = (np.concatenate(each) for each in list(zip(*parts, strict=True))[:2])
-        odds = HeldOutOdds.of_folds([odds for _, _, odds in parts], [np.arange(a, b) for a, b in zip(sizes, sizes[1:])])
-        at = held.at_fold(rows, counts, odds)
-        return members.at_folds(at, [np.arange(a, b) for a, b in zip(sizes, sizes[1:])])
-
-    def _without(self, fold: RowFold) -> tuple[Positions, Array, HeldOutOdds]:
-        """Return the rows of a fold, their weights, and the odds by tables without the fold."""
+        """Return the odds of rows by members that were learned without their fold."""
         held, data = self.held, self.data
+        if data.cases is not None and len(np.unique(data.cases)) < len(data):
+            return members.at_folds(held, [fold.rows for fold in self.folds])
         weights = np.ones(len(data)) if data.weights is None else data.weights
-        taken = np.zeros(len(data))
-        taken[fold.rows] = weights[fold.rows] if fold.units is None else fold.units
-        rows = held.rows[taken[held.rows] > 0]
-        rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _ENOUGH_ROWS // self.number)).astype(np.intp)]
-        tables = held.terms.stacked.origin.learn_tables(replace(data, weights=weights - taken), self.prior)
+        amounts = [weights[fold.rows] if fold.units is None else fold.units for fold in self.folds]
+        numbers = np.repeat(np.arange(len(self.folds)), [len(fold.rows) for fold in self.folds])
+        of_rows = np.concatenate([fold.rows for fold in self.folds])
+        folds = RowFolds(of_rows, numbers, np.concatenate(amounts), len(self.folds))
+        at = np.flatnonzero(np.isin(of_rows, held.rows))
+        rows, numbers = of_rows[at], numbers[at]
         own = LeftOut(data.codes[-1, rows], data.units[rows])
-        odds = HeldOutOdds.without(held.terms, rows, own, held.depths, tables)
-        return rows, taken[rows], odds
+        odds = HeldOutOdds.without(held.terms, rows, own, held.depths, LeftOutFolds(numbers, folds))
+        pairs = held.at_pairs(rows, folds.amounts[at], odds)
+        each = [np.flatnonzero(numbers == fold) for fold in range(folds.count)]
+        return members.at_folds(pairs, each[: -(-_ENOUGH_ROWS // max(map(len, each)))])

@@ -18,9 +18,8 @@ from .log_linear import LogLinear
 from .powers import CLOSE_ENOUGH, PRECISION, Powers, Problem, best_powers, maximize, odds, weigh_blocks
 from .refined import ADDITIVE
 from .refinement import Refinement
-from .tables import LeftOut
+from .tables import LeftOut, LeftOutFolds
 from .terms import Power
-from .weighted import Stacked
 
 RIDGE = 1.0
 """The precision of the weights of logistic regression."""
@@ -74,22 +73,18 @@ class HeldOutOdds(NamedTuple):
         cls,
         terms: Refinement,
         rows: Positions,
-        left_out: LeftOut,
+        own: LeftOut,
         depths: Sequence[int],
-        tables: Stacked | None = None,
+        folds: LeftOutFolds | None = None,
     ) -> HeldOutOdds:
         """Return the odds by tables with these numbers of parents, and by Gaussian terms, at rows.
 
-        Other ``tables`` without these rows replace those of the terms.
+        Each row is held out by itself or, from tables, with the rows of its fold.
         """
-        if tables is None:
-            by_depth, of_codings = terms.stacked.left_out_odds(rows, left_out, depths)
-        else:
-            nothing = LeftOut(left_out.classes, np.zeros(len(rows)))
-            by_depth, of_codings = tables.left_out_odds(rows, nothing, depths)
+        by_depth, of_codings = terms.stacked.left_out_odds(rows, own if folds is None else folds, depths)
         numbers = terms.values[:, rows]
         of_scales = [each for each in terms.of_numbers if each.gaussians]
-        of_numbers = [odds(t.log_densities(numbers, t.scores(numbers), left_out)) for t in of_scales]
+        of_numbers = [odds(t.log_densities(numbers, t.scores(numbers), own)) for t in of_scales]
         return cls(by_depth, of_codings, of_numbers)
 
     @classmethod
@@ -152,7 +147,7 @@ class HeldOutTerms:
         kept, offset = self.fading.at(codes, prior.T, np.sum(evidence, axis=0).T)
         return replace(self, odds=self.odds.times(kept), kept=kept, offset=offset.T)
 
-    def at_fold(self, rows: Positions, counts: Array, odds: HeldOutOdds) -> HeldOutTerms:
+    def at_pairs(self, rows: Positions, counts: Array, odds: HeldOutOdds) -> HeldOutTerms:
         """Return the same terms at rows of a fold, with their odds there."""
         fold = replace(self, rows=rows, counts=counts, odds=odds, kept=None, offset=0.0)
         return fold._faded()
@@ -254,7 +249,7 @@ class Regression:
     def at_folds(self, rows: HeldOutTerms, folds: Sequence[Positions]) -> Array:
         """Return the odds of rows in folds, each by the weights that are best for the other folds."""
         problem, nothing = rows.problem(rows.regression_blocks()), np.zeros(len(self.weights))
-        result = np.empty((problem.others, len(rows.rows)))
+        result = np.zeros((problem.others, len(rows.rows)))
         for fold in folds:
             others = without_counts(problem, fold)
             weights, *_ = maximize(others, nothing, self.precisions, self.weights, CLOSE_ENOUGH)
@@ -311,7 +306,7 @@ class WeightedFit:
         """Return the odds of rows in folds, each by the weights that are best for the other folds."""
         rows = rows.up_to(self.held.depths[-1])
         problem, tables = rows.problem(rows.model_blocks(self.best)), rows.odds.by_depth[self.best]
-        result = np.empty((problem.others, len(rows.rows)))
+        result = np.zeros((problem.others, len(rows.rows)))
         for fold in folds:
             others = without_counts(problem, fold)
             powers = best_powers(tables, others.classes, others.counts, self.powers, others.offset)
