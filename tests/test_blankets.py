@@ -9,7 +9,7 @@ from scipy.special import chdtrc
 from scipy.stats import chi2
 
 import bnclassify as bn
-from bnclassify.counts.independence import log_tail
+from bnclassify.counts.information import log_tail
 
 from .test_arc_strength import figures
 from .test_networks import NAMES, class_of, frame

@@ -100,13 +100,27 @@ def test_arguments() -> None:
         bn.kdb_gain("y", lambda: iter([frame]))  # type: ignore[arg-type]
 
 
-def test_parents_of_a_parity_are_found_in_pairs() -> None:
-    """No single parent of a column has a gain, among columns that say nothing."""
+def interacting(columns: int, parity: int, useful: int = 0, n: int = 1000) -> pd.DataFrame:
+    """Make binary columns: the parity of the last ones determines the class, and the first ones change it."""
     rng = np.random.default_rng(3)
-    frame = pd.DataFrame(rng.integers(0, 2, (800, 7))).rename(columns="x{}".format)
-    frame["y"] = np.where(frame[["x0", "x1", "x2"]].sum(axis=1) % 2 == (rng.random(800) < 0.1), "odd", "even")
-    families = bn.families(bn.kdb_gain("y", frame.astype(str), kdbk=4))
-    assert any({child, *parents} >= {"x0", "x1", "x2"} for child, (_, *parents) in families.items())
+    frame = pd.DataFrame(rng.integers(0, 2, (n, columns))).rename(columns="x{}".format)
+    score = 4 * (frame.iloc[:, columns - parity :].sum(axis=1) % 2) - 2
+    score += 0.5 * (frame.iloc[:, :useful].sum(axis=1) - useful / 2)
+    return frame.astype(str).assign(y=np.where(rng.random(n) < 1 / (1 + np.exp(-score)), "odd", "even"))
+
+
+@pytest.mark.parametrize(("columns", "parity", "useful"), [(7, 3, 0), (20, 3, 0), (15, 3, 12), (140, 2, 0)])
+def test_parents_of_a_parity_are_found(columns: int, parity: int, useful: int) -> None:
+    """No column alone, and of three no two, say anything about the class."""
+    frame = interacting(columns, parity, useful)
+    families = bn.families(bn.kdb_gain("y", frame, kdbk=4))
+    expected = {f"x{i}" for i in range(columns - parity, columns)}
+    assert any({child, *parents} >= expected for child, (_, *parents) in families.items())
+
+
+def test_at_most_128_features_have_parents() -> None:
+    families = bn.families(bn.kdb_gain("y", interacting(150, 2, n=200), kdbk=2))
+    assert sum(len(family) > 2 for family in families.values()) == 128
 
 
 def test_columns_that_are_never_observed_together_have_no_gain() -> None:

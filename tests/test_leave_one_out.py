@@ -417,7 +417,7 @@ def test_prefixes_are_counted_in_the_rows_that_know_them(data: st.DataObject) ->
     cards = [len(frame[v].cat.categories) for v in names]
     classes, n_classes = frame["class"].cat.codes.to_numpy(), len(frame["class"].cat.categories)
     weights = data.draw(st.none() | st.just(np.arange(len(frame)) % 3.0))
-    prefixes = count_prefixes(codes, cards, classes, n_classes, weights)
+    prefixes, _ = count_prefixes(codes, cards, classes, n_classes, weights)
     assert len(prefixes) == len(names) + 1
     for depth, prefix in enumerate(prefixes[1:]):
         known = np.all([code >= 0 for code in codes[: depth + 1]], axis=0)

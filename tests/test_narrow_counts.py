@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.counts.contingency import flat_index
-from bnclassify.counts.independence import STATISTICS
+from bnclassify.counts.information import STATISTICS
 
 from .strategies import examples
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -177,3 +178,17 @@ def test_negative_numbers_count_from_all_cores(monkeypatch: pytest.MonkeyPatch) 
 def test_calls_within_keep_the_number_of_jobs() -> None:
     with using_jobs(3), using_jobs(None):
         assert parallel.number_of_jobs() == 3
+
+
+def _end_the_process(position: int) -> int:
+    if position and multiprocessing.parent_process() is not None:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return position
+
+
+@pytest.mark.parametrize("_kind", ["processes"], indirect=True)
+def test_a_process_that_is_ended_is_reported() -> None:
+    with using_jobs(2):
+        with pytest.raises(RuntimeError, match=r"one of 2 processes was ended .*memory.*smaller n_jobs"):
+            list(run_tasks(_end_the_process, range(4)))
+        assert list(run_tasks(abs, [-1, -2])) == [1, 2]

@@ -170,6 +170,7 @@ def check_signature(name: str) -> None:
         "ci_test": ["x", "y", "dataset"],
         "cmi": ["x", "y", "dataset"],
         "counterfactual": ["x", "row", "target"],
+        "d_separated": ["x", "a", "b", "given"],
         "monotonize": ["x", "directions", "dataset"],
         "query": ["x", "variables", "evidence"],
         "with_table": ["x", "variable", "frame"],
@@ -272,7 +273,7 @@ ASKED = [
 CAR = bn.load_car()
 SECOND = {"dataset": CAR, "newdata": None, "variable": "wheels", "row": None}
 SECOND |= {"frame": CAR, "feature": "wheels", "variables": ["wheels"], "n": -1, "table": ""}
-SECOND |= {"directions": {"wheels": "increasing"}}
+SECOND |= {"directions": {"wheels": "increasing"}, "a": "wheels", "b": "doors"}
 
 
 def needs(name: str, parameter: str) -> bool:

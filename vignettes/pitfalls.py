@@ -100,7 +100,8 @@ print(caught[0].message)
 
 # %% [markdown]
 # **Right.** Drop identifiers before you fit a model. `check_data(df, "y")` lists them, as well as numbers written as text
-# and copies of the class, and shows the code to type. If an identifier groups rows (several rows per patient), name it:
+# and copies of the class, and shows the code to type. It also finds identifiers that group rows (several rows per
+# patient), if rows of a group have the same class more often than by chance, and so do warnings of a fit. Name them:
 # `cv(model, df, groups="patient")` keeps all rows of a patient in the same fold, and `bnc(..., groups="patient")` holds
 # them out together when it chooses weights.
 #

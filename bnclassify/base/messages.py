@@ -141,8 +141,26 @@ WIDE = 10
 """Number of levels above which some can be rare."""
 
 
+_IS_COUNT = re.compile(r"freq(?:uency)?|n|counts?|size|number|0", re.IGNORECASE)
+"""Names of columns of counts; groupby(...).size().reset_index() of pandas calls it 0."""
+
+
+def is_named_as_count(name: Hashable) -> bool:
+    """Whether a column is called like one of a table of frequencies that counts equal rows."""
+    return bool(_IS_COUNT.fullmatch(str(name)))
+
+
+def how_to_weigh(name: Hashable) -> str:
+    """Return code that names the column of counts of a table of frequencies."""
+    return f"dataset = encode(dataset, weights={name!r}, weights_are='frequencies')"
+
+
 def how_to_merge(columns: Iterable[tuple[Hashable, int]]) -> str:
-    """Return advice on merging rare levels of the columns with the most levels."""
+    """Return advice on merging rare levels of the columns with the most levels, unless they are counts."""
+    columns = list(columns)
+    counts = [name for name, levels in columns if levels > WIDE and is_named_as_count(name)]
+    if counts:
+        return f"if {shown(counts[0])} counts equal rows, use {how_to_weigh(counts[0])}"
     widest = sorted(columns, key=lambda column: -column[1])[:3]
     wide = [column for column in widest if column[1] > WIDE] or widest[:1]
     told = ", ".join(f"{shown(name)} ({levels:,} levels)" for name, levels in wide)

@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from typing import Any, TypeVar
@@ -62,6 +62,11 @@ def run_tasks(function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
                 for message in messages:
                     warn(message)
                 yield result
+        except BrokenExecutor as error:
+            raise RuntimeError(
+                f"one of {n} processes was ended from outside, probably because memory ran out. Use a "
+                "smaller n_jobs, or None, which needs the least memory."
+            ) from error
         finally:
             pool.shutdown(cancel_futures=True)
 

@@ -12,8 +12,7 @@ from ..base.arrays import Array
 from ..base.calls import guided
 from ..base.checks import OneOf, Seed, Whole, check_rng
 from ..counts.contingency import contingency_tables
-from ..counts.independence import STATISTICS, independence, permutation_p
-from ..counts.information import mutual_information
+from ..counts.information import STATISTICS, independence, mutual_information, permutation_p
 from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.schema import Columns

@@ -11,6 +11,7 @@ from ..base.calls import check_arguments, guided, parameters_of, showing_progres
 from ..base.checks import AnyCutting, Flag, Instance, Learner, Whole, check_name, check_names
 from ..base.messages import did_you_mean, listed, warn
 from ..base.parallel import check_jobs, using_jobs
+from ..frames.columns import warn_of_columns
 from ..frames.dataset import Dataset, InMemory, Opened
 from ..frames.opening import InFull, InParts, group_labels, open_data
 from ..frames.training import Numeric
@@ -232,7 +233,9 @@ def _encoded_with_groups(data: Opened, groups: Any, class_var: Hashable, numeric
     """Return encoded data with the groups as cases."""
     rows, cases = group_labels(data, groups, (class_var,))
     reading = Preparing("mdlp", 5, None) if not numeric else Preparing(None, 5, None, numeric=numeric)
-    return replace(reading.read(rows, class_var, rows.columns), cases=cases)
+    read = reading.read(rows, class_var, rows.columns)
+    warn_of_columns(read, class_var)
+    return replace(read, cases=cases)
 
 
 def _find_single_learner(

@@ -13,7 +13,7 @@ import pandas as pd
 from ..base.calls import parameters_of
 from ..base.checks import check_columns
 from ..base.immutable import record
-from ..base.messages import listed, shown, warn
+from ..base.messages import is_named_as_count, listed, shown, warn
 from ..frames.columns import warn_of_columns, warn_of_no_features
 from ..frames.dataset import Dataset, Learnable, Opened
 from ..frames.frame import Frame
@@ -209,7 +209,10 @@ def _warn_of_many_codes(frame: pd.DataFrame, names: Sequence[Hashable]) -> None:
     wide = [
         name
         for name, column in frame.items()
-        if name in names and column.dtype.kind in "iu" and column.nunique() > _MANY_CODES
+        if name in names
+        and column.dtype.kind in "iu"
+        and column.nunique() > _MANY_CODES
+        and not is_named_as_count(name)
     ]
     if wide:
         warn(

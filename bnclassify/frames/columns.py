@@ -13,6 +13,7 @@ from ..base.messages import listed, plain, shown, warn
 from .dataset import Dataset
 from .findings import CodedColumn, candidates, find, sentences
 from .numeric import CATEGORICAL, FLOATS, ArrayLike, advice_on, is_dictionary, value_type, without_decimals
+from .row_findings import find_frequencies
 from .schema import Schema
 from .sources import categories_of_arrow
 
@@ -118,23 +119,34 @@ def _kind_of_floats(name: Hashable, column: pd.Series[Any], argument: str) -> st
 
 def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = None) -> None:
     """Warn of serious findings about columns; the numbers of ``raw`` data are read before preparation."""
-    numbers = {} if raw is None else {n: values for n, values in raw.numbers.items() if n != class_var}
+    numbers = {n: x for n, x in (data if raw is None else raw).numbers.items() if n != class_var}
     target = data.positions.get(class_var)
     classes = None if target is None else data.codes[target]
-    tested = set[Hashable]()
+    tested = set[Hashable](numbers)
     if classes is not None:
-        tested = {data.columns[i] for i in candidates(data.codes, classes).tolist()}
-    tested -= {class_var, *numbers, *data.schema.ordered}  # ordered ones may be intervals chosen by the class
-    pairs = zip(data.schema.known.items(), data.codes, strict=True)
+        tested |= {data.columns[i] for i in candidates(data.codes, classes).tolist()}
+    apart = data.schema.ordered  # which may be intervals that were chosen by the class
     columns = [
         CodedColumn(
-            name, levels, codes, None, data.weights, classes if name in tested else None, name == class_var
+            name,
+            levels,
+            codes,
+            weights=data.weights,
+            classes=classes if name != class_var else None,
+            is_class=name == class_var,
+            is_apart=name in apart,
+            can_copy=name in tested,
         )
-        for (name, levels), codes in pairs
+        for (name, levels), codes in zip(data.schema.known.items(), data.codes, strict=True)
+        if name not in numbers
     ]
-    if raw is not None:
-        labels = raw.codes[raw.positions[class_var]]
-        columns += [CodedColumn(name, (), labels, values, None, labels) for name, values in numbers.items()]
+    if numbers:
+        rows = data if raw is None else raw
+        labels = rows.codes[rows.positions[class_var]] if class_var in rows.positions else None
+        columns += [
+            CodedColumn(name, (), rows.codes[rows.positions[name]], values, rows.weights, labels)
+            for name, values in numbers.items()
+        ]
     _warn_of(columns)
 
 
@@ -145,7 +157,10 @@ def warn_of_labels(schema: Schema) -> None:
 
 
 def _warn_of(columns: Sequence[CodedColumn]) -> None:
-    found = [finding for column in columns for finding in find(column, only_serious=True)]
+    counts = find_frequencies(columns)
+    counted = () if counts is None else (counts.column,)
+    found = [f for column in columns if column.name not in counted for f in find(column, only_serious=True)]
+    found += [] if counts is None else [counts]
     for sentence in sentences(finding for finding in found if finding.serious):
         warn(sentence)
 

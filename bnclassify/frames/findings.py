@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import lgamma, log
+from itertools import product
+from math import exp, lgamma, log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,14 +14,14 @@ import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions
 from ..base.messages import listed, shown
-from .numeric import MOST_CODES, as_floats
+from .numeric import MOST_CODES, as_floats, as_label
 from .schema import MISSING
 from .texts import MARKERS, alike, dates_in, is_marker, numbers_in
 
 _FEWEST_ROWS = 20
 """With fewer rows, all values of a column can differ by chance."""
 
-_CHANCE = -14.0
+CHANCE = -14.0
 """Log of the probability, one in a million, below which chance does not explain what is found."""
 
 _LONGEST = 300
@@ -28,6 +29,16 @@ _LONGEST = 300
 
 _ROW_NAMES = ("rownames", "row.names", "rowname", "row", "rowid", "row_id", "index", "unnamed: 0", "level_0")
 """Names that R and pandas give to numbers of rows in files."""
+
+_IS_PERSON = re.compile(
+    r"(?:patient|subject|person|participant|respondent|pupil|student|child|family|household)"
+    r"[\W_]*(?:id|nr|no|number|code)?",
+    re.IGNORECASE,
+)
+"""Names of persons, or of groups of them, that have several rows each."""
+
+_FEWEST_GROUPS, _LARGEST_GROUP = 10, 20
+"""Smallest number of levels, and largest mean number of their rows, of an identifier that repeats."""
 
 _IS_ID = re.compile(r"(?:^|[\W_])(?:[iI][dD]|uuid|key|nr)(?:$|[\W_])|[a-z]I[dD]$")
 """Names of identifiers, such as id, enrollee_id and CustomerId."""
@@ -56,7 +67,11 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class CodedColumn:
-    """A column as codes of levels, as numbers, or both; ``classes`` are the codes of the class."""
+    """A column as codes of levels, as numbers, or both; ``classes`` are the codes of the class.
+
+    A column that ``is_apart`` is not compared with the class, and one that cannot copy it only for groups.
+    The labels of one that ``is_category`` are declared.
+    """
 
     name: Hashable
     levels: tuple[Hashable, ...]
@@ -65,6 +80,16 @@ class CodedColumn:
     weights: Array | None = None
     classes: Codes | None = None
     is_class: bool = False
+    is_apart: bool = False
+    is_category: bool = False
+    can_copy: bool = True
+
+    @property
+    def positions(self) -> Positions:
+        """The position of the value of each row among the distinct numbers or levels; -1 is missing."""
+        if self.numbers is None:
+            return self.codes.astype(np.intp)
+        return pd.factorize(as_floats(self.numbers), sort=True)[0]
 
 
 def drop(names: Sequence[Hashable]) -> str:
@@ -92,14 +117,21 @@ def find(column: CodedColumn, *, only_serious: bool = False) -> Iterator[Finding
         yield written
         if written.serious:
             return
+    if labelled := _find_labelled_numbers(column, texts):
+        yield labelled
+        if labelled.serious:
+            return
     yield from _in_labels(column, texts, only_serious)
-    if not only_serious:
+    if group := _find_groups(column):
+        yield group
+    elif not only_serious:
         yield from _in_counts(column)
     elif column.numbers is not None:
         yield from _in_numbers(column.name, as_floats(column.numbers))
     elif len(column.levels) >= _FEWEST_ROWS // 2 and (column.is_class or _can_be_wide(column)):
         yield from _in_counts(column)
-    yield from _copies_class(column)
+    if column.can_copy and not column.is_apart:
+        yield from _copies_class(column)
 
 
 def _can_be_wide(column: CodedColumn) -> bool:
@@ -117,6 +149,26 @@ def _find_numbers_as_text(name: Hashable, texts: list[str]) -> Finding | None:
             remedy = f"Convert them, with {written.convert(name)}"
             return Finding(name, f"{kind} written as text{detail}", remedy, not written.are_codes)
     return None
+
+
+def _find_labelled_numbers(column: CodedColumn, texts: list[str]) -> Finding | None:
+    """Return the finding that levels are numbers, of which some may have labels, as in files of SPSS."""
+    numbers = [x for x in column.levels if isinstance(x, int | float) and not isinstance(x, bool)]
+    if column.is_class or column.numbers is not None or len(numbers) <= max(MOST_CODES, len(texts)):
+        return None
+    if not (texts or column.is_category):
+        return None
+    name = f"dataset[{column.name!r}]"
+    but, lost = (
+        (f", but for {listed(texts)}", f", which makes {listed(texts)} missing") if texts else ("", "")
+    )
+    code = f"{name} = pd.to_numeric({name}.astype('string'), errors='coerce')"
+    return Finding(
+        column.name,
+        f"numbers in a column of type category{but}",
+        f"If they are measurements, convert them, with {code}{lost}",
+        serious=bool(texts),
+    )
 
 
 def _in_labels(column: CodedColumn, texts: list[str], only_serious: bool) -> Iterator[Finding]:
@@ -178,7 +230,7 @@ def _in_counts(column: CodedColumn) -> Iterator[Finding]:
         yield Finding(name, "all known values are equal")
     elif column.numbers is not None:
         yield from _in_numbers(name, as_floats(column.numbers))
-        yield from _of_nines(name, as_floats(column.numbers))
+        yield from _in_tails(name, as_floats(column.numbers))
     elif not few and levels == rows:
         yield Finding(name, "all values differ, as in a column of identifiers", serious=True)
     elif not few and 2 * levels > rows:
@@ -236,22 +288,71 @@ def _in_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
     span = float(np.ptp(values)) + 1
     if span == n or str(name).casefold() in _ROW_NAMES:
         yield Finding(name, "numbers of the rows, which predict the class only if rows are sorted", "", True)
-    elif _IS_ID.search(str(name)) or float(np.log1p(-np.arange(1, n) / span).sum()) < _CHANCE:
+    elif _IS_ID.search(str(name)) or float(np.log1p(-np.arange(1, n) / span).sum()) < CHANCE:
         yield Finding(name, "whole numbers that all differ, as in a column of identifiers", "", True)
 
 
-def _of_nines(name: Hashable, values: Array) -> Iterator[Finding]:
-    """Yield whether a number such as -99 or 9999 repeats, farther from the others than their range."""
+def _in_tails(name: Hashable, values: Array) -> Iterator[Finding]:
+    """Yield whether a few numbers are so far from the others that they can stand for missing values."""
     known, counts = np.unique(values[np.isfinite(values)], return_counts=True)
-    for place, others in ((0, known[1:]), (-1, known[:-1])):
-        is_far = len(others) > 1 and np.abs(others - known[place]).min() > np.ptp(others)
-        if is_far and counts[place] > 1 and set(f"{abs(known[place]):g}") == {"9"}:
-            text, column = f"{known[place]:g}", f"dataset[{name!r}]"
-            yield Finding(
-                name,
-                f"the number {text}, which can stand for a missing value",
-                f"If so, make it missing, with {column} = {column}.mask({column} == {text})",
-            )
+    codes = [as_label(code) for code in _far_numbers(known, counts)]
+    if codes:
+        column = f"dataset[{name!r}]"
+        which, what = f"{column}.isin({codes!r})", "the numbers"
+        if len(codes) == 1:
+            which, what = f"{column} == {codes[0]!r}", "the number"
+        yield Finding(
+            name,
+            f"{what} {listed(codes)}, which can stand for a missing value",
+            f"If so, make it missing, with {column} = {column}.mask({which})",
+        )
+
+
+_MOST_CODES = 4
+"""Maximum number of codes for missing values at an end of a column, such as 96, 97, 98 and 99."""
+
+_FEWEST_CODED = 4
+"""Number of rows from which numbers far from the others are codes, and not just outliers."""
+
+_DENSE = 20
+"""Number of distinct values from which a column of numbers is not a list of doses or dates."""
+
+
+def _far_numbers(known: Array, counts: Positions) -> list[float]:
+    """Return the most of ascending numbers at the ends that repeat and are far from all others."""
+    most = range(min(_MOST_CODES, len(known) - 1) + 1)
+    found = list[float]()
+    for low, high in product(most, most):
+        others, last = known[low : len(known) - high], len(known) - high
+        rows = np.r_[counts[:low], counts[last:]]
+        if not len(found) < low + high < len(known) or rows.min() == 1:
+            continue
+        if not _FEWEST_CODED <= rows.sum() <= counts.sum() / 2:
+            continue
+        is_low = not low or _is_far(-known[:low][::-1], -others[::-1], is_low=True)
+        if is_low and (not high or _is_far(known[last:], others, is_low=False)):
+            found = [*known[:low].tolist(), *known[last:].tolist()]
+    return found
+
+
+def _is_far(tail: Array, others: Array, *, is_low: bool) -> bool:
+    """Whether the largest numbers of a column are whole, and too far from the others to be measurements.
+
+    In both ascending arrays, numbers are negated if the codes are below the others. The gap exceeds the range
+    of the others if digits are nines or the codes are consecutive; nine of ten steps of the others, if only
+    the codes are negative; and if not, three times the range and size of the others. These are not just a few
+    doses.
+    """
+    gap, span = tail[0] - others[-1], np.ptp(others)
+    is_scale = len(others) > 3 and 2 * len(others) > span and not (others % 1).any()
+    if (tail % 1).any() or not tail.all() or not (is_scale or len(others) >= _DENSE):
+        return False
+    if gap > span and all(set(f"{abs(code):g}") == {"9"} for code in tail):
+        return True
+    if is_low and tail[0] > 0 and others[-1] <= 0:
+        return bool(gap > np.quantile(np.diff(others), 0.9))
+    is_run = len(tail) > 1 and np.all(np.diff(tail) == 1)
+    return bool(gap > (span if is_run else 3 * max(span, np.abs(others).max())))
 
 
 def candidates(codes: Codes, classes: Codes) -> Positions:
@@ -293,9 +394,9 @@ def _copies_class(column: CodedColumn) -> Iterator[Finding]:
     counts = np.bincount(classes)
     counts = counts[counts > 0]
     chance = float(np.square(counts / len(classes)).sum())
-    repeats = np.count_nonzero(is_same) * log(chance) < _CHANCE
+    repeats = np.count_nonzero(is_same) * log(chance) < CHANCE
     orders = lgamma(len(classes) + 1) - sum(lgamma(int(n) + 1) for n in counts)
-    if (repeats and _FEW * once <= len(values)) or (separates and lgamma(len(counts) + 1) - orders < _CHANCE):
+    if (repeats and _FEW * once <= len(values)) or (separates and lgamma(len(counts) + 1) - orders < CHANCE):
         remedy = f"If it is known only when the class is known, drop it, with {drop([column.name])}"
         # Measurements can separate classes, unless all but one class have a single value.
         spread = np.bincount(in_order[np.append(True, ~is_same)]) > 1
@@ -303,26 +404,86 @@ def _copies_class(column: CodedColumn) -> Iterator[Finding]:
         yield Finding(column.name, "alone predicts the class in all rows", remedy, serious)
 
 
-def equal_rows(codes: Iterable[Codes], numbers: Mapping[Hashable, ArrayOf[Any]]) -> dict[Hashable, int]:
-    """Return how many rows equal an earlier one, by column of numbers in which chance does not explain it.
+def _find_groups(column: CodedColumn) -> Finding | None:
+    """Return the finding that a column identifies persons, or other groups of rows with the same class.
 
-    If the different rows have m pairs of equal values in a column of numbers, of all p pairs, chance explains
-    at most the share (m + 1)/p of the pairs of rows that are equal. Missing values, and a value of more than
-    one row in 20, such as 0 in a column of amounts, are natural.
+    Rows with equal values have the class of the row before them with a probability of Σ p² by chance. If the
+    column is not called like an identifier, they must have it more often than rows with neighboring values,
+    as measurements have not, and the values must occur more evenly than drawn values do.
     """
-    columns = {name: as_floats(values) for name, values in numbers.items()}
-    repeats = pd.DataFrame(dict(enumerate([*codes, *columns.values()]))).duplicated().to_numpy()
-    found: dict[Hashable, int] = {}
-    for name, values in columns.items() if repeats.any() else ():
-        counts = pd.Series(values).map(pd.Series(values).value_counts())
-        some = (counts * _FEW <= len(values)).to_numpy()  # False for missing values
-        n, rows = int(np.count_nonzero(some & repeats)), int(np.count_nonzero(some))
-        pairs = (rows - n) * (rows - n - 1) / 2
-        if n and pairs:
-            alike: Array = np.unique(values[some & ~repeats], return_counts=True)[1].astype(np.float64)
-            share = (float((alike * (alike - 1) / 2).sum()) + 1) / pairs
-            expected = share * rows * (rows - 1) / 2
-            # the bound of Chernoff on the probability of n or more
-            if n > expected and n - expected + n * log(expected / n) <= _CHANCE:
-                found[name] = n
-    return found
+    if column.is_apart or column.is_class or column.classes is None or column.weights is not None:
+        return None
+    if not _can_have_groups(column):
+        return None
+    positions = column.positions
+    is_known: Mask = (positions >= 0) & (column.classes >= 0)
+    values, classes = positions[is_known], column.classes[is_known]
+    sizes = np.bincount(values)
+    sizes, n = sizes[sizes > 0], len(values)
+    if len(sizes) < _FEWEST_GROUPS or not 1.5 * len(sizes) <= n <= _LARGEST_GROUP * len(sizes):
+        return None
+    order = np.argsort(values, kind="stable")
+    is_same: Mask = np.diff(values[order]) == 0
+    agrees: Mask = np.diff(classes[order]) == 0
+    share = float(np.square(np.bincount(classes) / n).sum())
+    hits, rows = int(np.count_nonzero(is_same & agrees)), int(np.count_nonzero(is_same))
+    if is_named_as_group(column.name):
+        chance = _log_chance(hits, rows, share)
+        is_group, serious = chance < _LIKELY, chance < CHANCE
+    else:
+        near = np.count_nonzero(~is_same & agrees) / max(1, len(sizes) - 1)
+        is_group = serious = _log_chance(hits, rows, max(share, near)) < CHANCE and _are_even(sizes)
+    if not is_group:
+        return None
+    name = repr(column.name)
+    return Finding(
+        column.name,
+        f"{len(sizes):,} values in {n:,} rows, as of persons with several rows each: rows with equal values "
+        "have the same class more often than by chance",
+        f"If such rows belong together, pass groups={name} to bnc and to cv, so that rows of the same group "
+        "are held out together, and the groups are not a feature",
+        serious,
+    )
+
+
+_LIKELY = -3.0
+"""Log of the probability, one in twenty, below which chance does not explain what a name suggests, too."""
+
+
+def is_named_as_group(name: Hashable) -> bool:
+    """Whether a column is called like an identifier or a person."""
+    return bool(_IS_ID.search(str(name)) or _IS_PERSON.fullmatch(str(name)))
+
+
+def _can_have_groups(column: CodedColumn) -> bool:
+    """Whether a column can have enough values with few rows each; a quick test that sorts no rows."""
+    if column.numbers is None:
+        return len(column.levels) >= max(_FEWEST_GROUPS, len(column.codes) / _LARGEST_GROUP)
+    values = as_floats(column.numbers)
+    if np.isinf(values).any() or np.isnan(values).all() or (values[:_BEGINNING] % 1 > 0).any():
+        return False
+    return bool(np.nanmax(values) - np.nanmin(values) + 1 >= len(values) / _LARGEST_GROUP) and not bool(
+        (values % 1 > 0).any()
+    )
+
+
+def _log_chance(hits: int, rows: int, share: float) -> float:
+    """Return the bound of Chernoff on the log probability of so many hits, each of the given probability."""
+    observed = hits / rows if rows else 0.0
+    if observed <= share:
+        return 0.0
+    rest = (1 - observed) * log((1 - observed) / (1 - share)) if observed < 1 else 0.0
+    return -rows * (observed * log(observed / share) + rest)
+
+
+def _are_even(sizes: Positions) -> bool:
+    """Whether groups have more equal sizes than drawn values, of which each occurs at least once.
+
+    Their sizes would have a Poisson distribution without 0, with mean m = λ / (1 − exp(−λ)), and a variance
+    of m (1 + λ − m), whose estimate has a relative standard deviation of √(2 / (n − 1)).
+    """
+    mean = rate = float(sizes.mean())
+    for _ in range(50):
+        rate = mean * (1 - exp(-rate))
+    ratio = float(sizes.var()) / (mean * (1 + rate - mean))
+    return 2 * ratio < 1 and (1 - ratio) * sqrt((len(sizes) - 1) / 2) > 4

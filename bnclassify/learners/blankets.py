@@ -12,7 +12,7 @@ import numpy as np
 from ..base.arrays import TOLERANCE, Array
 from ..base.checks import OneOf, Real
 from ..counts.family_counts import FamilyCounts, family_counts
-from ..counts.independence import STATISTICS, log_tail
+from ..counts.information import STATISTICS, log_tail
 from ..frames.opening import InFull, InParts
 from ..frames.training import prepare
 from .local_scores import warn_of_fractions

@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 
-from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, first_best
+from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, first_best, xlogx
 from ..base.checks import OneOf, ScoreName, Whole
 from ..base.graphs import descending
 from ..counts.contingency import flat_index
@@ -32,8 +32,11 @@ _MOST_TERMS = 2**29  # number of rows x pairs x classes; beyond it, a subset of 
 _BLOCK_CELLS = 2**15  # number of terms of sets of parents that are computed together
 _LEAST_GAIN = 3.0  # in nats, of a parent; the largest of several gains by chance is seldom larger
 _MOST_CANDIDATES = 8  # with the largest information, whose gains are computed
-_IN_PAIRS = 12  # number of features of the highest rank whose pairs are tried as parents
-_MOST_CHILDREN = 128  # number of features of the highest rank that can have feature parents
+_MOST_PAIRS = 2**10  # with the largest information, whose gains are computed
+_MOST_CHILDREN = 128  # number of features that can have feature parents
+_SCREENED_ROWS = 1000  # number of rows in which interactions of three features are searched
+_SCREENED_CELLS = 2**22  # number of these rows x triples of features of the highest rank
+_MOST_TRIPLES = 32  # with the largest interaction, of which the gain of a pair of parents is computed
 
 
 @averages_views
@@ -252,11 +255,16 @@ def kdb_gain(
 
     with sums over rows, the gain if g is positive. Rows with a missing value of the pair add nothing. If
     there are more than 2^29 terms, an evenly spread subset of rows is used. Candidates are the eight features
-    of higher rank with the largest information. Among the twelve features of the highest ranks, pairs of
-    parents are tried as well, because parity of three columns shows in no single parent; each of a pair then
-    has half of its gain. Features after the 128th rank have no parents. With several discretizations, the
-    first one is used, and that by own values for the gains. Ties are broken by the contents
-    of columns, so the structure depends neither on their order nor on their names.
+    of higher rank with the largest information, and in all the 1,024 pairs of a feature and a candidate with
+    the largest information.
+
+    Parity of three columns shows in no single parent, so pairs of parents are tried as well, for the 32
+    triples of features with the largest interaction: the information of the three on the class minus that of
+    any two and of the third. Triples are formed of the features of the highest ranks, 29 of them for 1,000
+    rows, and from larger data about 1,000 evenly spread rows are used. Each of a pair of parents then has
+    half of its gain. If there are more than 128 features, the 128 with the largest gains have parents. With
+    several discretizations, the first one is used, and that by own values for the gains. Ties are broken by
+    the contents of columns, so the structure depends neither on their order nor on their names.
 
     References
     ----------
@@ -291,22 +299,33 @@ def _parents_in_turns(views: Sequence[Dataset], k: int) -> dict[Hashable, tuple[
     relevance = np.array([value for value, _ in informations(data, [(i, d) for i in range(d)])])
     rank = by_contents[_rounded_descending(relevance[by_contents])]
     information = pair_statistics(data, range(d), d).information
-    parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(names, ())
     scores = [LeftOutScores(view) for view in views]
-    for place, child in enumerate(rank.tolist()[:_MOST_CHILDREN]):
+    pairs = _pairs_by_child(data, rank)
+    least = _least_information(information, rank)
+    found: list[tuple[float, int, list[int]]] = []
+    for place, child in enumerate(rank.tolist()):
         earlier = by_contents[np.isin(by_contents, rank[:place])]
         informative = earlier[_rounded_descending(information[child, earlier])]
-        gains = _gains_of_parents(scores, child, informative.tolist(), among=rank[:_IN_PAIRS].tolist())
+        most = min(_MOST_CANDIDATES, int(np.count_nonzero(information[child, informative] >= least)))
+        gains = _gains_of_parents(scores, child, informative, most, pairs.get(child, []))
         useful = informative[_rounded_descending(gains)][: np.count_nonzero(gains > _LEAST_GAIN)]
         others = informative[:k].tolist() if len(useful) else []
         in_turns = [i for pair in zip_longest(useful[:k].tolist(), others) for i in pair]
         kept = [i for i in dict.fromkeys(in_turns) if i is not None][:k]
-        parents[names[child]] = tuple([names[i] for i in kept])
-    return parents
+        found.append((round(-gains.max(initial=0.0), 9), child, kept))
+    chosen = sorted(found, key=lambda each: each[0])[:_MOST_CHILDREN]
+    above = {child: tuple([names[i] for i in kept]) for _, child, kept in chosen}
+    return {name: above.get(i, ()) for i, name in enumerate(names)}
+
+
+def _least_information(information: Array, rank: Positions) -> float:
+    """Return the information from which pairs of a child and a candidate are among the most informative."""
+    earlier = information[np.ix_(rank, rank)][np.tril_indices(len(rank), -1)]
+    return float(-np.partition(-earlier, _MOST_PAIRS)[_MOST_PAIRS]) if len(earlier) > _MOST_PAIRS else 0.0
 
 
 def _gains_of_parents(
-    scores: Sequence[LeftOutScores], child: int, candidates: Sequence[int], among: Sequence[int]
+    scores: Sequence[LeftOutScores], child: int, candidates: Positions, most: int, pairs: Sequence[Positions]
 ) -> Array:
     """Return the gain of each candidate as a parent: its own, or half of that of a pair with another.
 
@@ -314,13 +333,63 @@ def _gains_of_parents(
     of the two others has, and both are parents.
     """
     found = np.zeros(len(candidates))
-    single = np.array(candidates[:_MOST_CANDIDATES], dtype=np.intp)[:, None]
-    found[: len(single)] = np.max([view.gains(child, single) for view in scores], axis=0)
-    paired = [place for place, i in enumerate(candidates) if i in among] if child in among else []
-    pairs = np.array([*combinations(paired, 2)], dtype=np.intp).reshape(-1, 2)
-    half = scores[0].gains(child, np.array(candidates, dtype=np.intp)[pairs]) / 2
-    np.maximum.at(found, pairs, half[:, None])
+    if most:
+        found[:most] = np.max([view.gains(child, candidates[:most, None]) for view in scores], axis=0)
+    if len(pairs):
+        of_pairs = np.array(pairs)
+        places = np.argsort(candidates)[np.searchsorted(np.sort(candidates), of_pairs)]
+        np.maximum.at(found, places, scores[0].gains(child, of_pairs)[:, None] / 2)
     return found
+
+
+def _pairs_by_child(data: Dataset, rank: Positions) -> dict[int, list[Positions]]:
+    """Map features of low rank to pairs of others with which they interact: the best ones of all triples."""
+    step = max(1, len(data) // _SCREENED_ROWS)
+    codes, classes = data.codes[:-1, ::step].astype(np.intp) + 1, data.codes[-1, ::step].astype(np.intp)
+    weights = None if data.weights is None else data.weights[::step]
+    cards = np.array(data.cards[:-1]) + 1  # a missing value is a level
+    some = rank[: int((6 * _SCREENED_CELLS / max(1, len(classes))) ** (1 / 3))]
+    some = some[(cards[some] > 2) & (cards[some] ** 3 < 8 * len(classes))]
+
+    def information(sets: Positions) -> Array:
+        """Return the information of sets of features on the class, times the number of rows."""
+        blocks = np.array_split(sets, 1 + len(sets) * len(classes) // _BLOCK_CELLS)
+        return np.concatenate([_joint_information(codes, cards, classes, weights, each) for each in blocks])
+
+    n = len(some)
+    if n < 3:
+        return {}
+    alone, of_pairs = information(some[:, None]), np.zeros((n, n))
+    first, second = np.triu_indices(n, 1)
+    of_pairs[first, second] = information(some[np.column_stack([first, second])])
+    triples = np.array([*combinations(range(n), 3)])
+    a, b, c = triples.T
+    parts = [of_pairs[a, b] + alone[c], of_pairs[a, c] + alone[b], of_pairs[b, c] + alone[a]]
+    free = (cards[some] - 2)[triples].prod(axis=1) * (data.cards[-1] - 1)
+    gains = information(some[triples]) - np.max(parts, axis=0) - free
+    best = triples[_rounded_descending(gains)][: np.count_nonzero(gains > 0)][:_MOST_TRIPLES]
+    result: dict[int, list[Positions]] = {}
+    for *parents, child in some[best].tolist():
+        result.setdefault(child, []).append(parents)
+    return result
+
+
+def _joint_information(
+    codes: Codes, cards: Positions, classes: Codes, weights: Array | None, sets: Positions
+) -> Array:
+    """Return the mutual information of each set of features and the class, times the weight of the rows."""
+    n_classes, cells = int(classes.max(initial=0)) + 1, codes[sets[:, 0]]
+    for column in sets.T[1:]:
+        cells = cells * cards[column, None] + codes[column]
+    sizes = cards[sets].prod(axis=1)
+    starts: Positions = sizes.cumsum() - sizes
+    keys = ((cells + starts[:, None]) * n_classes + classes).ravel()
+    of_rows = None if weights is None else np.tile(weights, len(sets))
+    table = np.bincount(keys, of_rows, int(sizes.sum()) * n_classes).reshape(-1, n_classes)
+    totals = np.bincount(classes, weights, n_classes)
+    inner = xlogx(table).sum(axis=1) - xlogx(table.sum(axis=1))
+    of_class = float(xlogx(totals).sum() - xlogx(totals.sum()))
+    return np.asarray(np.add.reduceat(inner, starts) - of_class)
 
 
 def _rounded_descending(values: Array) -> Positions:

@@ -18,6 +18,7 @@ from ..frames.numeric import check_index
 from ..frames.sources import in_pandas
 
 _MOST_UNITS = 2**22
+_MOST_DRAWN = 10**9  # number of units from which NumPy draws none
 _MOST_HASHED = 64  # maximum number of units of a row that are hashed separately
 _STEP = 0x9E3779B97F4A7C15  # increment of SplitMix64
 _WORD = 2**32  # of the random numbers of R
@@ -190,7 +191,11 @@ def split_weights(
     """Split whole weights over stratified folds unit by unit, (rows, k), as if rows were repeated.
 
     Rows are repeated if there are at most `most_repeated` units; if not, the units of a fold are drawn.
+    Of 10^9 units and more, each fold has the same number, and the remainders of rows are drawn.
     """
+    if units.sum() >= _MOST_DRAWN:
+        rest = split_weights(codes, units % k, k, rng, most_repeated=most_repeated)
+        return np.asarray((units // k)[:, None] + rest)
     if units.sum() <= most_repeated:
         rows = np.repeat(np.arange(len(units)), units)
         cells = rows * k + shuffle_folds(codes[rows], k, rng)

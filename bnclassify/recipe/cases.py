@@ -12,9 +12,10 @@ from ..base.arrays import Array, ArrayOf, Positions
 from ..base.messages import listed, warn
 from ..frames.dataset import Dataset
 from ..frames.encode import each_a_case
-from ..frames.findings import equal_rows
 from ..frames.numeric import as_floats
+from ..frames.row_findings import equal_rows
 
+_MOST_ROWS = 1e12  # with more, the differences between log-likelihoods have too few digits
 _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a float
 _ROUNDS = 4  # in which rows and values describe each other
 _MOST_MARKS = 9  # number of times that one of several rows with the same description is marked
@@ -104,6 +105,7 @@ class Contents:
             own = _hashed(np.round(mass / mass.max() * 2**20).astype(np.uint64), 3)
             mass, contents = None, contents + own
         else:  # by the number of equal rows
+            _check_numbers_of_rows(mass)
             _, place = np.unique(contents, return_inverse=True)
             own = _hashed(np.bincount(place, mass)[place].astype(np.uint64), 3)
         if data.cases is not None:  # rows of a case describe each other
@@ -181,9 +183,18 @@ def _of_values(values: Positions, size: int, rows: Keys, mass: Array | None) -> 
     total: Keys = np.zeros(size, dtype=np.uint64)
     for shift in (0, _BITS):
         part = ((rows >> np.uint64(shift)) & np.uint64(2**_BITS - 1)).astype(np.float64) + 1
-        sums = np.bincount(values, part if mass is None else part * mass, size).astype(np.uint64)
-        total = _hashed(total + sums, 19 + shift)
+        sums = np.bincount(values, part if mass is None else part * mass, size)
+        total = _hashed(total + np.fmod(sums, 2.0**63).astype(np.uint64), 19 + shift)
     return total
+
+
+def _check_numbers_of_rows(weights: Array | None) -> None:
+    """Raise a ValueError if whole weights are too large to be numbers of rows."""
+    if weights is not None and weights.sum() > _MOST_ROWS:
+        raise ValueError(
+            f"weights must sum to at most {_MOST_ROWS:g} if they are numbers of rows; got a sum of "
+            f"{weights.sum():g}. Divide them by a number, or use encode(..., weights_are='cases')."
+        )
 
 
 def row_order(data: Dataset) -> Positions:

@@ -107,16 +107,18 @@ def count_prefixes(
     n_classes: int = 1,
     weights: Array | None = None,
     codings: int = 1,
-) -> tuple[PrefixCounts, ...]:
+) -> tuple[tuple[PrefixCounts, ...], list[tuple[Places, Places]]]:
     """Count a variable alone, given the class, and given its first 1, 2, … feature parents.
 
     Each prefix is counted in the rows in which all of it is observed. ``codes`` and ``cards`` describe
     the variable and its feature parents, -1 where missing; ``classes`` are given if the class is a parent.
     Rows of several codings can be concatenated; each coding is then a configuration without parents.
+
+    The configurations and cells of the rows in each prefix, -1 if they are not counted, follow the counts.
     """
     parents = Numbering(np.arange(codings), codings)
     places = np.where(codes[0] >= 0, np.repeat(parents.keys, len(codes[0]) // codings), -1)
-    result = []
+    result, found = [], []
     for i, (code, card) in enumerate(zip(codes, cards, strict=True)):
         if i > 0:
             parents, places = _numbered_observed(_joined_codes(places, code, card), len(parents) * card)
@@ -124,7 +126,8 @@ def count_prefixes(
         for given in [classes] if i > 0 or classes is None else [None, classes]:
             counts = _sums_by_cell(index, len(cells), given, n_classes, weights)
             result.append(PrefixCounts(cards[0], parents, cells, counts))
-    return tuple(result)
+            found.append((places, index))
+    return tuple(result), found
 
 
 def _sums_by_cell(
@@ -169,7 +172,7 @@ class NestedCounts(Immutable):
     ) -> NestedCounts:
         """Return the counts of rows, in which the class is a parent if it is one here."""
         given = classes if len(self.prefixes) > len(self.cards) else None
-        return NestedCounts(cards, count_prefixes(list(codes), cards, given, n_classes, weights))
+        return NestedCounts(cards, count_prefixes(list(codes), cards, given, n_classes, weights)[0])
 
     def _as_rows(self) -> tuple[Positions, Positions, Array]:
         """Return rows with these counts: their codes, (variables, rows), their classes and their weights."""
@@ -196,7 +199,7 @@ def count_nested(data: Countable, scopes: Sequence[Sequence[int]]) -> Iterator[N
         members = without_class(scope, len(data.columns) - 1)
         cards = tuple([data.cards[column] for column in members])
         classes = codes[-1] if len(members) < len(scope) else None
-        prefixes = count_prefixes(list(codes[: len(members)]), cards, classes, data.cards[-1], weights)
+        prefixes, _ = count_prefixes(list(codes[: len(members)]), cards, classes, data.cards[-1], weights)
         yield NestedCounts(cards, prefixes)
 
 

@@ -11,20 +11,25 @@ import numpy as np
 from ..base.arrays import Array, Codes, Positions, log
 from ..frames.dataset import Dataset
 from ..network.families import Scope
-from .counts import count_prefixes, without_class
+from .counts import Places, count_prefixes, without_class
 from .prior import make_stacks
 from .tables import LeftOut, LeftOutFolds, PrefixTable, Stack, class_probabilities, feature_probabilities
 
 _GROUP_CELLS = 2**16  # rows x tables of a group, unless a family has more
+_KEPT_PLACES = 2**24  # number of rows x tables whose positions in the counts are kept
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Families with equally many feature parents, (families, members), and their tables by coding."""
+    """Families with equally many feature parents, (families, members), and their tables by coding.
+
+    ``places`` are the configurations and cells of the training rows in each prefix, if they were kept.
+    """
 
     families: Sequence[int]
     members: Positions
     stack: Stack
+    places: Sequence[tuple[Places, Places]] | None = None
 
     @property
     def codings(self) -> int:
@@ -41,7 +46,18 @@ class Group:
         n = len(self.stack.cards)
         members = _codes_of_members(codes, self.members, self.codings)
         classes = np.tile(codes[0][-1], n)
-        return rows.given(self.stack, [classes, *members] if self.of_class else members, classes)
+        places = self.places or self.stack.places([classes, *members] if self.of_class else members)
+        return rows.given(self.stack, places, classes)
+
+    def _places_at(self, rows: Any) -> list[tuple[Places, Places]] | None:
+        """Return the configurations and cells of training rows, if they were kept."""
+        n, found = len(self.stack.cards), dict[int, Places]()
+        if self.places is None or self.of_class:  # the cells of each class are looked up
+            return None
+        for array in (array for pair in self.places for array in pair):
+            if id(array) not in found:  # two prefixes have no feature parents
+                found[id(array)] = array.reshape(n, -1)[:, rows].reshape(-1)
+        return [(found[id(parents)], found[id(cells)]) for parents, cells in self.places]
 
     def logs(
         self,
@@ -57,12 +73,13 @@ class Group:
         """
         n = len(self.stack.cards)
         members = _codes_of_members(codes, self.members, self.codings, rows)
+        places = None if left_out is None else self._places_at(rows)
         if left_out is not None and n > 1:
             left_out = left_out.tiled(n)
         values = (
             class_probabilities(self.stack, members, codes[0][..., rows].shape[-1] * n, left_out)
             if self.of_class
-            else feature_probabilities(self.stack, members, left_out)
+            else feature_probabilities(self.stack, members, left_out, places)
         )
         for value in values:
             logs = log(value).reshape(len(self.families), self.codings, -1, value.shape[1]).swapaxes(0, 1)
@@ -95,7 +112,8 @@ def learn_groups(
     for family, scope in enumerate(scopes):
         kind = len(cards) if varies(scope) else 1, len(scope), scope[-1] == class_number
         alike.setdefault(kind if family < class_number else (0, 0, False), []).append(family)
-    found, counts, all_cards = [], [], []
+    found, counts, all_cards, all_places = [], [], [], []
+    keeps = len(data) * len(cards) * len(scopes) <= _KEPT_PLACES
     for families in alike.values():
         n = len(cards) if varies(scopes[families[0]]) else 1
         most = max(1, _GROUP_CELLS // max(1, len(data) * n))
@@ -104,7 +122,7 @@ def learn_groups(
             members = np.array([without_class(scopes[f], class_number) for f in block])
             by_class = members.shape[1] < len(scopes[block[0]])
             tables, levels = n * len(block), cards[:n, members].swapaxes(0, 1).reshape(-1, members.shape[1])
-            prefixes = count_prefixes(
+            prefixes, places = count_prefixes(
                 _codes_of_members(codes, members, n),
                 levels.max(axis=0).tolist(),
                 np.tile(data.codes[-1], tables) if by_class else None,
@@ -114,10 +132,11 @@ def learn_groups(
             )
             found.append((block, members))
             counts.append(prefixes)
+            all_places.append(places if keeps else None)
             all_cards.append(levels)
     of_class = [block[0] == class_number for block, _ in found]
     stacks = make_stacks(counts, all_cards, of_class, prior)
     return [
-        Group(block, members[:, 1:] if own else members, stack)
-        for (block, members), own, stack in zip(found, of_class, stacks, strict=True)
+        Group(block, members[:, 1:] if own else members, stack, places)
+        for (block, members), own, stack, places in zip(found, of_class, stacks, all_places, strict=True)
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import prod
@@ -19,6 +19,8 @@ from .counts import Places, PrefixCounts, split_codings, walk
 
 Read: TypeAlias = Callable[[int, "Array | None"], tuple[Array, Array, Array]]
 Deduct: TypeAlias = Callable[[int], tuple[Array, Array]]
+RowPlaces: TypeAlias = Iterable[tuple[Places, Places]]
+"""The configuration and the cell of rows in the counts of each prefix, -1 if there is none."""
 
 
 def back_off(prefixes: int, read: Read, mass: Callable[[int, Array, Array], Any]) -> Iterator[Array]:
@@ -157,26 +159,24 @@ class Stack:
         """The number of the prefix without feature parents."""
         return len(self.prefixes) - self.cards.shape[1]
 
-    def _places(self, codes: Sequence[ArrayOf[Any]]) -> Iterator[tuple[Places, Places]]:
+    def places(self, codes: Sequence[ArrayOf[Any]]) -> Iterator[tuple[Places, Places]]:
         """Yield the configurations and cells of rows in each prefix; see `walk`."""
         codings = np.repeat(np.arange(len(self.cards)), len(codes[0]) // len(self.cards))
         return walk(self.prefixes, codes, self.cards.max(axis=0).tolist(), codings)
 
-    def without(
-        self, codes: Sequence[ArrayOf[Any]], classes: ArrayOf[Any] | None, folds: RowFolds
-    ) -> list[tuple[Array, Array]]:
+    def without(self, places: RowPlaces, classes: ArrayOf[Any], folds: RowFolds) -> list[tuple[Array, Array]]:
         """Return n(u, x) and n(u) of each prefix in all rows but those of a fold, those of fold 0 first.
 
-        ``codes`` and ``classes`` are those of all training rows, with codings concatenated.
+        ``places`` and ``classes`` are those of all training rows, with codings concatenated.
         """
         n, result = len(self.cards), list[tuple[Array, Array]]()
-        rows = np.concatenate([folds.rows + i * (len(codes[0]) // n) for i in range(n)])
+        rows = np.concatenate([folds.rows + i * (len(classes) // n) for i in range(n)])
         numbers, amounts = np.tile(folds.numbers, n), np.tile(folds.amounts, n)
-        for prefix, (parents, cells) in zip(self.prefixes, self._places(codes), strict=True):
+        for prefix, (parents, cells) in zip(self.prefixes, places, strict=True):
             columns = prefix.counts.shape[1]
             seen = cells[rows] >= 0
             counted, fold, amount = rows[seen], numbers[seen], amounts[seen]
-            own = 0 if columns == 1 or classes is None else classes[counted]
+            own = 0 if columns == 1 else classes[counted]
             kept = []
             for table, at in ((prefix.counts, cells), (prefix.totals, parents)):
                 keys = (at[counted] + fold * len(table)) * columns + own
@@ -191,6 +191,7 @@ class Stack:
         classes: ArrayOf[Any] | None = None,
         deduct: Deduct | None = None,
         without: tuple[Places, Sequence[tuple[Array, Array]]] | None = None,
+        places: RowPlaces | None = None,
     ) -> Iterator[Array]:
         """Yield P(x | class, first parents) at rows, for 0 feature parents and more, as (rows, classes or 1).
 
@@ -198,12 +199,13 @@ class Stack:
         parent is missing (-1), the distribution given the previous parents is used. ``deduct`` returns, for
         the number of a prefix, the amounts to subtract at each row from n(u, x) and n(u), in the column of
         its class. ``without`` are the fold of each row, and the counts without each fold; see `without`.
+        ``places`` are those of the rows, if they are known.
         """
         n = len(self.cards)
         codings = np.repeat(np.arange(n), len(codes[0]) // n)
         uniform = (1 / self.cards[codings if n > 1 else [0], 0])[:, None]
         unknown = np.zeros(len(codes[0]), dtype=bool)
-        places = self._places(codes)
+        places = iter(self.places(codes) if places is None else places)
 
         def read(i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
             parents, cells = next(places)
@@ -255,14 +257,16 @@ class LeftOut:
         """Return the rows several times."""
         return LeftOut(np.tile(self.classes, times), np.tile(self.shares, times))
 
-    def given(self, table: Stack, codes: Sequence[ArrayOf[Any]], classes: ArrayOf[Any] | None) -> LeftOut:
+    def given(self, table: Stack, places: RowPlaces, classes: ArrayOf[Any]) -> LeftOut:
         """Return the rows for a table; nothing else is to be known of it."""
         return self
 
-    def of_feature(self, table: Stack, codes: Sequence[ArrayOf[Any]]) -> Iterator[Array]:
+    def of_feature(
+        self, table: Stack, codes: Sequence[ArrayOf[Any]], places: RowPlaces | None = None
+    ) -> Iterator[Array]:
         """Yield P(feature | class, first parents) at the rows; see `Stack.at_rows`."""
         shares = np.where(codes[0] < 0, 0.0, self.shares)
-        return table.at_rows(codes, self.classes, lambda i: (shares, shares))
+        return table.at_rows(codes, self.classes, lambda i: (shares, shares), places=places)
 
     def of_class(self, table: Stack, codes: Sequence[ArrayOf[Any]], c: int) -> Iterator[Array]:
         """Yield P(class c | first parents) at the rows; see `Stack.at_rows`."""
@@ -300,15 +304,15 @@ class LeftOutFolds:
         """Return the rows several times."""
         return replace(self, numbers=np.tile(self.numbers, times))
 
-    def given(
-        self, table: Stack, codes: Sequence[ArrayOf[Any]], classes: ArrayOf[Any] | None
-    ) -> LeftOutFolds:
-        """Return the rows for a table, from the codes and classes of all training rows."""
-        return replace(self, tables=table.without(codes, classes, self.folds))
+    def given(self, table: Stack, places: RowPlaces, classes: ArrayOf[Any]) -> LeftOutFolds:
+        """Return the rows for a table, from the places in it and classes of all training rows."""
+        return replace(self, tables=table.without(places, classes, self.folds))
 
-    def of_feature(self, table: Stack, codes: Sequence[ArrayOf[Any]]) -> Iterator[Array]:
+    def of_feature(
+        self, table: Stack, codes: Sequence[ArrayOf[Any]], places: RowPlaces | None = None
+    ) -> Iterator[Array]:
         """Yield P(feature | class, first parents) at the rows; see `Stack.at_rows`."""
-        return table.at_rows(codes, without=(self.numbers, self.tables))
+        return table.at_rows(codes, without=(self.numbers, self.tables), places=places)
 
     def of_class(self, table: Stack, codes: Sequence[ArrayOf[Any]], c: int) -> Iterator[Array]:
         """Yield P(class c | first parents) at the rows; see `Stack.at_rows`."""
@@ -316,11 +320,14 @@ class LeftOutFolds:
 
 
 def feature_probabilities(
-    table: Any, codes: Sequence[ArrayOf[Any]], left_out: LeftOut | LeftOutFolds | None = None
+    table: Any,
+    codes: Sequence[ArrayOf[Any]],
+    left_out: LeftOut | LeftOutFolds | None = None,
+    places: RowPlaces | None = None,
 ) -> Iterator[Array]:
     """Yield P(feature | class, first parents) at rows, for 0 feature parents and more; 1 if it is missing."""
     missing = codes[0] < 0
-    values = table.at_rows(codes) if left_out is None else left_out.of_feature(table, codes)
+    values = table.at_rows(codes) if left_out is None else left_out.of_feature(table, codes, places)
     any_missing = missing.any()
     for value in values:
         yield np.where(missing[:, None], 1.0, value) if any_missing else value

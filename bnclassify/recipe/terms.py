@@ -131,6 +131,7 @@ _WIDEST = 5.0  # bound of z-scores in standard deviations
 _MOST_KNOTS = 2**10  # number of knots of a scale
 _BLOCK_CELLS = 2**18
 _LARGEST = float(np.finfo(np.float64).max)
+_SHARES = 1e-300, 1 - 2**-53  # bounds of shares whose normal scores are finite
 _LEAST_STEP = 1e-305  # difference of knots below which slopes overflow
 
 
@@ -162,7 +163,8 @@ def normal_scores(numbers: Array, weights: Array) -> Scale:
     if not len(values) or np.diff(values).min(initial=1.0) < _LEAST_STEP:
         return Scale(np.zeros(1), np.zeros(1))
     mass = np.bincount(place, weights[known], len(values))
-    scores: Array = ndtri((np.cumsum(mass) - mass / 2) / mass.sum())
+    shares = (np.cumsum(mass) - mass / 2) / mass.sum()
+    scores: Array = ndtri(np.clip(shares, *_SHARES))  # weights that differ much give 0 or 1
     if len(values) > _MOST_KNOTS:  # knots at even distances on the scale
         wanted = np.linspace(scores[0], scores[-1], _MOST_KNOTS)
         kept = np.unique(np.searchsorted(scores, wanted).clip(0, len(values) - 1))

@@ -1,0 +1,144 @@
+"""What is odd about the rows of a table: counts in place of rows, copies, and values missing together."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from math import log
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions
+from ..base.messages import how_to_weigh, is_named_as_count, listed
+from .findings import CHANCE, CodedColumn, Finding
+from .numeric import MOST_CODES, as_floats
+
+_LIKELY = -4.0
+"""Log of the probability below which chance does not explain different rows, if a column has such a name."""
+
+_MOST_COLUMNS = 20
+"""Maximum number of columns of a table of frequencies."""
+
+_FEW = 20
+"""A value of more than one row in so many is natural, and so are missing values in fewer."""
+
+_FEWEST_MISSING = 10
+"""Number of rows from which values that are missing together are reported."""
+
+
+def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
+    """Return the finding that a column counts equal rows, as in a table of frequencies.
+
+    Without such a column, no two rows are equal. Of n drawn rows, this has a probability of at most
+    (1 − 1/c)(1 − 2/c) … (1 − (n − 1)/c), where c is the number of cells, that is, of all combinations of
+    values. Columns that follow from others do not count. At least a quarter of the cells occur and, unless
+    the column is called like a count, nearly all cells of four columns with the class.
+    """
+    n = len(columns[0].codes) if columns else 0
+    if n < 6 or len(columns) > _MOST_COLUMNS or any(column.weights is not None for column in columns):
+        return None
+    candidates = [column for column in columns if not column.is_class and _can_count(column)]
+    candidates.sort(key=lambda column: not is_named_as_count(column.name))
+    values = {column.name: column.positions for column in columns} if candidates else {}
+    for column in candidates:
+        others = [other for other in columns if other is not column and values[other.name].max() < n - 1]
+        crossed, cells = _crossing(others, values)
+        chance = float(np.log1p(-np.arange(1, n) / cells).sum()) if cells >= n else 0.0
+        if chance >= _LIKELY or n < cells / 4 or len(crossed) < 2:
+            continue
+        with_class = any(other.is_class for other in crossed)
+        is_full = chance < CHANCE and len(crossed) >= 4 and with_class and n > 0.9 * cells
+        if is_full or is_named_as_count(column.name):
+            return Finding(
+                column.name,
+                "numbers of equal rows, as in a table of frequencies: no two rows are equal without them",
+                f"If so, use {how_to_weigh(column.name)}",
+                serious=True,
+            )
+    return None
+
+
+def _can_count(column: CodedColumn) -> bool:
+    """Whether a column has whole numbers of at least 0, of which some exceed the codes of a category."""
+    if column.numbers is not None:
+        numbers = as_floats(column.numbers)
+    elif column.levels and all(isinstance(x, int) and not isinstance(x, bool) for x in column.levels):
+        numbers = np.array(column.levels, dtype=np.float64)
+        if (column.codes < 0).any():
+            return False
+    else:
+        return False
+    is_count = np.isfinite(numbers).all() and numbers.min() >= 0 and not (numbers % 1).any()
+    return bool(is_count and numbers.max() > MOST_CODES)
+
+
+def _crossing(
+    columns: Sequence[CodedColumn], values: Mapping[Hashable, Positions]
+) -> tuple[list[CodedColumn], float]:
+    """Return the columns that divide the rows, and their number of cells; 0 if two rows are equal.
+
+    The column with the most values comes first, because others can follow from it.
+    """
+    n = len(columns[0].codes) if columns else 0
+    some, cell, cells = list[CodedColumn](), np.zeros(n, dtype=np.intp), 1.0
+    distinct = 1
+    for column in sorted(columns, key=lambda column: -values[column.name].max()):
+        own: Positions = values[column.name] + 1
+        both, found = pd.factorize(cell * (own.max() + 1) + own)
+        if len(found) > distinct:
+            some, cell, distinct = [*some, column], both, len(found)
+            cells *= len(np.unique(own))
+    return some, cells if distinct == n else 0.0
+
+
+def missing_together(columns: Sequence[CodedColumn]) -> Iterator[Finding]:
+    """Yield which columns are missing in the same rows, and rarely in others."""
+    missing = {column.name: column.positions < 0 for column in columns if not column.is_class}
+    masks = {name: mask for name, mask in missing.items() if np.count_nonzero(mask) >= _FEWEST_MISSING}
+    distinct = {mask.tobytes(): mask for mask in masks.values()}
+    shared = [
+        (mask, [name for name, own in masks.items() if _covers(own, mask)]) for mask in distinct.values()
+    ]
+    told = set[Hashable]()
+    for mask, names in sorted(shared, key=lambda pair: -len(pair[1])):
+        n = np.count_nonzero(mask)
+        together = [name for name in names if name not in told]
+        if len(together) > 1 and n * _FEW >= len(mask) > n:
+            told.update(together)
+            yield Finding(
+                together[0],
+                f"missing in the same {n:,} rows as {listed(together[1:])}",
+                "Find out why, because such rows can be of another kind; to learn without them, use "
+                f"dataset.dropna(subset=[{together[0]!r}])",
+            )
+
+
+def _covers(own: Mask, mask: Mask) -> bool:
+    """Whether a column is missing in all rows of a mask, and in less than a tenth of the others."""
+    return bool(own[mask].all() and 10 * np.count_nonzero(own & ~mask) < np.count_nonzero(~mask))
+
+
+def equal_rows(codes: Iterable[Codes], numbers: Mapping[Hashable, ArrayOf[Any]]) -> dict[Hashable, int]:
+    """Return how many rows equal an earlier one, by column of numbers in which chance does not explain it.
+
+    If the different rows have m pairs of equal values in a column of numbers, of all p pairs, chance explains
+    at most the share (m + 1)/p of the pairs of rows that are equal. Missing values, and a value of more than
+    one row in 20, such as 0 in a column of amounts, are natural.
+    """
+    columns = {name: as_floats(values) for name, values in numbers.items()}
+    repeats = pd.DataFrame(dict(enumerate([*codes, *columns.values()]))).duplicated().to_numpy()
+    found: dict[Hashable, int] = {}
+    for name, values in columns.items() if repeats.any() else ():
+        counts = pd.Series(values).map(pd.Series(values).value_counts())
+        some = (counts * _FEW <= len(values)).to_numpy()  # False for missing values
+        n, rows = int(np.count_nonzero(some & repeats)), int(np.count_nonzero(some))
+        pairs = (rows - n) * (rows - n - 1) / 2
+        if n and pairs:
+            alike: Array = np.unique(values[some & ~repeats], return_counts=True)[1].astype(np.float64)
+            share = (float((alike * (alike - 1) / 2).sum()) + 1) / pairs
+            expected = share * rows * (rows - 1) / 2
+            # the bound of Chernoff on the probability of n or more
+            if n > expected and n - expected + n * log(expected / n) <= CHANCE:
+                found[name] = n
+    return found
