@@ -79,7 +79,7 @@ def test_encoding_does_not_follow_later_changes_of_the_frame() -> None:
         ([Decimal(1), Decimal("inf")], r"column 'x' must be categorical.*infinite numbers. Replace them"),
         (pd.Series([10**400, 0.5], dtype=object), r"column 'x' must be categorical.*infinite numbers"),
         (pd.to_datetime(["2020-01-01", "2021-01-01"]), r"'x' must be categorical.*got datetime64"),
-        (pd.period_range("2020-01", periods=2, freq="M"), r"got period values. Extract a part that repeats"),
+        (pd.period_range("2020-01", periods=2, freq="M"), r"got period values. Make features of them, with"),
         ([time(8, 30), time(9)], r"got time values. Extract a part that repeats"),
         (["a", 1], r"'x' must be categorical.*mixed-integer"),
         ([("a",), ("b",)], r"'x' must be categorical.*mixed"),

@@ -543,3 +543,24 @@ def test_rules_of_arcs_hold_for_numbers(mixed: Frame) -> None:
             learn("class", mixed, numbers=numbers, required=required)
     with pytest.raises(ValueError, match="missing must be 'available' with numbers"):
         bn.tan_cl("class", mixed, numbers=numbers, missing="em", score="bic")
+
+
+@pytest.mark.parametrize("numbers", ["gaussian", "kernel"])
+@pytest.mark.parametrize("parts", [False, True])
+def test_numbers_near_the_limit_of_floats(numbers: str, parts: bool) -> None:
+    """At 10^15, floats are .125 apart; the same constant added to all numbers changes nothing."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"y": rng.choice(list("uv"), 200), "k": rng.choice(list("ab"), 200)})
+    frame["t"] = rng.integers(8, size=200) + (frame["y"] == "u") + 0.25
+    frame["s"] = frame["t"] // 2 + rng.integers(3, size=200) + 0.25
+
+    def posteriors(learner: Any, shift: float) -> np.ndarray:
+        shifted = frame.assign(t=frame["t"] + shift, s=frame["s"] + shift)
+        data = [shifted.iloc[:2], shifted.iloc[2:90], shifted.iloc[90:]] if parts else shifted
+        x = bn.bnc(learner, "y", data, smooth=1, numbers=numbers)  # type: ignore[call-overload]
+        return bn.predict(x, shifted, prob=True).to_numpy()
+
+    for learner in ("nb", "tan_cl"):
+        near = posteriors(learner, 0)
+        for shift in (1e9, 1e15, -1e15):
+            np.testing.assert_allclose(posteriors(learner, shift), near, rtol=1e-9)

@@ -624,8 +624,8 @@ def test_bad_arguments(car_models: dict[str, bn.BNC], tmp_path: Path) -> None:
     for name in (["class"], None):
         with pytest.raises(TypeError, match="class_var must be the name of a column"):
             bn.read_bif(path, name)
-    path.write_bytes(b"\x1f\x8b\x08")
-    with pytest.raises(ValueError, match=r"x.bif must be text in UTF-8; got .* Unpack or convert"):
+    path.write_bytes(b"\xff\x8b\x08")
+    with pytest.raises(ValueError, match=r"x.bif must be text in UTF-8; got .* Convert the file"):
         bn.read_bif(path, "class")
 
 
@@ -754,7 +754,7 @@ def test_messages_repeat_little_of_what_they_complain_of(old: str, new: str, tmp
     assert len(str(caught.value)) < 200 + len(str(path))
 
 
-@pytest.mark.parametrize("ending", ["bifxml", "dsl", "net", "xdsl"])
+@pytest.mark.parametrize("ending", ["bifxml", "dsl", "net"])
 def test_files_of_other_formats_are_converted_as_advised(
     ending: str, tmp_path: Path, monkeypatch: Any
 ) -> None:
@@ -768,7 +768,8 @@ def test_files_of_other_formats_are_converted_as_advised(
         ValueError, match=rf"got a file in the format {ending.upper()}\. Convert it"
     ) as raised:
         bn.read_bif("other.bif", "b")
-    eval(str(raised.value).partition("with ")[2].removesuffix("."), {"pyagrum": pyagrum})
+    code = str(raised.value).partition("with ")[2].partition(". ")[0].removesuffix(".")
+    eval(code, {"pyagrum": pyagrum})
     model = bn.read_bif("network.bif", "b")
     assert {name: tuple(labels) for name, labels in bn.values(model).items()} == {
         "a": ("x", "y"),

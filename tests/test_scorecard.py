@@ -70,19 +70,19 @@ def test_points_are_rounded_contributions(frame: pd.DataFrame, data: st.DataObje
     totals = card.probabilities
     np.testing.assert_allclose(totals["probability"], 1 / (1 + np.exp(-(base + unit * totals["total"]))))
     found = {row[:3]: row[3] for row in table.drop(columns="exact").itertuples(index=False)}
-    values = [[*bn.values(x)[v], "(missing)"] for v in bn.features(x)]
+    values = [table["value"][table["variable"] == v].unique() for v in bn.features(card)]
     sums = set()
     for row in product(*values):
-        record = dict(zip(bn.features(x), row, strict=True))
+        record = dict(zip(bn.features(card), row, strict=True))
         total = 0
         for name, value in record.items():
             parent = next((v for v in bn.families(x)[name][1:] if v != "class"), None)
             total += found[name, value, "" if parent is None else record[parent]]
         sums.add(total)
-        raw = pd.DataFrame([{k: None if v == "(missing)" else v for k, v in record.items()}])
+        raw = pd.DataFrame([{k: None if v == "(missing)" else v for k, v in record.items()}], index=[0])
         p = totals.set_index("total")["probability"][total]
         assert bn.predict(card, raw, prob=True)[target].iloc[0] == pytest.approx(p)
-    assert totals["total"].tolist() == sorted(sums)
+    assert sums <= set(totals["total"])  # others only with unknown values of features that are never missing
 
 
 def test_points_that_double_the_odds(tree: bn.BNC, pima: pd.DataFrame) -> None:
@@ -92,7 +92,7 @@ def test_points_that_double_the_odds(tree: bn.BNC, pima: pd.DataFrame) -> None:
     np.testing.assert_allclose(odds, 50 * 2 ** ((totals["total"] - 600) / 20))
     assert card.target == "yes"
     assert card.unit == pytest.approx(np.log(2) / 20)
-    assert (card.points.groupby("variable")["points"].min() == 0).all()
+    assert (card.points.groupby("variable")["points"].min().drop("start") == 0).all()
     exact, rounded = (np.log(bn.predict(x, pima.dropna(), prob=True)) for x in (tree, card))
     gaps = (exact["yes"] - exact["no"]) - (rounded["yes"] - rounded["no"])
     assert gaps.abs().max() <= 0.5 * card.unit * (len(bn.features(tree)) + 1)
@@ -166,16 +166,18 @@ def test_cards_are_short(pima: pd.DataFrame, run: Run) -> None:
     frame = pima.assign(noise=np.random.default_rng(0).normal(size=len(pima)).round(2))
     card = bn.scorecard(bn.bnc(class_var="diabetes", dataset=frame, additive=True), largest=5)
     table = card.points
-    assert table.set_index("variable")["points"]["noise"].tolist() == [0, 0]
+    assert "noise" not in table["variable"].tolist()
     known = table[table["value"] != "(missing)"]
     assert not (known["points"].diff().eq(0) & known["variable"].eq(known["variable"].shift())).any()
-    assert "noise" in bn.features(card)
+    assert "noise" not in bn.features(card)
     assert "noise" not in repr(card) + bn.to_sql(card, table="t")
     assert f"probabilities has all {len(card.probabilities)} totals." in repr(card)
     check(run, card, frame)
     table = pd.DataFrame({"feature": ["y", "x", "x"], "value": ["no", "a", "b"], "yes": 0.0})
     nothing = bn.scorecard(bn.from_effects(table))
-    assert " ".join(repr(nothing).split()) == "Add the points of y = yes: total probability 0 0.5"
+    assert " ".join(repr(nothing).split()) == (
+        "Add the points of y = yes: variable value points x a 0 b 0 (missing) 0 total probability 0 0.5"
+    )
     check(run, nothing, pd.DataFrame({"x": ["a", "b", None], "y": "no"}))
 
 
@@ -190,21 +192,91 @@ def test_explanations_are_in_points(tree: bn.BNC, pima: pd.DataFrame) -> None:
         chances = card.probabilities.set_index("total")["probability"][sums["points"]]
         np.testing.assert_allclose(chances, p if target == "yes" else 1 - p)
     one = bn.explain(card, {"glucose": 160, "insulin": 50})
-    table = card.points.set_index(["variable", "value", "given"])["points"]
-    assert one["points"]["age"] == table["age", "(missing)", "(missing)"]
-    assert list(one.columns) == ["value", "parents", "points", "log_odds", "odds_ratio"]
+    assert list(one.columns) == ["value", "parents", "points", "lost", "log_odds", "odds_ratio"]
     sums = [bn.explain(card, rows, interactions=i)["log_odds"].groupby("row").sum() for i in (True, False)]
     np.testing.assert_allclose(sums[0], sums[1])
 
 
-def test_reasons_of_cards_name_what_they_are_compared_with(pima: pd.DataFrame) -> None:
+def test_reasons_of_cards_are_against_the_average(pima: pd.DataFrame) -> None:
+    """The points less their mean over the training data, so that reasons for a class speak for it."""
+    data = pima[["glucose", "age", "diabetes"]].dropna()
+    card = bn.scorecard(bn.bnc(class_var="diabetes", dataset=data, additive=True), pdo=20)
+    row = {"glucose": 90, "age": 50}
+    table = bn.explain(card, row)
+    all_rows = bn.explain(card, data)
+    for name in ("glucose", "age"):
+        mean = all_rows["points"].xs(name, level="variable").mean()
+        own = table["points"][name]
+        assert table["log_odds"][name] == pytest.approx(card.unit * (own - mean), abs=0.05)
+        best = card.points.set_index("variable")["points"][name].max()
+        assert table["lost"][name] == best - own
+        assert all_rows["log_odds"].xs(name, level="variable").mean() == pytest.approx(0, abs=0.05)
+    assert table["lost"]["diabetes"] == 0
+    against, towards = bn.explain(card, row, sentences=True)
+    assert against.startswith("glucose = 90: the odds of 'yes' are divided by")
+    assert against.endswith(", compared with the average")
+    assert towards.startswith("age = 50: the odds of 'yes' are")
+    assert towards.endswith("times as high as with the average")
+
+
+def test_reasons_for_a_rejection_speak_against_the_applicant() -> None:
+    """Of the values that a rejected applicant has, those that are worse than the average come first."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.integers(0, 4, 800) for name in ("job", "home", "records")})
+    odds = frame["job"] + frame["home"] - 2 * frame["records"] + rng.logistic(size=800)
+    frame["status"] = np.where(odds > -0.5, "good", "bad")
+    card = bn.scorecard(bn.bnc("nb", "status", frame, smooth=1), target="good", pdo=20)
+    rejected = {"job": 3, "home": 1, "records": 3}
+    assert bn.predict(card, rejected).item() == "bad"
+    first = bn.explain(card, rejected, target="bad", sentences=True)[0]
+    assert re.fullmatch(r"records = 3: the odds of 'bad' are \S+ times as high as with the average", first)
+
+
+def test_points_of_rows_are_totals_of_the_table(tree: bn.BNC, pima: pd.DataFrame) -> None:
+    for card in (bn.scorecard(tree), bn.scorecard(tree, pdo=20)):
+        rows = pima.sample(30, random_state=1)
+        totals = bn.predict(card, rows, points=True)
+        assert totals.index.equals(rows.index)
+        assert totals.name == "points"
+        assert totals.tolist() == bn.explain(card, rows)["points"].groupby("row").sum()[rows.index].tolist()
+        assert (card.points["variable"][0] == "start") == (card.start != 0)
+    assert bn.predict(card, {"glucose": 160}, points=True).shape == (1,)
+    with pytest.raises(
+        TypeError, match=r"points must be False unless x is a scorecard; got a BNC.*scorecard\(x\)"
+    ):
+        bn.predict(tree, pima, points=True)
+    with pytest.raises(ValueError, match="points must be False with 'prob'"):
+        bn.predict(card, pima, points=True, prob=True)
+
+
+def test_tables_of_a_card_suffice(pima: pd.DataFrame) -> None:
+    """Totals and probabilities by hand, from the two tables alone, with a start and without one."""
+    pima = pima[["glucose", "age", "pregnancies", "diabetes"]]
+    for settings in ({}, {"pdo": 20}):
+        card = bn.scorecard(bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp"), **settings)
+        points, chances = card.points, card.probabilities.set_index("total")["probability"]
+        for _, row in pima.head(20).iterrows():
+            total = points["points"][points["variable"] == "start"].sum()
+            for name in ("glucose", "age", "pregnancies"):
+                lines = points[points["variable"] == name]
+                ends = [re.findall(r"[^(\], ]+", value) for value in lines["value"]]
+                known = [
+                    len(pair) == 2 and float(pair[0]) < row[name] <= float(pair[1].strip(")"))
+                    for pair in ends
+                ]
+                is_gap = lines["value"] == "(missing)"
+                total += lines["points"][is_gap if pd.isna(row[name]) else known].item()
+            p = bn.predict(card, row, prob=True)["yes"].item()
+            assert chances[total] == pytest.approx(p, abs=1e-9)
+
+
+def test_values_that_were_never_missing_have_no_row(pima: pd.DataFrame) -> None:
     card = bn.scorecard(bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp"))
-    n = bn.explain(card, {"glucose": 175}, target="yes")["points"]["glucose"]
-    ratio, odds = f"{np.exp(card.unit * n):.0f}", "glucose = 175: the odds of %s are "
-    [yes] = bn.explain(card, {"glucose": 175}, sentences=True)[:1]
-    [no] = bn.explain(card, {"glucose": 175}, target="no", sentences=True)[:1]
-    assert yes == odds % "'yes'" + f"{ratio} times as high as with 0 points"
-    assert no == odds % "'no'" + f"divided by {ratio}, compared with 0 points"
+    gaps = card.points["variable"][card.points["value"] == "(missing)"].tolist()
+    assert gaps == [name for name in bn.features(card) if pima[name].isna().any()]
+    assert "age" not in gaps
+    assert "glucose" in gaps
+    assert bn.predict(card, {"glucose": 150}).shape == (1,)  # the age is unknown
 
 
 def test_saved_cards_are_equal(tree: bn.BNC, pima: pd.DataFrame, tmp_path: Path) -> None:
@@ -246,6 +318,7 @@ def test_a_query_that_a_person_can_read(car: pd.DataFrame) -> None:
         == """SELECT
   k0 AS "id",
   CASE WHEN total >= 19 THEN 'yes' ELSE 'no' END AS "predicted",
+  CAST(total AS BIGINT) AS "points",
   1e0 / (1e0 + EXP(…)) AS "prob_no",
   1e0 / (1e0 + EXP(…))) AS "prob_yes"
 FROM (
@@ -302,7 +375,7 @@ def test_names_of_the_statement_are_those_of_no_column(name: str, table: str, ru
     others = {other: 1 for other in ("kind_0_", "text_0_", "k0", "v2", "total", "true_1") if other != name}
     found = run(bn.to_sql(card, table=table), frame.assign(**others), table)
     expected = bn.predict(card, frame, prob=True).to_numpy()
-    np.testing.assert_allclose(sorted(row[1:] for row in found), sorted(expected.tolist()), atol=1e-9)
+    np.testing.assert_allclose(sorted(row[2:] for row in found), sorted(expected.tolist()), atol=1e-9)
 
 
 def test_exponentials_are_within_range(run: Run) -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.exchange.scorer import scorer_of
+from bnclassify.models import Scorecard
 from bnclassify.recipe import log_linear as log_linear_module
 
 from .oracles import with_holes
@@ -53,7 +54,11 @@ def check(run: Run, model: Any, frame: pd.DataFrame) -> None:
     found = sorted(run(bn.to_sql(model, table=table, key="row id"), rows, table))
     assert [row[0] for row in found] == list(range(len(rows)))
     assert [row[1] for row in found] == bn.predict(model, rows, unseen="missing").tolist()
-    posteriors = np.array([row[2:] for row in found], dtype=float)
+    if isinstance(model, Scorecard):
+        points = [row[2] for row in found]
+        assert points == bn.predict(model, rows, points=True, unseen="missing").tolist()
+        assert all(type(total) is int for total in points)
+    posteriors = np.array([row[2 + isinstance(model, Scorecard) :] for row in found], dtype=float)
     expected = bn.predict(model, rows, prob=True, unseen="missing").to_numpy()
     np.testing.assert_allclose(posteriors, expected, rtol=0, atol=1e-9)
 
@@ -181,7 +186,7 @@ def check_texts(kind: str, run: Run) -> None:
     stored = rows.assign(x=TEXTS, id=range(len(rows)))
     found = sorted(run(bn.to_sql(model, table="t", key="id"), stored, "t"))
     expected = bn.predict(model, rows, prob=True, unseen="missing").to_numpy()
-    np.testing.assert_allclose([row[2:] for row in found], expected, rtol=0, atol=1e-9)
+    np.testing.assert_allclose([row[-2:] for row in found], expected, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["default", "gaussian", "levels", "card"])
@@ -196,7 +201,8 @@ def test_booleans_may_be_stored_as_any_number(run: Run) -> None:
     stored: list[list[Any]] = [[1.0, 0.0], [1, 0], ["1.00", "0.00"], ["true", "false"], [True, False]]
     for values in stored:
         found = run(bn.to_sql(model, table="t"), pd.DataFrame({"a": values}), "t")
-        np.testing.assert_allclose(sorted(row[1:] for row in found), sorted(expected.tolist()), atol=1e-9)
+        posteriors = sorted(row[1:] for row in found)
+        np.testing.assert_allclose(posteriors, sorted(expected.tolist()), atol=1e-9)
 
 
 def test_characters_that_databases_refuse(car: pd.DataFrame) -> None:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import subprocess
 import sys
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from socketserver import ThreadingMixIn
+from threading import Thread
 from typing import Any
+from urllib.request import urlopen
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import pandas as pd
 import pytest
@@ -114,3 +119,51 @@ raise SystemExit(status)
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
 def test_a_process_that_is_forked_during_a_fit_does_not_hang() -> None:
     subprocess.run([sys.executable, "-W", "ignore", "-c", FORK], check=True, timeout=120)
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+    request_queue_size = 32
+
+
+class _Quiet(WSGIRequestHandler):
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Print nothing."""
+
+
+def test_a_server_answers_right_while_its_model_is_replaced(car: pd.DataFrame) -> None:
+    """Each answer is that of one of the models, whichever it was that the request began with."""
+    versions = [bn.bnc("tan_cl", "class", car.iloc[::4], smooth=1)]
+    for start in (1, 2, 3):
+        versions.append(bn.update(versions[-1], car.iloc[start::4]))
+    rows = car.sample(24, random_state=0)
+    expected = [bn.predict(x, rows, prob=True).to_numpy() for x in versions]
+    current = {"number": 0, "model": versions[0]}
+
+    def application(environ: Any, start_response: Any) -> list[bytes]:
+        body = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
+        of_request = current
+        number, model = of_request["number"], of_request["model"]
+        posterior = bn.predict(model, json.loads(body), prob=True).iloc[0].tolist()
+        start_response("200 OK", [("Content-Type", "application/json")])
+        return [json.dumps([number, posterior]).encode()]
+
+    def ask(position: int) -> tuple[int, list[float]]:
+        body = rows.iloc[position % len(rows)].drop("class").to_json().encode()
+        with urlopen(f"http://localhost:{server.server_port}", data=body, timeout=60) as response:
+            return tuple(json.loads(response.read()))
+
+    with make_server("localhost", 0, application, _Server, _Quiet) as server:
+        Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
+        with ThreadPoolExecutor(8) as clients:
+            answers = []
+            for number in range(len(versions)):
+                asked = clients.map(ask, range(2 * number, 2 * number + 40))
+                if number:
+                    model = bn.update(versions[number - 1], car.iloc[number::4])
+                    current = {"number": number, "model": model}
+                answers += list(zip(range(2 * number, 2 * number + 40), asked, strict=True))
+        server.shutdown()
+    for position, (number, posterior) in answers:
+        assert posterior == pytest.approx(expected[number][position % len(rows)].tolist(), abs=1e-12)
+    assert {number for _, (number, _) in answers} > {len(versions) - 1}

@@ -13,6 +13,10 @@ import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from socketserver import ThreadingMixIn
+from threading import Thread
+from urllib.request import urlopen
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import pandas as pd
 from bnclassify import (
@@ -40,7 +44,7 @@ from bnclassify import (
 # ## Save and load
 #
 # `save` writes any model to a JSON file with its levels, its cut points and the calls by which it was made. You can
-# read the file, and it contains no code that could run. An existing file is replaced only when the new one is complete,
+# read the file (only arrays of more than 4,096 numbers are written as bytes), and it contains no code that could run. An existing file is replaced only when the new one is complete,
 # and a loaded model makes the same predictions to the last bit.
 
 # %%
@@ -62,11 +66,11 @@ print(predict(again, women, prob=True).equals(predict(model, women, prob=True)))
 
 
 # %%
-def answer(body):
+def answer(model, body):
     """Return probabilities and contributions as JSON, for a record as JSON."""
     record = json.loads(body)
-    posterior = predict(again, record, prob=True, unseen="missing").iloc[0]
-    reasons = explain(again, record, unseen="missing")["log_odds"]
+    posterior = predict(model, record, prob=True, unseen="missing").iloc[0]
+    reasons = explain(model, record, unseen="missing")["log_odds"]
     return json.dumps(
         {
             "probabilities": posterior.round(4).to_dict(),
@@ -75,11 +79,65 @@ def answer(body):
     )
 
 
-print(answer('{"glucose": 171, "age": 51, "bmi": 34.2}'))
+print(answer(again, '{"glucose": 171, "age": 51, "bmi": 34.2}'))
 
 # %% [markdown]
 # The reasons are contributions to the log odds of "yes", the last of the two classes; with the prior (the entry of the
 # class), they sum to its log odds.
+#
+# ## Serve a model
+#
+# A web server answers several requests at once. Models never change after they are made, so any number of threads can
+# predict with the same one, and no lock is needed. To serve a new model, for example after `update`, assign it to the
+# name from which requests take their model: a request that is in progress finishes with the model that it began with. This
+# application follows WSGI, the interface of Python servers such as Gunicorn and mod_wsgi; here, a server of the
+# standard library runs it.
+
+# %%
+current = {"model": again}
+
+
+def application(environ, start_response):
+    """Answer a record, or say what is wrong with it."""
+    body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+    try:
+        status, text = "200 OK", answer(current["model"], body)
+    except (KeyError, TypeError, ValueError) as error:
+        status, text = "400 Bad Request", json.dumps({"error": str(error)})
+    start_response(status, [("Content-Type", "application/json")])
+    return [text.encode()]
+
+
+class Server(ThreadingMixIn, WSGIServer):
+    """A server with one thread per request."""
+
+    daemon_threads = True
+
+
+class Quiet(WSGIRequestHandler):
+    """Does not print every request."""
+
+    def log_message(self, format, *arguments):
+        pass
+
+
+with make_server("localhost", 0, application, Server, Quiet) as server:
+    Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://localhost:{server.server_port}"
+    with urlopen(
+        address, data=b'{"glucose": 171, "age": 51, "bmi": 34.2}'
+    ) as response:
+        print(response.status, json.loads(response.read())["probabilities"])
+    current["model"] = bnc(class_var="diabetes", dataset=women.tail(400))
+    with urlopen(
+        address, data=b'{"glucose": 171, "age": 51, "bmi": 34.2}'
+    ) as response:
+        print(response.status, json.loads(response.read())["probabilities"])
+    server.shutdown()
+
+# %% [markdown]
+# The second answer is that of the new model, from 400 rows. A record that a model cannot read, such as one with a feature
+# that is a list, is answered by status 400 and the message of the error.
 #
 # ## Predict in a database
 #
@@ -161,7 +219,8 @@ Framed()
 #
 # ## BIF files and other libraries
 #
-# `write_bif` writes a single network to a file that bnlearn, pgmpy and pyAgrum can read, and `read_bif` reads such files.
+# `write_bif` writes a single network to a file that bnlearn, pgmpy and pyAgrum can read, and `read_bif` reads such files,
+# and those of GeNIe (`.xdsl`). For Hugin (`.net`), the error of `read_bif` shows how to convert the file.
 # `to_networkx`, `to_pgmpy` and `to_pyagrum` (extra `exchange`) convert a model to objects of these libraries, for example
 # to use their causal or dynamic models.
 
@@ -180,6 +239,6 @@ print(
 #
 # ## Summary
 #
-# Use `save` and `load` to keep a model, `predict` and `explain` with a dict to serve it, `to_sql` to predict in a
+# Use `save` and `load` to keep a model, `predict` and `explain` with a dict to serve it by a WSGI application, `to_sql` to predict in a
 # database, `effects` and `from_effects` to change what it adds up, `write_page` to give it to people without Python, and `write_bif` to pass it to another program. [Large
 # data](scale.py) shows how `update` adds new rows to a model.

@@ -26,7 +26,7 @@
 # | What does `smooth` do? | In one sentence: {term}`smoothing`. As a formula: [Formulas](methods.py#tables) |
 # | Why is a category "None" missing? | `pandas.read_csv` reads "None" and "NA" as missing values. Use `read_csv(path, keep_default_na=False, na_values=[""])` |
 # | How are missing values handled? | They stay missing: [Missing values](incomplete.py) |
-# | What about dates? | Drop them, or turn them into numbers, such as an age in days. Dates as text have one level per day. `check_data` finds such columns |
+# | What about dates? | Make features of them: days since a fixed day, month, weekday and hour. The error for a column of dates, and `check_data`, show the two lines of pandas; in a pipeline of scikit-learn, `DatetimeEncoder` of skrub does the same. Dates as text have one level per day |
 # | How do I predict several class variables (multi-label)? | [Several class variables](several.py) |
 # | How do I find groups of rows without a class? | `lca`: [General networks](networks.py#latent-classes) |
 # | What if the data do not fit in memory, or grow? | [Large data](scale.py) |

@@ -21,8 +21,11 @@ from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from ..model.recipes import NO_JOINT, Step
-from .effect_table import EffectTable, merge_intervals
+from .effect_table import EffectTable, Values, build, merge_intervals
 from .tabulate import estimate, tabulate
+
+START = "start"
+"""The row of the points that every total begins with."""
 
 _LINES = 12  # of totals that are printed
 _MOST_POINTS = 100_000
@@ -37,7 +40,8 @@ class Scorecard(EffectTable):
     """A model of two classes as a table of whole points, from `scorecard`.
 
     The points of the values of a row add up to a total, and the log odds of the target are linear in it. It
-    is an `EffectTable` whose effects are points times ``unit``.
+    is an `EffectTable` whose effects are points times ``unit``, less their mean over the training data: so
+    `explain` compares a value with the average row.
 
     Attributes
     ----------
@@ -50,7 +54,8 @@ class Scorecard(EffectTable):
     start : int
         The number that is added to the sum of the points; 0 unless `scorecard` was called with ``pdo``.
     points, probabilities : pandas.DataFrame
-        One row per feature, value and value of the parent in ``given``; and one row per total that can occur.
+        One row per feature, value and value of the parent in ``given``, after a row ``start`` if ``start`` is
+        not 0; and one row per total that can occur.
     recipe : Recipe or None
         The steps that learned it; `cv` repeats them, including the rounding.
     """
@@ -67,7 +72,7 @@ class Scorecard(EffectTable):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        points = [np.diff(table, axis=-1) / self.unit for table in self.tables]
+        points = [table / self.unit - table.flat[0] / self.unit for table in self._log_odds]
         whole = all((np.abs(table - table.round()) < _WHOLE).all() for table in points)
         if self.target not in self.known_levels[-1] or len(self.constant) != 2 or not whole:
             raise ValueError("tables must be whole points of each value, and target a class.")
@@ -75,25 +80,44 @@ class Scorecard(EffectTable):
     @property
     def intercept(self) -> float:
         """The log odds of the target at a sum of 0 points."""
-        return float(self.constant @ self._signs)
+        return float(self.constant @ self._signs) + sum(self._lowest)
 
     @cached_property
     def feature_points(self) -> tuple[ArrayOf[np.int64], ...]:
         """The points of each feature, by its values and, if it has one, by those of its parent."""
-        return tuple([(table @ self._signs / self.unit).round().astype(np.int64) for table in self.tables])
+        above = [table - low for table, low in zip(self._log_odds, self._lowest, strict=True)]
+        return tuple([(table / self.unit).round().astype(np.int64) for table in above])
+
+    @property
+    def _log_odds(self) -> list[Array]:
+        """The effects on the log odds of the target."""
+        return [table @ self._signs for table in self.tables]
+
+    @property
+    def _lowest(self) -> list[float]:
+        """The smallest effects of features, which have 0 points, among the values with a row."""
+        return [
+            float(table[at].min()) for table, at in zip(self._log_odds, cells_with_row(self), strict=True)
+        ]
 
     @property
     def points(self) -> pd.DataFrame:
         """The points of each value."""
-        return self._table(lambda parent, value: value)
+        start = [(START, "", "", self.start)] * bool(self.start)
+        return self._table(lambda parent, value: value, start)
 
-    def _table(self, write: Callable[[Hashable, Hashable], Hashable]) -> pd.DataFrame:
-        """Return the points; ``write`` returns the label of a parent and its value."""
-        labels, rows = [(*own, MISSING) for own in self.known_levels], list[tuple[Hashable, ...]]()
-        for i, (name, j) in enumerate(zip(self.features, self.givens, strict=True)):
-            others = [""] if j is None else [write(self.features[j], value) for value in labels[j]]
-            pairs = zip(product(labels[i], others), self.feature_points[i].ravel().tolist(), strict=True)
-            rows += [(name, *pair, n) for pair, n in pairs]
+    def _table(
+        self,
+        write: Callable[[Hashable, Hashable], Hashable],
+        rows: Sequence[tuple[Hashable, ...]] = (),
+    ) -> pd.DataFrame:
+        """Return the points after some rows; ``write`` returns the label of a parent and its value."""
+        labels, rows = [(*own, MISSING) for own in self.known_levels], list(rows)
+        for i, at in enumerate(cells_with_row(self)):
+            j, points = self.givens[i], self.feature_points[i][at]
+            others = [""] if j is None else [write(self.features[j], value) for value in labels[j][at[1]]]
+            pairs = zip(product(labels[i][at[0]], others), points.ravel().tolist(), strict=True)
+            rows += [(self.features[i], *pair, n) for pair, n in pairs]
         return pd.DataFrame(rows, columns=["variable", "value", "given", "points"])
 
     def written_levels(self, name: Hashable) -> tuple[Hashable, ...]:
@@ -139,9 +163,23 @@ class Scorecard(EffectTable):
         found = list(self.entries_at(codes, self.feature_points))
         return np.array(found, dtype=np.int64).reshape(len(self.features), codes.shape[1])
 
-    def points_of(self, codes: Codes, order: Sequence[int]) -> ArrayOf[np.int64]:
-        start = np.full((1, codes.shape[1]), self.start)
-        return np.concatenate([start, self.points_at(codes)[list(order)]]).T
+    def points_of(self, codes: Codes, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
+        own, n = self.points_at(codes)[list(order)], codes.shape[1]
+        best = np.array(list(self.entries_at(codes, self._best_points)), dtype=np.int64)
+        lost = np.maximum(best.reshape(len(self.features), n)[list(order)] - own, 0)
+        columns = {"points": (self.start, own), "lost": (0, lost)}
+        return {
+            name: np.concatenate([np.full((1, n), first), rest]).T for name, (first, rest) in columns.items()
+        }
+
+    @cached_property
+    def _best_points(self) -> tuple[ArrayOf[np.int64], ...]:
+        """The most points of a known value of each feature, given that of its parent, by all values."""
+        return tuple([np.broadcast_to(table[:-1].max(axis=0), table.shape) for table in self.feature_points])
+
+    def __dir__(self) -> list[str]:
+        """Return the documented attributes, among them the tables."""
+        return sorted({*super().__dir__(), "points", "probabilities"})
 
     def facts(self) -> dict[str, object]:
         """Return the facts of the table, and the size of the points."""
@@ -149,7 +187,6 @@ class Scorecard(EffectTable):
 
     def __repr__(self) -> str:
         frame, totals = self.written_points, self.probabilities
-        frame = frame[frame.groupby("variable", sort=False)["points"].transform("any")]
         frame = frame if frame["given"].any() else frame.drop(columns="given")
         frame = frame.assign(variable=frame["variable"].mask(frame["variable"].duplicated(), ""))
         some = totals.iloc[np.unique(np.linspace(0, len(totals) - 1, _LINES).round().astype(int))]
@@ -159,6 +196,13 @@ class Scorecard(EffectTable):
         if len(some) < len(totals):
             paragraphs.append(f"The attribute probabilities has all {len(totals):,} totals.")
         return "".join([f"\n{paragraph}\n" for paragraph in paragraphs])
+
+
+def cells_with_row(x: EffectTable) -> list[tuple[slice, ...]]:
+    """Return the cells of each table without missing values of features that were never missing."""
+    rows = x.trained_on
+    never = [rows is not None and name not in rows.incomplete for name in x.features]
+    return [tuple([slice(-1 if never[v] else None) for v in scope]) for scope in x.term_scopes()]
 
 
 def _possible_totals(sets: Sequence[ArrayOf[np.int64]]) -> ArrayOf[np.int64]:
@@ -210,7 +254,9 @@ def scorecard(
     -------
     Scorecard
         A fitted model. Its attributes ``points`` and ``probabilities`` are tables that suffice to compute a
-        prediction by hand.
+        prediction by hand. Features of which all values would have the same points are omitted, and so are
+        rows of missing values of features that were never missing. ``predict(card, df, points=True)`` returns
+        totals.
 
     Raises
     ------
@@ -226,7 +272,9 @@ def scorecard(
     whole number of points to start with is added, and the probability is
     1 / (1 + exp(−(ln odds + unit · (total − score)))).
 
-    The contribution of merged intervals is the mean over the training data.
+    The contribution of merged intervals is the mean over the training data. `explain` compares each value
+    with the mean points of its feature in the training data, and has a column ``lost``, the points below the
+    best value.
 
     Examples
     --------
@@ -236,9 +284,9 @@ def scorecard(
     >>> card = scorecard(model, target="republican", largest=5)
     >>> card.points.tail(3)
                    variable      value given  points
-    6  physician_fee_freeze          n             0
-    7  physician_fee_freeze          y             5
-    8  physician_fee_freeze  (missing)             3
+    3  physician_fee_freeze          n             0
+    4  physician_fee_freeze          y             5
+    5  physician_fee_freeze  (missing)             3
     >>> predict(card, voting.head(2), prob=True).round(2)
     Class  democrat  republican
     0          0.05        0.95
@@ -257,9 +305,10 @@ def scorecard(
     table = tabulate(model, most_intervals or (None if model.densities else _MOST_POINTS))
     sign = np.array([1.0 if name == target else -1.0 for name in names])
     effects: list[Array] = [entries @ sign for entries in table.tables]
-    low = [float(effect.min()) for effect in effects]
+    within: list[Array] = [effect[at] for effect, at in zip(effects, cells_with_row(table), strict=True)]
+    low = [float(effect.min()) for effect in within]
     intercept, start = float(table.constant @ sign) + sum(low), 0
-    widest = max([float(np.ptp(effect)) for effect in effects], default=0.0)
+    widest = max([float(np.ptp(effect)) for effect in within], default=0.0)
     unit = widest / largest if widest > TOLERANCE else 1.0
     if pdo is not None:
         unit = log(2) / pdo
@@ -268,13 +317,42 @@ def scorecard(
     own, recipe = np.maximum(sign, 0.0), model.recipe
     points = [np.round((effect - least) / unit) for effect, least in zip(effects, low, strict=True)]
     table = replace(table, tables=tuple([unit * each[..., None] * own for each in points]))
-    table = merge_intervals(table)  # neighbours with equal points
+    table = _centred(_without_idle(merge_intervals(table)))  # neighbours with equal points are one
     if recipe is not None and recipe.parameters is not None:
         settings = {"target": target, "largest": largest, "most_intervals": most_intervals}
         settings |= {"pdo": pdo, "score": score, "odds": odds, "parameters": recipe.parameters}
         recipe = replace(recipe, parameters=Step("scorecard", fit_card, settings, draws=True))
-    fields = table.table_fields() | {"constant": intercept * own, "recipe": recipe}
+    fields = table.table_fields() | {"recipe": recipe}
+    fields["constant"] = table.constant + intercept * own
     return Scorecard(**fields, base=model, target=target, unit=unit, start=start)
+
+
+def _without_idle(x: EffectTable) -> EffectTable:
+    """Return a table without the features that have no effect, unless none has one."""
+    cells = enumerate(zip(x.tables, cells_with_row(x), strict=True))
+    used = {i for i, (table, at) in cells if np.ptp(table[at].reshape(-1, table.shape[-1]), axis=0).any()}
+    used |= {above for i, above in enumerate(x.givens) if i in used and above is not None}
+    if not used or len(used) == len(x.features):
+        return x
+    kept = sorted(used)
+    cuts, levels = x.cuts, x.levels_by_name
+    values = {name: Values(levels[name], cuts.get(name)) for name in (x.features[i] for i in kept)}
+    fields: dict[str, Any] = {name: getattr(x, name) for name in ("constant", "recipe", "learned")}
+    fields["tables"] = tuple([x.tables[i] for i in kept])
+    fields["shares"] = tuple([x.shares[i] for i in kept if x.shares])
+    return build(x.class_var, x.known_levels[-1], values, x.feature_parents, x.discretizer, **fields)
+
+
+def _centred(x: EffectTable) -> EffectTable:
+    """Return a table whose constant is that of the average row, and whose effects have the mean 0.
+
+    Without shares, the mean is that of the values; a parent is independent of its child.
+    """
+    shares = x.shares or [np.append(np.ones(len(t) - 1), 0.0) / (len(t) - 1) for t in x.tables]
+    means = [np.tensordot(shares[i], table, axes=1) for i, table in enumerate(x.tables)]
+    means = [m if j is None else shares[j] @ m for m, j in zip(means, x.givens, strict=True)]
+    tables = tuple([table - mean for table, mean in zip(x.tables, means, strict=True)])
+    return replace(x, tables=tables, constant=np.sum([np.zeros_like(x.constant), *means], axis=0))
 
 
 @record

@@ -57,6 +57,7 @@ def information_of_two_numbers(
     """Return −½ Σ_z P(z) ln(1 − ρ²_z) of two numbers that are normal given coded columns, and the rows."""
     first, second = data.add_up(partial(_moments_of_two, x, y, condition))
     products = data.add_up(partial(_weighted_cross_products, x, y, condition, first.mean, second.mean))
+    products = products - first.n * first.rest * second.rest
     squares = np.where((first.variance > 0) & (second.variance > 0), first.squares * second.squares, 0.0)
     share = np.divide(products**2, squares, out=np.zeros(np.shape(squares)), where=squares > 0)
     n = float(first.n.sum())

@@ -6,17 +6,17 @@ import os
 import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, count, islice, product
+from functools import partial
+from itertools import chain, count, product
 from math import inf, prod
 from typing import Any, NoReturn
 
 import numpy as np
 
-from ..base.arrays import TOLERANCE, Array
+from ..base.arrays import Array
 from ..base.checks import OneOf, available, check_name
 from ..base.immutable import record
 from ..base.messages import cut, listed, repeated, shown
-from ..counts.contingency import MAX_CELLS
 from ..fitting.lp import lp
 from ..frames.dataset import Dataset
 from ..learners.fixed import fixed_again, fixed_network
@@ -26,10 +26,9 @@ from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..reading.cpt import params
 from ..reading.families import values
+from .file_tables import Families, Variables, add_cells, normalize_rows, unpacked
 from .storage import as_path, replace_file
-
-_ROUNDING = 0.011
-"""Largest difference from 1 of the sum of rounded probabilities, as in bnlearn's reader."""
+from .xdsl import is_xdsl, read_xdsl
 
 _BODY = r'(?:"[^"]*"|[^"}])*\}?'
 """The probabilities of a variable, up to the brace, whose absence is reported later."""
@@ -38,18 +37,24 @@ _FUNCTION = re.compile(r"function\s*=?\s*(?!table)\w+.*", re.DOTALL)
 """A property of a table that is not complete, such as a noisy maximum."""
 
 _OTHER_FORMATS = {
-    "xdsl": r"<(?:[\s\S]{0,1000}?<)?smile\b",
     "bifxml": "<",
     "dsl": r"net\s+\w+\s*\{",
     "net": r"(net|class)\b",
     "dsc": r"belief\s+network\b",
+    "dne": r"bnet\b",
 }
 """How files of other formats begin, by the endings of their names."""
 
+_BY_PYAGRUM = "Convert it, with pyagrum.saveBN(pyagrum.loadBN('network.{0}'), 'network.bif')"
+_HOW_TO_CONVERT = {
+    "bifxml": f"{_BY_PYAGRUM}. If its name ends in .xml, let it end in .bifxml first",
+    "dsc": "Convert it, with write.bif('network.bif', read.dsc('network.dsc')) of the R package bnlearn",
+    "dne": "Save it in Netica as a file of Hugin (NET), and convert that",
+}
+"""How to convert files of other formats; those that are not listed by pyAgrum."""
+
 _NUMBER = re.compile(r"\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 """A probability; the function float also accepts 0.2_0 and digits of other scripts."""
-
-Families = dict[Hashable, tuple[tuple[str, ...], Array]]
 
 
 class BIFReader:
@@ -60,7 +65,7 @@ class BIFReader:
         self.text = text
         self.text = re.sub(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/|(/\*)', self._blank, text, flags=re.DOTALL)
         self.position = 0
-        self.variables: dict[Hashable, tuple[str, ...]] = {}
+        self.variables: Variables = {}
 
     def _blank(self, match: re.Match[str]) -> str:
         """Replace a comment by spaces."""
@@ -85,10 +90,12 @@ class BIFReader:
             else:
                 self._read_variable(start)
         families: Families = {}
+        cells = 0
         for start, header, self.position in tables:
             family = self._family(header, start)
             if family[0] in families:
                 self._fail(f"the probabilities of {shown(family[0])} are given twice.", start)
+            cells = add_cells(cells, family, self.variables, partial(self._fail, at=start))
             families[family[0]] = family, self._read_table(family, start)
         return families
 
@@ -96,12 +103,9 @@ class BIFReader:
         """Raise if the file begins as those of other programs."""
         for ending, beginning in _OTHER_FORMATS.items():
             if self._next_is(beginning):
-                code = f"pyagrum.saveBN(pyagrum.loadBN('network.{ending}'), 'network.bif')"
-                if ending == "dsc":
-                    code = "write.bif('network.bif', read.dsc('network.dsc')) of the R package bnlearn"
+                remedy = _HOW_TO_CONVERT.get(ending, _BY_PYAGRUM).format(ending)
                 self._fail(
-                    f"must be in the Interchange Format; got a file in the format {ending.upper()}. Convert "
-                    f"it, with {code}."
+                    f"must be in the Interchange Format; got a file in the format {ending.upper()}. {remedy}."
                 )
 
     def _fail(self, message: str, at: int | None = None) -> NoReturn:
@@ -171,9 +175,6 @@ class BIFReader:
         """Read the probabilities of a family up to the brace, with axes in the order of the family."""
         labels = [self.variables[name] for name in family]
         shape = [len(levels) for levels in labels]
-        if prod(shape) > MAX_CELLS:
-            limit = f"{prod(shape):,} cells, more than {MAX_CELLS:,}"
-            self._fail(f"the table of {shown(family[0])} would have {limit}.", start)
         rows = np.full((prod(shape[1:]), shape[0]), np.nan)
         default = None
         self._skip_properties()
@@ -197,7 +198,7 @@ class BIFReader:
             self._skip_properties()
         if default is not None:
             rows[np.isnan(rows[:, 0])] = default
-        self._check_sums(rows, family, labels, start)
+        normalize_rows(rows, family, labels, partial(self._fail, at=start))
         return rows.T.reshape(shape)
 
     def _numbers(self, text: str, expected: int, at: int) -> list[float]:
@@ -223,19 +224,6 @@ class BIFReader:
         for state, levels in zip(states, labels, strict=True):
             position = position * len(levels) + levels.index(state)
         return position
-
-    def _check_sums(
-        self, rows: Array, family: tuple[str, ...], labels: list[tuple[str, ...]], at: int
-    ) -> None:
-        """Normalize distributions whose sums differ from 1 by rounding; raise for others."""
-        sums: Array = rows.sum(axis=1, keepdims=True)
-        for wrong in np.flatnonzero(~(np.abs(sums - 1) <= _ROUNDING)):
-            configuration = next(islice(product(*labels[1:]), int(wrong), None))
-            condition = f" for ({cut(', '.join(configuration))})" if configuration else ""
-            got = "none" if np.isnan(sums[wrong, 0]) else f"a sum of {sums[wrong, 0]:g}"
-            expected = f"must be probabilities of {shown(family[0])}{condition} that sum to 1"
-            self._fail(f"{expected}; got {got}.", at)
-        np.divide(rows, sums, out=rows, where=np.abs(sums - 1) > TOLERANCE)
 
 
 def _readings_of_list(text: str) -> Iterator[list[str]]:
@@ -358,12 +346,12 @@ def _table_lines(family: list[str], words: list[list[str]], table: Array) -> lis
 
 
 def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
-    """Read a model from a file in the Interchange Format (BIF).
+    """Read a model from a file in the Interchange Format (BIF), or from one of GeNIe (XDSL).
 
     Parameters
     ----------
     path : str or path
-        A file of `write_bif`, bnlearn, pgmpy, pyAgrum or another program.
+        A file of `write_bif`, bnlearn, pgmpy, pyAgrum, GeNIe or another program. It may be packed with gzip.
     class_var : str
         Name of the class variable. It may have parents, and need not be a parent of all features.
 
@@ -375,7 +363,8 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     Raises
     ------
     OSError, KeyError, TypeError, ValueError
-        If the file does not have the format, or a table would be too large. The message contains the line.
+        If the file does not have the format, or its tables would be too large. The message contains the line
+        or, for XDSL, the node.
 
     Notes
     -----
@@ -383,6 +372,9 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     their sum. A file does not contain the method of estimation. Therefore, `cv` keeps the arcs and
     estimates tables with ``smooth=1``; for other settings, use ``cv(lp(x, df, smooth=...), df)``. To
     evaluate the tables of the file, use ``accuracy(predict(x, df), df[class_var])``.
+
+    In a file of GeNIe, nodes can be tables (``cpt``) or functions of their parents (``deterministic``).
+    Decisions, utilities, equations and noisy maxima raise an error that names the node.
 
     References
     ----------
@@ -412,14 +404,12 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     """
     file, source = as_path(path), str(path)
     check_name(class_var)
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{source} must be text in UTF-8; got {error}. Unpack or convert the file."
-        ) from error
-    reader = BIFReader(text, source)
-    family_tables, variables = reader.read(), reader.variables
+    content = unpacked(file.read_bytes(), source)
+    if is_xdsl(content):
+        variables, family_tables = read_xdsl(content, source)
+    else:
+        reader = BIFReader(_decoded(content, source), source)
+        family_tables, variables = reader.read(), reader.variables
     OneOf(variables, f"a variable of {source}").check("class_var", class_var)
     if absent := [name for name in variables if name not in family_tables]:
         raise ValueError(f"{source} must have probabilities of every variable; got none of {listed(absent)}.")
@@ -433,6 +423,14 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     levels, recipe = tuple(variables[name] for name in structure.variables), structure.recipe
     recipe = recipe and replace(recipe, parameters=Step("read_bif", tables_again))
     return replace(structure, levels=levels, cpts=tuple(cpts), recipe=recipe)
+
+
+def _decoded(content: bytes, source: str) -> str:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{source} must be text in UTF-8; got {error}. Convert the file.") from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 @record

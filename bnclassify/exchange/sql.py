@@ -61,7 +61,8 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
     -------
     str
         The statement, without a semicolon. For each row of the table, it selects the columns `key`, then
-        ``predicted``, the label, and one column ``prob_<label>`` per class with its posterior probability.
+        ``predicted``, the label, for a scorecard ``points``, the total, and one column ``prob_<label>`` per
+        class with its posterior probability.
 
     Raises
     ------
@@ -106,7 +107,8 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
     """
     names, keys = _table_name(table), _key_names(key)
     scorer = scorer_of(x)
-    outputs = [*keys, "predicted", *[f"prob_{label}" for label in scorer.labels]]
+    points = ["points"] * isinstance(x, Scorecard)
+    outputs = [*keys, "predicted", *points, *[f"prob_{label}" for label in scorer.labels]]
     _check_text([*names, *keys, *outputs], "key and the classes")
     for column in scorer.columns:
         _check_text([column.name, *column.known], f"x: the levels of {shown(column.name)}")
@@ -262,7 +264,7 @@ def _lines(columns: Sequence[str]) -> str:
 
 
 def _result_columns(card: Scorecard, scorer: Scorer) -> list[str]:
-    """Return the predicted label and the probabilities of the classes, as functions of the total."""
+    """Return the predicted label, the points and the probabilities, as functions of the total."""
     totals, target = card.probabilities["total"].to_numpy(dtype=np.int64), scorer.labels.index(card.target)
     at_zero, labels = card.intercept - card.unit * card.start, literals(scorer.labels)
     odds = np.zeros((len(totals), 2))
@@ -270,6 +272,7 @@ def _result_columns(card: Scorecard, scorer: Scorer) -> list[str]:
     wins = totals[np.flatnonzero(first_best(odds) == target)]
     least = int(wins.min() if len(wins) else totals.max() + 1)
     result = [f"CASE WHEN total >= {least} THEN {labels[target]} ELSE {labels[1 - target]} END"]
+    result.append("CAST(total AS BIGINT)")
     low, high = ceil((-MOST_ODDS - at_zero) / card.unit), floor((MOST_ODDS - at_zero) / card.unit)
     log_odds = f"{at_zero!r} + {card.unit!r} * total"
     for is_target in (target == 0, target == 1):

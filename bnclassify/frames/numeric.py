@@ -240,14 +240,11 @@ def check_exact(numbers: Mapping[Hashable, ArrayOf[Any]]) -> None:
 NUMERIC, CATEGORICAL = 0, 1
 """The expected type of a column, for `advice_on`."""
 
-_TO_MONTH = ("pd.to_datetime({0}).dt.year", "pd.to_datetime({0}).dt.month.astype('Int64')")
 _SECONDS = "pd.to_timedelta({0}).dt.total_seconds()"
 
-_DATES = ("datetime64", "datetime", "date", "period", "time")
+_DATES = ("datetime64", "datetime", "date", "period")
 
 _CODE = {
-    **dict.fromkeys(_DATES[:3], _TO_MONTH),
-    "period": ("{0}.dt.year", "{0}.dt.month.astype('Int64')"),
     "time": ("{0}.map(lambda t: t.hour, na_action='ignore').astype('Int64')",) * 2,
     **dict.fromkeys(["timedelta64", "timedelta"], (_SECONDS, f"pd.cut({_SECONDS}, 5).astype('string')")),
     "bytes": ("pd.to_numeric({0}.str.decode('utf-8'))", "{0}.str.decode('utf-8')"),
@@ -268,12 +265,42 @@ def advice_on(kind: str, expected: int, name: Hashable, array: ArrayLike, argume
         expected == NUMERIC or (are_numbers and len(texts) > MOST_CODES)
     ):
         return how_to_read(texts, name, argument)
+    if kind in _DATES:
+        return _how_to_split(name, array, expected, argument)
     column = f"{argument}[{name!r}]"
     code = _CODE.get(kind, ("", "{0}.map(str, na_action='ignore')"))[expected].format(column)
     if not code:
         return "Convert them to numbers."
-    part = "Extract a part that repeats, for example" if kind in _DATES else "Convert them,"
+    part = "Extract a part that repeats, for example" if kind == "time" else "Convert them,"
     return f"{part} with {column} = {code}."
+
+
+def _how_to_split(name: Hashable, array: ArrayLike, expected: int, argument: str) -> str:
+    """Return two lines of pandas that make features of dates, which differ in the parts that are named."""
+    column, dates = f"{argument}[{name!r}]", pd.Series(array).dropna()
+    code = (
+        f"{column}.dt.to_timestamp()"
+        if isinstance(dates.dtype, pd.PeriodDtype)
+        else f"pd.to_datetime({column})"
+    )
+    when = dates.dt.to_timestamp() if isinstance(dates.dtype, pd.PeriodDtype) else pd.to_datetime(dates)
+    if when.dt.tz is not None:
+        code = f"pd.to_datetime({column}, utc=True).dt.tz_localize(None)"
+        when = pd.to_datetime(dates, utc=True).dt.tz_localize(None)
+    whole = ".astype('Int64')" if expected == CATEGORICAL and len(dates) < len(array) else ""
+    parts = {"month": "month", "weekday": "day_of_week", "hour": "hour"}
+    if (when.dt.day == 1).all():
+        del parts["weekday"]  # months
+    varying = {part: of for part, of in parts.items() if len(getattr(when.dt, of).unique()) > 1}
+    made = {part: f"when.dt.{of}{whole}" for part, of in varying.items()}
+    made = {"days": f"(when - pd.Timestamp('{when.min():%Y-%m-%d}')).dt.days{whole}"} | made
+    prefix = f"{name}_" if f"{name}_".isidentifier() else ""
+    named = ", ".join(f"{prefix}{part}={text}" for part, text in made.items())
+    return (
+        f"Make features of them, with\nwhen = {code}\n"
+        f"{argument} = {argument}.drop(columns=[{name!r}]).assign({named})\n"
+        "or, in a pipeline of scikit-learn, with DatetimeEncoder of skrub."
+    )
 
 
 def check_class(column: pd.Series[Any]) -> None:

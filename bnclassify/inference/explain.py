@@ -81,17 +81,18 @@ def explain(
         If True, split the contribution of each feature with feature parents into main effect and interaction.
     sentences : bool, default False
         If True, return the three strongest reasons as text in place of the table. Those of a `Scorecard`
-        compare a value with one of 0 points.
+        compare a value with the average one.
 
     Returns
     -------
     pandas.DataFrame
         One row per variable: the class, then the features, parents before children. Columns are ``value``,
         NaN if missing; ``parents``, the values of its feature parents; ``log_odds``, the contribution in
-        nats, 0 for a missing feature; its exponential ``odds_ratio``; and, of a `Scorecard`, ``points``. With
-        ``interactions=True``, the features are followed by one row per interaction, indexed by the tuple of
-        its features, or by ``"(rest)"`` in an average. For several rows or none, the tables are concatenated,
-        indexed by row label and variable, with the additional columns ``target`` and ``against``.
+        nats, 0 for a missing feature; its exponential ``odds_ratio``; and, of a `Scorecard`, ``points`` and
+        ``lost``, the points below those of the best value. With ``interactions=True``, the features are
+        followed by one row per interaction, indexed by the tuple of its features, or by ``"(rest)"`` in an
+        average. For several rows or none, the tables are concatenated, indexed by row label and variable,
+        with the additional columns ``target`` and ``against``.
     list of str
         With ``sentences=True``; for several rows, a Series of such lists.
 
@@ -139,9 +140,9 @@ def explain(
     evidence = weigh_evidence(x, data, target, against, unseen)
     x, several = evidence.model, len(data) != 1
     known, log_odds = _contributions(evidence, raw, interactions)
-    points = None if interactions else x.points_of(evidence.codes, evidence.order)
+    points = {} if interactions else x.points_of(evidence.codes, evidence.order)
     if sentences:
-        base, texts = "" if points is None else " with 0 points", list[list[str]]()
+        base, texts = " with the average" if points else "", list[list[str]]()
         for i in range(len(data)):
             own = [(variable, column[i]) for variable, column in known.items()]
             texts.append(_sentences_of_reasons(evidence, i, own, log_odds[i, :], base))
@@ -150,8 +151,7 @@ def explain(
     columns |= {"value": np.stack(list(known.values()), axis=1).ravel()}
     if not interactions:
         columns |= {"parents": np.stack(_parents(evidence), axis=1).ravel()}
-    if points is not None:
-        columns |= {"points": points.ravel()}
+    columns |= {name: column.ravel() for name, column in points.items()}
     with np.errstate(over="ignore"):
         ratios = np.exp(log_odds)
     columns |= {"log_odds": log_odds.ravel(), "odds_ratio": ratios.ravel()}
@@ -211,8 +211,8 @@ def _odds_ratio_in_words(log_odds: float, base: str = "") -> str:
 
     >>> [_odds_ratio_in_words(log_odds) for log_odds in (0.34, -9.1, 4.0, float("-inf"))]
     ['1.4 times as high', 'divided by 8,955', '55 times as high', '0']
-    >>> _odds_ratio_in_words(-20.0), _odds_ratio_in_words(0.34, " with 0 points")
-    ('divided by more than 10,000', '1.4 times as high as with 0 points')
+    >>> _odds_ratio_in_words(-20.0), _odds_ratio_in_words(0.34, " with the average")
+    ('divided by more than 10,000', '1.4 times as high as with the average')
     """
     if np.isinf(log_odds):
         return "infinite" if log_odds > 0 else "0"

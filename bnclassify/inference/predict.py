@@ -49,6 +49,7 @@ class _Options(TypedDict, total=False):
     unseen: Unseen
     prior: ClassPrior | None
     costs: pd.DataFrame | None
+    points: bool
     joint: bool
     greedy: bool
     interval: float | None
@@ -83,6 +84,7 @@ def predict(
     unseen: Unseen = "error",
     prior: ClassPrior | None = None,
     costs: pd.DataFrame | None = None,
+    points: bool = False,
     joint: bool = False,
     greedy: bool = False,
     interval: float | None = None,
@@ -107,6 +109,8 @@ def predict(
     costs : pandas.DataFrame, optional
         Costs of decisions, ``costs.loc[actual, decision]``. Decisions can be classes or anything else, such
         as "refer". The decision with the lowest expected cost is returned.
+    points : bool, default False
+        If True, return the total points of each row of a `Scorecard`.
     joint : bool, default False
         With several class variables, whether to predict the most probable combination of labels, in place of
         the most probable label of each.
@@ -125,7 +129,8 @@ def predict(
     -------
     pandas.Series
         Categorical labels with the index of ``newdata``. Of tied classes, the first is predicted. If a
-        column of `costs` is not a class, the categories are the columns of `costs`.
+        column of `costs` is not a class, the categories are the columns of `costs`. With ``points=True``,
+        whole numbers.
     pandas.DataFrame
         With ``prob=True``, one column per class; a row that is impossible under every class has the uniform
         posterior. With `interval`, an additional level of the columns has lower, estimate and upper. With
@@ -173,10 +178,13 @@ def predict(
     ['unacc', 'refer', 'refer']
     """
     model = check_fitted(x)
-    for name, flag in {"prob": prob, "joint": joint, "greedy": greedy}.items():
+    for name, flag in {"prob": prob, "points": points, "joint": joint, "greedy": greedy}.items():
         Flag().check(name, flag)
     check_unseen(unseen)
     predict_rows = _predictor(model, prob, unseen, prior, costs, joint, greedy)
+    if points:
+        _check_points(model, prob=prob, prior=prior, costs=costs, interval=interval)
+        predict_rows = partial(_total_points, model, unseen=unseen)
     if check_interval(interval) is not None:
         if not prob or joint:
             raise ValueError("interval must be None unless prob is True and joint is False.")
@@ -252,6 +260,24 @@ def _predict_class(
     if len(decisions) < len(names):
         best = np.array([names.index(decision) for decision in decisions])[best]
     return labelling(data.index).labels(best)
+
+
+def _check_points(x: Model, **others: object) -> None:
+    """Raise an error unless a model has points, and nothing else is asked for."""
+    if not x.points_of(np.zeros((len(x.features), 0), dtype=np.int8), ()):
+        raise TypeError(
+            f"points must be False unless x is a scorecard; got {x.called}. Make one with scorecard(x)."
+        )
+    if given := [name for name, value in others.items() if value is not None and value is not False]:
+        raise ValueError(f"points must be False with {listed(given)}. Call predict twice.")
+
+
+def _total_points(x: Model, newdata: NewData, *, unseen: str) -> pd.Series[Any]:
+    """Return the total points of rows."""
+    data = encode_for(x, newdata, x.features)
+    x, codes = x.place(data, unseen)
+    points = x.points_of(codes, range(len(x.features)))["points"]
+    return pd.Series(points.sum(axis=1), data.index, name="points")
 
 
 def _predict_intervals(

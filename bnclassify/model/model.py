@@ -468,9 +468,9 @@ class Model(Immutable):
         """Return the models whose joint distributions it averages in every row; none by default."""
         return ()
 
-    def points_of(self, codes: Codes, order: Sequence[int]) -> ArrayOf[Any] | None:
-        """Return the points of a scorecard: its start, and of each feature, (rows, 1 + features); or None."""
-        return None
+    def points_of(self, codes: Codes, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
+        """Return points of a scorecard by name: its start, and of features in order, (rows, 1 + features)."""
+        return {}
 
 
 def lacks(x: Model, action: str) -> TypeError:

@@ -259,15 +259,16 @@ class MovedCuts(Discretizer):
     At time s, column number j uses its discretization (s + j) modulo their number. With "averaged_mdlp", all
     columns use discretization s, and there are one or two further times: the cut points of MDLP, and those
     between all values of numbers that repeat, if a column has any. ``cuttings`` holds the cut points of
-    each column at each time, like ``points``.
+    each column at each time, like ``points``, of which the first ``averaged`` are at quantiles.
     """
 
     cuttings: tuple[Cuts, ...] = ()
+    averaged: int = 9
 
     @property
     def further(self) -> int:
         """The number of times, the last ones, that do not belong to the average at quantiles."""
-        return len(self.cuttings) - len(CUTTINGS[self.method])
+        return max(0, len(self.cuttings) - self.averaged)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -440,4 +441,5 @@ def learn_cuts(
         times.append(aligned(by_class))
         times += [aligned(by_value)] if by_value else []
     union = [tuple(sorted(set().union(*points))) for points in zip(*times, strict=True)]
-    return MovedCuts(method, tuple(numbers), tuple(union), labels, cuttings=tuple(times))
+    averaged = len(CUTTINGS[method])
+    return MovedCuts(method, tuple(numbers), tuple(union), labels, cuttings=tuple(times), averaged=averaged)

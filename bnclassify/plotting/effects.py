@@ -242,7 +242,7 @@ def plot_nomogram(card: Scorecard, *, row: InFull | Row | None = None, ax: Axes 
 
 def _nomogram_scales(x: Scorecard, codes: Codes | None) -> tuple[list[_Line], str]:
     """Return all scales, and the title."""
-    most, table = int(x.points["points"].max()) or 1, x.written_points
+    most, table = int(max([points.max() for points in x.feature_points], default=0)) or 1, x.written_points
     hidden = table["value"].eq(MISSING) | table["given"].astype(str).str.endswith(f" = {MISSING}")
     numbers, known = _round_numbers(0, most), dict[int, str]()
     scales = [_Line("points", [n / most for n in numbers], list(map(str, numbers)))]

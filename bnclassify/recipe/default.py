@@ -1,6 +1,7 @@
 """The default recipe: the steps of `bnc` and `BNCClassifier` if no prior is given, for each type of model.
 
-1. Numbers are discretized nine times, and the logs of tables are averaged, so no cut point decides (`cuts`).
+1. Numbers are discretized six times, into 4, 8 and 16 intervals, and the logs of tables are averaged, so no
+   cut point decides (`cuts`).
    MDLP, and the own values of numbers that repeat, are codings with weights of their own.
 2. A missing value has a shift per class, and counts towards the evidence that a row lacks
    (`recipe/incomplete.py`).

@@ -13,7 +13,15 @@ from ..frames.dataset import Dataset
 from ..network.families import Scope
 from .counts import Places, count_prefixes, without_class
 from .prior import make_stacks
-from .tables import LeftOut, LeftOutFolds, PrefixTable, Stack, class_probabilities, feature_probabilities
+from .tables import (
+    LeftOut,
+    LeftOutFolds,
+    PrefixTable,
+    RowPlaces,
+    Stack,
+    class_probabilities,
+    feature_probabilities,
+)
 
 _GROUP_CELLS = 2**16  # rows x tables of a group, unless a family has more
 _KEPT_PLACES = 2**24  # number of rows x tables whose positions in the counts are kept
@@ -49,7 +57,7 @@ class Group:
         places = self.places or self.stack.places([classes, *members] if self.of_class else members)
         return rows.given(self.stack, places, classes)
 
-    def _places_at(self, rows: Any) -> list[tuple[Places, Places]] | None:
+    def places_at(self, rows: Any) -> list[tuple[Places, Places]] | None:
         """Return the configurations and cells of training rows, if they were kept."""
         n, found = len(self.stack.cards), dict[int, Places]()
         if self.places is None or self.of_class:  # the cells of each class are looked up
@@ -65,15 +73,15 @@ class Group:
         left_out: LeftOut | LeftOutFolds | None = None,
         rows: Any = slice(None),
         further: int = 0,
+        places: RowPlaces | None = None,
     ) -> Iterator[Array]:
         """Yield logs of families by 0, 1, … parents, (1 + further, families, rows, classes or 1).
 
         The first are means over codings, without the ``further`` last ones, which follow. Families that are
-        the same in all codings have the first alone.
+        the same in all codings have the first alone. ``places`` are those of the rows, if they were kept.
         """
         n = len(self.stack.cards)
         members = _codes_of_members(codes, self.members, self.codings, rows)
-        places = None if left_out is None else self._places_at(rows)
         if left_out is not None and n > 1:
             left_out = left_out.tiled(n)
         values = (

@@ -277,7 +277,10 @@ class Stacked(LogLinear):
             of_group = group.left_out(self.codes, left_out)
             for start in range(0, len(rows), rows_per_block):
                 block = slice(start, start + rows_per_block)
-                by_number = list(group.logs(self.codes, of_group.take(block), rows[block], self.apart))
+                places = group.places_at(rows[block])
+                by_number = list(
+                    group.logs(self.codes, of_group.take(block), rows[block], self.apart, places)
+                )
                 for i, depth in enumerate(depths):
                     mean, *others = by_number[min(depth, len(by_number) - 1)]
                     if mean.shape[2] > 1:

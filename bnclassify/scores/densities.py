@@ -55,19 +55,24 @@ def choose(where: Mask, first: Moments, second: Moments) -> Moments:
 @record
 @dataclass(frozen=True, eq=False, repr=False)
 class Gaussian(Immutable):
-    """Normal distributions of a number, with arrays (levels of each parent…, classes)."""
+    """Normal distributions of a number, with arrays (levels of each parent…, classes).
 
-    bounds = bounded(mean=ANY_NUMBER, variance=POSITIVE)
+    ``rest`` is what the rounding of the means leaves, as in `Moments`.
+    """
+
+    bounds = bounded(mean=ANY_NUMBER, variance=POSITIVE, rest=ANY_NUMBER)
 
     mean: Array
     variance: Array
+    rest: Array | None = None
 
     is_parametric = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.mean.shape != self.variance.shape:
-            raise ValueError("variance must have the shape of mean.")
+        arrays = [self.mean, self.variance, *([] if self.rest is None else [self.rest])]
+        if len({array.shape for array in arrays}) > 1:
+            raise ValueError("variance and rest must have the shape of mean.")
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -84,13 +89,16 @@ class Gaussian(Immutable):
         """Return the maximum-likelihood estimates, with the fallback and the floor of `fall_back`."""
         *within, by_class = counts
         moments, _, floor = fall_back(name, within[0] if within else None, by_class)
-        return cls(moments.mean, np.maximum(moments.variance, floor))
+        return cls(moments.mean, np.maximum(moments.variance, floor), moments.rest)
 
     @np.errstate(over="ignore")  # the density of a number that is far away is 0
     def log_density(self, values: Array, parents: Positions) -> Array:
         """Return ln N(value; mean, variance), (rows, classes)."""
         mean, variance = (array.reshape(-1, self.shape[-1])[parents] for array in (self.mean, self.variance))
-        return -0.5 * (np.log(2 * np.pi * variance) + (values[:, None] - mean) ** 2 / variance)
+        deviations: Array = values[:, None] - mean
+        if self.rest is not None:
+            deviations -= self.rest.reshape(-1, self.shape[-1])[parents]
+        return -0.5 * (np.log(2 * np.pi * variance) + deviations**2 / variance)
 
     def draw(self, cells: Positions, rng: np.random.Generator) -> Array:
         """Return a normal number in each of some cells."""

@@ -1,0 +1,128 @@
+"""Files of GeNIe and SMILE (XDSL), of which tables and deterministic nodes are read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from math import isfinite, prod
+from typing import NoReturn
+from xml.etree import ElementTree
+
+import numpy as np
+
+from ..base.arrays import Array
+from ..base.checks import available
+from ..base.messages import listed, repeated, shown
+from .file_tables import Families, Variables, add_cells, normalize_rows
+
+_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:[\s\S]{0,1000}?<)?smile\b")
+
+_TO_TABLE = "In GeNIe, change its type to a general chance node, whose table is written"
+_NO_DIAGRAM = "Remove decisions and utilities, because a Bayesian network has only chance nodes"
+_REFUSED = {
+    "noisymax": ("a noisy maximum", _TO_TABLE),
+    "noisyadder": ("a noisy adder", _TO_TABLE),
+    "demorgan": ("a DeMorgan gate", _TO_TABLE),
+    "equation": ("an equation of numbers", "Discretize it in GeNIe"),
+    "decision": ("a decision", _NO_DIAGRAM),
+    "utility": ("a utility", _NO_DIAGRAM),
+    "mau": ("a utility", _NO_DIAGRAM),
+}
+"""Types of nodes that are not tables, and what to do about them."""
+
+
+def is_xdsl(content: bytes) -> bool:
+    """Whether a file begins as those of GeNIe."""
+    return _BEGINS.match(content) is not None
+
+
+def read_xdsl(content: bytes, source: str) -> tuple[Variables, Families]:
+    """Return the labels of the variables, and the family and table of each."""
+    if b"<!DOCTYPE" in content:
+        raise ValueError(f"{source} must be a file as GeNIe writes it; got one with a document type.")
+    try:
+        network = ElementTree.fromstring(content)
+    except (ElementTree.ParseError, LookupError, ValueError) as error:
+        raise ValueError(f"{source} must be a complete XML file; got {error}.") from error
+    nodes = _chance_nodes(network, source)
+    variables: Variables = {}
+    for node in nodes:
+        fail = partial(_fail, source, node)
+        labels = tuple(state.get("id", "") for state in node.findall("state"))
+        if not labels or repeated(labels):
+            fail(f"must have labels that all differ; got {listed(labels)}.")
+        if node.get("id") in variables:
+            fail("is declared twice.")
+        variables[node.get("id", "")] = labels
+    if b"aGrUM" in content and any(len((node.findtext("parents") or "").split()) > 1 for node in nodes):
+        raise ValueError(
+            f"{source} must be written by GeNIe; got a file of pyAgrum, whose tables have another order. "
+            "Save the network there in the Interchange Format, with pyagrum.saveBN(network, 'network.bif')."
+        )
+    families: Families = {}
+    cells = 0
+    for node in nodes:
+        fail = partial(_fail, source, node)
+        parents = (node.findtext("parents") or "").split()
+        family = (node.get("id", ""), *parents)
+        for name in parents:
+            if name not in variables:
+                fail(f"must have chance nodes as parents; got {shown(name)}. {available(name, variables)}")
+        if twice := repeated(family):
+            fail(f"must have different parents, and not itself; got {shown(twice[0])} twice.")
+        cells = add_cells(cells, family, variables, fail)
+        families[family[0]] = family, _table(node, family, variables, source)
+    return variables, families
+
+
+def _chance_nodes(network: ElementTree.Element, source: str) -> list[ElementTree.Element]:
+    """Return the nodes with tables, also those of submodels; raise for all others."""
+    if network.find("dynamic") is not None:
+        raise ValueError(f"{source} must be a Bayesian network; got a dynamic one. Unroll it in GeNIe.")
+    nodes = [node for part in network.findall("nodes") for node in _nodes_in(part)]
+    for node in nodes:
+        if node.tag not in ("cpt", "deterministic"):
+            what, remedy = _REFUSED.get(node.tag, (f"a node of type {node.tag}", _TO_TABLE))
+            _fail(source, node, f"must be a table or a deterministic node; got {what}. {remedy}.")
+    return nodes
+
+
+def _nodes_in(part: ElementTree.Element) -> Iterator[ElementTree.Element]:
+    for node in part:
+        if node.tag == "submodel":
+            yield from _nodes_in(node)
+        elif node.find("state") is not None or node.tag in _REFUSED:
+            yield node
+
+
+def _fail(source: str, node: ElementTree.Element, message: str) -> NoReturn:
+    raise ValueError(f"{source}, node {shown(node.get('id'))}: {message}")
+
+
+def _table(node: ElementTree.Element, family: tuple[str, ...], variables: Variables, source: str) -> Array:
+    """Return the table of a node, with axes in the order of the family; the last parent changes fastest."""
+    fail = partial(_fail, source, node)
+    labels = [variables[name] for name in family]
+    shape = [len(levels) for levels in labels]
+    configurations = prod(shape[1:])
+    if node.tag == "deterministic":
+        states = (node.findtext("resultingstates") or "").split()
+        unknown = [state for state in states if state not in labels[0]]
+        if len(states) != configurations or unknown:
+            got = shown(unknown[0]) if unknown else f"{len(states):,} states"
+            fail(f"must have {configurations:,} resulting states that are among its labels; got {got}.")
+        rows = np.zeros((configurations, shape[0]))
+        rows[np.arange(configurations), [labels[0].index(state) for state in states]] = 1
+    else:
+        words = (node.findtext("probabilities") or "").split()
+        try:
+            numbers = list(map(float, words))
+        except ValueError:
+            numbers = [-1.0]
+        if not all(isfinite(number) and number >= 0 for number in numbers) or len(words) != prod(shape):
+            got = f"{len(words):,} words, such as {listed(words, 3)}"
+            fail(f"must have {prod(shape):,} probabilities; got {got}.")
+        rows = np.array(numbers).reshape(configurations, shape[0])
+        normalize_rows(rows, family, labels, fail)
+    return rows.T.reshape(shape)

@@ -1,0 +1,130 @@
+"""Files of GeNIe (XDSL), packed files, and limits of files that describe tables in a few words."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bnclassify as bn
+
+# P(low | worn, open) is 0.6: the last of the parents pump and valve changes fastest
+PLANT = """<?xml version="1.0" encoding="ISO-8859-1"?>
+<smile version="1.0" id="n" numsamples="1000"><nodes>
+<cpt id="pump"><state id="ok"/><state id="worn"/><state id="dead"/>
+  <property id="note">checked</property><probabilities>0.9 0.08 0.02</probabilities></cpt>
+<submodel id="pipe"><cpt id="valve"><state id="open"/><state id="stuck"/>
+  <probabilities>0.95 0.05</probabilities></cpt></submodel>
+<cpt id="flow"><state id="low"/><state id="high"/><parents>pump valve</parents>
+  <probabilities>0.1 0.9 0.7 0.3 0.6 0.4 0.9 0.1 0.99 0.01 1 0</probabilities></cpt>
+<deterministic id="alarm"><state id="off"/><state id="on"/><parents>flow</parents>
+  <resultingstates>on off</resultingstates></deterministic>
+</nodes><extensions><genie version="1.0" name="Pl\u00e4n"><node id="pump"><name>The pump</name></node></genie>
+</extensions></smile>"""
+
+
+@pytest.fixture
+def plant(tmp_path: Path) -> Path:
+    path = tmp_path / "plant.xdsl"
+    path.write_bytes(PLANT.encode("latin-1"))
+    return path
+
+
+def test_tables_of_genie_are_read_with_the_last_parent_changing_fastest(plant: Path) -> None:
+    x = bn.read_bif(plant, "pump")
+    assert bn.families(x)["flow"] == ("flow", "pump", "valve") or set(bn.families(x)["flow"][1:]) == {
+        "pump",
+        "valve",
+    }
+    flow = bn.cpt(x, "flow")
+    assert flow.columns.names == ["valve", "pump"] or flow.columns.names == ["pump", "valve"]
+    by_name = flow.T.reset_index().set_index(["pump", "valve"])["low"]
+    assert by_name.to_dict() == {
+        ("ok", "open"): 0.1,
+        ("ok", "stuck"): 0.7,
+        ("worn", "open"): 0.6,
+        ("worn", "stuck"): 0.9,
+        ("dead", "open"): 0.99,
+        ("dead", "stuck"): 1,
+    }
+    assert bn.cpt(x, "alarm").to_numpy().tolist() == [[0, 1], [1, 0]]  # on if the flow is low
+    assert bn.query(x, "flow", {"pump": "worn", "valve": "open"})["low"] == pytest.approx(0.6)
+    low = 0.9 * (0.95 * 0.1 + 0.05 * 0.7) + 0.08 * (0.95 * 0.6 + 0.05 * 0.9) + 0.02 * (0.95 * 0.99 + 0.05)
+    assert bn.query(x, "alarm")["on"] == pytest.approx(low)
+
+
+def test_packed_files_are_read(plant: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "plant.xdsl.gz"
+    packed.write_bytes(gzip.compress(plant.read_bytes()))
+    expected = bn.params(bn.read_bif(plant, "pump"))
+    for name, table in bn.params(bn.read_bif(packed, "pump")).items():
+        np.testing.assert_array_equal(table, expected[name])
+    bif = tmp_path / "plant.bif"
+    bn.write_bif(bn.read_bif(plant, "pump"), bif)
+    (tmp_path / "plant.bif.gz").write_bytes(gzip.compress(bif.read_bytes()))
+    assert bn.modelstring(bn.read_bif(tmp_path / "plant.bif.gz", "pump")) == bn.modelstring(
+        bn.read_bif(bif, "pump")
+    )
+    packed.write_bytes(packed.read_bytes()[:-20])
+    with pytest.raises(ValueError, match="must be a complete file of gzip"):
+        bn.read_bif(packed, "pump")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('<cpt id="flow">', '<noisymax id="flow">', r"node 'flow': must be a table .*; got a noisy maximum"),
+        ('<cpt id="pump">', '<decision id="pump">', r"node 'pump': .*; got a decision\. Remove decisions"),
+        ('<cpt id="pump">', '<equation id="pump">', r"node 'pump': .*; got an equation"),
+        ("0.9 0.08 0.02", "0.9 0.08", r"node 'pump': must have 3 probabilities; got 2 words"),
+        ("0.9 0.08 0.02", "0.9 0.08 -0.02", "node 'pump': must have 3 probabilities"),
+        ("0.9 0.08 0.02", "0.9 0.08 x", "node 'pump': must have 3 probabilities"),
+        ("0.9 0.08 0.02", "0.9 0.08 0.12", "of 'pump' that sum to 1; got a sum of 1.1"),
+        ("0.6 0.4", "0.6 0.6", r"must be probabilities of 'flow' for \(worn, open\) that sum to 1"),
+        ("on off", "on of", r"node 'alarm': must have 2 resulting states .*; got 'of'"),
+        ("on off", "on", "node 'alarm': must have 2 resulting states .*; got 1 states"),
+        ("<parents>flow", "<parents>flo", "have chance nodes as parents; got 'flo'. Did you mean 'flow'"),
+        ("<parents>flow", "<parents>alarm", "node 'alarm': must have different parents, and not itself"),
+        ('<state id="worn"/>', '<state id="ok"/>', "node 'pump': must have labels that all differ"),
+        ('<cpt id="valve">', '<cpt id="pump">', "node 'pump': is declared twice"),
+        ("</smile>", "", "must be a complete XML file; got"),
+        ("<smile", "<!DOCTYPE smile><smile", "got one with a document type"),
+        ("<genie ", '<genie app="aGrUM 3" ', "must be written by GeNIe; got a file of pyAgrum"),
+    ],
+)
+def test_files_of_genie_that_cannot_be_read_name_the_node(
+    plant: Path, old: str, new: str, message: str
+) -> None:
+    text = PLANT.replace(old, new)
+    for tag in ("noisymax", "decision", "equation"):
+        if f"<{tag}" in text:
+            start = text.index(f"<{tag}")
+            text = text[:start] + text[start:].replace("</cpt>", f"</{tag}>", 1)
+    plant.write_bytes(text.encode("latin-1"))
+    with pytest.raises(ValueError, match=message):
+        bn.read_bif(plant, "pump")
+
+
+def test_all_tables_of_a_file_together_are_limited(tmp_path: Path) -> None:
+    names = [f"v{i}" for i in range(23)]
+    lines = [
+        "network n { }",
+        *(f"variable {v} {{ type discrete [ 2 ] {{ a, b }}; }}" for v in [*names, "y", "z"]),
+    ]
+    lines += [f"probability ( {v} ) {{ table 0.5, 0.5; }}" for v in names]
+    lines += [f"probability ( {v} | {', '.join(names)} ) {{ default 0.5, 0.5; }}" for v in ("y", "z")]
+    path = tmp_path / "large.bif"
+    path.write_text("\n".join(lines))
+    with pytest.raises(
+        ValueError, match=r"line \d+: the table of .* would have 16,777,216 cells\. All tables"
+    ):
+        bn.read_bif(path, "y")
+
+
+def test_files_of_netica_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "clinic.dne"
+    path.write_text("// ~->[DNET-1]->~\n\nbnet Clinic {\nnode ill { kind = NATURE; };\n};\n")
+    with pytest.raises(ValueError, match=r"in the format DNE\. Save it in Netica as a file of Hugin \(NET\)"):
+        bn.read_bif(path, "ill")
