@@ -33,6 +33,7 @@ from ..recipe.powered import LeaveOneOutPower
 from ..recipe.prior import find_prior
 from ..several.multidimensional import MultiModel
 from .fold_powers import fit_by_folds
+from .structure import learn_from_codes
 
 _HELD_OUT = {"weights": ("parents", "terms", "folds", "blend"), "parents": ("folds",), "power": ("folds",)}
 """The keys of ``held_out_args`` by ``held_out``."""
@@ -309,7 +310,8 @@ def _fit_alone(
     else:
         n, blend = folds
         if blend and isinstance(method, LeaveOneOut) and method.weights:
-            fitted = fit_blend(structure, rows, method, prior, n, rng)
+            learner = partial(learn_from_codes, structure)
+            fitted = fit_blend(structure, rows, method, prior, n, learner, rng)
         else:
             learn = partial(_learn, method=method, prior=prior, rng=rng)
             fitted = fit_by_folds(structure, dataset, rows, n, learn, rng)

@@ -15,10 +15,10 @@ from .counts import without_class
 from .design import Design
 from .incomplete import Fading
 from .log_linear import LogLinear
-from .powers import CLOSE_ENOUGH, PRECISION, Powers, Problem, best_powers, maximize, odds, weigh_blocks
+from .powers import PRECISION, Powers, Problem, maximize, odds, weigh_blocks
 from .refined import ADDITIVE
 from .refinement import Refinement
-from .tables import LeftOut, LeftOutFolds
+from .tables import LeftOut
 from .terms import Power
 
 RIDGE = 1.0
@@ -70,21 +70,13 @@ class HeldOutOdds(NamedTuple):
 
     @classmethod
     def without(
-        cls,
-        terms: Refinement,
-        rows: Positions,
-        own: LeftOut,
-        depths: Sequence[int],
-        folds: LeftOutFolds | None = None,
+        cls, terms: Refinement, rows: Positions, left_out: LeftOut, depths: Sequence[int]
     ) -> HeldOutOdds:
-        """Return the odds by tables with these numbers of parents, and by Gaussian terms, at rows.
-
-        Each row is held out by itself or, from tables, with the rows of its fold.
-        """
-        by_depth, of_codings = terms.stacked.left_out_odds(rows, own if folds is None else folds, depths)
+        """Return the odds by tables with these numbers of parents, and by Gaussian terms, at rows."""
+        by_depth, of_codings = terms.stacked.left_out_odds(rows, left_out, depths)
         numbers = terms.values[:, rows]
         of_scales = [each for each in terms.of_numbers if each.gaussians]
-        of_numbers = [odds(t.log_densities(numbers, t.scores(numbers), own)) for t in of_scales]
+        of_numbers = [odds(t.log_densities(numbers, t.scores(numbers), left_out)) for t in of_scales]
         return cls(by_depth, of_codings, of_numbers)
 
     @classmethod
@@ -98,11 +90,6 @@ class HeldOutOdds(NamedTuple):
 
         of_codings, of_numbers = [list(map(join, zip(*each, strict=True))) for each in (codings, numbers)]
         return cls(join(by_depth), of_codings, of_numbers)
-
-    def taken(self, rows: Positions) -> HeldOutOdds:
-        """Return the odds of some rows."""
-        by_depth, *parts = self
-        return HeldOutOdds(by_depth[..., rows], *[[array[..., rows] for array in part] for part in parts])
 
     def times(self, kept: Array) -> HeldOutOdds:
         """Return the odds times a number per row."""
@@ -147,10 +134,11 @@ class HeldOutTerms:
         kept, offset = self.fading.at(codes, prior.T, np.sum(evidence, axis=0).T)
         return replace(self, odds=self.odds.times(kept), kept=kept, offset=offset.T)
 
-    def at_pairs(self, rows: Positions, counts: Array, odds: HeldOutOdds) -> HeldOutTerms:
-        """Return the same terms at rows of a fold, with their odds there."""
-        fold = replace(self, rows=rows, counts=counts, odds=odds, kept=None, offset=0.0)
-        return fold._faded()
+    def at(self, rows: Positions, counts: Array) -> HeldOutTerms:
+        """Return the same terms at rows that were not counted."""
+        nothing = LeftOut(self.terms.data.codes[-1, rows], np.zeros(len(rows)))
+        odds = HeldOutOdds.without(self.terms, rows, nothing, self.depths)
+        return replace(self, rows=rows, counts=counts, odds=odds, kept=None, offset=0.0)._faded()
 
     @property
     def classes(self) -> Codes:
@@ -211,13 +199,6 @@ class HeldOutTerms:
         side = _designs_beside(columns) if columns else None
         return Problem(joined, self.classes, self.counts, side, self.offset)
 
-    def taken(self, places: Positions) -> HeldOutTerms:
-        """Return the terms at some of the rows."""
-        kept = None if self.kept is None else self.kept[places]
-        offset = self.offset if isinstance(self.offset, float) else self.offset[:, places]
-        rows, counts, odds = self.rows[places], self.counts[places], self.odds.taken(places)
-        return replace(self, rows=rows, counts=counts, odds=odds, kept=kept, offset=offset)
-
     def of_prior(self, parents: int) -> LogLinear:
         """Return the model of the class alone, with tables with at most this number of parents."""
         stacked = self.terms.stacked
@@ -246,15 +227,9 @@ class Regression:
         nothing = np.zeros(len(precisions))
         return cls(held, problem, precisions, maximize(problem, nothing, precisions, nothing)[0])
 
-    def at_folds(self, rows: HeldOutTerms, folds: Sequence[Positions]) -> Array:
-        """Return the odds of rows in folds, each by the weights that are best for the other folds."""
-        problem, nothing = rows.problem(rows.regression_blocks()), np.zeros(len(self.weights))
-        result = np.zeros((problem.others, len(rows.rows)))
-        for fold in folds:
-            others = without_counts(problem, fold)
-            weights, *_ = maximize(others, nothing, self.precisions, self.weights, CLOSE_ENOUGH)
-            result[:, fold] = problem.odds(weights)[:, fold]
-        return result
+    def odds_at(self, rows: HeldOutTerms) -> Array:
+        """Return the odds of other rows."""
+        return rows.problem(rows.regression_blocks()).odds(self.weights)
 
     def model(self, parents: int) -> LogLinear:
         """Return the model, whose tables, with powers of 0, have at most this number of parents."""
@@ -302,19 +277,10 @@ class WeightedFit:
         by_kind = dict(zip(kinds, found.tolist(), strict=True))
         return cls(held, best, powers, problem, mean, found[kind], weights, total, by_kind)
 
-    def at_folds(self, rows: HeldOutTerms, folds: Sequence[Positions]) -> Array:
-        """Return the odds of rows in folds, each by the weights that are best for the other folds."""
-        rows = rows.up_to(self.held.depths[-1])
-        problem, tables = rows.problem(rows.model_blocks(self.best)), rows.odds.by_depth[self.best]
-        result = np.zeros((problem.others, len(rows.rows)))
-        for fold in folds:
-            others = without_counts(problem, fold)
-            powers = best_powers(tables, others.classes, others.counts, self.powers, others.offset)
-            weights = mean = np.concatenate([powers.single, self.mean[len(powers.single) :]])
-            if len(mean) > len(powers.single):
-                weights, *_ = maximize(others, mean, self.precisions, self.weights, CLOSE_ENOUGH)
-            result[:, fold] = problem.odds(weights)[:, fold]
-        return result
+    def odds_at(self, rows: HeldOutTerms) -> Array:
+        """Return the odds of other rows."""
+        same = rows.up_to(self.held.depths[-1])
+        return same.problem(same.model_blocks(self.best)).odds(self.weights)
 
     @cached_property
     def penalty(self) -> float:
@@ -360,13 +326,6 @@ class WeightedFit:
                 powers[min(number, len(powers) - 1)] += weights[f]
             result.append(tuple(powers.tolist()))
         return result
-
-
-def without_counts(problem: Problem, fold: Positions) -> Problem:
-    """Return the problem of the other rows."""
-    counts = problem.counts.copy()
-    counts[fold] = 0.0
-    return replace(problem, counts=counts)
 
 
 def _designs_beside(columns: Sequence[Design]) -> Design:
