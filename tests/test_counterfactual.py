@@ -129,7 +129,7 @@ def test_bounds_leave_out_what_cannot_succeed(monkeypatch: pytest.MonkeyPatch, c
     small = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
     monkeypatch.setattr(counterfactual_module.SetSearch, "_bounds", lambda *given: np.ones(len(given[1])))
     unbounded = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
-    monkeypatch.setattr(type(x), "term_scopes", lambda x: None)
+    monkeypatch.setattr(counterfactual_module, "scopes_in", lambda x: None)
     enumerated = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
     for tables in zip(found, small, unbounded, enumerated, strict=True):
         for other in tables[1:]:
@@ -210,7 +210,7 @@ def test_bounds_of_averages_leave_out_what_cannot_succeed(
     tried, compute = [0], counterfactual_module.Changes.logs
 
     def count(changes: Any, sets: Any) -> Any:
-        tried[0] += len(sets) * (changes.x is x)
+        tried[0] += len(sets) * (changes.x is x.score)
         return compute(changes, sets)
 
     monkeypatch.setattr(counterfactual_module.Changes, "logs", count)
@@ -241,7 +241,7 @@ def test_what_cannot_succeed_takes_no_time(monkeypatch: pytest.MonkeyPatch, lear
     moves, tried, compute = 2 * int(row.notna().sum() - 1), [0], counterfactual_module.Changes.logs
 
     def count(changes: Any, sets: Any) -> Any:
-        tried[0] += len(sets) * (changes.x is x)
+        tried[0] += len(sets) * (changes.x is x.score)
         return compute(changes, sets)
 
     monkeypatch.setattr(counterfactual_module.Changes, "logs", count)

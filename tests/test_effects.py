@@ -612,6 +612,26 @@ def test_cv_repeats_the_fit_and_the_order(pima: pd.DataFrame) -> None:
         bn.cv(x, pima, folds=folds, dag=False)
 
 
+def test_cut_points_of_sums_have_few_digits_and_separate_the_same_rows() -> None:
+    """Between 0, 0.5 and 1, 0.25 and 0.75; of random numbers, as few digits as separate neighbours."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"third": rng.choice([0, 0.5, 1.0], 400), "x": rng.normal(50, 10, 400)})
+    data["grade"] = rng.choice(np.arange(10, 60) / 10, 400)
+    odds = 2 * data["third"] + (data["x"] - 50) / 10 - data["grade"] / 3 + rng.logistic(size=400)
+    data["y"] = np.where(odds > 0.5, "yes", "no")
+    x = bn.bnc(class_var="y", dataset=data, additive=True)
+    assert set(x.cuts["third"]) <= {0.25, 0.75}
+    assert all(len(f"{cut:.12g}") <= 4 for cut in x.cuts["grade"])
+    values = np.sort(data["x"])
+    assert len(x.cuts["x"]) > 1
+    for cut in x.cuts["x"]:
+        low, high = values[values <= cut].max(), values[values > cut].min()
+        digits = len(repr(cut).split(".")[1].rstrip("0"))
+        shorter = np.round((low + high) / 2, digits - 1)
+        assert low < cut < high
+        assert digits == 0 or not low < shorter < high or np.round(cut, 9) == np.round((low + high) / 2, 9)
+
+
 def test_directions_for_the_other_class(pima: pd.DataFrame, naive: bn.BNC) -> None:
     for_yes = bn.monotonize(naive, {"age": "increasing"}, pima)
     for_no = bn.monotonize(naive, {"age": "decreasing"}, pima, target="no")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, T, log, log_normalize, normalize, share_out
+from ..base.arrays import Array, ArrayOf, Codes, Positions, T, log, log_normalize, normalize, share_out
 from ..base.immutable import ANY_NUMBER, PROBABILITY, bounded, cached_property, record
 from ..base.messages import shown
 from ..counts.contingency import flat_index
@@ -27,9 +27,8 @@ from ..numbers.cut_points import interval_labels, written_point
 from ..numbers.discretization import Discretizer
 from ..numbers.preparation import Preparation
 from ..numbers.rare_levels import Merger
-from ..scores.evaluate import scores_at, scores_in_sequence
+from ..scores.evaluate import main_effects
 from ..scores.formulas import Formula, Sum, Table
-from ..scores.rows import Rows
 
 UNSEEN = "(unseen)"
 """The value of the row for values of a feature that have no row of their own."""
@@ -80,15 +79,19 @@ class EffectTable(BuiltOn):
     fitted = True
     missing_rule = "given the effect of (missing)"
     no_joint = f"a table of effects {NO_JOINT}"
-    splits_tables = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         *cards, n_classes = [len(labels) + 1 for labels in self.known_levels]
-        shapes = [(*[cards[i] for i in scope], n_classes - 1) for scope in self.term_scopes()]
+        shapes = [(*[cards[i] for i in scope], n_classes - 1) for scope in self.term_scopes]
         fits = [table.shape for table in self.tables] == shapes and self.constant.shape == (n_classes - 1,)
         if not fits or [len(share) for share in self.shares] not in ([], cards):
             raise ValueError("tables must have an effect of each value of each feature on each class.")
+
+    @property
+    def axes(self) -> dict[Hashable, Values]:
+        """The values of each feature without missing ones."""
+        return {name: Values(self.levels_by_name[name], self.cuts.get(name)) for name in self.features}
 
     @property
     def basis(self) -> BNC:
@@ -103,7 +106,7 @@ class EffectTable(BuiltOn):
     @property
     def givens(self) -> tuple[int | None, ...]:
         """The position of the feature parent of each feature, or None."""
-        return tuple([scope[1] if len(scope) > 1 else None for scope in self.term_scopes()])
+        return tuple([scope[1] if len(scope) > 1 else None for scope in self.term_scopes])
 
     def facts(self) -> dict[str, object]:
         """Return the size and form of the table, and the order that was asked of it."""
@@ -123,65 +126,41 @@ class EffectTable(BuiltOn):
         """Return the fields that every table of effects has, by name."""
         return {name: getattr(self, name) for name in EffectTable.__dataclass_fields__}
 
+    @cached_property
     def term_scopes(self) -> list[tuple[int, ...]]:
-        return self.structure.term_scopes()[:-1]
+        """The positions of each feature and of its feature parent, if it has one."""
+        return [tuple([v for v in scope if v < len(self.features)]) for scope in self.structure.scopes[:-1]]
 
     def entries_at(self, codes: Codes, tables: Sequence[ArrayOf[T]]) -> Iterator[ArrayOf[T]]:
         """Yield the entries of a table per feature at rows, (rows, …)."""
-        for scope, table in zip(self.term_scopes(), tables, strict=True):
+        for scope, table in zip(self.term_scopes, tables, strict=True):
             yield table[tuple([codes[v, :] for v in scope])]
 
     @cached_property
     def score(self) -> Sum:
         """The scores, with the log odds of the posteriors: the constant, and one table per feature."""
-        pairs = enumerate(zip(self.term_scopes(), self.tables, strict=True))
+        pairs = enumerate(zip(self.term_scopes, self.tables, strict=True))
         tables = [Table(i, scope, table) for i, (scope, table) in pairs]
         return Sum((Table(-1, (), self.constant), *tables), marginalizes=False)
-
-    def log_joint(self, codes: Codes) -> Array:
-        """Return the scores of rows, (rows, classes)."""
-        return scores_at(self.score, Rows(codes))
-
-    def is_silent(self, codes: Codes) -> Mask:
-        return np.zeros(codes.shape, dtype=bool)
-
-    def unadjusted(self, codes: Codes) -> Array:
-        """Return scores to which missing values contribute nothing."""
-        return scores_at(self.score, Rows(codes, unknown=codes < 0))
-
-    def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
-        return scores_in_sequence(self.score, Rows(codes), order)
 
     def class_prior(self) -> Array:
         return share_out(self.constant, axis=0)
 
     @cached_property
-    def marginals(self) -> tuple[Array, ...]:
-        """The tables, given that other features are missing."""
-        return tuple([table if table.ndim == 2 else table[:, -1] for table in self.tables])
-
-    @cached_property
     def _logs_of_values(self) -> tuple[Array, ...]:
         """The logs of P(value | class) by Bayes' rule from the shares of values, (values, classes)."""
         logs, prior = [], log_normalize(self.constant)
-        for i, effects in enumerate(self.marginals):
+        cards = [len(labels) for labels in self.known_levels[:-1]]
+        for i, effects in enumerate(main_effects(self.score, cards)):
             share = self.shares[i] if self.shares else np.ones(len(effects))
             ratio = log_normalize(effects + prior) - prior  # ln P(class | value) / P(class)
             logs.append(ratio + log(np.maximum(share, LEAST_MASS))[:, None])
         return tuple(logs)
 
-    def value_logs(self, codes: Codes, features: Positions) -> Array:
-        logs = np.empty((codes.shape[1], len(self.constant)))
-        for feature in list[int](np.unique(features).tolist()):
-            at: Mask = features == feature
-            logs[at] = self._logs_of_values[feature][codes[feature, at]]
-        return logs
-
-    def value_formulas(self) -> tuple[Formula, ...]:
+    @property
+    def outcomes(self) -> tuple[Formula, ...]:
+        """The logs of P(value | class) of each feature alone."""
         return (Sum(tuple([Table(i, (i,), logs) for i, logs in enumerate(self._logs_of_values)]), False),)
-
-    def formula(self) -> Formula:
-        return self.score
 
     def estimate(self, data: object, prior: object) -> Model:
         raise lacks(self, "estimate its parameters from data")
@@ -248,7 +227,7 @@ def merge_intervals(x: EffectTable, most: int | None = None, lost: float = 0.0) 
             values[name] = Values.between(np.array(x.cuts[name])[ends[:-1] - 1].tolist())
             group = np.searchsorted(ends, group, side="right")
         groups.append(group)
-    for i, scope in enumerate(x.term_scopes()):
+    for i, scope in enumerate(x.term_scopes):
         for axis, v in enumerate(scope):
             tables[i] = np.moveaxis(
                 _mean_of_groups(np.moveaxis(tables[i], axis, 0), groups[v], shares[v]), 0, axis
@@ -256,6 +235,15 @@ def merge_intervals(x: EffectTable, most: int | None = None, lost: float = 0.0) 
     sums = [np.bincount(group, share) for group, share in zip(groups, shares, strict=True)]
     fields = {"shares": tuple([share / float(share.sum()) for share in sums]), "tables": tuple(tables)}
     fields |= {name: getattr(x, name) for name in ("constant", "recipe", "learned")}
+    return build(x.class_var, x.known_levels[-1], values, x.feature_parents, x.discretizer, **fields)
+
+
+def with_values(x: EffectTable, values: Mapping[Hashable, Values]) -> EffectTable:
+    """Return the table of some of the features, with as many values as before, or these cut points."""
+    at = [x.features.index(name) for name in values]
+    fields: dict[str, Any] = {name: getattr(x, name) for name in ("constant", "recipe", "learned")}
+    fields["tables"] = tuple([x.tables[i] for i in at])
+    fields["shares"] = tuple([x.shares[i] for i in at if x.shares])
     return build(x.class_var, x.known_levels[-1], values, x.feature_parents, x.discretizer, **fields)
 
 
@@ -285,8 +273,8 @@ def _mean_of_groups(table: Array, group: Positions, shares: Array) -> Array:
 
 def counts_in(x: EffectTable, data: Dataset) -> list[Array]:
     """Return the weight of the rows in each cell of the tables of features."""
-    codes, counts = x.place(data, "missing")[1], list[Array]()
-    for scope, table in zip(x.term_scopes(), x.tables, strict=True):
+    codes, counts = x.place(data, "missing").codes, list[Array]()
+    for scope, table in zip(x.term_scopes, x.tables, strict=True):
         cards = table.shape[:-1]
         cells = flat_index([codes[v] % card for v, card in zip(scope, cards, strict=True)], cards)
         counts.append(np.bincount(cells, data.weights, prod(cards)).astype(float).reshape(cards))

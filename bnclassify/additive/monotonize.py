@@ -19,6 +19,7 @@ from ..frames.schema import Columns
 from ..model.arguments import check_fitted, check_not_dropped, encode_for
 from ..model.model import Model
 from ..model.recipes import Step
+from ..scores.evaluate import scores_at
 from .effect_table import UNSEEN, EffectTable, counts_in
 from .tabulate import estimate, tabulate
 
@@ -249,6 +250,6 @@ def _log_loss(x: EffectTable, data: Dataset) -> float:
     """Return the mean of -ln P(class | features), weighted, in the rows with a class."""
     classes = match(data, (x.class_var,), x.known_levels[-1:], unseen="missing").ravel()
     known = np.flatnonzero(classes >= 0)
-    logs = log_normalize(x.log_joint(x.place(data, "missing")[1][:, known]))
+    logs = log_normalize(scores_at(x.score, x.place(data, "missing").take(known)))
     weights = None if data.weights is None else data.weights[known]
     return float(-np.average(logs[np.arange(len(known)), classes[known]], weights=weights))

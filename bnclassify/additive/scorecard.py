@@ -21,7 +21,7 @@ from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from ..model.recipes import NO_JOINT, Step
-from .effect_table import EffectTable, Values, build, merge_intervals
+from .effect_table import EffectTable, merge_intervals, with_values
 from .tabulate import estimate, tabulate
 
 START = "start"
@@ -202,7 +202,7 @@ def cells_with_row(x: EffectTable) -> list[tuple[slice, ...]]:
     """Return the cells of each table without missing values of features that were never missing."""
     rows = x.trained_on
     never = [rows is not None and name not in rows.incomplete for name in x.features]
-    return [tuple([slice(-1 if never[v] else None) for v in scope]) for scope in x.term_scopes()]
+    return [tuple([slice(-1 if never[v] else None) for v in scope]) for scope in x.term_scopes]
 
 
 def _possible_totals(sets: Sequence[ArrayOf[np.int64]]) -> ArrayOf[np.int64]:
@@ -334,13 +334,7 @@ def _without_idle(x: EffectTable) -> EffectTable:
     used |= {above for i, above in enumerate(x.givens) if i in used and above is not None}
     if not used or len(used) == len(x.features):
         return x
-    kept = sorted(used)
-    cuts, levels = x.cuts, x.levels_by_name
-    values = {name: Values(levels[name], cuts.get(name)) for name in (x.features[i] for i in kept)}
-    fields: dict[str, Any] = {name: getattr(x, name) for name in ("constant", "recipe", "learned")}
-    fields["tables"] = tuple([x.tables[i] for i in kept])
-    fields["shares"] = tuple([x.shares[i] for i in kept if x.shares])
-    return build(x.class_var, x.known_levels[-1], values, x.feature_parents, x.discretizer, **fields)
+    return with_values(x, {name: values for i, (name, values) in enumerate(x.axes.items()) if i in used})
 
 
 def _centred(x: EffectTable) -> EffectTable:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, reduce
 from threading import Lock
 from typing import Any, TypeAlias, TypeVar
@@ -22,30 +21,6 @@ Array = ArrayOf[np.float64]
 Codes = ArrayOf[np.signedinteger[Any]]
 Positions = ArrayOf[np.intp]  # of rows, columns, levels or cells
 Mask = ArrayOf[np.bool_]
-
-
-@dataclass(frozen=True, eq=False)
-class RowsWithNumbers:
-    """Rows as codes, (features, rows), and the numbers of some of their features, (numbers, rows).
-
-    An index gives codes, as that of an array does, but [:, rows] gives the codes and numbers of some rows.
-    """
-
-    codes: Codes
-    numbers: Array
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the codes."""
-        return self.codes.shape
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def __getitem__(self, at: Any) -> Any:
-        if isinstance(at, tuple) and at[0] == slice(None):
-            return RowsWithNumbers(self.codes[at], self.numbers[at])
-        return self.codes[at]
 
 
 # Arrays are reduced over classes part by part, because NumPy's own reductions are slow along short axes that
@@ -169,17 +144,6 @@ def second_best(scores: Array, best: Positions) -> Positions:
     others = others + (others >= best[:, None])
     first = first_best(np.take_along_axis(scores, others, axis=1))
     return np.take_along_axis(others, first[:, None], axis=1)[:, 0]
-
-
-def in_sequence(log_joint: Callable[[Codes], Array], codes: Codes, order: Sequence[int]) -> Array:
-    """Return logs of rows with the first 0, 1, 2 … features in an order, (1 + features, rows, classes)."""
-    rows, steps = codes.shape[1], len(order) + 1
-    step = np.empty(len(codes), dtype=np.intp)
-    step[list(order)] = np.arange(len(order))
-    is_known = step[:, None, None] < np.arange(steps)[:, None]
-    sequence = np.where(is_known, codes[:, None, :], -1).reshape(len(codes), steps * rows)
-    logs = log_joint(sequence)
-    return logs.reshape(steps, rows, logs.shape[1])
 
 
 class OneThread:

@@ -8,6 +8,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 import pandas as pd
+from scipy.special import xlogy
 
 from ..base.arrays import Array, log_sum_exp
 from ..base.checks import Flag
@@ -18,6 +19,7 @@ from ..model.arguments import check_fitted, check_graph, check_joint, check_size
 from ..model.model import Model
 from ..network.classifiers import BNC, Graph
 from ..reading.families import nparams
+from ..scores.evaluate import scores_at
 
 
 def _add_up(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
@@ -32,7 +34,7 @@ def _add_up(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
 
 def _sum_at_labels(x: Model, joint: bool, data: Dataset) -> float:
     """Return this sum for some rows, or from their counts if a database has them."""
-    if joint and (total := x.log_joint_of_counts(data)) is not None:
+    if joint and (total := _sum_of_counts(x, data)) is not None:
         return total
     logs = _logs_at_labels(x, joint, data)
     if data.weights is None:
@@ -41,16 +43,27 @@ def _sum_at_labels(x: Model, joint: bool, data: Dataset) -> float:
     return float(logs[counted] @ data.weights[counted])
 
 
+def _sum_of_counts(x: Model, data: Countable) -> float | None:
+    """Return Σ ln P(row) of a single network if counts by the source of the rows suffice, or None."""
+    network: Graph | None = x.network
+    if network is not x or not set(x.variables) <= set(data.columns) or data.incomplete.any():
+        return None
+    counts = None if network.densities else data.select(x.variables).counts_of_source(network.scopes)
+    if counts is None:
+        return None
+    return sum(float(xlogy(n, cpt).sum()) for n, cpt in zip(counts, network.cpts or (), strict=True))
+
+
 def _logs_at_labels(x: Model, joint: bool, data: Dataset) -> Array:
     """Return ln P(row), if ``joint``, or ln P(class variables | features), (rows,)."""
     levels, n = x.known_levels, len(x.features)
     check_size(len(data), len(levels[-1]))
-    x, codes = x.place(data)
+    rows = x.place(data)
     if joint and x.observed == x.features:
-        return log_sum_exp(x.log_joint(codes))
+        return log_sum_exp(scores_at(x.score, rows))
     named = zip(x.targets, levels[n:], strict=True)
     labels = np.array([scoring_classes(data, name, known) for name, known in named], dtype=np.intp)
-    return x.log_joint_at(codes, labels) if joint else x.log_posterior_at(codes, labels)
+    return x.log_joint_at(rows, labels) if joint else x.log_posterior_at(rows, labels)
 
 
 @overload

@@ -19,13 +19,14 @@ import numpy as np
 from ..base.arrays import Array, ArrayOf, log
 from ..base.checks import Instance
 from ..base.messages import plain
-from ..inference.evidence import middles, order_features
+from ..inference.evidence import cards_of, middles, order_features
 from ..inference.value_of_information import grid_of
 from ..model.model import Model
 from ..plotting.canvas import ORANGE
 from ..plotting.networks import plot, sketch
 from ..plotting.nodes import visible
-from ..scores.formulas import Table
+from ..scores.evaluate import is_sum_of_tables, main_effects, shifts_of_missing
+from ..scores.formulas import Blend, Raised, Table
 from .libraries import check_texts
 from .scorer import Scorer, largest_table, scorer_of, tables_of
 from .storage import as_path, replace_file
@@ -142,7 +143,7 @@ def _fewest_characters(term: Table) -> int:
 def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
     """Return the data of the page."""
     position = {variable: i for i, variable in enumerate(x.variables)}
-    names, outcomes = check_texts(x.variables, "variables"), x.value_formulas()
+    names, cards = check_texts(x.variables, "variables"), cards_of(x)
     return {
         "classVar": names[-1],
         "labels": check_texts(scorer.labels, "labels of the class"),
@@ -163,14 +164,23 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
         "decisions": {  # the parts by which the page splits contributions and weighs unknown values
             "prior": _formula_as_json(log(x.class_prior())),
             "average": x.is_average,
-            "missing": not x.is_silent(np.full((len(x.features), 1), -1)).all(),
-            "tables": _formula_as_json(tuple(x.marginals if x.splits_tables else ())),
-            "outcomes": None if outcomes is None else _formula_as_json(outcomes),
+            "missing": bool(shifts_of_missing(x.score)),
+            "tables": _formula_as_json(
+                tuple(main_effects(x.score, cards)) if is_sum_of_tables(x.score) else ()
+            ),
+            "outcomes": _outcomes_as_json(x),
         },
         "order": order_features(x),
         "parents": [[position[tail] for tail, head in arcs if head == v] for v in x.variables],
         "formula": _formula_as_json(scorer.formula),
     }
+
+
+def _outcomes_as_json(x: Model) -> object:
+    """Return the formulas of the values of features, None if they are parts of the formula of the scores."""
+    score = x.score.formula if isinstance(x.score, Raised) else x.score
+    parts = score.trees if isinstance(score, Blend) else (score,)
+    return None if x.outcomes == parts else _formula_as_json(x.outcomes)
 
 
 def _points_of(x: Model, name: Hashable) -> Array | tuple[Array, Array] | None:

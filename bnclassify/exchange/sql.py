@@ -237,7 +237,7 @@ def _write_card(
 ) -> str:
     """Return the statement, the least readable SELECT last; ``names`` are those of its columns."""
     query = Query()
-    tables = list(zip(card.term_scopes(), card.feature_points, strict=True))
+    tables = list(zip(card.term_scopes, card.feature_points, strict=True))
     pairs = [(scope, table) for scope, table in tables if table.any()]
     used = sorted({i for scope, _ in pairs for i in scope})
     found = [clean(query, scorer.columns[i]) for i in used]

@@ -26,6 +26,7 @@ from ..recipe.log_linear import LogLinear
 from ..recipe.powered import Powered
 from ..recipe.powers import COMMON_PRECISION, odds
 from ..recipe.row_folds import split_rows
+from ..scores.evaluate import scores_at
 from .rounds import raw_rows
 
 Learn = Callable[[Model, Dataset], Model]
@@ -62,11 +63,14 @@ def fit_by_folds(
 def _odds_of(x: Model, test: Dataset) -> FoldOdds:
     """Return the odds of rows by a model."""
     encoded = encode_for(x, test, x.variables)
-    _, codes = x.place(encoded, unseen="missing")
+    rows = x.place(encoded, unseen="missing")
     own: Codes = encoded.codes[encoded.positions[x.class_var]]
     weights = np.ones(len(test)) if test.weights is None else test.weights
-    score, offset = x.score_and_offset(codes)
-    return FoldOdds(odds(score)[None], odds(offset), own, weights)
+    if isinstance(x, LogLinear):
+        score, offset = x.score_and_offset(rows)
+        return FoldOdds(odds(score)[None], odds(offset), own, weights)
+    total = odds(scores_at(x.score, rows))
+    return FoldOdds(total[None], np.zeros(total.shape), own, weights)
 
 
 def _with_power(x: Model, found: FoldOdds | None) -> Model:

@@ -20,7 +20,6 @@ import pandas as pd
 from ..base.arrays import (
     TOLERANCE,
     Array,
-    Codes,
     Mask,
     Positions,
     blocks,
@@ -35,12 +34,14 @@ from ..base.graphs import descending
 from ..base.immutable import cached_property
 from ..frames.dataset import Dataset
 from ..frames.labels import check_unseen
-from ..frames.numeric import as_floats
 from ..frames.opening import InFull
 from ..frames.records import Row
 from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
 from ..model.model import Model
+from ..scores.evaluate import averaged_in, scopes_in, scores_at
+from ..scores.formulas import Formula
+from ..scores.rows import Rows
 from .explain import own_values, read_one
 
 _BLOCK_ROWS = 2**14
@@ -124,17 +125,15 @@ def counterfactual(
     labels = model.known_levels[-1]
     wanted = None if target is None else labels.index(OneOf(labels).check("target", target))
     raw, data = read_one(model, row)
-    placed, codes = model.place(data, unseen)
-    logs = placed.log_joint(codes)
+    placed = model.place(data, unseen)
+    logs = scores_at(model.score, placed)
     predicted = first_best(logs)
     if wanted is None:
         wanted = int(second_best(logs, predicted)[0]) if len(labels) > 1 else 0
     rows = []
     if wanted != predicted[0]:
-        codes = codes[: len(model.features)]
-        moves = _single_changes(placed, codes[:, 0].tolist(), raw, {*fixed})
-        numbers = {name: as_floats(values) for name, values in data.numbers.items()}
-        found = smallest_changes(Changes(placed, codes, numbers, moves, wanted), most, alternatives)
+        moves = _single_changes(model, placed.codes[:, 0].tolist(), raw, {*fixed})
+        found = smallest_changes(Changes(model.score, placed, moves, wanted), most, alternatives)
         for i, (changes, probability) in enumerate(found):
             for name, change in [(model.features[change.feature], change) for change in changes]:
                 before = own_values(raw, name)[0]
@@ -148,8 +147,7 @@ def _single_changes(x: Model, codes: Sequence[int], raw: Dataset, fixed: set[Has
     """Return all changes of single features, in column order and in the order of levels."""
     moves = []
     for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
-        known = codes[i] >= 0 and labels[codes[i]] != MISSING
-        if not known or name in fixed or name in x.densities:
+        if name in fixed or name in x.densities or codes[i] < 0 or labels[codes[i]] == MISSING:
             continue
         cuts = x.cuts.get(name) if name in raw.numbers else None
         for code, label in enumerate(labels):
@@ -173,14 +171,13 @@ class ValueChange(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """A row of a model, (features, 1) codes and its numbers, changes of single features, and a class.
+    """A row of a model, changes of single features, and a class.
 
     Sets of changes are positions of moves in ascending order, (sets, size).
     """
 
-    x: Model
-    codes: Codes
-    numbers: Mapping[Hashable, Array]
+    x: Formula
+    row: Rows
     moves: Sequence[ValueChange]
     target: int
     _known: dict[tuple[int, ...], Array] = field(default_factory=dict, init=False)  # corrections
@@ -198,21 +195,21 @@ class Changes:
     def logs(self, sets: Positions) -> Array:
         """Return the log joint after each set of changes, (sets, classes)."""
         some = blocks(max(1, len(sets)), _BLOCK_ROWS)
-        return np.concatenate([self.x.log_joint(self._rows(sets[block])) for block in some])
+        return np.concatenate([scores_at(self.x, self._rows(sets[block])) for block in some])
 
-    def _rows(self, sets: Positions) -> Codes:
-        """Return the codes after each set of changes."""
-        rows, codes = np.arange(len(sets)), np.repeat(self.codes, len(sets), axis=1)
-        numbers = {name: np.repeat(values, len(sets)) for name, values in self.numbers.items()}
+    def _rows(self, sets: Positions) -> Rows:
+        """Return the row after each set of changes."""
+        rows, copies = np.arange(len(sets)), self.row.take(np.zeros(len(sets), dtype=np.intp))
+        codes, numbers = copies.codes, copies.numbers
         to = np.array([move.code for move in self.moves], dtype=np.intp)
         values = np.array([move.number for move in self.moves], dtype=float)  # NaN for labels
         for moves in list[Positions](sets.T):
             changed = self.features[moves]
             codes[changed, rows] = to[moves]
-            for i in set[int](changed[~np.isnan(values[moves])].tolist()):
+            for i in numbers.keys() & set[int](changed[~np.isnan(values[moves])].tolist()):
                 at: Mask = changed == i
-                numbers[self.x.features[i]][at] = values[moves[at]]
-        return self.x.with_numbers(codes, numbers)
+                numbers[i][at] = values[moves[at]]
+        return Rows(codes, numbers)
 
     @cached_property
     def before(self) -> Array:
@@ -228,11 +225,11 @@ class Changes:
     @cached_property
     def scopes(self) -> list[frozenset[int]] | None:
         """Features that can change and are together in a term; None if the score is not a sum of terms."""
-        found = self.x.term_scopes()
+        found = scopes_in(self.x)
         if found is None or not (np.isfinite(self.before).all() and np.isfinite(self.alone).all()):
             return None
         scopes = {frozenset(scope) for scope in found}
-        for u in np.flatnonzero(self.codes[:, 0] < 0).tolist():  # marginalization joins the terms
+        for u in np.flatnonzero(self.row.codes[:, 0] < 0).tolist():  # marginalization joins the terms
             joined = frozenset[int]().union(*[scope for scope in scopes if u in scope]) - {u}
             scopes = {scope for scope in scopes if u not in scope} | {joined}
         return [scope & self.moves_of.keys() for scope in scopes]
@@ -280,7 +277,7 @@ class Changes:
         """The same changes in models whose scores are sums of terms: the model, or all that it averages."""
         if self.scopes is not None:
             return [self]
-        members = [replace(self, x=member) for member in self.x.averaged()]
+        members = [replace(self, x=member) for member in averaged_in(self.x)]
         return members if all(member.scopes is not None for member in members) else []
 
 
@@ -374,7 +371,7 @@ def _check_work(changes: Changes, size: int) -> None:
 
 def _check_rows(changes: Changes, rows: float, size: int) -> None:
     """Raise a ValueError if a number of rows has too many terms to look up."""
-    terms = sum(len(member.features) for member in changes.x.members)
+    terms = len(changes.row.codes) * max(1, len(averaged_in(changes.x)))
     if rows * terms > _MOST_TERMS:
         raise ValueError(
             f"most must be less than {size} for this row, because {rows:,.0f} sets of changes or more have "

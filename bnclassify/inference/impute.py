@@ -18,6 +18,7 @@ from ..frames.sources import AnyFrame
 from ..model.arguments import check_joint, encode_for
 from ..model.model import Model
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
+from .sample import numbers_at
 
 _MOST_DRAWS = 1_000_000
 _MOST_VALUES = 2**28  # maximum number of values of all completions
@@ -98,13 +99,13 @@ def impute(
     levels, discretizer = model.levels_by_name, model.discretizer
     names = model.variables if model.class_var in table.columns else model.features
     data = encode_for(model, table, names, "frame")
-    placed, feature_codes = model.place(data)
-    no_class = np.full((1, len(table)), -1, dtype=code_type(len(levels[model.class_var])))
-    codes = np.vstack([feature_codes, no_class])
+    rows = model.place(data)
+    labels = np.full(len(table), -1, dtype=code_type(len(levels[model.class_var])))
     if len(names) > len(model.features):
-        codes[-1] = match(data, names[-1:], (levels[names[-1]],))[0]
-    completed = placed.complete(codes, generator, burn_in=burn_in)
-    numbers = model.numbers_at(completed, generator)
+        labels = match(data, names[-1:], (levels[names[-1]],))[0]
+    completed = model.complete(rows, labels, generator, burn_in=burn_in)
+    numbers = numbers_at(model, completed, generator)
+    codes = np.vstack([rows.codes, labels])
     result = table.copy()
     for i, name in enumerate(names):
         gaps: Mask = codes[i, :] < 0

@@ -13,7 +13,6 @@ from scipy.special import expit, logit, stdtrit
 from ..base.arrays import (
     TOLERANCE,
     Array,
-    Codes,
     Mask,
     Positions,
     blocks,
@@ -34,6 +33,8 @@ from ..metrics.outcomes import Labelling
 from ..model.arguments import check_fitted, encode_for, log_joint
 from ..model.model import Model
 from ..reading.intervals import MOST_DRAWN, check_draws, check_interval, drawn_bounds, with_bounds
+from ..scores.evaluate import scores_at
+from ..scores.rows import Rows
 from ..several.multidimensional import MultiModel
 
 _BLOCK_ROWS = 2**16
@@ -252,10 +253,10 @@ def _predict_class(
         labelling, names = partial(Labelling, decisions, x.class_var), decisions
     reweigh = _class_prior_correction(x, prior)
     data = encode_for(x, newdata, x.features)
-    x, codes = x.place(data, unseen)
+    rows = x.place(data, unseen)
     best = np.empty(len(data), dtype=code_type(len(names)))
     for block in blocks(len(data), _BLOCK_ROWS):
-        logs = reweigh(x.log_joint(codes[:, block]))
+        logs = reweigh(scores_at(x.score, rows.take(block)))
         best[block] = first_best(logs) if table is None else least_costly(logs, table)
     if len(decisions) < len(names):
         best = np.array([names.index(decision) for decision in decisions])[best]
@@ -275,7 +276,7 @@ def _check_points(x: Model, **others: object) -> None:
 def _total_points(x: Model, newdata: NewData, *, unseen: str) -> pd.Series[Any]:
     """Return the total points of rows."""
     data = encode_for(x, newdata, x.features)
-    x, codes = x.place(data, unseen)
+    codes = x.place(data, unseen).codes
     points = x.points_of(codes, range(len(x.features)))["points"]
     return pd.Series(points.sum(axis=1), data.index, name="points")
 
@@ -294,10 +295,10 @@ def _predict_intervals(
     """Predict posteriors with their intervals, by the same draws of tables in all blocks of rows."""
     frame = estimate(newdata)
     data = encode_for(x, newdata, x.features)
-    x, codes = x.place(data, unseen)
+    rows = x.place(data, unseen)
     bounds = np.empty((2, *frame.shape))
     for block in blocks(len(frame), MOST_DRAWN, draws * frame.shape[1]):
-        posteriors = partial(_posteriors_of_targets, codes=codes[:, block], prior=prior)
+        posteriors = partial(_posteriors_of_targets, rows=rows.take(block), prior=prior)
         bounds[:, block] = drawn_bounds(x, posteriors, interval, draws, seed)
     return with_bounds(frame, bounds)
 
@@ -330,9 +331,9 @@ def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: fl
     return np.stack([np.clip(ends[0] - finest, 0.0, estimate), np.clip(ends[1] + finest, estimate, 1.0)])
 
 
-def _posteriors_of_targets(x: Model, codes: Codes, prior: ClassPrior | None) -> Array:
+def _posteriors_of_targets(x: Model, rows: Rows, prior: ClassPrior | None) -> Array:
     """Return the posteriors of the labels of all targets, (rows, labels)."""
-    marginals = map(_class_prior_correction(x, prior), x.log_marginals(codes))
+    marginals = map(_class_prior_correction(x, prior), x.log_marginals(rows))
     return np.hstack([np.exp(log_normalize(logs)) for logs in marginals])
 
 

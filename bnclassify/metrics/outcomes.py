@@ -103,7 +103,7 @@ def outcomes_of(x: Model, rows: Dataset) -> Outcomes:
     n, levels = len(x.features), x.levels or ()
     check_size(len(rows), max(map(len, levels[n:])))
     data = encode_for(x, rows, x.features, "dataset")
-    placed, codes = x.place(data)
-    several: Any = placed  # only models of several class variables are asked for combinations
+    placed = x.place(data)
+    several: Any = x  # only models of several class variables are asked for combinations
     given = match(rows, x.targets, levels[n:]), x.targets, levels[n:], rows.index, rows.weights
-    return Outcomes(placed.log_marginals(codes), *given, lambda: several.most_probable(codes))
+    return Outcomes(x.log_marginals(placed), *given, lambda: several.most_probable(placed))

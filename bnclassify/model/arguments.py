@@ -11,6 +11,7 @@ from ..base.messages import listed, shown
 from ..frames.dataset import Countable, Dataset, InMemory
 from ..frames.opening import open_data, open_rows
 from ..frames.schema import Columns
+from ..scores.evaluate import scores_at
 from .model import Model
 from .recipes import A_NETWORK
 
@@ -149,9 +150,7 @@ def read_for(
 def log_joint(x: Model, data: Dataset, *, unseen: str | None = None) -> Array:
     """Return ln P(observed features, class), (rows, classes), of rows with a column per feature."""
     check_size(len(data), len(x.known_levels[-1]))
-    placed, codes = x.place(data, unseen)
-    logs: Array = placed.log_joint(codes)
-    return logs
+    return scores_at(x.score, x.place(data, unseen))
 
 
 def check_size(rows: int, n_classes: int) -> None:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, in_sequence, log_normalize
+from ..base.arrays import Array, ArrayOf, Codes, Positions, log_normalize
 from ..base.checks import OneOf, Optional
 from ..base.immutable import EMPTY, Immutable, cached_property
 from ..base.messages import listed
 from ..counts.contingency import Recoding, recoded
 from ..frames.dataset import Countable, Dataset, match
+from ..frames.numeric import as_floats
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Levels
 from ..numbers.discretization import Discretizer
 from ..numbers.preparation import Preparation
 from ..scores.densities import Density
-from ..scores.formulas import Formula, no_formula
-from .recipes import A_NETWORK, Recipe, Rows, Step, Tally
+from ..scores.evaluate import scores_at
+from ..scores.formulas import Formula
+from ..scores.rows import Rows
+from .recipes import A_NETWORK, Recipe, Step, Tally
+from .recipes import Rows as TrainingRows
 
 M = TypeVar("M", bound="Model")
 Fit: TypeAlias = Callable[[Any, Any], "Model"]  # of a model and its rows
@@ -69,9 +73,6 @@ class Model(Immutable):
     densities: Mapping[Hashable, Density] = EMPTY
     """The densities of the features that are numbers, by name."""
 
-    splits_tables = False
-    """Whether its `marginals` are terms of its scores; if not, they are ratios of its scores."""
-
     is_average = False
     """Whether it averages networks whose features may have different parents."""
 
@@ -104,7 +105,7 @@ class Model(Immutable):
         return EMPTY if self.discretizer is None else self.discretizer.cuts
 
     @property
-    def trained_on(self) -> Rows | None:
+    def trained_on(self) -> TrainingRows | None:
         """The rows that its parameters were estimated from, if they are known."""
         return None if self.recipe is None else self.recipe.rows
 
@@ -182,11 +183,6 @@ class Model(Immutable):
         return dict(zip(self.variables, self.known_levels, strict=True))
 
     @property
-    def gaps(self) -> tuple[Array | None, ...]:
-        """The shift of a missing value of each feature, (classes,), or None; empty if there are none."""
-        return ()
-
-    @property
     def no_joint(self) -> str:
         """The reason and the remedy if the model type has no joint distribution; empty if it has one."""
         return ""
@@ -224,51 +220,55 @@ class Model(Immutable):
 
     # Defaults of the methods that functions call.
 
-    def place(self, data: Dataset, unseen: str | None = None) -> tuple[Self, Codes]:
-        """Return the model with values of densities as levels, and rows as `log_joint` accepts them."""
-        codes = match(data, self.features, self.known_levels[: len(self.features)], unseen=unseen)
-        return self, self.with_numbers(codes, data.numbers)
-
-    def with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Codes:
-        """Return codes, with the numbers that the model needs."""
-        return codes
-
-    def log_joint(self, codes: Codes) -> Array:
-        """Return ln P(observed features, class), (rows, classes), from (features, rows) codes, -1 missing."""
+    @property
+    def score(self) -> Formula:
+        """The formula of the scores of the classes, ln P(observed features, class) up to a constant."""
         if self.one_class:
-            raise NotImplementedError(f"the class {type(self).__name__} must define the method log_joint.")
+            raise NotImplementedError(f"the class {type(self).__name__} must define the property score.")
         raise TypeError(
             f"x must predict one class; got a model of {listed(self.targets)}. Use predict(x, newdata), or "
             "explain(x, row, class_var=...) for one of them."
         )
 
-    def value_logs(self, codes: Codes, features: Positions) -> Array:
-        """Return ln P(value, observed | class) plus a constant of the class and of the feature of each row.
+    def place(self, data: Dataset, unseen: str | None = None) -> Rows:
+        """Return rows as `score` reads them."""
+        codes = match(data, self.features, self.known_levels[: len(self.features)], unseen=unseen)
+        return self.rows_of(codes, data.numbers)
 
-        The rows of one of the ``features``, (rows,), differ in this feature only.
-        """
-        return self.log_joint(codes)
+    @property
+    def numbers_read(self) -> tuple[int, ...]:
+        """The positions of the features of which `score` reads the numbers."""
+        return tuple([self.features.index(name) for name in self.densities])
 
-    def score_and_offset(self, codes: Codes) -> tuple[Array, Array]:
-        """Return what a power of the model raises of its scores, and the rest, (rows, classes)."""
-        score = self.log_joint(codes)
-        return score, np.zeros(score.shape)
+    def rows_of(self, codes: Codes, numbers: Mapping[Hashable, Any] = EMPTY) -> Rows:
+        """Return rows with codes, and with the numbers, by name, that `score` reads."""
+        named = {i: self.features[i] for i in self.numbers_read}
+        if not named:
+            return Rows(codes)
+        found = {i: as_floats(numbers[name]) for i, name in named.items() if name in numbers}
+        codes = codes.copy()
+        for i, values in found.items():
+            if not self.known_levels[i]:
+                codes[i] = np.where(np.isnan(values), -1, 0)
+        absent = [name for i, name in named.items() if i not in found and (codes[i] >= 0).any()]
+        if absent:
+            raise ValueError(
+                f"newdata must contain numbers in {listed(absent)}; got categories. Pass the data before "
+                "they are discretized."
+            )
+        return Rows(codes, found)
 
-    def unadjusted(self, codes: Codes) -> Array:
-        """Return the log joint without the rule for incomplete rows of models with powers."""
-        return self.log_joint(codes)
-
-    def log_marginals(self, codes: Codes) -> list[Array]:
+    def log_marginals(self, rows: Rows) -> list[Array]:
         """Return ln P(label, observed features) for each target variable, (rows, labels) each."""
-        return [self.log_joint(codes)]
+        return [scores_at(self.score, rows)]
 
-    def log_joint_at(self, codes: Codes, labels: Codes) -> Array:
+    def log_joint_at(self, rows: Rows, labels: Codes) -> Array:
         """Return ln P(labels, observed features), (rows,); labels are (class variables, rows) codes."""
-        return _logs_at_labels(self.log_joint(codes), labels)
+        return _logs_at_labels(scores_at(self.score, rows), labels)
 
-    def log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
+    def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
         """Return ln P(labels | observed features), (rows,)."""
-        return _logs_at_labels(log_normalize(self.log_joint(codes)), labels)
+        return _logs_at_labels(log_normalize(scores_at(self.score, rows)), labels)
 
     def with_class(self, variable: int) -> Model | None:
         """Return the joint distribution with a feature and the class exchanged, or None if there is none."""
@@ -276,51 +276,20 @@ class Model(Immutable):
 
     def class_prior(self) -> Array:
         """Return P(class), (classes,): by default the posterior of a row whose features are all missing."""
-        nothing = np.full((len(self.features), 1), -1, dtype=np.int8)
-        return np.exp(log_normalize(self.log_joint(nothing))).ravel()
-
-    def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
-        """Return the log joint of class and first 0, 1 … features, (1 + features, rows, classes)."""
-        return in_sequence(self.log_joint, codes, order)
-
-    def is_silent(self, codes: Codes) -> Mask:
-        """Return which values, (features, rows), contribute nothing to the log odds: missing ones."""
-        return codes[:] < 0
-
-    @cached_property
-    def marginals(self) -> tuple[Array, ...]:
-        """The tables ln P(level | class) of each feature alone, (levels + 1, classes), 0 if missing."""
-        n, tables = len(self.features), []
-        for i, labels in enumerate(self.known_levels[:n]):
-            codes = np.full((n, len(labels) + 1), -1, dtype=np.intp)
-            codes[i, :-1] = np.arange(len(labels))
-            logs = self.log_joint(codes)
-            with np.errstate(invalid="ignore"):  # a class of probability 0
-                tables.append(logs - logs[-1])
-            tables[-1][-1] = 0.0
-        return tuple(tables)
-
-    def effects_at(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
-        """Yield contributions at rows, (rows, classes): the feature that has it, those that it depends on."""
-        for i, table in enumerate(self.marginals):
-            yield i, (i,), table[codes[i]]  # the last entry of -1
+        nothing = Rows(np.full((len(self.features), 1), -1, dtype=np.int8))
+        return np.exp(log_normalize(scores_at(self.score, nothing))).ravel()
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
         """Draw n rows, (variables, n) codes with the class last."""
         raise lacks(self, "draw rows")
 
-    def with_values(self, values: Mapping[Hashable, tuple[Hashable, ...]]) -> Self:
-        """Return the model with some values of features that are numbers as their levels."""
-        return self
-
-    def numbers_at(self, codes: Codes, rng: np.random.Generator | None = None) -> dict[Hashable, Array]:
-        """Return features that are numbers in complete rows, (rows,): conditional means, or drawn by rng."""
-        return {}
-
-    def complete(self, codes: Codes, rng: np.random.Generator | None = None, *, burn_in: int = 0) -> Codes:
+    def complete(
+        self, rows: Rows, labels: Codes, rng: np.random.Generator | None = None, *, burn_in: int = 0
+    ) -> Codes:
         """Return (variables, rows) codes with the most probable values for missing ones, or drawn by rng.
 
-        If the model is sampled, values are drawn after ``burn_in`` sweeps.
+        ``labels`` are the codes of the class, (rows,), -1 if unknown. If the model is sampled, values are
+        drawn after ``burn_in`` sweeps.
         """
         raise lacks(self, "fill in values")
 
@@ -372,10 +341,6 @@ class Model(Immutable):
     def _counted_families(self) -> tuple[tuple[Hashable, ...], ...]:
         """The families that are counted, each a variable and its parents."""
         return ()
-
-    def log_joint_of_counts(self, data: Countable) -> float | None:
-        """Return Σ ln P(row) if counts by the source of rows suffice, or None."""
-        return None
 
     def tally(self) -> Tally:
         """Return the counts behind the tables; raise if the tables depend on more than counts."""
@@ -452,21 +417,10 @@ class Model(Immutable):
 
     # The scores as formulas and points.
 
-    def formula(self) -> Formula:
-        """Return the scores of the classes as a formula of tables, which other languages can evaluate."""
-        raise no_formula(self.called)
-
-    def value_formulas(self) -> tuple[Formula, ...] | None:
-        """Return formulas of `value_logs`, whose exponentials are added; None for those in `formula`."""
-        return None
-
-    def term_scopes(self) -> list[tuple[int, ...]] | None:
-        """Return the features of each term of the log odds; None if they are not a sum of terms."""
-        return None
-
-    def averaged(self) -> tuple[Model, ...]:
-        """Return the models whose joint distributions it averages in every row; none by default."""
-        return ()
+    @property
+    def outcomes(self) -> tuple[Formula, ...]:
+        """Formulas of P(value of a feature, observed values | class), which are averaged."""
+        return (self.score,)
 
     def points_of(self, codes: Codes, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
         """Return points of a scorecard by name: its start, and of features in order, (rows, 1 + features)."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import TOLERANCE, Array, ArrayOf, Codes, Mask, Positions, blocks, xlogx
+from ..base.arrays import TOLERANCE, Array, ArrayOf, Codes, Positions, blocks, xlogx
 from ..base.checks import Whole, check_columns
 from ..base.messages import listed, shown, without_labels
 from ..counts.contingency import MAX_CELLS, flat_index
@@ -29,6 +29,8 @@ from ..frames.numeric import (
 from ..frames.opening import open_data
 
 _BLOCK_CELLS = 2**16
+_LARGEST, _MOST_DIGITS = 1e300, 18  # size and digits of numbers that are shortened
+_ALIKE = 1e-9  # share of a gap by which numbers differ because of rounding errors
 MOST_BINS = 10_000
 _MANY_CUTS = 4  # minimum number of cut points by MDLP that "mixed" keeps
 
@@ -219,18 +221,48 @@ def between_values(numbers: ArrayOf[Any], weights: Array | None = None) -> tuple
 
     A number that does not occur then belongs to the interval of the nearest one that does. Numbers repeat if
     each value occurs twice on average. Whether they are whole does not matter, because it depends on units.
-    The cut points lie just above the middle, so that rounding errors do not decide about numbers in the
-    middle: between 33.6 and 33.8 is 33.702, and between whole numbers in sequence, 3 and 4, it is 3.5.
+    The cut points are in the middle: between 33.6 and 33.8 is 33.7.
     """
     values, weights, _ = _in_order(numbers, weights)
     distinct = np.unique(values)
     if 2 * len(distinct) > (len(values) if weights is None else max(len(values), weights.sum())):
         return ()
-    lower, upper = distinct[:-1], distinct[1:]
-    middles = _midpoints(lower, upper)
-    moved = _shorten_cut_points(middles + np.minimum(upper - lower, 1e300) / 100, distinct)
-    in_sequence: Mask = (upper - lower == 1) & (lower % 1 == 0)
-    return tuple(np.where(in_sequence | (moved >= upper) | (moved < lower), middles, moved).tolist())
+    middles = _midpoints(distinct[:-1], distinct[1:])
+    return tuple(_shorten_cut_points(middles, distinct).tolist())
+
+
+def shortest_cuts(points: Sequence[float], numbers: ArrayOf[Any]) -> tuple[float, ...]:
+    """Return cut points with the fewest digits that separate the same neighbouring values of numbers."""
+    values = np.unique(_in_order(numbers, None)[0])
+    at = np.searchsorted(values, points, side="right")
+    short = list(map(float, points))
+    for i, above in enumerate(at.tolist()):
+        if 0 < above < len(values):
+            short[i] = shortest_between(float(values[above - 1]), float(values[above]), short[i])
+    return tuple(short) if len(set(at.tolist())) == len(short) else tuple(points)
+
+
+def shortest_between(low: float, high: float, otherwise: float) -> float:
+    """Return the number with the fewest digits between two numbers, nearest to their middle.
+
+    Of two that are equally near, as 0.2 and 0.3 between 0 and 0.5, the middle is returned. If there is no
+    number between them, or they are beyond 1e300, it is another number.
+
+    >>> [shortest_between(*ends, 0.0) for ends in ((43.9, 44.3), (0, 0.5), (0.9, 1), (2951, 3051), (3, 4))]
+    [44.0, 0.25, 0.95, 3000.0, 3.5]
+    """
+    wide, middle = high - low, low / 2 + high / 2
+    if not 0 < wide < _LARGEST or max(abs(low), abs(high)) > _LARGEST:
+        return otherwise
+    if low < 0 < high:
+        return 0.0
+    first = -int(np.floor(np.log10(max(abs(low), abs(high))))) - 1
+    for places in range(first, first + _MOST_DIGITS):
+        point = round(middle, places)
+        if low < point < high:
+            is_tied = abs(abs(point - middle) - 0.5 * 10.0**-places) < _ALIKE * wide
+            return round(middle, places + 1) if is_tied else point
+    return otherwise
 
 
 def describe_intervals(

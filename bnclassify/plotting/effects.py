@@ -228,7 +228,7 @@ def plot_nomogram(card: Scorecard, *, row: InFull | Row | None = None, ax: Axes 
     Instance(Scorecard, "a Scorecard", "Make one of a model with scorecard(model).").check("card", card)
     codes = None
     if row is not None:
-        codes = card.place(read_one(card, row)[1])[1]
+        codes = card.place(read_one(card, row)[1]).codes
     scales, title = _nomogram_scales(card, codes)
     axes = prepare_axes(ax, 0.4 + 0.46 * len(scales), 6.2)
     axes.set_axis_off()

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from textwrap import wrap
 
-import numpy as np
-
 from ..model.model import Model
 from ..model.recipes import Rows
+from ..scores.evaluate import shifts_of_missing
 
 _WIDTH = 88
 _MOST = 6
@@ -116,8 +115,7 @@ def _missing_in_words(x: Model, rows: Rows | None) -> str:
     if rows is not None:
         n = sum(name in rows.incomplete for name in x.features)
         method = "EM" if x.network is not None and "em" in x.network.learned else "available cases"
-        is_silent = x.is_silent(np.full((len(x.features), 1), -1)).all()
-        shifts = "" if is_silent else ", and a shift of the log odds"
+        shifts = ", and a shift of the log odds" if x.one_class and shifts_of_missing(x.score) else ""
         if n or not levels:
             texts.append(f"in {n} feature{'s' * (n > 1)} ({method}{shifts})" if n else "none in training")
     return "; ".join([*texts, f"{'others ' * bool(levels)}in new rows {x.missing_rule}"])

@@ -21,6 +21,7 @@ from ..model.model import Model, renewed
 from ..network.classifiers import BNC
 from ..network.methods import Method
 from ..network.priors import Prior, check_positive
+from ..scores.rows import Rows
 from .cases import column_order, in_order, row_keys
 from .held_out import HeldOutOdds, HeldOutTerms, WeightedFit
 from .incomplete import MOST_EXPONENT, Fading, marginalize
@@ -194,8 +195,8 @@ def with_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fading:
     places = data.positions
     known = {name: v[copies] for name, v in data.numbers.items() if name in x.features}
     numbers = {name: np.where(hidden[places[name]], np.nan, v) for name, v in known.items()}
-    rest = log(x.class_prior()), x.alone_tables.unadjusted(codes)
-    terms, gaps = x.unadjusted(x.with_numbers(codes, numbers)), x.shifts_of_gaps(codes)
+    rest = log(x.class_prior()), x.alone_tables.unadjusted(Rows(codes))
+    terms, gaps = x.unadjusted(x.rows_of(codes, numbers)), x.shifts_of_gaps(codes)
     weights = np.ones(len(data)) if data.weights is None else data.weights
     classes, counts = data.codes[-1, copies], weights[copies]
 

@@ -132,13 +132,17 @@ class PrefixTable(Immutable):
         table = np.moveaxis(self.full(), len(self.cards) - 1, 0)
         return np.ascontiguousarray(table if self.root else table[..., 0])
 
+    @property
+    def stacked(self) -> Stack:
+        """The table in a single coding."""
+        masses = [np.array([mass]) for mass in self.masses]
+        return Stack(np.array([self.cards]), self.prefixes, masses, self.nested)
+
     def at_rows(
         self, codes: Sequence[ArrayOf[Any]], classes: ArrayOf[Any] | None = None, deduct: Deduct | None = None
     ) -> Iterator[Array]:
         """Yield P(x | class, first parents) at rows; see `Stack.at_rows`."""
-        masses = [np.array([mass]) for mass in self.masses]
-        stack = Stack(np.array([self.cards]), self.prefixes, masses, self.nested)
-        return stack.at_rows(codes, classes, deduct)
+        return self.stacked.at_rows(codes, classes, deduct)
 
 
 @dataclass(frozen=True, eq=False)

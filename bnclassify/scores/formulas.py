@@ -251,22 +251,23 @@ class Blend:
 class Computed:
     """Scores that a function computes: faster than the formula that they equal, or because there is none.
 
-    ``at`` returns the scores of `Rows`, (rows, classes). ``plain`` returns the formula, or raises a TypeError
-    that says why there is none. If it ``averages``, the formula is a `Mixture`.
+    ``at`` returns the scores of `Rows`, (rows, classes). ``plain``, if any, returns the formula, or raises a
+    TypeError. If it ``averages``, the formula is a `Mixture`. ``called`` is the model in messages.
     """
 
     at: Callable[[Rows], Array]
-    plain: Callable[[], Formula]
+    called: str
+    plain: Callable[[], Formula] | None = None
     averages: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Recoded:
-    """The score of a formula at rows of which some codes are changed; ``reason`` is why it is not written."""
+    """The score of a formula at rows of which some codes are changed; ``called`` is the model in messages."""
 
     formula: Formula
     change: Callable[[Codes], Codes]
-    reason: str
+    called: str
 
 
 Formula: TypeAlias = Sum | Mixture | Choice | Raised | Blend | Computed | Recoded
@@ -275,9 +276,11 @@ Formula: TypeAlias = Sum | Mixture | Choice | Raised | Blend | Computed | Recode
 def written(x: Formula) -> Formula:
     """Return a formula of plain values only, or raise an error that says why there is none."""
     if isinstance(x, Computed):
+        if x.plain is None:
+            raise no_formula(x.called)
         return written(x.plain())
     if isinstance(x, Recoded):
-        raise TypeError(x.reason)
+        raise no_formula(x.called)
     if isinstance(x, Sum):
         terms = [part for term in x.terms for part in _parts_of(term)]
         return replace(x, terms=tuple(terms))
@@ -309,7 +312,7 @@ def sums_in(formula: Formula) -> Iterator[Sum]:
         return
     for value in vars(formula).values():
         for part in value if isinstance(value, tuple) else (value,):
-            if isinstance(part, Sum | Mixture | Choice | Raised | Blend):
+            if isinstance(part, Sum | Mixture | Choice | Raised | Blend | Computed | Recoded):
                 yield from sums_in(part)
 
 

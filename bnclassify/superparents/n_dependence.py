@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, normalize
+from ..base.arrays import Array, Positions, normalize
 from ..base.checks import OneOf, Optional, Whole
 from ..base.immutable import COUNT, bounded, cached_property, record
 from ..base.messages import listed, shown
@@ -26,7 +26,8 @@ from ..network.ensemble import Average
 from ..network.families import Family
 from ..network.priors import Dirichlet, MEstimate, Prior
 from ..recipe.tables import LeftOut
-from ..scores.formulas import Formula
+from ..scores.formulas import Computed, Formula
+from ..scores.rows import Rows
 from .cooccurrence import Cooccurrence, count_cooccurrence
 from .look_up import by_blocks
 from .members import Estimators, choice_of_members, left_out_joint, mean_joint
@@ -140,9 +141,6 @@ class ANDE(Average):
         """The estimators as networks, in the order of `superparents`."""
         return tuple([self.member(s) for s in self.superparents])
 
-    def averaged(self) -> tuple[Model, ...]:
-        return ()  # a row decides which members are used
-
     def member(self, superparents: tuple[int, ...]) -> BNC:
         """Return an estimator with up to two superparents, the first of which is a parent of the second."""
         earlier = {s: superparents[:i] for i, s in enumerate(superparents)}
@@ -206,10 +204,16 @@ class ANDE(Average):
     def check_em(self) -> None:
         Model.check_em(self)
 
-    def log_joint(self, codes: Codes) -> Array:
-        return by_blocks(partial(mean_joint, self._estimators), codes, len(self.known_levels[-1]))
+    @cached_property
+    def score(self) -> Formula:
+        """The log of the mean joint of the estimators that are used in each row, from their counts."""
+        return Computed(self._scores_by_counts, self.called, self._choice)
 
-    def formula(self) -> Formula:
+    def _scores_by_counts(self, rows: Rows) -> Array:
+        return by_blocks(partial(mean_joint, self._estimators), rows.codes, len(self.known_levels[-1]))
+
+    def _choice(self) -> Formula:
+        """Return the formula of up to one superparent, or raise."""
         if self.n > 1 or self.subsumption is not None:
             raise TypeError(
                 "x must be averaged estimators with up to one superparent and without subsumption; got "
