@@ -184,7 +184,7 @@ def test_a_copy_of_a_feature_is_not_its_parent() -> None:
 
 def test_logistic_regression_is_a_part_of_the_sum() -> None:
     frame = patients(200)
-    model: Any = bn.bnc(class_var="sick", dataset=frame)
+    model: Any = bn.bnc("nb", "sick", frame)
     summary = bn.loo_summary(model)
     assert summary["regression_power"] > 0
     told = bn.explain(model, frame.head(20), target="yes")
@@ -192,11 +192,10 @@ def test_logistic_regression_is_a_part_of_the_sum() -> None:
     np.testing.assert_allclose(told["log_odds"].groupby(level=0).sum(), np.log(p / (1 - p)), atol=1e-9)
     structure = bn.bnc("nb", "sick", frame, backoff=True, discretize="averaged_mdlp")
     held = held_out(structure, frame)
-    regression = Regression.fit(held).model(0).log_joint(rows_of(structure, frame))
-    tables = LeaveOneOut(terms=default.TERMS).fit(held).model()
+    members = Regression.fit(held).model(0), LeaveOneOut(terms=default.TERMS).fit(held).model()
+    scores = np.array([scores_at(member.score, rows_of(member, frame)) for member in members])
     powers = np.array([summary["regression_power"], summary["fold_power"]])
-    scores = np.array([regression, tables.log_joint(rows_of(structure, frame))])
-    prior = np.log(tables.class_prior())
+    prior = np.log(members[1].class_prior())
     expected = softmax((1 - powers.sum()) * prior + np.tensordot(powers, scores, 1), axis=1)
     np.testing.assert_allclose(bn.predict(model, frame, prob=True), expected, atol=1e-9)
 
@@ -464,8 +463,9 @@ def test_a_family_of_ones_own_is_fitted_as_itself() -> None:
 
 def test_arguments_replace_those_of_the_recipe() -> None:
     frame = patients()
-    model = bn.bnc(class_var="sick", dataset=frame, held_out_args={"parents": False}, dag_args={"kdbk": 1})
-    assert bn.loo_summary(model)["parents"] == 1
+    options: dict[str, Any] = {"held_out_args": {"parents": False}, "dag_args": {"kdbk": 1}}
+    assert bn.loo_summary(bn.bnc(class_var="y", dataset=parity(300), **options))["parents"] == 1
+    model = bn.bnc(class_var="sick", dataset=frame, **options)
     assert settings(model)["held_out_args"]["terms"] == default.TERMS
     assert len(bn.members(model)) == 8
     without = bn.bnc("nb", "sick", frame, held_out=None)

@@ -222,8 +222,8 @@ def kdb_gain(
     r"""Learn a k-dependence classifier whose parents improve the prediction of the class.
 
     Features are ranked by their mutual information with the class, as in `kdb_mi`. The feature parents of
-    each feature are the features of higher rank with the largest gain and those with the largest information
-    [1]_, in turns. The gain of a pair estimates by how much the pair, added to naive Bayes, increases the
+    each feature are the features of higher rank with the largest gain, if it exceeds 3 nats, and those with
+    the largest information [1]_, in turns. A feature without such a gain has no feature parents. The gain of a pair estimates by how much the pair, added to naive Bayes, increases the
     log-likelihood of the class. A copy of another feature has a large information, but no gain.
 
     Parameters
@@ -274,8 +274,8 @@ def kdb_gain(
     --------
     >>> from bnclassify import kdb_gain, load_car, modelstring
     >>> modelstring(kdb_gain("class", load_car(), kdbk=1))
-    '[class] [safety|class] [buying|safety:class] [persons|safety:class] [lug_boot|safety:class]
-     [maint|buying:class] [doors|lug_boot:class]'
+    '[class] [doors|class] [safety|class] [buying|safety:class] [persons|safety:class]
+     [lug_boot|safety:class] [maint|buying:class]'
     """
     k = Whole().check("kdbk", kdbk)
     data = prepare_rows(dataset, class_var, features)

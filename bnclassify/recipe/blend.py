@@ -145,7 +145,8 @@ class _Members:
         self.held, self.method = held, replace(method, parents=False)
         regresses = method.regresses and held.terms.data.cards[-1] > 1
         self.regression = Regression.fit(held) if regresses else None
-        self.plain = self.method.fit(held.up_to(held.depths[0]), ridges)
+        self.depth = held.depths[0 if method.parents else -1]
+        self.plain = self.method.fit(held.up_to(self.depth), ridges)
         self.mean = _MEANS if regresses else (sum(_MEANS),)
 
     @classmethod
@@ -183,7 +184,7 @@ class _Members:
     def total(self, powers: Sequence[float]) -> LogLinear:
         """Return the sum of the members with powers."""
         n = len(self.mean)
-        steps, depth = powers[n:], self.held.depths[-1 if len(powers) > n else 0]
+        steps, depth = powers[n:], self.held.depths[-1] if len(powers) > n else self.depth
         result: LogLinear = self.held.of_prior(depth).raised(1 - sum(powers[:n]))
         if self.regression is not None:
             result = result.plus(self.regression.model(depth).raised(powers[0]))
