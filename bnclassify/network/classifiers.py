@@ -170,10 +170,6 @@ class Network(Graph):
         """The terms that are tables: all, unless some features are numbers."""
         return self.score.factors
 
-    def warn_of_size(self, rows: int) -> None:
-        if "concentrations" not in self.learned and self.n_parameters > rows:  # back-off smooths wide tables
-            warn_of_wide_tables(self, rows, self.n_parameters)
-
     def with_class(self, variable: int) -> Self | None:
         if self.densities or self.no_joint:
             return None
@@ -245,8 +241,6 @@ class BNC(Network):
       num. features:  2
       num. arcs:      2
     """
-
-    default_steps = "weights"
 
     def estimate(self, data: Countable, prior: Prior) -> Self:
         check_numbers(renewed(self, levels=data.levels))
@@ -393,11 +387,14 @@ def check_numbers(x: Network) -> None:
             raise ValueError(f"numbers: the density of {shown(name)} must fit its family")
 
 
-def warn_of_wide_tables(x: Network, rows: int, total: int) -> None:
+def warn_of_wide_tables(x: Model, rows: int) -> None:
     """Warn of a network with more free parameters than rows if a single table causes the excess."""
+    if not isinstance(x, Network) or "concentrations" in x.learned:  # back-off smooths wide tables
+        return
+    total = x.n_parameters
     sizes = {f[0]: count_parameters([scope], x.cards) for f, scope in zip(x.families, x.scopes, strict=True)}
     widest = max(sizes, key=sizes.__getitem__)
-    if rows < _FEWEST_ROWS or sizes[widest] <= rows / 2:
+    if rows < _FEWEST_ROWS or total <= rows or sizes[widest] <= rows / 2:
         return
     cut = {} if x.discretizer is None else x.discretizer.numeric
     wide = [(name, card) for name, card in zip(x.features, x.cards, strict=False) if name not in cut]
