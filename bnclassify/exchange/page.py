@@ -26,7 +26,7 @@ from ..plotting.canvas import ORANGE
 from ..plotting.networks import plot, sketch
 from ..plotting.nodes import visible
 from ..scores.evaluate import is_sum_of_tables, main_effects, shifts_of_missing
-from ..scores.formulas import Blend, Raised, Table
+from ..scores.formulas import Blend, Completed, Raised, Table
 from .libraries import check_texts
 from .scorer import Scorer, largest_table, scorer_of, tables_of
 from .storage import as_path, replace_file
@@ -77,10 +77,9 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
     - ``model.single_changes(record)`` returns a list of objects with variable, from, to,
       target (the class that is then predicted) and probability.
 
-    A record is an object of values by name. Values that are omitted, null or not among
-    the levels of the model are missing, as in ``predict(..., unseen="missing")``. The value
-    ``model.unknown`` is marginalized over, even if missing values are a level of the
-    feature (``missing_level``); the page uses it for all fields without an entry.
+    A record is an object of values by name. Values that are null or not among the levels of
+    the model are missing, as in ``predict(..., unseen="missing")``. Values that are omitted
+    are unknown, like ``model.unknown``, which the page uses for all fields without an entry.
 
     The picture of the network is drawn by Graphviz. If Graphviz is not installed or the
     network has more than 500 arcs, the picture is plain. The picture of an average has
@@ -164,7 +163,7 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
         "decisions": {  # the parts by which the page splits contributions and weighs unknown values
             "prior": _formula_as_json(log(x.class_prior())),
             "average": x.is_average,
-            "missing": bool(shifts_of_missing(x.score)),
+            "missing": isinstance(x.score, Completed) or bool(shifts_of_missing(x.score)),
             "tables": _formula_as_json(
                 tuple(main_effects(x.score, cards)) if is_sum_of_tables(x.score) else ()
             ),
@@ -200,12 +199,14 @@ def _formula_as_json(value: object) -> object:
         content = {field.name: _formula_as_json(getattr(value, field.name)) for field in fields(value)}
         return {"kind": type(value).__name__, **content}
     if isinstance(value, np.ndarray):
-        return _array_as_text(value)
+        return _array_as_text(value.astype(int) if value.dtype == bool else value)
     return list(map(_formula_as_json, value)) if isinstance(value, tuple) else value
 
 
 def _array_as_text(array: ArrayOf[Any]) -> dict[str, object]:
     """Return an array as text; if rows repeat, distinct rows and the position of each row among these."""
+    if not array.size:
+        return {"shape": array.shape, "text": ""}
     cells = array.reshape(-1, array.shape[-1])
     rows, positions = np.unique(cells, axis=0, return_inverse=True)
     if 2 * len(rows) > len(cells):

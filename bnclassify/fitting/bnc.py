@@ -178,6 +178,7 @@ def bnc(
     if discretize == "auto":
         plain = chosen or numeric or not data.has_numbers
         discretize = None if plain else default.cuts(learner)
+    ignores_missing = missing_level is False
     if missing_level == "auto":
         missing_level = None
     if numeric:
@@ -189,6 +190,7 @@ def bnc(
         structure, learned_from = learn_structure(learner, class_var, data, options, preparing)
         grouped = groups is not None
         facts = {"ranked": ranked, "in_memory": in_memory, "grouped": grouped, "additive": additive}
+        facts["ignores_missing"] = ignores_missing
         settings = lp_args if chosen else default.steps(structure, lp_args, **facts)
         _check_settings(settings, len(learned_from.features), grouped=grouped)
         fitted = lp(structure, learned_from, **settings)

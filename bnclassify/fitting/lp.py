@@ -22,6 +22,7 @@ from ..model.arguments import check_model
 from ..model.model import Model, renewed
 from ..model.recipes import Rows, Step, Tally
 from ..network.awnb import AWNB
+from ..network.classifiers import warn_of_wide_tables
 from ..network.densities import Densities, Numbers
 from ..network.em import EM
 from ..network.methods import PLAIN, Method
@@ -353,7 +354,7 @@ def warn_of_rows(x: Model, rows: int) -> None:
                 f"all rows have the class {shown(present[0])} of {shown(name)}, so it is always predicted. "
                 "Check whether a previous step dropped the rows of other classes."
             )
-    x.warn_of_size(rows)
+    warn_of_wide_tables(x, rows)
 
 
 def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method = PLAIN) -> Any:

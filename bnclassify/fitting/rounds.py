@@ -23,6 +23,7 @@ from ..frames.schema import Columns
 from ..frames.training import TrainingData, prepare
 from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, draw_folds, split_rows
 from ..model.arguments import check_fitted, of_estimator
+from ..model.derived import Derived
 from ..model.model import Model
 from ..model.recipes import Recipe
 from ..numbers.preparation import Preparation, check_numbers
@@ -146,7 +147,8 @@ def _refit_without_fold(name: Any, model: Model, rnd: Round, train: Countable, d
     recipe, rng = check_recipe(model), None if rnd.seed is None else check_rng(rnd.seed)
     try:
         fitted: Model = recipe.fit(train, rng) if dag else recipe.refit(model, train, rng)
-        model.check_refitted(fitted)
+        if isinstance(model, Derived):
+            model.check_refitted(fitted)
         return fitted
     except NoRowsError:
         raise

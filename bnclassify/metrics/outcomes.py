@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,12 @@ from ..frames.dataset import Dataset, match
 from ..frames.schema import Levels
 from ..model.arguments import check_size, encode_for
 from ..model.model import Model
+
+
+@lru_cache(maxsize=64)
+def class_type(labels: tuple[Hashable, ...], kinds: tuple[type, ...]) -> pd.CategoricalDtype:
+    """Return classes as a type of pandas, whose construction is slow; ``kinds`` are the types of labels."""
+    return pd.CategoricalDtype(pd.Index(list(labels), tupleize_cols=False))
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from ..base.arrays import Array
-from ..base.checks import is_among, must_be
+import numpy as np
+
+from ..base.arrays import Array, Mask
+from ..base.checks import OneOf, available, is_among, must_be
 from ..base.messages import listed, shown
 from ..frames.dataset import Countable, Dataset, InMemory
+from ..frames.numeric import as_floats
 from ..frames.opening import open_data, open_rows
+from ..frames.records import Records
 from ..frames.schema import Columns
 from ..scores.evaluate import scores_at
 from .model import Model
@@ -36,6 +40,11 @@ def of_estimator(x: object) -> str:
     if isinstance(getattr(x, "model_", None), Model):
         return "Use its attribute model_."
     return "Call its method fit, and use its attribute model_." if hasattr(x, "predict_proba") else ""
+
+
+def observed_in(x: Model) -> tuple[Hashable, ...]:
+    """Return the variables that data contain: all, or the features if the class is latent."""
+    return x.features if "latent" in x.trace else x.variables
 
 
 def check_joint(x: object, question: str, *, or_sampled: bool = False) -> Model:
@@ -128,23 +137,69 @@ def rows_for(x: Model, dataset: Any, names: Sequence[Hashable] | None = None) ->
 
 
 def encode_for(
-    x: Model, newdata: Any, names: Iterable[Hashable] | None = None, argument: str = "newdata"
+    x: Model,
+    newdata: Any,
+    names: Iterable[Hashable] | None = None,
+    argument: str = "newdata",
+    unknown: Sequence[Hashable] = (),
 ) -> Dataset:
-    """Encode new data for a model, by default all its variables; errors name ``argument``."""
-    data = read_for(x, newdata, names, argument)
+    """Encode new data for a model, by default all its variables; errors name ``argument``.
+
+    The features ``unknown`` have no values in the data.
+    """
+    data = read_for(x, newdata, names, argument, unknown)
     return data if x.preparation is None else x.preparation.code(data)
 
 
 def read_for(
-    x: Model, newdata: Any, names: Iterable[Hashable] | None = None, argument: str = "newdata"
+    x: Model,
+    newdata: Any,
+    names: Iterable[Hashable] | None = None,
+    argument: str = "newdata",
+    unknown: Sequence[Hashable] = (),
 ) -> Dataset:
     """Encode new data without discretization and merging."""
-    levels, rows = x.levels_by_name, open_rows(newdata, argument)
-    wanted = {name: levels[name] for name in (levels if names is None else names)}
+    rows = open_rows(newdata, argument)
+    names = list(x.variables if names is None else names)
+    check_unknown(x, rows, unknown, argument)
+    known = [name for name in names if name not in unknown]
+    absent = [] if isinstance(rows, Records) else [name for name in known if name not in rows.columns]
+    if absent and argument == "newdata":
+        found = f"in the data. {available(absent[0], rows.columns)}" if rows.columns else "in the data."
+        raise KeyError(
+            f"newdata: no column {listed(absent)} {found} If the values are unknown in all rows, pass "
+            f"unknown={absent!r}."
+        )
+    data = _read(x, rows, known, argument)
+    if not unknown:
+        return data
+    nothing = Records([dict.fromkeys(unknown)], argument)
+    return data.with_unsaid(_read(x, nothing, [name for name in names if name in unknown], argument))
+
+
+def _read(x: Model, rows: InMemory, names: Sequence[Hashable], argument: str) -> Dataset:
+    """Encode some columns of opened rows, as a model reads them."""
+    wanted = {name: x.levels_by_name[name] for name in names}
     if x.preparation is not None:
         return x.preparation.read(rows, wanted, argument)
     numeric = [name for name in wanted if name in x.densities]
     return rows.encode(Columns(wanted, wanted, numeric, argument))
+
+
+def check_unknown(x: Model, rows: InMemory, unknown: Sequence[Hashable], argument: str) -> None:
+    """Raise unless features of a model that are said to be unknown have no values in the rows."""
+    for name in unknown:
+        OneOf(x.features, "a feature of the model").check("unknown", name)
+        if name not in rows.columns:
+            continue
+        data = _read(x, rows, [name], argument)
+        known: Mask = np.greater_equal(data.codes[0], 0)
+        known |= ~np.isnan(as_floats(data.numbers[name])) if name in data.numbers else known
+        if known.any():
+            raise ValueError(
+                f"unknown must name features without values in {argument}; got {shown(name)}, which has "
+                f"values in {np.count_nonzero(known):,} rows. Drop the column if it must not be used."
+            )
 
 
 def log_joint(x: Model, data: Dataset, *, unseen: str | None = None) -> Array:

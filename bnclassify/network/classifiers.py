@@ -170,10 +170,6 @@ class Network(Graph):
         """The terms that are tables: all, unless some features are numbers."""
         return self.score.factors
 
-    def warn_of_size(self, rows: int) -> None:
-        if "concentrations" not in self.learned:  # back-off smooths wide tables
-            warn_of_wide_tables(self, rows)
-
     def with_class(self, variable: int) -> Self | None:
         if self.densities or self.no_joint:
             return None
@@ -246,8 +242,6 @@ class BNC(Network):
       num. features:  2
       num. arcs:      2
     """
-
-    default_steps = "weights"
 
     def estimate(self, data: Countable, prior: Prior) -> Self:
         check_numbers(renewed(self, levels=data.levels))
@@ -394,8 +388,10 @@ def check_numbers(x: Network) -> None:
             raise ValueError(f"numbers: the density of {shown(name)} must fit its family")
 
 
-def warn_of_wide_tables(x: Network, rows: int) -> None:
+def warn_of_wide_tables(x: Model, rows: int) -> None:
     """Warn of a network with more free parameters than rows if a single table causes the excess."""
+    if not isinstance(x, Network) or "concentrations" in x.learned:  # back-off smooths wide tables
+        return
     sizes = [count_parameters([scope], x.cards) for scope in x.scopes]
     total, most = sum(sizes), max(sizes)
     if rows < _FEWEST_ROWS or total <= rows or most <= rows / 2:

@@ -16,10 +16,11 @@ from ..base.checks import OneOf
 from ..base.immutable import EMPTY, cached_property, record
 from ..base.messages import listed, shown
 from ..frames.dataset import Learnable, match
-from ..frames.opening import InFull, InParts, open_rows
-from ..frames.schema import Columns, Levels
+from ..frames.opening import InFull, InParts
+from ..frames.schema import Levels
 from ..frames.training import prepare
 from ..metrics.outcomes import Labelling
+from ..model.arguments import read_for
 from ..model.derived import forwarding
 from ..model.model import Fit, Model
 from ..model.recipes import Recipe, Step, renew_parameters
@@ -81,6 +82,9 @@ class MultiModel(Model):
         def most_probable(self, rows: Rows, *, greedy: bool = False) -> Codes:
             """Return the most probable combination of labels, (class variables, rows), the first if tied."""
 
+        def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
+            """Return ln P(labels | observed features), (rows,); labels are (class variables, rows) codes."""
+
     def log_joint_at(self, rows: Rows, labels: Codes) -> Array:
         """Return ln P(labels, observed features), (rows,)."""
         raise TypeError(f"x must define a joint distribution; {self.no_joint}.")
@@ -88,7 +92,15 @@ class MultiModel(Model):
     # methods that functions call
 
     def predict(
-        self, newdata: Any, prob: bool, unseen: str, prior: object, costs: object, joint: bool, greedy: bool
+        self,
+        newdata: Any,
+        prob: bool,
+        unseen: str,
+        unknown: Sequence[Hashable],
+        prior: object,
+        costs: object,
+        joint: bool,
+        greedy: bool,
     ) -> pd.DataFrame:
         for name, value in {"prior": prior, "costs": costs}.items():
             if value is not None:
@@ -101,9 +113,8 @@ class MultiModel(Model):
             )
         if joint and prob and _PROBABILITY in self.class_vars:
             raise ValueError(f"x must not have a class variable called {shown(_PROBABILITY)}. Rename it.")
-        levels = dict(zip(self.features, self.levels or (), strict=False))
-        data = open_rows(newdata).encode(Columns(levels, levels, named_by="newdata"))
-        rows = Rows(match(data, self.features, tuple(levels.values()), unseen=unseen))
+        data, levels = read_for(self, newdata, self.features, unknown=unknown), self.known_levels
+        rows = Rows(match(data, self.features, levels[: len(self.features)], unseen=unseen))
         if joint:
             best = self.most_probable(rows, greedy=greedy)
             labels = self._label_frame(best, data.index)
