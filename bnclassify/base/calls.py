@@ -53,7 +53,7 @@ def guided(advice: str) -> Callable[[F], F]:
     """Decorate a public function with a message and its remedy for calls with wrong arguments."""
 
     def guide(function: F) -> F:
-        name, parameters = function.__name__, parameters_of(function)
+        name, parameters = function.__qualname__.removesuffix(".__init__"), parameters_of(function)
         most = sum(p.kind is Parameter.POSITIONAL_OR_KEYWORD for p in parameters.values())
         takes_any = any(p.kind is Parameter.VAR_KEYWORD for p in parameters.values())
 

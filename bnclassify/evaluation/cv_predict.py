@@ -23,7 +23,7 @@ from ..frames.training import TrainingData
 from ..inference.predict import predict
 from ..metrics.folds import Folds, GivenFolds, HashedFolds
 from ..metrics.outcomes import Labelling, outcomes_of
-from ..model.arguments import of_estimator
+from ..model.arguments import as_model
 from ..model.model import Model
 from ..reading.families import classes
 from .cv import Options
@@ -91,8 +91,9 @@ def cv_predict(
     1726   0.190  0.288  0.515  0.008
     1727   0.163  0.118  0.023  0.695
     """
+    x = as_model(x)
     if not isinstance(x, Model):
-        raise TypeError(f"x must be one model; got {type(x).__name__}. {of_estimator(x)}".rstrip())
+        raise TypeError(f"x must be one model; got {type(x).__name__}.")
     models = name_models(x)
     Flag().check("prob", prob)
     if len(x.targets) > 1:

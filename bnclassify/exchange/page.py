@@ -21,6 +21,7 @@ from ..base.checks import Instance
 from ..base.messages import plain
 from ..inference.evidence import cards_of, middles, order_features
 from ..inference.value_of_information import grid_of
+from ..model.arguments import check_model
 from ..model.model import Model
 from ..plotting.canvas import ORANGE
 from ..plotting.networks import plot, sketch
@@ -100,6 +101,7 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
     """
     file = as_path(path)
     Instance(str | None, "text or None").check("title", title)
+    x = check_model(x)
     scorer = scorer_of(x)
     drawn = sketch(x, class_arcs=True)
     arcs = [*drawn.arcs, *[(head, tail) for tail, head in drawn.arcs if (tail, head) in drawn.mutual]]

@@ -22,7 +22,7 @@ from ..frames.partitions import NoRowsError, Partitions
 from ..frames.schema import Columns
 from ..frames.training import TrainingData, prepare
 from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, draw_folds, split_rows
-from ..model.arguments import check_fitted, of_estimator
+from ..model.arguments import as_model, check_fitted
 from ..model.derived import Derived
 from ..model.model import Model
 from ..model.recipes import Recipe
@@ -161,16 +161,16 @@ def _refit_without_fold(name: Any, model: Model, rnd: Round, train: Countable, d
 
 def name_models(x: object) -> dict[Any, Model]:
     """Return models by name or number, all fitted and with the same targets, or raise."""
+    x = as_model(x)
     if isinstance(x, Model):
         models: dict[Any, Any] = {0: x}
-    elif isinstance(x, Mapping):
-        models = dict(x)
-    elif isinstance(x, list | tuple):
-        models = dict(enumerate(x))
+    elif isinstance(x, Mapping | list | tuple):
+        named = x.items() if isinstance(x, Mapping) else enumerate(x)
+        models = {name: as_model(one) for name, one in named}
     else:
         raise TypeError(
-            f"x must be a model, or a list or dict of models; got {type(x).__name__}. "
-            f"{of_estimator(x) or 'The models are the first argument, the data the second.'}"
+            f"x must be a model, or a list or dict of models; got {type(x).__name__}. The models are the "
+            "first argument, the data the second."
         )
     if not models:
         raise ValueError("x must contain at least one model; got none.")

@@ -81,7 +81,7 @@ def check_categorical(
             kind = _kind_of_floats(name, pd.Series(array, dtype=array.dtype), argument)
             accepted = kind == _WHOLE and (whole_floats or known)
             if known and not accepted:
-                accepted = any(isinstance(level, float) for level in known[name])
+                accepted = any(isinstance(level, float | pd.Interval) for level in known[name])
             if kind and not accepted:
                 rejected.setdefault(kind, []).append(name)
     for kind, remedy in (_REMEDIES if known is None else _REMEDIES_OF_NEW).items():

@@ -145,6 +145,18 @@ class MEstimate(PseudoCounts):
         return self.m / levels
 
 
+@record
+@dataclass(frozen=True)
+class Given(PseudoCounts):
+    """No pseudo-counts, because the counts themselves are the rows that given tables are worth."""
+
+    is_positive = True  # as far as the tables are
+
+    def per_cell(self, levels: Amount, configurations: float) -> Amount:
+        """Return 0."""
+        return 0 * levels
+
+
 @dataclass(frozen=True, eq=False)
 class Drawn(PseudoCounts):
     """Draws tables from their Dirichlet posteriors, in place of their means."""
@@ -174,7 +186,9 @@ class Drawn(PseudoCounts):
 
         If N is gamma(shape + 1) and E is exponential, ln N - E / shape is the log of a gamma(shape) variable.
         """
-        return np.log(self.rng.standard_gamma(shape + 1)) - self.rng.standard_exponential(shape.shape) / shape
+        with np.errstate(divide="ignore"):  # probabilities of 0 stay 0
+            fall = self.rng.standard_exponential(shape.shape) / shape
+        return np.log(self.rng.standard_gamma(shape + 1)) - fall
 
 
 def check_positive(prior: Prior, argument: str) -> None:
