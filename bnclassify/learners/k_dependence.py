@@ -223,8 +223,9 @@ def kdb_gain(
 
     Features are ranked by their mutual information with the class, as in `kdb_mi`. The feature parents of
     each feature are the features of higher rank with the largest gain, if it exceeds 3 nats, and those with
-    the largest information [1]_, in turns. A feature without such a gain has no feature parents. The gain of a pair estimates by how much the pair, added to naive Bayes, increases the
-    log-likelihood of the class. A copy of another feature has a large information, but no gain.
+    the largest information [1]_, in turns. A feature without such a gain has no feature parents. The gain
+    of a pair estimates by how much the pair, added to naive Bayes, increases the log-likelihood of the
+    class. A copy of another feature has a large information, but no gain.
 
     Parameters
     ----------
