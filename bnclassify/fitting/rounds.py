@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask, Positions
+from ..base.arrays import Mask, Positions
 from ..base.calls import Bar
 from ..base.checks import Flag, OneOf, Seed, Whole, check_columns, check_rng
 from ..base.messages import listed, shown, warn
@@ -28,32 +28,10 @@ from ..model.model import Model
 from ..model.recipes import Recipe
 from ..numbers.preparation import Preparation, check_numbers
 from ..reading.families import values
+from ..recipe.row_folds import RowFold, split_cases
 
 R = TypeVar("R")
 D = TypeVar("D", bound=Dataset)
-
-
-@dataclass(frozen=True, eq=False)
-class RowFold:
-    """A fold of rows: test rows, tested ``units`` of weights, and rows to learn from if not the rest."""
-
-    rows: Positions
-    units: Array | None = None
-    learned: Positions | None = None
-
-    def split(self, data: D) -> tuple[D, D]:
-        """Return the training rows and the test rows."""
-        test = data.taken(self.rows)
-        if self.learned is not None:
-            return data.taken(self.learned), test
-        if self.units is None or data.weights is None:
-            others = np.ones(len(data), dtype=bool)
-            others[self.rows] = False
-            return data.taken(np.nonzero(others)[0]), test
-        left = data.weights.copy()
-        left[self.rows] -= self.units
-        train = replace(data, weights=left).taken(np.nonzero(left)[0])
-        return train, replace(test, weights=self.units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -434,22 +412,6 @@ def _draw_row_folds(data: TrainingData, k: int, rng: np.random.Generator, *, qui
         return split_cases(data.cases[order], classes[order], order, k)
     levels = data.levels[-1] if is_single and not quiet else ()
     return [RowFold(*part) for part in draw_folds(classes, levels, data.weights, k, rng)]
-
-
-def split_cases(cases: Codes, classes: Codes, rows: Codes, number: int) -> list[RowFold]:
-    """Return the rows of each fold: whole cases, those of each class (of the first row) in turns."""
-    _, first, case = np.unique(cases, return_index=True, return_inverse=True)
-    if len(first) < number:
-        remedy = f"Use k={len(first)} or less" if len(first) > 1 else "Each row needs the label of its group"
-        raise ValueError(
-            f"groups must contain at least {number} groups, one for each fold; got {len(first)}. {remedy}."
-        )
-    order = np.lexsort((first, classes[first]))
-    place = np.arange(len(order)) - np.searchsorted(classes[first][order], classes[first][order])
-    fold = np.empty(len(order), dtype=np.intp)
-    fold[order] = (place + classes[first][order]) % number
-    folds = [np.sort(rows[fold[case] == each]) for each in range(number)]
-    return [RowFold(some) for some in folds if len(some)]
 
 
 def _plan_parts(data: Partitions, dataset: Opened, k: int, repeats: int, column: Hashable, rng: Seed) -> Plan:
