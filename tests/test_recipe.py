@@ -16,6 +16,7 @@ from scipy.special import log_softmax, softmax
 import bnclassify as bn
 from bnclassify.fitting.fold_powers import split
 from bnclassify.fitting.lp import rows_to_learn_from
+from bnclassify.frames.opening import open_data
 from bnclassify.model.arguments import encode_for
 from bnclassify.recipe import default
 from bnclassify.recipe.leave_one_out import LeaveOneOut
@@ -190,7 +191,7 @@ def test_logistic_regression_is_a_part_of_the_sum() -> None:
     np.testing.assert_allclose(told["log_odds"].groupby(level=0).sum(), np.log(p / (1 - p)), atol=1e-9)
     method = LeaveOneOut(terms=default.TERMS)
     structure = bn.bnc("nb", "sick", frame, backoff=True, discretize="averaged_mdlp")
-    rows = rows_to_learn_from(structure, frame)
+    rows = rows_to_learn_from(structure, open_data(frame))
     regression, tables = method.members(with_at_most(structure, 0), rows, BackOff(), regression=True)
     expected = softmax(
         summary["fold_power"] * scores_at(tables.score, rows_of(tables, frame))
@@ -213,7 +214,7 @@ def linear() -> Any:
 def test_logistic_regression_is_that_of_scikit_learn(linear: Any) -> None:
     frame = patients(200)
     structure = bn.bnc("nb", "sick", frame, backoff=True, discretize="averaged_mdlp")
-    rows = rows_to_learn_from(structure, frame)
+    rows = rows_to_learn_from(structure, open_data(frame))
     method = LeaveOneOut(terms=default.TERMS)
     regression, _ = method.members(structure, rows, BackOff(), regression=True)
     numbers = frame[["fever", "pulse"]]
@@ -230,7 +231,7 @@ def test_logistic_regression_of_several_classes_is_that_of_scikit_learn(linear: 
     frame = patients(300)
     frame = frame.assign(sick=np.where(frame["sick"] == "no", "no", np.where(frame["fever"] > 38, "b", "a")))
     structure = bn.bnc("nb", "sick", frame, backoff=True, discretize="averaged_mdlp")
-    rows = rows_to_learn_from(structure, frame)
+    rows = rows_to_learn_from(structure, open_data(frame))
     regression, _ = LeaveOneOut(terms=default.TERMS).members(structure, rows, BackOff(), regression=True)
     numbers = frame[["fever", "pulse"]]
     design = pd.get_dummies(frame[["cough", "town"]]).assign(

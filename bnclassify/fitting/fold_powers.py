@@ -21,7 +21,7 @@ from ..base.messages import silently
 from ..base.parallel import number_of_jobs, run_tasks
 from ..frames.dataset import Dataset
 from ..frames.training import TrainingData
-from ..model.arguments import encode_for
+from ..model.arguments import code_rows
 from ..model.model import Model, renewed
 from ..model.recipes import Recipe
 from ..network.methods import Method
@@ -256,7 +256,7 @@ class _LeftOutFolds:
         train, test = self.pairs[number]
         members = self.learn(self.structure(train, depths[-1]), train, depths, ridges)
         first = members[0]
-        encoded = encode_for(first, test, first.variables)
+        encoded = code_rows(first, test, first.variables)
         rows = first.place(encoded, unseen="missing")
         own: Codes = encoded.codes[encoded.positions[first.class_var]]
         weights = np.ones(len(test)) if test.weights is None else test.weights
