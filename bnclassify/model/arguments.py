@@ -26,20 +26,38 @@ _MOST_CELLS = 2**28  # maximum number of cells of a log joint, 2 GiB
 
 
 def check_model(x: object) -> Model:
-    """Return ``x`` if it is a model; if not, raise a TypeError."""
-    if not isinstance(x, Model):
-        advice = of_estimator(x) or "Learn one first, for example with nb(class_var, dataset)."
+    """Return ``x`` if it is a model, or the model of a fitted estimator; if not, raise a TypeError."""
+    model = as_model(x)
+    if not isinstance(model, Model):
+        advice = "Learn one first, for example with nb(class_var, dataset)."
         if hasattr(x, "columns"):
             advice = "The model is the first argument, the data the second."
         raise TypeError(f"x must be a model (BNC, AODE or another); got {type(x).__name__}. {advice}")
-    return x
+    return model
 
 
-def of_estimator(x: object) -> str:
-    """Return a sentence on the model of an estimator if ``x`` is one."""
-    if isinstance(getattr(x, "model_", None), Model):
-        return "Use its attribute model_."
-    return "Call its method fit, and use its attribute model_." if hasattr(x, "predict_proba") else ""
+def as_model(x: Any) -> Any:
+    """Return the model of a fitted estimator, and any other value unchanged; raise before `fit`.
+
+    The prior and the costs of an estimator are not a part of its model.
+    """
+    if isinstance(x, Model) or not hasattr(x, "predict_proba") or not _is_ours(x):
+        return x
+    if not isinstance(getattr(x, "model_", None), Model):
+        raise ValueError(f"x must be fitted; got {type(x).__name__} before fit. Call its method fit first.")
+    settings = {name: getattr(x, name, None) for name in ("prior", "costs")}
+    if given := [name for name, value in settings.items() if value is not None]:
+        raise ValueError(
+            f"x must be an estimator without {listed(given)}, which its model does not have; got "
+            f"{type(x).__name__}. Use its attribute model_, and pass {given[0]} to predict."
+        )
+    return x.model_
+
+
+def _is_ours(x: object) -> bool:
+    """Whether a class of this package is among those of a value, found without an import of scikit-learn."""
+    package = __name__.partition(".")[0]
+    return any(kind.__module__.partition(".")[0] == package for kind in type(x).__mro__)
 
 
 def observed_in(x: Model) -> tuple[Hashable, ...]:
@@ -166,6 +184,8 @@ def read_for(
 ) -> Dataset:
     """Encode new data without discretization and merging."""
     rows = open_rows(newdata, argument)
+    if not set(x.variables).intersection(rows.columns):
+        check_not_dropped(x, argument, rows.columns)
     names = list(x.variables if names is None else names)
     check_unknown(x, rows, unknown, argument)
     known = [name for name in names if name not in unknown]

@@ -309,6 +309,10 @@ class Model(Immutable):
         tally = self.learned.get("counts")
         if isinstance(tally, Tally) and tally.prior is not None:
             return tally
+        if self.given_by_hand:
+            raise ValueError(
+                f"x must have tables that follow from counts; its tables were {self.given_by_hand}."
+            )
         adjusted = [name for name in self.learned if name != "counts"]
         reason = "does not contain the counts behind its parameters"
         if adjusted:
@@ -317,6 +321,20 @@ class Model(Immutable):
             f"x must have tables that follow from counts; it {reason}. Refit it to all rows, or fit a model "
             f"with such tables: {A_NETWORK}."
         )
+
+    @property
+    def given_by_hand(self) -> str:
+        """How tables without counts were given, and what to do; empty if they were estimated."""
+        steps = () if self.recipe is None or self.learned else (self.recipe.parameters, self.recipe.structure)
+        names = [step.name for step in steps if step is not None]
+        if any("with_table(" in name for name in names):
+            return "given by hand in part. Call with_table last, after the other functions"
+        if not {"from_tables", "read_bif"}.isdisjoint(names):
+            return (
+                "given by hand or read from a file. Say how many rows they are worth, with from_tables("
+                f"{self.class_var!r}, {{name: cpt(x, name) for name in families(x)}}, rows=100)"
+            )
+        return ""
 
     def learn_by(self, function: Fit, dataset: Opened, step: Step | None = None) -> Model:
         """Return a function of the model and its rows; in a chain, of each link. ``step`` is a new call."""

@@ -19,7 +19,7 @@ from ..frames.records import Row
 from ..frames.schema import MISSING
 from ..inference.evidence import Effect, measure_effect
 from ..inference.explain import describe, read_one
-from ..model.arguments import encode_for, read_for
+from ..model.arguments import check_model, encode_for, read_for
 from ..model.model import Model
 from ..scores.rows import Rows
 from .canvas import (
@@ -82,6 +82,7 @@ def plot_effect(
     >>> car = load_car()
     >>> ax = plot_effect(lp(nb("class", car), car, smooth=1), "safety", target="acc")
     """
+    x = check_model(x)
     effect, cuts = measure_effect(x, feature, target), x.cuts.get(feature, ())
     if not cuts and len(effect.levels) > _MOST_LEVELS:
         expected = f"a feature with at most {_MOST_LEVELS} levels"

@@ -27,7 +27,7 @@ PRECISION = 3.0
 
 _ITERATIONS = 200
 _CLOSE = 1e-14  # tolerance of the value: twice the gain of the last step of Newton's method
-_CLOSE_ENOUGH = 1e-10  # tolerance during the search for ridges
+CLOSE_ENOUGH = 1e-10  # tolerance during the search for ridges
 _REDUCED = 1e-2  # reduction of the squared error of a step by conjugate gradients
 _MOST_ROUNDS = 10  # number of steps of conjugate gradients after which the Hessian is computed again
 _HALVINGS = 40
@@ -410,7 +410,7 @@ def weigh_blocks(
     curvature = None
     for _ in range(_ROUNDS if search and x.has_curvature else 0):
         full = amounts[blocks]
-        weights, _, posteriors = maximize(x, mean, full, weights, _CLOSE_ENOUGH, curvature)
+        weights, _, posteriors = maximize(x, mean, full, weights, CLOSE_ENOUGH, curvature)
         curvature = x.curvature(posteriors)
         effective = 1 - full * factor(curvature, full)[1]()
         sums = [np.bincount(blocks, values, len(amounts)) for values in (effective, (weights - mean) ** 2)]
