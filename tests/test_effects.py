@@ -88,20 +88,20 @@ def test_entries_are_the_contributions_of_explain(frame: pd.DataFrame, data: st.
         return
     table = bn.effects(x)
     columns = table.assign(**{labels[0]: 0.0}) if len(labels) == 2 else table
+    columns = columns if "given" in table else columns.assign(given="", given_value="")
+    lines = columns.set_index(["feature", "value", "given_value"])[labels].to_dict("index")
+    assert len(lines) == len(table)
+    given = dict(zip(columns["feature"], columns["given"], strict=True))
     features = bn.features(x)
-    rows = pd.DataFrame(list(product(*[bn.values(x)[f] for f in features])), columns=list(features))
-    rows = pd.concat([rows, rows.iloc[:1]], ignore_index=True)
+    cells = list(product(*[bn.values(x)[f] for f in features]))
+    base = {"class": columns["value"][0], "": ""}
+    rows = [base | dict(zip(features, cell, strict=True)) for cell in [*cells, cells[0]]]
+    frame = pd.DataFrame(rows)[list(features)]
     for target, against in permutations(labels, 2):
-        found = bn.explain(x, rows, target=target, against=against)
-        for (row, variable), weight in found["log_odds"].items():
-            lines = columns[columns["feature"] == variable]
-            if variable != "class":
-                lines = lines[[has(value, rows[variable][row]) for value in lines["value"]]]
-                if lines.get("given", pd.Series([""])).iloc[0] != "":
-                    own = rows[lines["given"].iloc[0]][row]
-                    lines = lines[[has(value, own) for value in lines["given_value"]]]
-            [line] = lines.to_dict("records")
-            assert line[target] - line[against] == pytest.approx(weight, abs=1e-12)
+        weights = bn.explain(x, frame, target=target, against=against)["log_odds"]
+        keys = [(name, rows[i][name], rows[i][given[name]]) for i, name in weights.index]
+        found = [lines[key][target] - lines[key][against] for key in keys]
+        np.testing.assert_allclose(found, weights, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", OPTIONS)
@@ -461,7 +461,8 @@ def test_additive_models_are_the_sum_of_curves_in_steps(pima: pd.DataFrame, curv
     x = bn.bnc(class_var="diabetes", dataset=pima, additive=True)
     fine = bn.from_effects(bn.effects(curves, steps=1000))
     explained = [bn.explain(one, pima, target="yes")["log_odds"].unstack() for one in (fine, x)]  # noqa: PD010
-    gaps = np.square(explained[0] - explained[1]).mean()
+    known = pima.drop(columns="diabetes").notna().assign(diabetes=True)  # effects of missing values shrink
+    gaps = np.square(explained[0] - explained[1]).where(known).mean()
     assert gaps.max() < 0.0006
     assert len(bn.effects(x)) < len(bn.effects(fine)) / 3
     folds = bn.stratified_folds(pima["diabetes"], 3, rng=0)
@@ -630,6 +631,25 @@ def test_cut_points_of_sums_have_few_digits_and_separate_the_same_rows() -> None
         shorter = np.round((low + high) / 2, digits - 1)
         assert low < cut < high
         assert digits == 0 or not low < shorter < high or np.round(cut, 9) == np.round((low + high) / 2, 9)
+
+
+def test_observed_shares_of_the_target(pima: pd.DataFrame, naive: bn.BNC) -> None:
+    for target in ("yes", "no"):
+        table = bn.effects(naive, pima, target=target)
+        assert table["observed"][0] == pytest.approx((pima["diabetes"] == target).mean())
+        for _, line in table[table["feature"] == "age"].iterrows():
+            rows = (
+                pima["age"].isna()
+                if line["value"] == "(missing)"
+                else pima["age"].map(line["value"].__contains__)
+            )
+            share = (pima["diabetes"][rows.to_numpy(dtype=bool)] == target).mean()
+            assert line["observed"] == pytest.approx(share, nan_ok=True)
+    assert list(bn.effects(naive, pima.drop(columns="diabetes"))) == ["feature", "value", "yes", "share"]
+    again = bn.from_effects(bn.effects(naive, pima))
+    np.testing.assert_allclose(bn.effects(again)["yes"], bn.effects(naive)["yes"])
+    unlabelled = bn.effects(naive, pima.assign(diabetes=None))
+    assert unlabelled["observed"].isna().all()
 
 
 def test_directions_for_the_other_class(pima: pd.DataFrame, naive: bn.BNC) -> None:

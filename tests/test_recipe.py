@@ -14,13 +14,17 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 import bnclassify as bn
-from bnclassify.fitting.fold_powers import split
 from bnclassify.fitting.lp import rows_to_learn_from
 from bnclassify.model.arguments import encode_for
 from bnclassify.recipe import default
+from bnclassify.recipe.cases import in_order
+from bnclassify.recipe.held_out import HeldOutTerms, Regression
 from bnclassify.recipe.leave_one_out import LeaveOneOut
 from bnclassify.recipe.prior import BackOff
+from bnclassify.recipe.row_folds import split_rows
 from bnclassify.recipe.weighted import with_at_most
+from bnclassify.scores.evaluate import scores_at
+from bnclassify.scores.rows import Rows
 
 from .conftest import read_reference
 from .estimators import BNCClassifier
@@ -78,14 +82,14 @@ def test_units_of_a_class_go_to_parts_in_turn() -> None:
     frame = pd.DataFrame({"x": list("uvuvuvuv"), "y": list("abbabbab"), "n": [1, 2, 1, 3, 1, 1, 2, 1]})
     data = bn.encode(frame, weights="n").select(["x", "y"])
     found = np.zeros((8, 3), dtype=int)
-    for part, fold in enumerate(split(data, 3, by_content=False)):
+    for part, fold in enumerate(split_rows(data, 3, by_content=False)):
         found[fold.rows, part] = fold.units
     units = frame.loc[frame.index.repeat(frame["n"])]
     number = units.groupby("y").cumcount() + (units["y"] == "b")
     expected = pd.crosstab(units.index, number % 3)
     assert (found == expected).all(axis=None)
     found[:] = 0
-    for part, fold in enumerate(split(data, 3)):
+    for part, fold in enumerate(split_rows(data, 3)):
         found[fold.rows, part] = fold.units
     assert (found.sum(axis=1) == frame["n"]).all()
     by_class = pd.DataFrame(found).groupby(frame["y"]).sum()
@@ -180,26 +184,30 @@ def test_a_copy_of_a_feature_is_not_its_parent() -> None:
 
 def test_logistic_regression_is_a_part_of_the_sum() -> None:
     frame = patients(200)
-    model: Any = bn.bnc(class_var="sick", dataset=frame)
+    model: Any = bn.bnc("nb", "sick", frame)
     summary = bn.loo_summary(model)
     assert summary["regression_power"] > 0
     told = bn.explain(model, frame.head(20), target="yes")
     p = bn.predict(model, frame.head(20), prob=True)["yes"]
     np.testing.assert_allclose(told["log_odds"].groupby(level=0).sum(), np.log(p / (1 - p)), atol=1e-9)
-    method = LeaveOneOut(terms=default.TERMS)
     structure = bn.bnc("nb", "sick", frame, backoff=True, discretize="averaged_mdlp")
-    rows = rows_to_learn_from(structure, frame)
-    regression, tables = method.members(with_at_most(structure, 0), rows, BackOff(), regression=True)
-    expected = softmax(
-        summary["fold_power"] * tables.log_joint(rows_of(tables, frame))
-        + summary["regression_power"] * regression.log_joint(rows_of(tables, frame)),
-        axis=1,
-    )
+    held = held_out(structure, frame)
+    members = Regression.fit(held).model(0), LeaveOneOut(terms=default.TERMS).fit(held).model()
+    scores = np.array([scores_at(member.score, rows_of(member, frame)) for member in members])
+    powers = np.array([summary["regression_power"], summary["fold_power"]])
+    prior = np.log(members[1].class_prior())
+    expected = softmax((1 - powers.sum()) * prior + np.tensordot(powers, scores, 1), axis=1)
     np.testing.assert_allclose(bn.predict(model, frame, prob=True), expected, atol=1e-9)
 
 
+def held_out(structure: Any, frame: pd.DataFrame) -> HeldOutTerms:
+    """The terms of the default at rows that are held out, without feature parents."""
+    rows = in_order(rows_to_learn_from(structure, frame))
+    return LeaveOneOut(terms=default.TERMS).hold_out(with_at_most(structure, 0), rows, BackOff(2.0))
+
+
 def rows_of(x: Any, frame: pd.DataFrame) -> Any:
-    return x.place(encode_for(x, frame, x.variables))[1]
+    return x.place(encode_for(x, frame, x.variables))
 
 
 @pytest.fixture(scope="module")
@@ -211,16 +219,14 @@ def linear() -> Any:
 def test_logistic_regression_is_that_of_scikit_learn(linear: Any) -> None:
     frame = patients(200)
     structure = bn.bnc("nb", "sick", frame, backoff=True, discretize="averaged_mdlp")
-    rows = rows_to_learn_from(structure, frame)
-    method = LeaveOneOut(terms=default.TERMS)
-    regression, _ = method.members(structure, rows, BackOff(), regression=True)
+    regression = Regression.fit(held_out(structure, frame)).model(0)
     numbers = frame[["fever", "pulse"]]
     design = pd.get_dummies(frame[["cough", "town"]]).assign(
         **((numbers - numbers.mean()) / numbers.std(ddof=0))
     )
     # two weights per column and class, which sum to 0, have half the penalty of their difference
     expected = linear.LogisticRegression(C=2.0, tol=1e-10, max_iter=10_000).fit(design, frame["sick"])
-    logs = regression.log_joint(rows_of(regression, frame))
+    logs = scores_at(regression.score, rows_of(regression, frame))
     np.testing.assert_allclose(logs[:, 1] - logs[:, 0], expected.decision_function(design), atol=2e-3)
 
 
@@ -228,14 +234,13 @@ def test_logistic_regression_of_several_classes_is_that_of_scikit_learn(linear: 
     frame = patients(300)
     frame = frame.assign(sick=np.where(frame["sick"] == "no", "no", np.where(frame["fever"] > 38, "b", "a")))
     structure = bn.bnc("nb", "sick", frame, backoff=True, discretize="averaged_mdlp")
-    rows = rows_to_learn_from(structure, frame)
-    regression, _ = LeaveOneOut(terms=default.TERMS).members(structure, rows, BackOff(), regression=True)
+    regression = Regression.fit(held_out(structure, frame)).model(0)
     numbers = frame[["fever", "pulse"]]
     design = pd.get_dummies(frame[["cough", "town"]]).assign(
         **((numbers - numbers.mean()) / numbers.std(ddof=0))
     )
     expected = linear.LogisticRegression(tol=1e-10, max_iter=10_000).fit(design, frame["sick"])
-    logs = regression.log_joint(rows_of(regression, frame))
+    logs = scores_at(regression.score, rows_of(regression, frame))
     found = logs - logs[:, :1]
     actual = expected.decision_function(design)
     np.testing.assert_allclose(found, actual - actual[:, :1], atol=5e-4)
@@ -345,11 +350,11 @@ def test_incomplete_rows_are_blended_with_a_tree() -> None:
     values = [bn.values(model)[name] for name in hidden]
     rows = pd.DataFrame([row | dict(zip(hidden, labels, strict=True)) for labels in product(*values)])
     every = np.array([[bn.values(model)[v].index(label) for label in rows[v]] for v in model.features])
-    densities = np.exp(tree.log_joint(every)).T
+    densities = np.exp(scores_at(tree.score, Rows(every))).T
     prior = np.log(np.asarray(bn.params(tree)["class"]))
     evidence = np.log(densities.sum(axis=1)) - prior
     share = len(hidden) / 6  # no training row lacks a value
-    terms = model.unadjusted(_codes(model, row))[0]
+    terms = model.unadjusted(Rows(_codes(model, row)))[0]
     power = fading.power + (1 - fading.power) * share
     kept = (1 - share) ** fading.exponent
     score = kept * terms + (1 - kept) * (prior + power * evidence)
@@ -458,8 +463,9 @@ def test_a_family_of_ones_own_is_fitted_as_itself() -> None:
 
 def test_arguments_replace_those_of_the_recipe() -> None:
     frame = patients()
-    model = bn.bnc(class_var="sick", dataset=frame, held_out_args={"parents": False}, dag_args={"kdbk": 1})
-    assert bn.loo_summary(model)["parents"] == 1
+    options: dict[str, Any] = {"held_out_args": {"parents": False}, "dag_args": {"kdbk": 1}}
+    assert bn.loo_summary(bn.bnc(class_var="y", dataset=parity(300), **options))["parents"] == 1
+    model = bn.bnc(class_var="sick", dataset=frame, **options)
     assert settings(model)["held_out_args"]["terms"] == default.TERMS
     assert len(bn.members(model)) == 8
     without = bn.bnc("nb", "sick", frame, held_out=None)

@@ -110,9 +110,9 @@ def test_weights_of_all_terms_are_those_of_plain_loops(gaps: float) -> None:
     )  # fmt: skip
     base, [z] = model.base, model.of_numbers
     n, names = len(frame), list(model.features)
-    rows = model.place(encode_for(model, frame, model.features))[1]
+    rows = model.place(encode_for(model, frame, model.features))
     own = frame["class"].map({"bus": 0, "car": 1, "walk": 2}).to_numpy()
-    coded = [coarsen(np.asarray(rows)[: len(names)]) for coarsen in base.coarsenings]
+    coded = [coarsen(rows.codes) for coarsen in base.coarsenings]
     families = [
         [names.index(v) for v in family[:-1]] for family in base.structure.families if family[0] != "class"
     ]

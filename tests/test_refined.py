@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,12 @@ from bnclassify.model.model import renewed
 from bnclassify.network.classifiers import BNC
 from bnclassify.recipe import powers, prior, refinement
 from bnclassify.recipe.design import Design
-from bnclassify.recipe.log_linear import make_terms
 from bnclassify.recipe.refined import TERMS, Refined
 from bnclassify.recipe.refinement import _gaussian_parents
 from bnclassify.recipe.tables import LeftOut, class_probabilities, feature_probabilities
 from bnclassify.recipe.terms import GaussianTerm, fit_terms, normal_scores, z_scores
+from bnclassify.scores.evaluate import values_at
+from bnclassify.scores.formulas import Slope, Student
 
 from .conftest import read_reference
 
@@ -297,10 +299,10 @@ def test_terms_of_a_feature() -> None:
     assert numeric[numeric].index.tolist() == ["distance", "hills", "cost"]
     assert weights["shifts"].dropna().index.tolist() == ["weather", "flag"]
     row = frame.iloc[[0]]
-    rows = model.place(_encoded(model, row))[1]
-    [total] = model._contributions(rows).sum(axis=0)
-    assert rows.shape == (len(model.features), 1)
-    assert rows.numbers.shape == (3, 1)
+    rows = model.place(_encoded(model, row))
+    [total] = model.unadjusted(rows)
+    assert rows.codes.shape == (len(model.features), 1)
+    assert {i: len(values) for i, values in rows.numbers.items()} == dict.fromkeys(model.numbers, 1)
     np.testing.assert_allclose(
         log_softmax(total), np.log(bn.predict(model, row, prob=True))[0:1].to_numpy()[0]
     )
@@ -314,13 +316,15 @@ def test_left_out_rows_of_a_fitted_model() -> None:
     """The contributions of excluded rows give the log-likelihood that was maximized."""
     frame = trips()
     model = learn(frame)
-    rows = model.place(_encoded(model, frame))[1]
+    rows = model.place(_encoded(model, frame))
+    numbers = np.array([rows.numbers[i] for i in model.numbers])
     classes = np.searchsorted(["bus", "car", "walk"], frame["class"])
     left_out = LeftOut(classes, np.ones(len(frame)))
     total = np.zeros((len(frame), 3))
-    for _, position, term in make_terms(model.of_tables):
-        coded = model.coarsenings[position](rows[: len(model.features)])
-        members = [coded[i] for i in term.features]
+    parts = [part for term in model.of_tables.total.terms for part in term.parts]
+    for codings, term in parts:
+        pairs = zip(term.features, codings, strict=True)
+        members = [rows.codes[i] if coding is None else coding[rows.codes[i]] for i, coding in pairs]
         of_rows = (
             class_probabilities(term.table.stacked, members, len(frame), left_out)
             if term.of_class
@@ -328,11 +332,11 @@ def test_left_out_rows_of_a_fitted_model() -> None:
         )
         total += sum(power * np.log(values) for power, values in zip(term.powers, of_rows, strict=True))
     for terms in model.of_numbers:
-        scores = terms.scores(rows.numbers)
-        total += np.tensordot(terms.powers, terms.log_densities(rows.numbers, scores, left_out), 1)
+        scores = terms.scores(numbers)
+        total += np.tensordot(terms.powers, terms.log_densities(numbers, scores, left_out), 1)
         total += scores @ terms.slopes if len(terms.slopes) else 0
     for i, shifts in enumerate(model.shifts):
-        total += 0 if shifts is None else shifts[rows[i]]
+        total += 0 if shifts is None else shifts[rows.codes[i]]
     logs = log_softmax(total, axis=1)[np.arange(len(frame)), classes]
     assert logs.sum() == pytest.approx(bn.loo_summary(model)["log_likelihood"], rel=1e-9)
 
@@ -429,11 +433,11 @@ def test_missing_numbers_have_no_gaussian_term_nor_slope() -> None:
     model = learn(frame)
     nothing = bn.predict(model, {"distance": None}, prob=True)
     assert nothing.notna().all(axis=None)
-    rows = model.place(_encoded(model, frame.dropna().iloc[[0]].assign(distance=np.nan)))[1]
+    rows = model.place(_encoded(model, frame.dropna().iloc[[0]].assign(distance=np.nan)))
     parts = dict.fromkeys(range(len(model.features)), 0.0)
-    for terms in model.of_numbers:
-        for number, logs in terms.logs(rows.numbers):
-            parts[model.numbers[number]] += np.abs(logs).sum()
+    others = [term for term in model.total.terms if isinstance(term, Slope | Student)]
+    for owner, logs in values_at(replace(model.total, terms=tuple(others)), rows):
+        parts[owner] += np.abs(logs).sum()
     assert parts[0] == 0
     assert parts[2] > 0
     one = frame.iloc[:20]

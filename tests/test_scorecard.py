@@ -348,6 +348,52 @@ FROM step1
     )
 
 
+def in_typed_table(statement: str, frame: pd.DataFrame, table: str) -> list[tuple[Any, ...]]:
+    """Run a statement in DuckDB on a table with the types of the frame."""
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    with duckdb.connect() as database:
+        database.register("rows", frame)
+        database.execute(f'CREATE TABLE "{table}" AS SELECT * FROM rows')
+        return list(database.execute(statement).fetchall())
+
+
+def test_typed_columns_need_no_checks(pima: pd.DataFrame) -> None:
+    """Totals, labels and posteriors of numbers, levels, flags and missing values."""
+    frame = pima.assign(total=pima["age"], k0=pima["bmi"] > 30, group=np.where(pima["skin"] > 20, "a", "b"))
+    models = {
+        "card": bn.scorecard(bn.bnc("nb", "diabetes", frame, smooth=1, discretize="mdlp"), pdo=20),
+        "sum": bn.bnc(class_var="diabetes", dataset=frame, additive=True),
+        "numbers": bn.bnc("nb", "diabetes", pima, smooth=1, numbers="gaussian"),
+    }
+    plain = frame.drop(columns="k0")
+    short = bn.scorecard(bn.bnc("nb", "diabetes", plain, smooth=1, discretize="mdlp"), pdo=20)
+    for name, x in {**models, "plain": short}.items():
+        statement = bn.to_sql(x, table="t", key="id", numbers="typed")
+        assert len(statement) < len(bn.to_sql(x, table="t", key="id"))
+        found = sorted(in_typed_table(statement, frame.assign(id=range(len(frame))), "t"))
+        np.testing.assert_allclose([row[-2:] for row in found], bn.predict(x, frame, prob=True), atol=1e-9)
+        assert [row[1] for row in found] == bn.predict(x, frame).tolist()
+        if isinstance(x, Scorecard):
+            assert [row[2] for row in found] == bn.predict(x, frame, points=True).tolist()
+        assert ("REPLACE" in statement) == (name in ("card", "sum") and "k0" in bn.features(x))
+    statement = bn.to_sql(short, table="t", numbers="typed")
+    assert "step1" not in statement
+    assert 'CASE WHEN "glucose" <= ' in statement
+    assert len(statement) < 4000
+    with pytest.raises(ValueError, match="numbers must be one of 'text', 'typed'; got 'float'"):
+        bn.to_sql(short, table="t", numbers="float")  # type: ignore[arg-type]
+
+
+def test_cut_points_beyond_the_largest_numbers_are_clipped(run: Run) -> None:
+    least = -np.finfo(float).max
+    frame = pd.DataFrame({"x": [least, 0.0, 1.0, 2.0] * 20, "y": list("aabb") * 20})
+    frame.loc[frame["x"] == least, "y"] = "b"
+    table = pd.DataFrame({"feature": ["y", "x", "x"], "value": ["a", f"(-inf, {least}]", f"({least}, inf]"]})
+    card = bn.scorecard(bn.from_effects(table.assign(b=[0.0, 5.0, -5.0])))
+    check(run, card, frame)
+    check(run, bn.from_effects(table.assign(b=[0.0, 5.0, -5.0])), frame)
+
+
 @pytest.mark.parametrize(
     "name",
     [

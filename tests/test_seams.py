@@ -29,6 +29,9 @@ from bnclassify.model.model import Model
 from bnclassify.model.recipes import Recipe, Step
 from bnclassify.network.methods import Method
 from bnclassify.network.priors import Dirichlet, Prior
+from bnclassify.scores import formulas
+from bnclassify.scores.evaluate import scores_at
+from bnclassify.scores.formulas import Computed, Formula, Sum, padded
 
 
 def star(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> bn.BNC:
@@ -132,8 +135,10 @@ class TwoFeatures(BuiltOn):
         [counts] = count_families(data, [(len(self.features), 0, 1)])
         return replace(self, basis=replace(self.basis, levels=data.levels), counts=prior(counts))
 
-    def log_joint(self, codes: Codes) -> Array:
-        return np.log(self.counts[:, codes[0], codes[1]]).T
+    @property
+    def score(self) -> Formula:
+        logs = np.moveaxis(np.log(self.counts), 0, -1)
+        return Sum((formulas.Table(-1, (0, 1), padded(logs)),), marginalizes=False)
 
 
 def test_a_family(car: pd.DataFrame) -> None:
@@ -175,8 +180,9 @@ class Reweighed(Derived):
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
 
-    def log_joint(self, codes: Codes) -> Array:
-        return self.base.log_joint(codes) + np.log(self.factors)
+    @property
+    def score(self) -> Formula:
+        return Computed(lambda rows: scores_at(self.base.score, rows) + np.log(self.factors), self.called)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -235,9 +241,9 @@ def test_a_family_derived_from_a_fitted_model(car: pd.DataFrame, tmp_path: Path)
 
 def test_a_family_without_its_main_method(car: pd.DataFrame) -> None:
     class Nothing(Reweighed):
-        log_joint = Model.log_joint
+        score = Model.score
 
-    with pytest.raises(NotImplementedError, match="the class Nothing must define the method log_joint"):
+    with pytest.raises(NotImplementedError, match="the class Nothing must define the property score"):
         bn.predict(Nothing(bn.bnc("nb", "class", car, smooth=1), (1.0,) * 4), car)
 
 

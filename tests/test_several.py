@@ -18,6 +18,7 @@ import bnclassify as bn
 from bnclassify.base.arrays import log_sum_exp
 from bnclassify.base.graphs import maximum_arborescence
 from bnclassify.models import MBC, Chain, ChainEnsemble
+from bnclassify.scores.rows import Rows
 from bnclassify.several.multidimensional import MultiModel
 
 from .conftest import informative_gaps
@@ -92,7 +93,7 @@ def test_what_rows_show_is_as_probable_as_expected(case: str, name: str) -> None
         ]
     )
     expected = [row["log_evidence"] for row in FIGURES[case]["models"][name]["rows"]]
-    np.testing.assert_allclose(log_sum_exp(x.log_marginals(codes)[0]), expected, atol=1e-9)
+    np.testing.assert_allclose(log_sum_exp(x.log_marginals(Rows(codes))[0]), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("case", FIGURES)
@@ -279,7 +280,7 @@ def test_greedy_chains_choose_the_best_of_their_combinations(votes: pd.DataFrame
     codes = data.codes[[data.positions[name] for name in x.features]]
     for one in tried:
         labels = np.array([one[name].cat.codes for name in names])
-        assert (np.exp(x.log_posterior_at(codes, labels)) <= found["probability"] + 1e-12).all()
+        assert (np.exp(x.log_posterior_at(Rows(codes), labels)) <= found["probability"] + 1e-12).all()
     shares = sum(bn.predict(one, votes, prob=True, greedy=True) for one in bn.members(x)) / 4
     pd.testing.assert_frame_equal(bn.predict(x, votes, prob=True, greedy=True), shares, atol=1e-12)
 

@@ -25,10 +25,10 @@ from bnclassify.model.arguments import log_joint
 from bnclassify.models import AODE
 from bnclassify.recipe.prior import find_prior
 from bnclassify.recipe.tables import LeftOut
-from bnclassify.superparents import cooccurrence
+from bnclassify.superparents import cooccurrence, look_up
 
 from .conftest import REFERENCE, informative_gaps
-from .strategies import frames, smooths
+from .strategies import examples, frames, smooths
 
 WEKA: dict[str, tuple[dict[str, Any], dict[str, float]]] = {
     **{f"AODE_F{f}": ({"min_count": f}, {"smooth": 1}) for f in (1, 5, 30, 50, 100, 300, 500, 1_000_000)},
@@ -55,6 +55,40 @@ def referred(name: str) -> tuple[dict[str, Any], pd.DataFrame]:
         v: pd.Categorical(frame[v].astype(object), labels) for v, labels in reference["levels"].items()
     }
     return reference, pd.DataFrame(columns)
+
+
+@examples(20)
+@given(frames(min_rows=2, max_features=4, missing=0.3), smooths, st.sampled_from(["aode", "ande", "waode"]))
+def test_products_are_the_sums_of_look_ups(frame: pd.DataFrame, smooth: float, learner: str) -> None:
+    if learner == "aode":
+        structure = bn.aode("class", frame)
+    else:
+        weights: Any = "mi" if learner == "waode" else None
+        structure = bn.ande("class", frame, min_count=2, weights=weights)
+    x = bn.lp(structure, frame, smooth=smooth)
+    complete = frame.dropna()
+    with pytest.MonkeyPatch.context() as patched:
+        found = []
+        for products in (0, 10**9):
+            patched.setattr(look_up, "_PRODUCTS_PER_LOOK_UP", products)
+            patched.setattr(look_up, "_LEAST_ROWS", 1)
+            model = replace(x)
+            rows = [frame, frame.iloc[::-1], *([complete] if len(complete) else [])]
+            found.append([bn.predict(model, some, prob=True).to_numpy() for some in rows])
+    for looked_up, multiplied in zip(*found, strict=True):
+        np.testing.assert_allclose(multiplied, looked_up, rtol=1e-11, atol=1e-14)
+
+
+def test_products_of_tiny_probabilities() -> None:
+    """A level that a row does not have is never one that it may have, however improbable its own are."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({f"x{i}": rng.choice(list("ab"), 200) for i in range(40)})
+    frame = frame.assign(y=rng.choice(list("uv"), 200))
+    x = bn.lp(bn.aode("y", frame.head(20)), frame.head(20), smooth=1e-100)
+    holes = frame.mask(rng.random(frame.shape) < 0.3).assign(y=frame["y"])
+    together = bn.predict(x, holes, prob=True)
+    one_by_one = pd.concat([bn.predict(x, holes.iloc[[i]], prob=True) for i in range(20)])
+    np.testing.assert_allclose(together.head(20), one_by_one, rtol=1e-9)
 
 
 class ByHand:

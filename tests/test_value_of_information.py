@@ -11,6 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.scores.evaluate import scores_at
+from bnclassify.scores.rows import Rows
 
 from .conftest import informative_gaps
 from .oracles import posterior_by_enumeration
@@ -78,18 +80,16 @@ def test_models_without_a_joint_distribution_use_their_own_posteriors(car: pd.Da
     x = bn.lp(bn.kdb_mi("class", car), car, backoff=True, held_out="weights")
     row = {"safety": "high", "buying": "low", "doors": "4"}
     found = bn.value_of_information(x, row)
-    tree = x.trees[0][0]
+    [tree] = x.outcomes
     names, codes = bn.features(x), np.full((6, 3), -1)
     for name, value in row.items():
         codes[names.index(name)] = bn.values(x)[name].index(value)
     codes[names.index("persons")] = range(3)
-    from bnclassify.scores.elimination import network_joint
-
-    joint = np.exp(network_joint(tree, codes))
+    joint = np.exp(scores_at(tree, Rows(codes)))
     now = bn.predict(x, row, prob=True).to_numpy()[0]
     chances = (joint / joint.sum(axis=0)) @ now
     then = bn.predict(x, [row | {"persons": v} for v in bn.values(x)["persons"]], prob=True).to_numpy()
-    gain = entropy(now) - sum(p * entropy(q) for p, q in zip(chances, then, strict=True))
+    gain = entropy(chances @ then) - sum(p * entropy(q) for p, q in zip(chances, then, strict=True))
     assert found["gain"]["persons"] == pytest.approx(gain)
 
 

@@ -8,6 +8,7 @@ import bnclassify
 from numpydoc.xref import DEFAULT_LINKS
 
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+import executed
 
 project = "bnclassify"
 author = project_copyright = "The bnclassify developers"
@@ -36,9 +37,11 @@ nitpicky = True
 nitpick_ignore = [("py:obj", "fit")]  # the method
 html_math_renderer = "mathml"
 
-# Pages: scripts in cells; files that they write go to a temporary folder.
+# Pages: scripts in cells; files that they write go to a temporary folder. A page is run again if its code,
+# the package, its data or its libraries have changed.
 nb_custom_formats = {".py": "percent.read"}
-nb_execution_mode = "force"
+nb_execution_mode = "cache"
+nb_execution_cache_path = executed.folder()
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_timeout = 900

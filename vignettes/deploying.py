@@ -168,6 +168,8 @@ print(
 # grows with the number of entries of the tables, and is limited to one million characters, the limit of SQLite. A
 # larger model raises an error that names its largest table. The default model of these data has 80,000 characters. If you want a
 # short query, fit a sum of effects, which is a table, as in the next section: the query of `additive=True` has 16,000.
+# Most of a short query checks whether text represents a number. If the columns are numbers in the database,
+# `to_sql(..., numbers="typed")` leaves the checks out.
 #
 # ## A model as a table
 #
@@ -183,14 +185,18 @@ rising = monotonize(sums, {"age": "increasing", "glucose": "increasing"}, women)
 before, after = rising.learned["log_loss"]
 print(f"log-loss {before:.4f} before, {after:.4f} if both effects rise")
 card = scorecard(rising, most_intervals=3)
-print(len(to_sql(card, table="women")), "characters of SQL")
+print(len(to_sql(card, table="women", numbers="typed")), "characters of SQL")
+print(predict(card, women.head(3), points=True).tolist())
+print(*explain(card, women.iloc[0], sentences=True), sep="\n")
 table.loc[table["value"] == "(missing)", "yes"] = 0
 print(len(to_sql(from_effects(table), table="women")), "characters of SQL")
 
 # %% [markdown]
 # `monotonize` finds the closest effects that never fall, and the log-loss hardly changes. `scorecard` rounds the table to
-# whole points, here with at most three intervals per measurement. The last lines take the effect from every missing
-# measurement. All of these are models: you can predict, explain, evaluate, save and export them.
+# whole points, here with at most three intervals per measurement. `predict(card, women, points=True)` returns totals, and
+# the query has a column `points`. The reasons compare each value with the average woman, as a letter about a decision
+# should; `explain` also has a column `lost`, the points below the best value. The last lines set the effect of missing
+# values to 0. All of these are models: you can predict, explain, evaluate, save and export them.
 #
 # ## A page for web browsers
 #

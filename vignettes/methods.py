@@ -954,14 +954,15 @@ print(
 # least 0.01.
 #
 # With `"blend": True`, as in the default recipe, nothing is chosen, but three models are added up: a ridge logistic regression R,
-# the model A without feature parents, and with `"parents": True` the model B with at most four. Structure, cut points, terms and
-# weights of each are learned again without each fold. The score of a class is
+# the model A without feature parents, and with `"parents": True` the model B with at most four. Arcs, tables, terms and
+# weights of each are learned again without each fold, with the cut points of all rows. The score of a class c is
 #
 # $$
-# r\, R + a\, A + b\, (B - A)
+# \ln P(c) + r\, (R - \ln P(c)) + a\, (A - \ln P(c)) + b\, (B - A)
 # $$
 #
-# where r, a and b maximize, over the held-out rows,
+# so the powers leave the class proportions as they are,
+# and r, a and b maximize, over the held-out rows,
 #
 # $$
 # \sum_i \ln P(y_i \mid x_i) - \frac{15}{2} \left( (r - \tfrac{1}{4})^2 + (a - \tfrac{1}{2})^2 \right) - (b + 3)^2, \quad r \ge 0,\ a \ge 0.01,\ b \ge 0

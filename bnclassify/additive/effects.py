@@ -8,14 +8,16 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
+from ..base.arrays import Array
 from ..base.checks import Optional, Whole
 from ..base.messages import listed, repeated, shown
-from ..frames.opening import InFull
+from ..frames.dataset import InMemory, match
+from ..frames.opening import InFull, open_rows
 from ..frames.schema import MISSING
 from ..inference.evidence import target_position
 from ..model.arguments import check_fitted, encode_for
 from ..model.model import Model
-from .effect_table import RESERVED, counts_in
+from .effect_table import RESERVED, EffectTable, counts_in
 from .tabulate import tabulate
 
 BASE = "(base)"
@@ -44,7 +46,7 @@ def effects(
         its only feature parent: naive Bayes, with weights or without, trees, and `bnc` with
         ``additive=True``.
     dataset : pandas.DataFrame, Dataset or another frame, optional
-        Rows of which the table has the share in each of its rows.
+        Data for the columns ``share`` and, if they have the class and it has two labels, ``observed``.
     target : optional
         The class of the column, if there are two. By default, the last one.
     steps : int, optional
@@ -60,7 +62,8 @@ def effects(
         ``"(unseen)"`` for values that have no row. If a feature has a feature parent, ``given`` is its name,
         and there is one row per ``given_value``. For two classes, the column of the target has the log odds
         against the other, which is the value of the class; for more classes, there is one column per class,
-        and rows have a sum of 0. ``share`` is the share of the rows of `dataset`.
+        and rows have a sum of 0. ``share`` is the share of the rows of `dataset` that have the value, and
+        ``observed`` the share of the target among these, NaN if there are none.
 
     Raises
     ------
@@ -78,20 +81,25 @@ def effects(
     given the class alone. So rows with missing values can differ from those of `x` if it is a tree, or has
     a rule for incomplete rows.
 
+    The effects of correlated features share what the data show. So an effect can point the other way than
+    ``observed``: if the observed share falls from one value to the next while the effect rises, other
+    features explain the difference. Such a reversal is correct for predictions, but it is not what the
+    feature alone would tell, and `monotonize` can exclude it.
+
     Examples
     --------
     >>> from bnclassify import bnc, effects, load_voting
     >>> voting = load_voting()[["crime", "physician_fee_freeze", "Class"]]
     >>> model = bnc("nb", "Class", voting, smooth=1)
     >>> effects(model, voting).round(2)
-                    feature      value  republican  share
-    0                 Class   democrat       -0.46   1.00
-    1                 crime          n       -3.27   0.39
-    2                 crime          y        1.02   0.57
-    3                 crime  (missing)        0.00   0.04
-    4  physician_fee_freeze          n       -3.96   0.57
-    5  physician_fee_freeze          y        2.84   0.41
-    6  physician_fee_freeze  (missing)        0.00   0.03
+                    feature      value  republican  share  observed
+    0                 Class   democrat       -0.46   1.00      0.39
+    1                 crime          n       -3.27   0.39      0.02
+    2                 crime          y        1.02   0.57      0.64
+    3                 crime  (missing)        0.00   0.04      0.41
+    4  physician_fee_freeze          n       -3.96   0.57      0.01
+    5  physician_fee_freeze          y        2.84   0.41      0.92
+    6  physician_fee_freeze  (missing)        0.00   0.03      0.27
     """
     Optional(Whole(least=2, most=_MOST_STEPS)).check("steps", steps)
     table = tabulate(check_fitted(x).of_class(class_var), steps, dataset)
@@ -122,6 +130,22 @@ def effects(
     for i, label in enumerate(columns):
         frame[label] = logs[:, i]
     if dataset is not None:
-        counts = counts_in(table, encode_for(table, dataset, table.features, "dataset"))
-        frame["share"] = np.concatenate([[1.0], *[count.ravel() / (count.sum() or 1.0) for count in counts]])
+        frame = frame.assign(**_shares_in(table, open_rows(dataset, "dataset"), c))
     return frame
+
+
+def _shares_in(x: EffectTable, rows: InMemory, c: int | None) -> dict[str, Array]:
+    """Return the share of the rows that have each value and, of two classes, the share of one in these."""
+    has_class = c is not None and x.class_var in rows.columns
+    data = encode_for(x, rows, x.variables if has_class else x.features, "dataset")
+    counts = counts_in(x, data)
+    shares = {"share": np.concatenate([[1.0], *[n.ravel() / (n.sum() or 1.0) for n in counts]])}
+    if has_class:
+        labels = match(data, (x.class_var,), x.known_levels[-1:], unseen="missing").ravel()
+        known, chosen = (counts_in(x, data, at) for at in (labels >= 0, labels == c))
+        weights = np.ones(len(labels)) if data.weights is None else data.weights
+        below = np.concatenate([[weights[labels >= 0].sum()], *map(np.ravel, known)])
+        above = np.concatenate([[weights[labels == c].sum()], *map(np.ravel, chosen)])
+        with np.errstate(invalid="ignore"):
+            shares["observed"] = above / below
+    return shares

@@ -19,7 +19,8 @@ from ..frames.schema import Columns
 from ..model.arguments import check_fitted, check_not_dropped, encode_for
 from ..model.model import Model
 from ..model.recipes import Step
-from .effect_table import UNSEEN, EffectTable, counts_in
+from ..scores.evaluate import scores_at
+from .effect_table import UNSEEN, EffectTable, counts_in, with_unknown
 from .tabulate import estimate, tabulate
 
 Direction: TypeAlias = Literal["increasing", "decreasing"]
@@ -183,7 +184,8 @@ def _closest_ordered_table(x: EffectTable, data: Dataset, wish: _Wish) -> Effect
         rising = sign * odds.reshape(tables[i][at, ..., 1].shape)
         tables[i] = tables[i].copy()
         tables[i][at] = np.stack([np.zeros(rising.shape), rising], axis=-1)
-    return EffectTable(**{**x.table_fields(), "tables": tuple(tables)})
+    result = EffectTable(**{**x.table_fields(), "tables": tuple(tables)})
+    return result if x.unknown is None else with_unknown(result, data)
 
 
 def _positions_in_order(x: EffectTable, name: Hashable, wish: _Wish) -> Positions:
@@ -249,6 +251,6 @@ def _log_loss(x: EffectTable, data: Dataset) -> float:
     """Return the mean of -ln P(class | features), weighted, in the rows with a class."""
     classes = match(data, (x.class_var,), x.known_levels[-1:], unseen="missing").ravel()
     known = np.flatnonzero(classes >= 0)
-    logs = log_normalize(x.log_joint(x.place(data, "missing")[1][:, known]))
+    logs = log_normalize(scores_at(x.score, x.place(data, "missing").take(known)))
     weights = None if data.weights is None else data.weights[known]
     return float(-np.average(logs[np.arange(len(known)), classes[known]], weights=weights))

@@ -4,22 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
-from ..base.arrays import Array, Codes, Positions, log, share_out
+from ..base.arrays import Array, Positions, log, share_out
 from ..base.immutable import record
 from ..base.messages import listed
 from ..frames.dataset import Dataset
 from ..frames.opening import InFull
 from ..frames.schema import MISSING
-from ..inference.evidence import order_features
+from ..inference.evidence import cards_of, order_features
 from ..inference.value_of_information import grid_of
 from ..model.arguments import check_fitted, read_for
 from ..model.model import Model, renewed
 from ..model.recipes import Step
 from ..numbers.cut_points import readable, shortest_cuts
+from ..scores.evaluate import (
+    alone_at,
+    effects_at,
+    main_effects,
+    scales_of,
+    scopes_in,
+    scores_in_sequence,
+    shifts_of_missing,
+)
+from ..scores.rows import Rows
 from .effect_table import (
     LEAST_MASS,
     UNSEEN,
@@ -28,11 +40,14 @@ from .effect_table import (
     build,
     merge_intervals,
     with_shares,
+    with_shrunk_gaps,
+    with_unknown,
     with_values,
 )
 from .from_effects import as_given
 
 _STEPS = 32  # intervals of a feature
+_POINTS = 256  # at which a curve is evaluated between cut points
 _LOST = 3e-4  # nats squared, of the variance of the effects of a feature, that merging intervals may lose
 _KEPT = ("leave_one_out",)  # results of a model that also describe its table
 
@@ -68,6 +83,11 @@ def as_sum(x: Model, data: InFull) -> EffectTable:
     """Return the default as a sum of effects: a table without intervals that hardly differ in the data."""
     table, recipe = merge_intervals(with_shares(_tabulate_effects(x), data), lost=_LOST), x.recipe
     table = _with_shortest_cuts(table, data)
+    table = _with_gaps(table, data, x)
+    if "refits" in table.learned:
+        pairs = zip(table.learned["refits"], x.learned["refits"], strict=True)
+        refits = tuple([_with_gaps(refit, data, model) for refit, model in pairs])
+        table = renewed(table, learned={**table.learned, "refits": refits})
     if recipe is not None and recipe.parameters is not None:
         name, settings = f"{recipe.parameters} as a table", {"parameters": recipe.parameters}
         recipe = replace(recipe, parameters=Step(name, fit_sum, settings, draws=True))
@@ -81,6 +101,13 @@ def _with_shortest_cuts(x: EffectTable, data: InFull) -> EffectTable:
         if name in numbers:
             values[name] = Values.between(shortest_cuts(cuts, numbers[name]))
     return with_values(x, values)
+
+
+def _with_gaps(table: EffectTable, data: InFull, x: Model) -> EffectTable:
+    """Return a sum with effects of missing values, if the model has some, and of unknown ones."""
+    shifts = shifts_of_missing(x.score)
+    ignored = np.array([i not in shifts for i in range(len(x.features))], dtype=bool)
+    return with_unknown(with_shrunk_gaps(table, data, ignored), data, ignored)
 
 
 @record
@@ -101,24 +128,23 @@ def estimate(parameters: Step, x: Model, data: Dataset, rng: np.random.Generator
 
 def _tabulate_effects(model: Model) -> EffectTable:
     """Return a sum of effects as a table, at all cut points that it has, or raise if effects are infinite."""
-    points = {name: tuple(grid_of(density)[0].tolist()) for name, density in model.densities.items()}
-    placed, order = model.with_values(points), order_features(model)
-    masses, parents = _feature_distributions(model, placed, order), model.feature_parents
-    grids = [_make_grid(model, placed, i, mass) for i, mass in enumerate(masses)]
+    order, points = order_features(model), list(map(_points_of_feature, repeat(model), model.features))
+    masses, parents = _feature_distributions(model, points, order), model.feature_parents
+    grids = [
+        _make_grid(model, i, own, mass) for i, (own, mass) in enumerate(zip(points, masses, strict=True))
+    ]
     longest = np.arange(max([len(grid.codes) for grid in grids], default=1))
     rows = [np.minimum(longest, len(grid.codes) - 1) for grid in grids]
-    logs, tables, shares = _contributions(placed, grids, rows, order), list[Array](), list[Array]()
-    alone = _effects_without_parent(
-        placed, np.array([grid.codes[at] for grid, at in zip(grids, rows, strict=True)]), parents
-    )
+    logs, tables, shares = _contributions(model, grids, rows, order), list[Array](), list[Array]()
+    alone = _effects_without_parent(model, _rows_on(model, grids, rows), parents)
+    gaps = shifts_of_missing(model.score)
     for i, (own, above) in enumerate(zip(grids, parents.values(), strict=True)):
         size = len(own.axis.labels) + 1
         table = _means_of_groups(logs[i + 1, : len(own.codes)], own.position, own.mass, size)
         if above:
-            table = _effects_given_parent(placed, grids, i, model.features.index(above[0]), order, alone[i])
-        gap = model.gaps[i] if model.gaps else None
-        if gap is not None:
-            table[-1] = gap
+            table = _effects_given_parent(model, grids, i, model.features.index(above[0]), order, alone[i])
+        if i in gaps:
+            table[-1] = gaps[i]
         tables.append(_centred_logs(table))
         shares.append(np.bincount(own.position, own.mass, size) / float(own.mass.sum()))
     constant = _centred_logs(logs[0, :1]).ravel()
@@ -141,7 +167,7 @@ def _learned_of_table(x: Model) -> dict[str, Any]:
 
 def _is_sum(x: Model) -> bool:
     """Whether the log odds are a sum of terms of a feature and at most one parent."""
-    scopes = x.term_scopes() if x.one_class and not x.is_sampled else None
+    scopes = scopes_in(x.score) if x.one_class and not x.is_sampled else None
     parents = list(x.feature_parents.values()) if scopes is not None else []
     if scopes is None or any(len(above) > 1 for above in parents) or x.parents.get(x.class_var, ()):
         return False
@@ -160,22 +186,26 @@ def _check_sum(x: Model) -> None:
         )
 
 
-def _make_grid(x: Model, placed: Model, i: int, mass: Array) -> _Grid:
+def _points_of_feature(x: Model, name: Hashable) -> tuple[Hashable, ...]:
+    """Return the levels of a feature, or the points of a grid if it has a density."""
+    return tuple(grid_of(x.densities[name])[0].tolist()) if name in x.densities else x.levels_by_name[name]
+
+
+def _make_grid(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array) -> _Grid:
     """Return the points of a feature, and the values of its table."""
-    name, labels = x.features[i], placed.known_levels[i]
-    card = len(labels) - (labels[-1:] == (MISSING,))
+    name, card = x.features[i], len(labels) - (labels[-1:] == (MISSING,))
     codes = np.arange(len(labels))
     cuts = x.cuts.get(name)
     if cuts is None and name not in x.densities:
         values = _labels_with_unseen(x, name, labels, card)
         return _Grid(values, codes, mass, mass, np.where(codes < card, codes, len(values.labels)))
     if cuts is None:  # a density, on a grid
-        numbers = np.array(labels[:card], dtype=np.float64)
+        numbers, codes = np.array(labels[:card], dtype=np.float64), np.zeros(card, dtype=np.intp)
         chosen = np.unique(np.array(readable(numbers[:-1].tolist()), dtype=np.float64))
         chosen = chosen[np.unique(np.searchsorted(chosen, numbers, side="left"))[:-1]]  # no empty steps
     else:
         chosen, numbers = np.array(cuts), np.array([*cuts, np.inf])
-    training = x.training_points(name) if cuts else None
+    training = _training_points(x, i) if cuts else None
     if training is not None:  # within intervals, the effect is a curve
         around = np.concatenate([chosen, np.nextafter(chosen, np.inf)])
         numbers, first = np.unique([*training[0], *around], return_index=True)
@@ -196,18 +226,29 @@ def _labels_with_unseen(x: Model, name: Hashable, labels: tuple[Hashable, ...], 
     return Values((*labels[:card], *[UNSEEN] * (card < len(labels))))
 
 
-def _feature_distributions(x: Model, placed: Model, order: Sequence[int]) -> list[Array]:
-    """Return P(value) of the levels of each feature."""
-    cards = [len(labels) for labels in placed.known_levels[:-1]]
+def _feature_distributions(
+    x: Model, points: Sequence[tuple[Hashable, ...]], order: Sequence[int]
+) -> list[Array]:
+    """Return P(value) of the points of each feature."""
+    cards = list(map(len, points))
+    grids = [name in x.densities for name in x.features]
+    levels = np.arange(max(cards, default=1))
+    codes = np.array([np.minimum(levels, card - 1) for card in cards]).reshape(len(cards), len(levels))
+    nothing = np.full(len(levels), np.nan)
+    numbers = {
+        name: np.array(own, dtype=float)[at] if is_grid else nothing
+        for name, own, at, is_grid in zip(x.features, points, codes, grids, strict=True)
+    }
+    codes[grids] = 0
     if any(x.feature_parents.values()):
-        logs = [table[:-1] for table in placed.marginals]
+        rows, tables = x.rows_of(codes, numbers), main_effects(x.score, cards_of(x))
+        logs = [
+            alone_at(x.score, i, rows)[:card] if grids[i] else tables[i][:-1] for i, card in enumerate(cards)
+        ]
     else:
-        levels = np.arange(max(cards, default=1))
-        codes = np.array([np.minimum(levels, card - 1) for card in cards]).reshape(len(cards), len(levels))
-        nothing = np.full(len(levels), np.nan)
-        found = _in_order(placed, codes, dict.fromkeys(x.features, nothing), order)
+        found = _in_order(x, x.rows_of(codes, numbers), order)
         logs = [found[i + 1, :card] for i, card in enumerate(cards)]
-    prior, masses = placed.class_prior(), []
+    prior, masses = x.class_prior(), []
     for name, of_levels in zip(x.features, logs, strict=True):
         widths = grid_of(x.densities[name])[1] if name in x.densities else np.ones(1)
         mass = share_out(of_levels + log(widths)[:, None], axis=0) @ prior
@@ -219,27 +260,46 @@ def _contributions(
     x: Model, grids: Sequence[_Grid], rows: Sequence[Positions], order: Sequence[int]
 ) -> Array:
     """Return logs of the class and contributions of features at points, (1 + features, rows, classes)."""
+    return _in_order(x, _rows_on(x, grids, rows), order)
+
+
+def _rows_on(x: Model, grids: Sequence[_Grid], rows: Sequence[Positions]) -> Rows:
+    """Return rows of the points of each feature at some positions."""
     codes = np.array([grid.codes[at] for grid, at in zip(grids, rows, strict=True)], dtype=np.intp)
     codes = codes.reshape(len(grids), -1 if grids else 1)
     named = zip(x.features, grids, rows, strict=True)
-    numbers = {name: grid.numbers[at] for name, grid, at in named if grid.axis.cuts is not None}
-    return _in_order(x, codes, numbers, order)
+    return x.rows_of(
+        codes, {name: grid.numbers[at] for name, grid, at in named if grid.axis.cuts is not None}
+    )
 
 
-def _in_order(x: Model, codes: Codes, numbers: Mapping[Hashable, Array], order: Sequence[int]) -> Array:
+def _in_order(x: Model, rows: Rows, order: Sequence[int]) -> Array:
     """Return logs of the class and contributions of features at rows, (1 + features, rows, classes)."""
-    logs = x.log_joints_in_sequence(x.with_numbers(codes, numbers), order)
+    logs = scores_in_sequence(x.score, rows, order)
     with np.errstate(invalid="ignore"):
         logs[1:] = np.diff(logs, axis=0)[np.argsort(order)]
     return logs
 
 
+def _training_points(x: Model, feature: int) -> tuple[Array, Array] | None:
+    """Return training values of a feature, and their shares, if its effect is a curve; or None."""
+    scales = scales_of(x.score, feature)
+    if not scales:
+        return None
+    scale = max(scales, key=lambda each: len(each.knots))
+    if len(scale.knots) > 2:  # normal scores of ranks
+        ranks = ndtr(scale.scores)
+        return scale.knots, np.diff([0.0, *(ranks[1:] + ranks[:-1]) / 2, 1.0])
+    scores = ndtri((np.arange(_POINTS) + 0.5) / _POINTS)
+    return np.interp(scores, scale.scores, scale.knots), np.full(_POINTS, 1 / _POINTS)
+
+
 def _effects_without_parent(
-    x: Model, codes: Codes, parents: Mapping[Hashable, Sequence[Hashable]]
+    x: Model, rows: Rows, parents: Mapping[Hashable, Sequence[Hashable]]
 ) -> dict[int, Array]:
     """Return the effects of features with a parent given the class alone, (rows, classes) each."""
     found: dict[int, Array] = {}
-    for owner, scope, effect in x.effects_at(codes) if any(parents.values()) else ():
+    for owner, scope, effect in effects_at(x.score, rows, cards_of(x)) if any(parents.values()) else ():
         if scope == (owner,):
             found[owner] = found.get(owner, 0.0) + effect
     return found

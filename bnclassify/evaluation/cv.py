@@ -19,7 +19,7 @@ from ..frames.opening import InFull, InParts
 from ..frames.partitions import Partitions
 from ..metrics import METRICS, AnyMetric, choose_metrics
 from ..metrics.folds import Folds
-from ..model.arguments import check_joint
+from ..model.arguments import as_model, check_joint
 from ..model.model import Model
 from ..several.multidimensional import MultiModel
 from .fold_scores import Scheme, Scores, record_scheme, score_rounds
@@ -187,6 +187,7 @@ def cv(
     nb                   0.57      0.34
     tan                  0.91      0.21
     """
+    x = as_model(x)
     models = name_models(x)
     Flag().check("mean", mean)
     if Whole(least=1, most=_MOST_REPEATS).check("repeats", repeats) > 1 and folds is not None:

@@ -14,6 +14,7 @@ from ..inference.query import log_table
 from ..model.arguments import check_coded, check_fitted, check_graph
 from ..model.model import Model
 from ..network.classifiers import BNC
+from ..scores.rows import Rows
 
 Arc = tuple[Hashable, Hashable]
 
@@ -117,7 +118,7 @@ def kl_divergence(x: Model, y: Model) -> float:
     if different:
         raise ValueError(f"x and y must have the same levels; the levels of {listed(different)} differ.")
     position = {name: i for i, name in enumerate(first.variables)}
-    nothing = np.full(len(position), -1, dtype=np.int8)
+    nothing = Rows(np.full((len(position), 1), -1, dtype=np.int8))
 
     def mean_log(network: BNC) -> float:
         """Return the mean of the log of the tables of a network over the distribution of x."""

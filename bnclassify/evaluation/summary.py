@@ -12,7 +12,7 @@ from ..base.calls import guided
 from ..base.checks import Seed
 from ..frames.opening import InFull, InParts, is_partitioned
 from ..inference.evidence import weigh_evidence
-from ..model.arguments import check_fitted, check_model, encode_for
+from ..model.arguments import check_fitted, check_model, encode_for, observed_in
 from ..model.model import Model
 from ..reading.facts import aligned, facts_of
 from .cv import cv
@@ -75,7 +75,7 @@ def summary(
     """
     facts, metrics = facts_of(check_model(x)), dict[str, tuple[float, float | None]]()
     if dataset is not None:
-        if check_fitted(x).observed == x.variables:
+        if observed_in(check_fitted(x)) == x.variables:
             means = cv([x], dataset, metric=_METRICS, k=k, rng=rng, progress=progress).droplevel(0)
             scheme = scheme_of(means)
             baselines = {} if scheme is None else scheme.baselines

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ..base.messages import listed
 from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
-from ..scores.formulas import Formula, Table, sums_in
+from ..scores.formulas import Formula, Table, no_formula, sums_in, written
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,9 @@ class Scorer:
 def scorer_of(x: object) -> Scorer:
     """Return the scorer of `predict` with ``unseen="missing"``, or raise a TypeError."""
     model = check_fitted(x)
-    formula, preparation = model.formula(), model.preparation
+    if not model.one_class:
+        raise no_formula(model.called)
+    formula, preparation = written(model.score), model.preparation
     kept = {} if preparation is None or preparation.merger is None else preparation.merger.kept
     scaled = {scale.feature for one in sums_in(formula) for scale in one.scales}
     columns = []

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from math import ceil, floor
+from typing import Literal
 
 import numpy as np
 
 from ..additive.scorecard import Scorecard
 from ..base.arrays import ArrayOf, first_best
-from ..base.checks import Names, Optional, must_be
+from ..base.checks import Names, OneOf, Optional, must_be
 from ..base.messages import listed, repeated, shown
 from ..model.model import Model
 from ..scores.formulas import Mixture, Sum, sums_in
@@ -27,6 +29,7 @@ from .sql_text import (
     as_literal,
     as_text,
     clean,
+    is_simple,
     is_text,
     largest,
     limit,
@@ -37,6 +40,7 @@ from .sql_text import (
     raw_value,
     share,
     steps,
+    typed_value,
     words_of,
 )
 
@@ -44,7 +48,13 @@ _MOST_BYTES = 63
 """Number of bytes of a name beyond which PostgreSQL cuts it."""
 
 
-def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | None = None) -> str:
+def to_sql(
+    x: Model,
+    *,
+    table: str | Sequence[str],
+    key: str | Sequence[str] | None = None,
+    numbers: Literal["text", "typed"] = "text",
+) -> str:
     """Write a SELECT statement that predicts the rows of a table in a database.
 
     Parameters
@@ -56,6 +66,9 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
         column per feature of `x`, of the same name, with raw values as `predict` accepts them.
     key : str or list of str, optional
         Columns of the table to select with the predictions, such as its primary key.
+    numbers : {"text", "typed"}, default "text"
+        With "text", columns of numbers may be text in the database, which is checked. With "typed", they are
+        numbers, and NULL where they are missing, so the statement is short and easy to review.
 
     Returns
     -------
@@ -106,6 +119,7 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
     >>> database.close()
     """
     names, keys = _table_name(table), _key_names(key)
+    typed = OneOf(("text", "typed")).check("numbers", numbers) == "typed"
     scorer = scorer_of(x)
     points = ["points"] * isinstance(x, Scorecard)
     outputs = [*keys, "predicted", *points, *[f"prob_{label}" for label in scorer.labels]]
@@ -124,7 +138,7 @@ def to_sql(x: Model, *, table: str | Sequence[str], key: str | Sequence[str] | N
     statement = ""
     with suppress(TooLargeError):
         write = partial(_write_card, x) if isinstance(x, Scorecard) else _select_statement
-        statement = write(scorer, names, keys, outputs)
+        statement = write(scorer, names, keys, outputs, typed)
     if not 0 < len(statement) <= MOST_CHARACTERS:
         is_network = isinstance(scorer.formula, Sum | Mixture)
         products = is_network and any(one.marginalizes for one in sums_in(scorer.formula))
@@ -179,9 +193,11 @@ def _check_text(names: Sequence[object], argument: str) -> None:
             )
 
 
-def _select_statement(scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[str]) -> str:
+def _select_statement(
+    scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[str], typed: bool
+) -> str:
     """Return the statement; ``names`` are those of the columns of the result."""
-    query = Query()
+    query = Query(typed)
     pairs = [_read_column(query, column) for column in scorer.columns]
     scores = ScoreColumns(query, scorer, [code for code, _ in pairs], [x for _, x in pairs]).of(
         scorer.formula
@@ -233,20 +249,31 @@ def _unless_missing(name: str, missing: str, code: str, of_null: str) -> str:
 
 
 def _write_card(
-    card: Scorecard, scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[str]
+    card: Scorecard, scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[str], typed: bool
 ) -> str:
     """Return the statement, the least readable SELECT last; ``names`` are those of its columns."""
-    query = Query()
-    tables = list(zip(card.term_scopes(), card.feature_points, strict=True))
+    query = Query(typed)
+    tables = list(zip(card.term_scopes, card.feature_points, strict=True))
     pairs = [(scope, table) for scope, table in tables if table.any()]
-    used = sorted({i for scope, _ in pairs for i in scope})
-    found = [clean(query, scorer.columns[i]) for i in used]
-    chain, source = _chain_of_selects(query, table, keys, found)
+    lacking, most = _may_be_missing(card)
+    used = sorted({i for scope, _ in pairs for i in scope}.union(lacking))
     kept = [f"k{i}" for i in range(len(keys))]
-    own = [quoted(_free_column_name(str(column.name), i)) for i, column in enumerate(scorer.columns)]
-    columns = [*kept, *[f"{name} AS {own[i]}" for i, name in zip(used, found, strict=True)]]
-    points = [_points_of(scope, table, scorer.columns, own) for scope, table in pairs]
+    own = [quoted(_free_column_name(str(column.name), i, typed)) for i, column in enumerate(scorer.columns)]
+    if typed and all(is_simple(scorer.columns[i]) for i in used):
+        found = [typed_value(scorer.columns[i]) for i in used]
+        chain, source = "", f"{table} AS r"
+        first = [f"r.{quoted(key)} AS {name}" for key, name in zip(keys, kept, strict=True)]
+    else:
+        found = [clean(query, scorer.columns[i]) for i in used]
+        chain, source = _chain_of_selects(query, table, keys, found)
+        first = kept
+    columns = [*first, *[f"{name} AS {own[i]}" for i, name in zip(used, found, strict=True)]]
+    always = [] if card.unknown is None else list[bool](card.unknown.always.tolist())
+    points = [_points_of(scope, table, scorer.columns, own, always) for scope, table in pairs]
     total = f"CAST({' +'.join([str(card.start), *points])} AS DOUBLE PRECISION) AS total"
+    if lacking:
+        count = " + ".join([f"CASE WHEN {own[i]} IS NULL THEN 1 ELSE 0 END" for i in lacking])
+        total = f"CASE WHEN {count} <= {most} THEN {total[: -len(' AS total')]} END AS total"
     values = [*kept, *_result_columns(card, scorer)]
     outputs = [f"{value} AS {quoted(name)}" for value, name in zip(values, names, strict=True)]
     cleaned = f"{chain}SELECT{_lines(columns or ['1'])}\nFROM {source}"
@@ -254,8 +281,18 @@ def _write_card(
     return f"SELECT{_lines(outputs)}\nFROM (\n{scored}\n) AS scored\n"
 
 
-def _free_column_name(name: str, i: int) -> str:
-    """Return a name for the column of a feature that no other column and no constant has."""
+def _may_be_missing(card: Scorecard) -> tuple[list[int], int]:
+    """Return features of which so many may be missing, and the number; none if all of them may be."""
+    if card.unknown is None:
+        return [], 0
+    found: list[int] = np.flatnonzero(card.unknown.gaps).tolist()
+    return (found, int(card.unknown.most)) if card.unknown.most < len(found) else ([], 0)
+
+
+def _free_column_name(name: str, i: int, is_own: bool) -> str:
+    """Return a name for the column of a feature that no other column has; its own, if it is free."""
+    if is_own and not re.fullmatch(r"k\d+|total", name.casefold()):
+        return name
     return f"{name.encode()[: _MOST_BYTES - 8].decode(errors='ignore')}_{i + 1}"
 
 
@@ -271,7 +308,8 @@ def _result_columns(card: Scorecard, scorer: Scorer) -> list[str]:
     odds[:, target] = at_zero + card.unit * totals
     wins = totals[np.flatnonzero(first_best(odds) == target)]
     least = int(wins.min() if len(wins) else totals.max() + 1)
-    result = [f"CASE WHEN total >= {least} THEN {labels[target]} ELSE {labels[1 - target]} END"]
+    rest = "ELSE" if card.unknown is None else f"WHEN total < {least} THEN"
+    result = [f"CASE WHEN total >= {least} THEN {labels[target]} {rest} {labels[1 - target]} END"]
     result.append("CAST(total AS BIGINT)")
     low, high = ceil((-MOST_ODDS - at_zero) / card.unit), floor((MOST_ODDS - at_zero) / card.unit)
     log_odds = f"{at_zero!r} + {card.unit!r} * total"
@@ -280,19 +318,27 @@ def _result_columns(card: Scorecard, scorer: Scorer) -> list[str]:
         text = f"1e0 / (1e0 + EXP({inside}))"
         if low > totals.min() or high < totals.max():  # EXP would be out of range
             outside = f"WHEN total < {low} THEN {ends[0]} WHEN total > {high} THEN {ends[1]}"
-            text = f"CASE {outside} ELSE {text} END"
+            text = f"CASE {outside} ELSE {text} END"  # NULL without a total
         result.append(text)
     return result
 
 
 def _points_of(
-    scope: tuple[int, ...], table: ArrayOf[np.int64], columns: Sequence[ColumnCoding], names: Sequence[str]
+    scope: tuple[int, ...],
+    table: ArrayOf[np.int64],
+    columns: Sequence[ColumnCoding],
+    names: Sequence[str],
+    always: Sequence[bool],
 ) -> str:
-    """Return the points of a feature as a CASE, within one of its parent if it has one."""
+    """Return the points of a feature as a CASE, within one of its parent if it has one.
+
+    They are NULL if the feature is missing and was ``always`` known in training.
+    """
     own, *parents = scope
     rows: list[list[int]] = table.reshape(len(table), -1).T.tolist()  # one per value of the parent
     indent = "\n      " if parents else "\n    "
-    cases = [_case_expression(columns[own], names[own], list(map(str, row)), indent) for row in rows]
+    texts = [[*map(str, row[:-1]), "NULL" if always and always[own] else str(row[-1])] for row in rows]
+    cases = [_case_expression(columns[own], names[own], text, indent) for text in texts]
     return _case_expression(columns[parents[0]], names[parents[0]], cases) if parents else cases[0]
 
 

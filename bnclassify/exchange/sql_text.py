@@ -38,9 +38,13 @@ class TooLargeError(Exception):
 
 
 class Query:
-    """Columns by name, each with its text and the number of the SELECT that computes it."""
+    """Columns by name, each with its text and the number of the SELECT that computes it.
 
-    def __init__(self) -> None:
+    If it is ``typed``, columns of numbers in the table are numbers.
+    """
+
+    def __init__(self, typed: bool = False) -> None:
+        self.typed = typed
         self.columns: dict[str, str] = {}
         self.stages: dict[str, int] = {}
         self.size = 0
@@ -119,8 +123,8 @@ def lookup(code: str, texts: Sequence[str], default: str) -> str:
 
 
 def limit(point: float) -> str:
-    """Return a cut point as SQL; DuckDB 1.3 rounds decimals with many digits otherwise than floats."""
-    text = written_point(point)
+    """Return a cut point as SQL, clipped as numbers are; DuckDB 1.3 rounds long decimals unlike floats."""
+    text = written_point(min(max(point, -_MOST), _MOST))
     return f"{text}e0" if len(text) > _LONG and "e" not in text else text
 
 
@@ -218,7 +222,7 @@ def quoted(name: str) -> str:
     return f'"{doubled}"'
 
 
-_HUGE, _TINY = "1e300", "1e-120"
+_HUGE, _MOST, _TINY = "1e300", 1e300, "1e-120"
 _RUNS = ("0" * 16, "0" * 16, "0" * 4, "0" * 4, "00", "00")  # of digits up to 300, each replaced by one 0
 _MANTISSAS, _EXPONENTS = ("0", "0.", "0.0", ".0"), ("", "e0", "e+0", "e-0")
 _FORMS = ",".join(f"'{mantissa}{exponent}'" for mantissa in _MANTISSAS for exponent in _EXPONENTS)
@@ -234,11 +238,23 @@ def clean(query: Query, column: ColumnCoding) -> str:
     """Return the name of the column of a feature as text, or as a number that is NULL for other text."""
     if is_text(column):
         return query.source(f"{as_text(column)}||''")  # without collation in SQLite
+    if query.typed and is_simple(column):
+        return query.source(typed_value(column))
     text = query.source(f"LOWER(TRIM({as_text(column)},' \t\n\r\f\v'))")
     digits = query.add(f"CASE WHEN SUBSTR({text},1,1) IN ('+','-') THEN SUBSTR({text},2) ELSE {text} END")
     kind = query.add(kind_of(column, text, digits))
     value = as_text(column) if _may_be_flag(column) else raw_value(column)  # PostgreSQL needs text of flags
     return query.add(number_of(column, text, kind, query.source(value)))
+
+
+def is_simple(column: ColumnCoding) -> bool:
+    """Whether a typed column is read as it is; of booleans, databases have several forms."""
+    return not any(isinstance(label, bool) for label in column.known)
+
+
+def typed_value(column: ColumnCoding) -> str:
+    """Return the value of a column that has the type of its levels."""
+    return raw_value(column) if is_text(column) else f"CAST({raw_value(column)} AS DOUBLE PRECISION)"
 
 
 def kind_of(column: ColumnCoding, text: str, digits: str) -> str:

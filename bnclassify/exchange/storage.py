@@ -22,6 +22,7 @@ from ..model.arguments import check_model
 from ..model.model import Model
 from ..model.recipes import Tally
 from ..reading.families import members
+from ..scores.evaluate import scores_at
 from .notation import Reader, UnregisteredError, Writer, can_write, lines_of
 
 _FORMAT = "bnclassify model"
@@ -220,9 +221,8 @@ def _try_tables(x: Model) -> None:
     """Raise an error unless tables fit the levels, in a row with the first level or 0 for each feature."""
     if x.one_class:
         row = np.zeros((len(x.features), 1), dtype=np.int8)
-        row[[name in x.densities for name in x.features]] = -1
-        complete = x.with_numbers(row, {name: np.zeros(1) for name in x.features})
-        if x.log_joint(complete).shape != (1, len((x.levels or ((),))[-1])):
+        complete = x.rows_of(row, {name: np.zeros(1) for name in x.features})
+        if scores_at(x.score, complete).shape != (1, len((x.levels or ((),))[-1])):
             raise ValueError("tables do not fit the classes")
 
 

@@ -151,6 +151,7 @@ def bnc(
     diabetes    no   yes
     0         0.13  0.87
     """
+    dag_learner, class_var, dataset = _in_order(dag_learner, class_var, dataset)
     additive, interval = Flag().check("additive", additive), Flag().check("interval", interval)
     usual: Learner = "nb" if additive else "kdb_gain"
     learner = _find_single_learner(usual if dag_learner is None else dag_learner, class_var, dataset, lp_args)
@@ -178,6 +179,7 @@ def bnc(
     if discretize == "auto":
         plain = chosen or numeric or not data.has_numbers
         discretize = None if plain else default.cuts(learner)
+    ignores_missing = missing_level is False
     if missing_level == "auto":
         missing_level = None
     if numeric:
@@ -189,6 +191,7 @@ def bnc(
         structure, learned_from = learn_structure(learner, class_var, data, options, preparing)
         grouped = groups is not None
         facts = {"ranked": ranked, "in_memory": in_memory, "grouped": grouped, "additive": additive}
+        facts["ignores_missing"] = ignores_missing
         settings = lp_args if chosen else default.steps(structure, lp_args, **facts)
         _check_settings(settings, len(learned_from.features), grouped=grouped)
         fitted = lp(structure, learned_from, **settings)
@@ -196,6 +199,18 @@ def bnc(
         warn_of_rows(fitted, len(learned_from))
         fitted = with_refits(fitted, data, draws=draws) if interval else fitted
         return as_sum(fitted, data) if additive else fitted
+
+
+def _in_order(learner: Any, class_var: Any, dataset: Any) -> tuple[Any, Any, Any]:
+    """Return learner, class and data, of which the learner may be omitted, or the data may come first."""
+    if hasattr(learner, "columns") and dataset is REQUIRED:
+        return None, class_var, learner
+    is_name = isinstance(learner, str) and dataset is REQUIRED and hasattr(class_var, "columns")
+    if is_name and (learner not in LEARNERS or learner in class_var.columns):
+        return None, learner, class_var
+    if isinstance(learner, str) and class_var is REQUIRED and learner not in LEARNERS:
+        return None, learner, dataset
+    return learner, class_var, dataset
 
 
 def _has_prior(lp_args: Mapping[str, Any]) -> bool:

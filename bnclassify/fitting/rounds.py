@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask, Positions
+from ..base.arrays import Mask, Positions
 from ..base.calls import Bar
 from ..base.checks import Flag, OneOf, Seed, Whole, check_columns, check_rng
 from ..base.messages import listed, shown, warn
@@ -22,37 +22,16 @@ from ..frames.partitions import NoRowsError, Partitions
 from ..frames.schema import Columns
 from ..frames.training import TrainingData, prepare
 from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, draw_folds, split_rows
-from ..model.arguments import check_fitted, of_estimator
+from ..model.arguments import as_model, check_fitted
+from ..model.derived import Derived
 from ..model.model import Model
 from ..model.recipes import Recipe
 from ..numbers.preparation import Preparation, check_numbers
 from ..reading.families import values
+from ..recipe.row_folds import RowFold, split_cases
 
 R = TypeVar("R")
 D = TypeVar("D", bound=Dataset)
-
-
-@dataclass(frozen=True, eq=False)
-class RowFold:
-    """A fold of rows: test rows, tested ``units`` of weights, and rows to learn from if not the rest."""
-
-    rows: Positions
-    units: Array | None = None
-    learned: Positions | None = None
-
-    def split(self, data: D) -> tuple[D, D]:
-        """Return the training rows and the test rows."""
-        test = data.taken(self.rows)
-        if self.learned is not None:
-            return data.taken(self.learned), test
-        if self.units is None or data.weights is None:
-            others = np.ones(len(data), dtype=bool)
-            others[self.rows] = False
-            return data.taken(np.nonzero(others)[0]), test
-        left = data.weights.copy()
-        left[self.rows] -= self.units
-        train = replace(data, weights=left).taken(np.nonzero(left)[0])
-        return train, replace(test, weights=self.units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +125,8 @@ def _refit_without_fold(name: Any, model: Model, rnd: Round, train: Countable, d
     recipe, rng = check_recipe(model), None if rnd.seed is None else check_rng(rnd.seed)
     try:
         fitted: Model = recipe.fit(train, rng) if dag else recipe.refit(model, train, rng)
-        model.check_refitted(fitted)
+        if isinstance(model, Derived):
+            model.check_refitted(fitted)
         return fitted
     except NoRowsError:
         raise
@@ -159,16 +139,16 @@ def _refit_without_fold(name: Any, model: Model, rnd: Round, train: Countable, d
 
 def name_models(x: object) -> dict[Any, Model]:
     """Return models by name or number, all fitted and with the same targets, or raise."""
+    x = as_model(x)
     if isinstance(x, Model):
         models: dict[Any, Any] = {0: x}
-    elif isinstance(x, Mapping):
-        models = dict(x)
-    elif isinstance(x, list | tuple):
-        models = dict(enumerate(x))
+    elif isinstance(x, Mapping | list | tuple):
+        named = x.items() if isinstance(x, Mapping) else enumerate(x)
+        models = {name: as_model(one) for name, one in named}
     else:
         raise TypeError(
-            f"x must be a model, or a list or dict of models; got {type(x).__name__}. "
-            f"{of_estimator(x) or 'The models are the first argument, the data the second.'}"
+            f"x must be a model, or a list or dict of models; got {type(x).__name__}. The models are the "
+            "first argument, the data the second."
         )
     if not models:
         raise ValueError("x must contain at least one model; got none.")
@@ -432,22 +412,6 @@ def _draw_row_folds(data: TrainingData, k: int, rng: np.random.Generator, *, qui
         return split_cases(data.cases[order], classes[order], order, k)
     levels = data.levels[-1] if is_single and not quiet else ()
     return [RowFold(*part) for part in draw_folds(classes, levels, data.weights, k, rng)]
-
-
-def split_cases(cases: Codes, classes: Codes, rows: Codes, number: int) -> list[RowFold]:
-    """Return the rows of each fold: whole cases, those of each class (of the first row) in turns."""
-    _, first, case = np.unique(cases, return_index=True, return_inverse=True)
-    if len(first) < number:
-        remedy = f"Use k={len(first)} or less" if len(first) > 1 else "Each row needs the label of its group"
-        raise ValueError(
-            f"groups must contain at least {number} groups, one for each fold; got {len(first)}. {remedy}."
-        )
-    order = np.lexsort((first, classes[first]))
-    place = np.arange(len(order)) - np.searchsorted(classes[first][order], classes[first][order])
-    fold = np.empty(len(order), dtype=np.intp)
-    fold[order] = (place + classes[first][order]) % number
-    folds = [np.sort(rows[fold[case] == each]) for each in range(number)]
-    return [RowFold(some) for some in folds if len(some)]
 
 
 def _plan_parts(data: Partitions, dataset: Opened, k: int, repeats: int, column: Hashable, rng: Seed) -> Plan:

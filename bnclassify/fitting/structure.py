@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -89,7 +89,8 @@ def _learn_raw(
         raw, seen = _read_raw(class_var, dataset, names, preparing)
         if preparing.is_default:
             raw = as_cases(raw)
-        preparation = preparing.learn(raw, class_var)
+        labeled = raw.requiring(class_var) if preparing.is_default else raw
+        preparation = preparing.learn(labeled if len(labeled) else raw, class_var)
         data = _prepare_for_learner(
             raw,
             preparation,
@@ -183,6 +184,23 @@ def relearn_raw(
     """Learn a structure from raw data like `bnc`, including the preparation of the data."""
     function = find_learner(learner, "learner")
     return _learn_raw(class_var, open_data(dataset), function, dag_args, Preparing(**preparing), rng)[0]
+
+
+def learn_from_codes(x: Model, rows: Dataset) -> Model:
+    """Return the structure that the learner of a model learns from rows coded by the levels of the model."""
+    if x.recipe is None:
+        return x
+    step = x.recipe.structure
+    learner, options = step.function, step.settings
+    if learner is relearn_raw:
+        learner, options = find_learner(options["learner"], "learner"), options["dag_args"]
+    content = {field.name: getattr(rows, field.name) for field in fields(Dataset)}
+    content |= {"targets": (x.class_var,), "order": rows.columns}
+    if not (isinstance(x, Weighted) and x.coarsenings):
+        found = _checked_structure(learner(x.class_var, dataset=TrainingData(**content), **options))
+        return renewed(found, recipe=x.recipe)
+    data = FineData(**content, cuttings=x.coarsenings, further=x.apart)
+    return renewed(x, structure=check_bnc(learner(x.class_var, dataset=data, **options), "dag_learner"))
 
 
 def _learner_step(learner: Callable[..., Model], options: Mapping[str, Any]) -> Step:

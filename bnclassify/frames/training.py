@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -178,8 +178,8 @@ def _rows_with_targets(
     unlabeled = len(targets) > 1 and bool((data.codes[-len(targets) :] < 0).all())
     check_rows(targets, len(data), 0 if unlabeled else len(kept), kept.size, warns)
     with_unknown = None if kept is data else data
-    content = kept.schema, kept.codes, kept.index, kept.weights, kept.numbers, kept.cases, kept.given
-    return TrainingData(*content, targets, order, with_unknown)
+    content = {field.name: getattr(kept, field.name) for field in fields(Dataset)}
+    return TrainingData(**content, targets=targets, order=order, with_unknown=with_unknown)
 
 
 def averages_views(learner: L) -> L:

@@ -6,7 +6,7 @@ Main effects and interactions do not depend on the direction of arcs.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -33,9 +33,14 @@ from ..frames.labels import check_unseen
 from ..model.arguments import check_fitted, check_not_dropped
 from ..model.model import Model
 from ..network.families import Scope
+from ..scores.evaluate import effects_at, scales_of, scores_at, scores_in_sequence, silent_at
+from ..scores.formulas import Formula
+from ..scores.rows import Rows
 
 _BLOCK_CELLS = 2**22
 _MOST_LINES = 5  # of levels of a parent, or of classes
+_DEVIATIONS, _POINTS = 2.5, 201  # standard deviations beyond the means of a curve, and its number of points
+_STEPS = 400  # points of a curve besides cut points
 
 REST = "(rest)"
 """The name of what an average of networks adds to the main effects."""
@@ -45,18 +50,22 @@ REST = "(rest)"
 class Evidence:
     """Contributions to the log odds of rows: of the prior, then of the features in order.
 
-    ``model`` has the levels of ``codes``, which are (features, rows) and -1 where missing. ``log_odds`` are
-    (rows, 1 + features), ``targets`` and their ``posteriors`` (rows,), and ``rivals``, the classes to
-    compare with, (rows, classes).
+    ``log_odds`` are (rows, 1 + features), ``targets`` and their ``posteriors`` (rows,), and ``rivals``, the
+    classes to compare with, (rows, classes).
     """
 
     model: Model
     order: tuple[int, ...]
-    codes: Codes
+    rows: Rows
     log_odds: Array
     targets: Positions
     rivals: Mask
     posteriors: Array
+
+    @property
+    def codes(self) -> Codes:
+        """The codes of the rows, (features, rows), -1 if missing."""
+        return self.rows.codes
 
     @property
     def strengths(self) -> dict[Hashable, float]:
@@ -78,23 +87,22 @@ def weigh_evidence(
     names = check_fitted(x).known_levels[-1]
     compared = _positions_of(names, target, against)
     check_unseen(unseen)
-    x, codes = x.place(data, unseen)
-    order = order_features(x)
+    rows, order = x.place(data, unseen), order_features(x)
     cells = (len(order) + 1) * max(len(order), len(names))
-    rows = blocks(max(1, len(data)), _BLOCK_CELLS, cells)
-    weighed = [_weigh_evidence(x, codes[:, block], order, *compared) for block in rows]
+    some = blocks(max(1, len(data)), _BLOCK_CELLS, cells)
+    weighed = [_weigh_evidence(x.score, rows.take(block), order, *compared) for block in some]
     log_odds, targets, rivals, posteriors = map(np.concatenate, zip(*weighed, strict=True))
     _check_odds(log_odds, targets, rivals, names, data.index, argument)
-    return Evidence(x, tuple(order), codes, log_odds, targets, rivals, posteriors)
+    return Evidence(x, tuple(order), rows, log_odds, targets, rivals, posteriors)
 
 
 def _weigh_evidence(
-    x: Model, codes: Codes, order: Sequence[int], target: int | None, against: list[int] | None
+    x: Formula, rows: Rows, order: Sequence[int], target: int | None, against: list[int] | None
 ) -> tuple[Array, Positions, Mask, Array]:
     """Return log odds of `Evidence`, NaN if undefined, its ``targets``, ``rivals`` and ``posteriors``."""
-    logs = x.log_joints_in_sequence(codes, order)
+    logs = scores_in_sequence(x, rows, order)
     targets, rivals = _choose_compared_classes(logs[-1, :], target, against)
-    at = np.arange(codes.shape[1])
+    at = np.arange(len(rows))
     with np.errstate(invalid="ignore"):
         odds = logs[:, at, targets] - log_sum_exp(np.where(rivals, logs, -np.inf))
         # In an average, odds can be infinite after some features and finite after all: such features add 0.
@@ -104,7 +112,7 @@ def _weigh_evidence(
             kept: Mask = np.where(np.isinf(now), now != last, np.isinf(before) & (before == last))
             now[:] = np.where(kept, before, now)
         steps = np.where(np.equal(odds[1:], odds[:-1]), 0.0, np.diff(odds, axis=0))
-    steps = np.where(x.is_silent(codes)[list(order)], 0.0, steps)
+    steps = np.where(silent_at(x, rows)[list(order)], 0.0, steps)
     posteriors = np.exp(log_normalize(logs[-1, :]))[at, targets]
     weights = np.concatenate([odds[:1], steps]).T
     weights[np.isnan(odds[-1, :])] = np.nan
@@ -225,6 +233,11 @@ def split_evidence(evidence: Evidence) -> tuple[list[Scope], Array]:
     return list(split), np.column_stack([joint, *split.values()])
 
 
+def cards_of(x: Model) -> list[int]:
+    """Return the numbers of levels of the features."""
+    return [len(labels) for labels in x.known_levels[: len(x.features)]]
+
+
 def _weighed_effects(evidence: Evidence) -> list[tuple[int, Scope, Array]]:
     """Return the log odds of each effect at rows, (rows,), with its owner and its features."""
     x, at, rivals = evidence.model, np.arange(len(evidence.targets)), evidence.rivals
@@ -232,7 +245,7 @@ def _weighed_effects(evidence: Evidence) -> list[tuple[int, Scope, Array]]:
     before = log_sum_exp(np.where(rivals, prior, -np.inf))
     found = []
     with np.errstate(invalid="ignore"):
-        for owner, scope, logs in x.effects_at(evidence.codes):
+        for owner, scope, logs in effects_at(x.score, evidence.rows, cards_of(x)):
             after = log_sum_exp(np.where(rivals, prior + logs, -np.inf))
             found.append((owner, scope, logs[at, evidence.targets] - (after - before)))
     return found
@@ -264,9 +277,7 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
     OneOf(model.features, "a feature of the model").check("feature", feature)
     labels = model.known_levels[-1]
     c = target_position(labels, target)
-    points = model.curve(feature)
-    if points is not None and feature in model.densities:
-        model = model.with_values({feature: tuple(points.tolist())})
+    points = curve_of(model, feature)
     levels, parents = model.levels_by_name, model.feature_parents[feature]
     parent = parents[0] if parents and c is not None else None
     lines, parent_levels = np.array([-1]), tuple[Hashable, ...]([None])
@@ -275,8 +286,8 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
         lines = np.linspace(0, n - 1, min(n, _MOST_LINES)).round().astype(np.intp)
         parent_levels = tuple([model.written_levels(parent)[line] for line in lines])
     at = np.arange(len(levels[feature]))
-    if points is not None and feature not in model.densities:
-        at = np.searchsorted(model.cuts[feature], points, side="left")
+    if points is not None:
+        at = np.searchsorted(model.cuts.get(feature, ()), points, side="left")
     codes = np.full((len(model.features), len(lines), len(at) + 1), -1)
     codes[model.features.index(feature), :, 1:] = at
     numbers = {} if points is None else {feature: np.tile([np.nan, *points], len(lines))}
@@ -285,20 +296,37 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
         of_parent = middles(model, parent)
         if of_parent is not None:
             numbers[parent] = np.repeat(of_parent[lines], len(at) + 1)
-    rows = model.with_numbers(codes.reshape(len(codes), -1), numbers)
-    logs = model.unadjusted(rows).reshape(*codes.shape[1:], -1)
+    rows = model.rows_of(codes.reshape(len(codes), -1), numbers)
+    alone = replace(rows, unknown=rows.codes < 0)
+    logs = scores_at(model.score, alone, adjusted=False).reshape(*codes.shape[1:], -1)
     shown = [c] if c is not None else sorted(graphs.descending(model.class_prior())[:_MOST_LINES].tolist())
     odds = np.concatenate([logs[..., k] - log_sum_exp(np.delete(logs, k, axis=-1)) for k in shown])
     effect = odds[:, 1:] - odds[:, :1]
     if c is None:
         parent, parent_levels = model.class_var, tuple([labels[k] for k in shown])
     chosen = None if c is None else labels[c]
-    return Effect(feature, chosen, levels[feature], parent, parent_levels, effect, points)
+    drawn = levels[feature] or tuple([] if points is None else points.tolist())
+    return Effect(feature, chosen, drawn, parent, parent_levels, effect, points)
+
+
+def curve_of(x: Model, feature: Hashable) -> Array | None:
+    """Return the numbers at which the effect of a feature is drawn; None if it depends on codes alone."""
+    if feature in x.densities:
+        cells = x.densities[feature].columns()
+        width = _DEVIATIONS * cells["sd"]
+        return np.linspace((cells["mean"] - width).min(), (cells["mean"] + width).max(), _POINTS)
+    scales = scales_of(x.score, x.features.index(feature))
+    if not scales:
+        return None
+    low, *_, high = scales[0].knots.tolist() * 2
+    cuts = np.array(x.cuts[feature])
+    points = np.concatenate([np.linspace(low, high, _STEPS), cuts, np.nextafter(cuts, np.inf)])
+    return np.unique(points.clip(low, high))
 
 
 def middles(x: Model, feature: Hashable) -> Array | None:
     """Return a number in each interval of a feature whose numbers the model needs, NaN if it has none."""
-    points = x.curve(feature)
+    points = curve_of(x, feature)
     if points is None:
         return None
     codes, n = np.searchsorted(x.cuts[feature], points, side="left"), len(x.levels_by_name[feature])

@@ -13,7 +13,6 @@ from scipy.special import expit, logit, stdtrit
 from ..base.arrays import (
     TOLERANCE,
     Array,
-    Codes,
     Mask,
     Positions,
     blocks,
@@ -23,17 +22,19 @@ from ..base.arrays import (
     log_normalize,
 )
 from ..base.calls import guided
-from ..base.checks import Flag, Instance, Real, Seed, Unseen, check_columns, check_rng
+from ..base.checks import Flag, Instance, Names, Real, Seed, Unseen, check_columns, check_rng
 from ..base.messages import listed, shown
 from ..frames.dataset import Dataset
 from ..frames.labels import check_unseen
 from ..frames.partitions import dask_frame_of
 from ..frames.records import Row, is_missing
 from ..frames.sources import AnyFrame, in_kind_of, in_pandas
-from ..metrics.outcomes import Labelling
+from ..metrics.outcomes import Labelling, class_type
 from ..model.arguments import check_fitted, encode_for, log_joint
 from ..model.model import Model
 from ..reading.intervals import MOST_DRAWN, check_draws, check_interval, drawn_bounds, with_bounds
+from ..scores.evaluate import scores_at
+from ..scores.rows import Rows
 from ..several.multidimensional import MultiModel
 
 _BLOCK_ROWS = 2**16
@@ -47,6 +48,7 @@ ClassPrior: TypeAlias = "Mapping[Any, float] | pd.Series[Any]"
 
 class _Options(TypedDict, total=False):
     unseen: Unseen
+    unknown: Sequence[Hashable]
     prior: ClassPrior | None
     costs: pd.DataFrame | None
     points: bool
@@ -82,6 +84,7 @@ def predict(
     *,
     prob: bool = False,
     unseen: Unseen = "error",
+    unknown: Sequence[Hashable] = (),
     prior: ClassPrior | None = None,
     costs: pd.DataFrame | None = None,
     points: bool = False,
@@ -98,12 +101,16 @@ def predict(
     x : BNC, AODE or another model
         Fitted model.
     newdata : pandas.DataFrame or another frame, Dataset, Series, dict, list of dict or Dask DataFrame
-        Rows with a column for each feature of `x`. A Series or dict is one row, and may omit features.
+        Rows with a column for each feature of `x`. A Series or dict is one row, and may omit features, which
+        are then unknown. None, NaN and pandas.NA are missing.
     prob : bool, default False
         If True, return posteriors instead of labels.
     unseen : {"error", "missing"}, default "error"
         Whether a value that did not occur in training raises an error or is treated as missing. A column in
         which only the type is wrong, such as the text "1.0" for the number 1, is always an error.
+    unknown : sequence of str, optional
+        Names of features that are unknown in all rows, and that `newdata` has no values of. What is unknown
+        is no evidence; what is missing is evidence as far as it was in training.
     prior : dict or pandas.Series, optional
         The probability of each class in the population of `newdata`, if it differs from the training data.
     costs : pandas.DataFrame, optional
@@ -147,8 +154,10 @@ def predict(
 
     Notes
     -----
-    Networks, their averages and models of several class variables marginalize over missing features
-    exactly. Models with leave-one-out weights mix in a model that does. `ande` skips missing features.
+    Networks, their averages and models of several class variables marginalize over missing and unknown
+    features exactly. Models with leave-one-out weights mix in a model that does. In a sum of effects,
+    unknown effects have the mean and the variance that those of the training rows have, given the known
+    ones. If nothing is known, the posteriors are the shares of the classes. `ande` skips missing features.
 
     With the new prior Q and the probabilities P of the model, Q(c | row) ∝ P(c | row) · Q(c) / P(c) [2]_.
     The expected cost of decision d is Σ_c P(c | row) costs(c, d) [1]_. Intervals assume that the structure
@@ -181,10 +190,12 @@ def predict(
     for name, flag in {"prob": prob, "points": points, "joint": joint, "greedy": greedy}.items():
         Flag().check(name, flag)
     check_unseen(unseen)
-    predict_rows = _predictor(model, prob, unseen, prior, costs, joint, greedy)
+    unknown = Names().check("unknown", unknown)
+    reading: dict[str, Any] = {"unseen": unseen, "unknown": unknown}
+    predict_rows = _predictor(model, prob, reading, prior, costs, joint, greedy)
     if points:
         _check_points(model, prob=prob, prior=prior, costs=costs, interval=interval)
-        predict_rows = partial(_total_points, model, unseen=unseen)
+        predict_rows = partial(_total_points, model, **reading)
     if check_interval(interval) is not None:
         if not prob or joint:
             raise ValueError("interval must be None unless prob is True and joint is False.")
@@ -192,19 +203,21 @@ def predict(
         settings: dict[str, Any] = {"estimate": predict_rows, "interval": interval}
         refits: tuple[Model, ...] = model.learned.get("refits", ())
         if refits:
-            others = [_predictor(one, True, "missing", prior, None, False, False) for one in refits]
+            reading["unseen"] = "missing"
+            others = [_predictor(one, True, reading, prior, None, False, False) for one in refits]
             rows = model.trained_on
             finest = 0.0 if rows is None else 1 / max(rows.cases or rows.size, 1.0)
             predict_rows = partial(_refit_intervals, refits=others, finest=finest, **settings)
         else:
-            settings |= {"unseen": unseen, "prior": prior, "draws": draws, "seed": seed}
+            settings |= {**reading, "prior": prior, "draws": draws, "seed": seed}
             predict_rows = partial(_predict_intervals, model, **settings)
     frame = dask_frame_of(newdata)
     if frame is None:
         answer: pd.Series[Any] | pd.DataFrame = in_kind_of(newdata, predict_rows(in_pandas(newdata)))
     else:
-        check_columns(model.features, list(frame.columns), "newdata")
-        needed = frame[list(model.features)]
+        known = [name for name in model.features if name not in unknown]
+        check_columns(known, list(frame.columns), "newdata")
+        needed = frame[known]
         answer = needed.map_partitions(predict_rows, meta=predict_rows(needed._meta.iloc[:0]))
     return answer
 
@@ -212,14 +225,14 @@ def predict(
 def _predictor(
     x: Model,
     prob: bool,
-    unseen: str,
+    reading: Mapping[str, Any],
     prior: ClassPrior | None,
     costs: pd.DataFrame | None,
     joint: bool,
     greedy: bool,
 ) -> Callable[[NewData], Any]:
     """Return a function that predicts rows in memory, and that can be pickled for workers."""
-    options: dict[str, Any] = {"prob": prob, "unseen": unseen, "prior": prior, "costs": costs}
+    options: dict[str, Any] = {**reading, "prob": prob, "prior": prior, "costs": costs}
     if isinstance(x, MultiModel):
         return partial(x.predict, **options, joint=joint, greedy=greedy)
     if joint or greedy:
@@ -238,24 +251,25 @@ def _predict_class(
     *,
     prob: bool,
     unseen: str,
+    unknown: Sequence[Hashable],
     prior: ClassPrior | None,
     costs: pd.DataFrame | None,
 ) -> pd.Series[Any] | pd.DataFrame:
     """Predict the class of rows; labels are predicted block by block."""
     names = x.known_levels[-1]
-    labelling = partial(Labelling, names, x.class_var, made=x.class_type)
+    labelling = partial(Labelling, names, x.class_var, made=class_type(names, tuple(map(type, names))))
     if prob:
-        logs, index = weigh_classes(x, newdata, unseen=unseen, prior=prior)
+        logs, index = weigh_classes(x, newdata, unseen=unseen, unknown=unknown, prior=prior)
         return labelling(index).posteriors(logs)
     table, decisions = (None, names) if costs is None else check_costs(costs, names)
     if not set(decisions) <= set(names):
         labelling, names = partial(Labelling, decisions, x.class_var), decisions
     reweigh = _class_prior_correction(x, prior)
-    data = encode_for(x, newdata, x.features)
-    x, codes = x.place(data, unseen)
+    data = encode_for(x, newdata, x.features, unknown=unknown)
+    rows = x.place(data, unseen)
     best = np.empty(len(data), dtype=code_type(len(names)))
     for block in blocks(len(data), _BLOCK_ROWS):
-        logs = reweigh(x.log_joint(codes[:, block]))
+        logs = reweigh(scores_at(x.score, rows.take(block)))
         best[block] = first_best(logs) if table is None else least_costly(logs, table)
     if len(decisions) < len(names):
         best = np.array([names.index(decision) for decision in decisions])[best]
@@ -264,7 +278,7 @@ def _predict_class(
 
 def _check_points(x: Model, **others: object) -> None:
     """Raise an error unless a model has points, and nothing else is asked for."""
-    if not x.points_of(np.zeros((len(x.features), 0), dtype=np.int8), ()):
+    if not x.points_of(Rows(np.zeros((len(x.features), 0), dtype=np.int8)), ()):
         raise TypeError(
             f"points must be False unless x is a scorecard; got {x.called}. Make one with scorecard(x)."
         )
@@ -272,11 +286,11 @@ def _check_points(x: Model, **others: object) -> None:
         raise ValueError(f"points must be False with {listed(given)}. Call predict twice.")
 
 
-def _total_points(x: Model, newdata: NewData, *, unseen: str) -> pd.Series[Any]:
+def _total_points(x: Model, newdata: NewData, *, unseen: str, unknown: Sequence[Hashable]) -> pd.Series[Any]:
     """Return the total points of rows."""
-    data = encode_for(x, newdata, x.features)
-    x, codes = x.place(data, unseen)
-    points = x.points_of(codes, range(len(x.features)))["points"]
+    data = encode_for(x, newdata, x.features, unknown=unknown)
+    rows = x.place(data, unseen)
+    points = x.points_of(rows, range(len(x.features)))["points"]
     return pd.Series(points.sum(axis=1), data.index, name="points")
 
 
@@ -286,6 +300,7 @@ def _predict_intervals(
     *,
     estimate: Callable[[NewData], pd.DataFrame],
     unseen: str,
+    unknown: Sequence[Hashable],
     prior: ClassPrior | None,
     interval: float,
     draws: int,
@@ -293,11 +308,11 @@ def _predict_intervals(
 ) -> pd.DataFrame:
     """Predict posteriors with their intervals, by the same draws of tables in all blocks of rows."""
     frame = estimate(newdata)
-    data = encode_for(x, newdata, x.features)
-    x, codes = x.place(data, unseen)
+    data = encode_for(x, newdata, x.features, unknown=unknown)
+    rows = x.place(data, unseen)
     bounds = np.empty((2, *frame.shape))
     for block in blocks(len(frame), MOST_DRAWN, draws * frame.shape[1]):
-        posteriors = partial(_posteriors_of_targets, codes=codes[:, block], prior=prior)
+        posteriors = partial(_posteriors_of_targets, rows=rows.take(block), prior=prior)
         bounds[:, block] = drawn_bounds(x, posteriors, interval, draws, seed)
     return with_bounds(frame, bounds)
 
@@ -330,18 +345,23 @@ def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: fl
     return np.stack([np.clip(ends[0] - finest, 0.0, estimate), np.clip(ends[1] + finest, estimate, 1.0)])
 
 
-def _posteriors_of_targets(x: Model, codes: Codes, prior: ClassPrior | None) -> Array:
+def _posteriors_of_targets(x: Model, rows: Rows, prior: ClassPrior | None) -> Array:
     """Return the posteriors of the labels of all targets, (rows, labels)."""
-    marginals = map(_class_prior_correction(x, prior), x.log_marginals(codes))
+    marginals = map(_class_prior_correction(x, prior), x.log_marginals(rows))
     return np.hstack([np.exp(log_normalize(logs)) for logs in marginals])
 
 
 def weigh_classes(
-    x: Model, newdata: NewData, *, unseen: str = "error", prior: ClassPrior | None = None
+    x: Model,
+    newdata: NewData,
+    *,
+    unseen: str = "error",
+    unknown: Sequence[Hashable] = (),
+    prior: ClassPrior | None = None,
 ) -> tuple[Array, pd.Index[Any]]:
     """Return logs that are posteriors once normalized, (rows, classes), and the index of the rows."""
     reweigh = _class_prior_correction(x, prior)
-    data = encode_for(x, newdata, x.features)
+    data = encode_for(x, newdata, x.features, unknown=unknown)
     return reweigh(log_joint(x, data, unseen=unseen)), data.index
 
 

@@ -18,7 +18,9 @@ from ..frames.dataset import match
 from ..model.arguments import check_joint, check_not_dropped, encode_for
 from ..model.model import Model
 from ..reading.intervals import BOUNDS, check_draws, check_interval, drawn_bounds
+from ..scores.evaluate import scores_at
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
+from ..scores.rows import Rows
 
 _MOST_CELLS = 2**22
 _BLOCK_CODES = 2**22
@@ -131,8 +133,8 @@ def query(
     numeric = [name for name in names if name in model.densities]
     if numeric:
         raise TypeError(f"variables must have levels; got the numbers {listed(numeric)}. Use cpt or sample.")
-    model, known, likelihoods = encode_evidence(model, evidence)
-    overlap = [name for name in names if known[model.variables.index(name)] >= 0]
+    known, likelihoods = encode_evidence(model, evidence)
+    overlap = [name for name in names if known.codes[model.variables.index(name)] >= 0]
     if overlap:
         raise ValueError(f"variables must not be in the evidence; got {listed(overlap)} in both. Omit one.")
     asked = [model.variables.index(name) for name in names]
@@ -142,7 +144,7 @@ def query(
     if by_draws:
         if interval is not None:
             raise ValueError("interval must be None for features of a dependency network. Omit it.")
-        n, generator = check_draws(draws, len(known)), check_rng(rng)
+        n, generator = check_draws(draws, len(known.codes)), check_rng(rng)
         drawn = draw_given(model, known, likelihoods, n, generator, burn_in)[asked]
         logs = log(_proportions_of_draws(drawn, [len(levels[name]) for name in names]))
     axes = [pd.Index(list(levels[name]), name=name, tupleize_cols=False) for name in names]
@@ -174,7 +176,7 @@ def _proportions_of_draws(codes: Codes, cards: Sequence[int]) -> Array:
 
 def draw_given(
     x: Model,
-    known: Codes,
+    known: Rows,
     likelihoods: Mapping[int, Array],
     n: int,
     rng: np.random.Generator,
@@ -182,12 +184,13 @@ def draw_given(
 ) -> Codes:
     """Return rows drawn given evidence, (variables, n) codes."""
     uncertain = list(likelihoods)
-    codes = np.repeat(known[:, None], n, axis=1)
+    rows = known.take(np.zeros(n, dtype=np.intp))
     logs = possible(log_table(x, uncertain, known, likelihoods))
     if uncertain:
         cells = rng.choice(logs.size, size=n, p=np.exp(log_normalize(logs.ravel())))
-        codes[uncertain] = np.unravel_index(cells, logs.shape)
-    return x.complete(codes, rng, burn_in=burn_in)
+        rows.codes[uncertain] = np.unravel_index(cells, logs.shape)
+    features = Rows(rows.codes[:-1], rows.numbers)
+    return x.complete(features, rows.codes[-1], rng, burn_in=burn_in)
 
 
 def possible(logs: Array) -> Array:
@@ -197,26 +200,28 @@ def possible(logs: Array) -> Array:
     return logs
 
 
-def encode_evidence(x: Model, evidence: EvidenceOf) -> tuple[Model, Codes, dict[int, Array]]:
-    """Return the model with observed numbers as levels, the codes, -1 if unknown, and log likelihoods."""
+def encode_evidence(x: Model, evidence: EvidenceOf) -> tuple[Rows, dict[int, Array]]:
+    """Return what is known as a row of all variables, -1 if unknown, and log likelihoods."""
     codes = np.full(len(x.variables), -1, dtype=code_type(max(map(len, x.levels or ((),)))))
     likelihoods: dict[int, Array] = {}
+    numbers: dict[int, Array] = {}
     if evidence is None:
-        return x, codes, likelihoods
+        return Rows(codes[:, None]), likelihoods
     Instance(Mapping | pd.Series, "a dict from variables to their values").check("evidence", evidence)
     given: dict[Hashable, object] = dict(evidence.items())
     check_not_dropped(x, "evidence", given)
     Names(x.variables, "values of variables of the model").check("evidence", list(given))
-    numeric = [name for name in given if name in x.densities]
-    x = x.with_values({name: (Real().check(f"evidence[{shown(name)}]", given[name]),) for name in numeric})
     for name, value in given.items():
         position = x.variables.index(name)
-        if isinstance(value, Mapping | list | set | frozenset):
+        if name in x.densities:
+            numbers[position] = np.array([Real().check(f"evidence[{shown(name)}]", value)], dtype=float)
+            codes[position] = 0
+        elif isinstance(value, Mapping | list | set | frozenset):
             weights = dict(value.items()) if isinstance(value, Mapping) else dict.fromkeys(value, 1.0)
             likelihoods[position] = _log_likelihoods(x, name, weights)
         else:
             codes[position] = _code_of(x, name, value)
-    return x, codes, likelihoods
+    return Rows(codes[:, None], numbers), likelihoods
 
 
 def _code_of(x: Model, name: Hashable, label: object) -> int:
@@ -241,7 +246,7 @@ def _log_likelihoods(x: Model, name: Hashable, weights: Mapping[Hashable, object
 
 
 def log_table(
-    x: Model, variables: Sequence[int], evidence: Codes, likelihoods: Mapping[int, Array] = EMPTY
+    x: Model, variables: Sequence[int], evidence: Rows, likelihoods: Mapping[int, Array] = EMPTY
 ) -> Array:
     """Return ln P(requested variables, evidence), with one axis per requested variable."""
     cards = [len(labels) for labels in x.levels or ()]
@@ -251,8 +256,9 @@ def log_table(
         exchanged = x.with_class(largest)
         if exchanged is not None:  # one sum gives all levels of the class, and none of other variables
             position = {largest: of_class, of_class: largest}
-            known = evidence.copy()
-            known[[largest, of_class]] = evidence[[of_class, largest]]
+            codes = evidence.codes.copy()
+            codes[[largest, of_class]] = codes[[of_class, largest]]
+            known = Rows(codes, evidence.numbers)
             weights = {position.get(v, v): values for v, values in likelihoods.items()}
             return log_table(exchanged, [position.get(v, v) for v in variables], known, weights)
     asked = [v for v in variables if v != of_class]
@@ -271,17 +277,19 @@ def log_table(
     cells = np.indices(shape, dtype=np.intp).reshape(len(features), n)
     for block in blocks(n, _BLOCK_CODES, len(cards)):
         some = cells[:, block]
-        codes = np.repeat(evidence[:-1, None], some.shape[1], axis=1)
+        rows = evidence.take(np.zeros(some.shape[1], dtype=np.intp))
+        codes = rows.codes[:-1]
         for i, v in enumerate(features):
             codes[v] = possible[i][some[i]]
-        logs[block] = x.log_joint(codes)
+        logs[block] = scores_at(x.score, Rows(codes, rows.numbers))
         for v in features:
             logs[block] += likelihoods[v][codes[v], None] if v in likelihoods else 0.0
     logs += likelihoods.get(of_class, 0.0)
     shape = shape[: len(asked)]
     logs = log_sum_exp(logs.reshape(prod(shape), -1, cards[-1]), axis=1)
-    if evidence[-1] >= 0:
-        logs = logs[:, [evidence[-1]]]
+    given = int(evidence.codes[-1, 0])
+    if given >= 0:
+        logs = logs[:, [given]]
     if of_class not in variables:
         return log_sum_exp(logs).reshape(shape)
     return np.moveaxis(logs.reshape(*shape, -1), -1, list(variables).index(of_class))

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array
+from ..base.arrays import Array, Codes
 from ..base.calls import guided
 from ..base.checks import Seed, Whole, check_rng
+from ..counts.contingency import flat_index
 from ..frames.records import is_missing
 from ..model.arguments import check_joint
 from ..model.model import Model
@@ -86,9 +87,9 @@ def sample(
     if evidence is None and not model.is_sampled:
         codes = model.draw(n, generator)
     else:
-        model, known, likelihoods = encode_evidence(model, evidence)
+        known, likelihoods = encode_evidence(model, evidence)
         codes = draw_given(model, known, likelihoods, n, generator, burn_in)
-    numbers, discretizer = model.numbers_at(codes, generator), model.discretizer
+    numbers, discretizer = numbers_at(model, codes, generator), model.discretizer
     given: dict[Hashable, object] = {} if evidence is None else dict(evidence.items())
     for name, value in given.items():
         is_number = name in model.densities or name in model.cuts
@@ -103,3 +104,14 @@ def sample(
         else:
             columns[name] = pd.Categorical.from_codes(codes[i, :], dtype=pd.CategoricalDtype(list(labels)))
     return pd.DataFrame(columns)
+
+
+def numbers_at(x: Model, codes: Codes, rng: np.random.Generator | None = None) -> dict[Hashable, Array]:
+    """Return features with densities in complete rows, (rows,): conditional means, or drawn by rng."""
+    numbers = {}
+    for name, density in x.densities.items():
+        positions = [x.variables.index(parent) for parent in x.parents[name]]
+        cells = flat_index([codes[p] for p in positions], density.shape).astype(np.intp)
+        means: Array = density.columns()["mean"].ravel()
+        numbers[name] = means[cells] if rng is None else density.draw(cells, rng)
+    return numbers

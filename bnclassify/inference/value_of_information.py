@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, blocks, log_normalize, share_out, xlogx
+from ..base.arrays import (
+    Array,
+    Codes,
+    Mask,
+    Positions,
+    blocks,
+    log,
+    log_normalize,
+    log_sum_exp,
+    share_out,
+    xlogx,
+)
 from ..base.calls import guided
 from ..base.checks import Unseen
 from ..base.graphs import descending
 from ..frames.labels import check_unseen
 from ..frames.opening import InFull
 from ..frames.records import Row, is_missing
+from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from ..scores.densities import Density
+from ..scores.evaluate import scores_at
+from ..scores.formulas import sums_in
+from ..scores.rows import Rows
 from .evidence import middles
 from .explain import own_values, read_one
 from .predict import check_costs
@@ -65,9 +80,10 @@ def value_of_information(
         gain = H(C | e) − Σ_v P(v | e) H(C | e, v)
         cost_reduction = min_d E[cost(d) | e] − Σ_v P(v | e) min_d E[cost(d) | e, v].
 
-    If the model does not define a joint distribution, P(v | e) is approximate, and the values can be slightly
-    negative. A feature that the model discretizes has one value per interval, and one with a density has
-    values on a grid. Missing values are regarded as unknown, even if they are a level of the feature.
+    If the model does not define a joint distribution, P(v | e) is approximate, and H(C | e) is that of the
+    average over v of P(C | e, v), so that no gain is negative. A feature that the model discretizes has one
+    value per interval, and one with a density has values on a grid. Missing values are regarded as unknown,
+    and "(missing)" is not a value to find out.
 
     References
     ----------
@@ -91,70 +107,93 @@ def value_of_information(
     check_unseen(unseen)
     raw, data = read_one(model, row)
     table = None if costs is None else check_costs(costs, model.known_levels[-1])[0]
-    placed, codes = model.place(data, unseen)
-    codes = codes[: len(model.features)].astype(np.intp)
-    codes[[is_missing(own_values(raw, name)[0]) for name in model.features]] = -1
-    logs = placed.log_joint(placed.with_numbers(codes, data.numbers))
+    absent = [is_missing(own_values(raw, name)[0]) for name in model.features]
+    known = model.place(data, unseen).with_unknown(np.array(absent, dtype=bool)[:, None])
+    logs = scores_at(model.score, known)
     if logs.max() == -np.inf:
         raise ValueError("row must have a positive probability; got 0. Fit the model with smooth above 0.")
-    now, missing = np.exp(log_normalize(logs)), list[int](np.flatnonzero(codes[:, 0] < 0).tolist())
+    now, missing = np.exp(log_normalize(logs)), list[int](np.flatnonzero(known.codes[:, 0] < 0).tolist())
     measures: dict[str, Callable[[Array], Array]] = {"gain": lambda p: -xlogx(p).sum(axis=1)}  # entropy
     if table is not None:
         measures["cost_reduction"] = lambda p: (p @ table).min(axis=1)
     values = np.empty((len(missing), len(measures)))
-    outcomes = _outcomes_of_features(placed, codes, data.numbers, missing)
+    outcomes = _outcomes_of_features(model, known, missing)
     for i, feature in enumerate(missing):
         shares, posteriors = outcomes[feature]
         chances = shares @ now.ravel()
-        values[i] = [(of(now) - chances @ of(posteriors)).item() for of in measures.values()]
-    if not model.no_joint:
-        values = np.maximum(values, 0.0)
+        average = chances[None] @ posteriors
+        values[i] = [(of(average) - chances @ of(posteriors)).item() for of in measures.values()]
+    values = np.maximum(values, 0.0)  # apart from rounding errors
     order = descending(values[:, -1])
     ranked = [model.features[missing[i]] for i in order]
     names = pd.Index(ranked, name="feature", tupleize_cols=False)
     return pd.DataFrame(values[order], names, list(measures))
 
 
-def _outcomes_of_features(
-    x: Model, codes: Codes, numbers: Mapping[Hashable, Array], features: Sequence[int]
-) -> dict[int, tuple[Array, Array]]:
+def _outcomes_of_features(x: Model, row: Rows, features: Sequence[int]) -> dict[int, tuple[Array, Array]]:
     """Return P(value | observed, class) and P(class | observed, value) of features, (values, classes).
 
-    Many features are computed at once, but each feature with a density on its own grid.
+    A feature with a density has values on a grid. Many features are computed at once.
     """
-    on_grids = [feature for feature in features if x.features[feature] in x.densities]
-    coded = [feature for feature in features if feature not in on_grids]
-    found: dict[int, tuple[Array, Array]] = {}
-    for block in blocks(len(coded), _BLOCK_CELLS, max(map(len, x.known_levels)) * len(codes)):
-        found |= _at_levels(x, codes, numbers, coded[block])
-    for feature in on_grids:
-        points, widths = grid_of(x.densities[x.features[feature]])
-        placed = x.with_values({x.features[feature]: tuple(points.tolist())})
-        found |= _at_levels(placed, codes, numbers, [feature], np.log(widths)[:, None])
+    values = [_values_of(x, feature) for feature in features]
+    found, widest = dict[int, tuple[Array, Array]](), max([len(codes) for codes, _, _ in values], default=1)
+    for block in blocks(len(features), _BLOCK_CELLS, widest * len(row.codes)):
+        owners = np.repeat(features[block], [len(codes) for codes, _, _ in values[block]])
+        rows = row.take(np.zeros(len(owners), dtype=np.intp))
+        codes, numbers = rows.codes.astype(np.intp), dict(rows.numbers)
+        for feature, (own, points, _) in zip(features[block], values[block], strict=True):
+            codes[feature, owners == feature] = own
+            if points is not None:
+                numbers[feature] = numbers.get(feature, np.full(len(owners), np.nan))
+                numbers[feature][owners == feature] = points
+        unknown = _still_unknown(rows, owners)
+        filled = Rows(codes, numbers, unknown)
+        logs, posteriors = _log_outcomes(x, filled, owners), np.exp(log_normalize(scores_at(x.score, filled)))
+        for feature, (_, _, widths) in zip(features[block], values[block], strict=True):
+            at = owners == feature
+            found[feature] = share_out(logs[at] + log(widths)[:, None], 0), posteriors[at]
     return found
 
 
-def _at_levels(
-    x: Model,
-    codes: Codes,
-    numbers: Mapping[Hashable, Array],
-    features: Sequence[int],
-    log_widths: Array | float = 0.0,
-) -> dict[int, tuple[Array, Array]]:
-    """Return the same as `_outcomes_of_features`, at all levels of each feature."""
-    owners = np.repeat(features, [len(x.known_levels[feature]) for feature in features])
-    rows = np.repeat(codes, len(owners), axis=1)
-    given = {name: np.repeat(known, len(owners)) for name, known in numbers.items()}
-    rows_of = {feature: np.flatnonzero(owners == feature) for feature in features}
-    for feature, at in rows_of.items():
-        rows[feature, at] = np.arange(len(at))
-        name = x.features[feature]
-        middle = None if name in x.densities else middles(x, name)
-        if middle is not None:
-            given.setdefault(name, np.full(len(owners), np.nan))[at] = middle
-    complete = x.with_numbers(rows, given)
-    logs, posteriors = x.value_logs(rows, owners), np.exp(log_normalize(x.log_joint(complete)))
-    return {feature: (share_out(logs[at] + log_widths, 0), posteriors[at]) for feature, at in rows_of.items()}
+def _still_unknown(rows: Rows, owners: Positions) -> Mask | None:
+    """Return which values are still unknown in rows, of which each has a value of its owner."""
+    if rows.unknown is None:
+        return None
+    unknown = rows.unknown.copy()
+    unknown[owners, np.arange(len(owners))] = False
+    return unknown
+
+
+def _values_of(x: Model, feature: int) -> tuple[Codes, Array | None, Array]:
+    """Return the codes and numbers of the values of a feature, and the width that each represents."""
+    name = x.features[feature]
+    if name in x.densities:
+        points, widths = grid_of(x.densities[name])
+        return np.zeros(len(points), dtype=np.intp), points, widths
+    levels = x.known_levels[feature]
+    codes = np.arange(len(levels) - (levels[-1:] == (MISSING,)))
+    middle = middles(x, name)
+    return codes, None if middle is None else middle[: len(codes)], np.ones(len(codes))
+
+
+def _log_outcomes(x: Model, rows: Rows, owners: Positions) -> Array:
+    """Return ln P(value, observed | class) plus a constant of the class and of the owner of each row.
+
+    The rows of an owner differ in this feature only. In formulas with codings, the values that a coding joins
+    have equal probabilities.
+    """
+    logs, every = [], np.arange(len(owners))
+    for formula in x.outcomes:
+        found = scores_at(formula, rows)
+        if codings := {v: c for one in sums_in(formula) for v, c in one.codings.items()}:
+            coded = rows.codes.copy()
+            for v, coding in codings.items():
+                coded[v] = coding[rows.codes[v]]
+            pairs = np.stack([owners, coded[owners, every]])
+            _, place, joined = np.unique(pairs, axis=1, return_inverse=True, return_counts=True)
+            found = found - np.log(joined[place.ravel()])[:, None]
+        logs.append(found)
+    return logs[0] if len(logs) == 1 else log_sum_exp(np.stack(logs), axis=0)
 
 
 def grid_of(density: Density) -> tuple[Array, Array]:

@@ -9,6 +9,7 @@ from functools import partial
 from operator import eq
 from typing import Any
 
+from ..base.calls import guided
 from ..base.checks import Instance, ListOf, OneOf, check_name, must_be
 from ..base.immutable import EMPTY, record
 from ..base.messages import shown
@@ -62,6 +63,7 @@ def _selected_features(
 
 
 @averages_views
+@guided("Pass features by name: nb(class_var, dataset, features=[...]).")
 def nb(
     class_var: Hashable,
     dataset: InFull | InParts | None = None,

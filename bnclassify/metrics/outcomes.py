@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,12 @@ from ..frames.dataset import Dataset, match
 from ..frames.schema import Levels
 from ..model.arguments import check_size, encode_for
 from ..model.model import Model
+
+
+@lru_cache(maxsize=64)
+def class_type(labels: tuple[Hashable, ...], kinds: tuple[type, ...]) -> pd.CategoricalDtype:
+    """Return classes as a type of pandas, whose construction is slow; ``kinds`` are the types of labels."""
+    return pd.CategoricalDtype(pd.Index(list(labels), tupleize_cols=False))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +110,7 @@ def outcomes_of(x: Model, rows: Dataset) -> Outcomes:
     n, levels = len(x.features), x.levels or ()
     check_size(len(rows), max(map(len, levels[n:])))
     data = encode_for(x, rows, x.features, "dataset")
-    placed, codes = x.place(data)
-    several: Any = placed  # only models of several class variables are asked for combinations
+    placed = x.place(data)
+    several: Any = x  # only models of several class variables are asked for combinations
     given = match(rows, x.targets, levels[n:]), x.targets, levels[n:], rows.index, rows.weights
-    return Outcomes(placed.log_marginals(codes), *given, lambda: several.most_probable(codes))
+    return Outcomes(x.log_marginals(placed), *given, lambda: several.most_probable(placed))

@@ -22,9 +22,7 @@ def forwarding(*names: str) -> Callable[[type[M]], type[M]]:
     return decorate
 
 
-@forwarding(
-    "class_var", "features", "parents", "graph", "trace", "levels", "missing_rule", "facts", "with_numbers"
-)
+@forwarding("class_var", "features", "parents", "graph", "trace", "levels", "facts")
 class BuiltOn(Model):
     """A model that shares class, features, parents and levels with another one."""
 
@@ -40,7 +38,7 @@ class BuiltOn(Model):
         return (self,)
 
 
-@forwarding("fitted", "class_prior", "arc_shares", "value_logs")
+@forwarding("fitted", "class_prior", "arc_shares", "outcomes", "rows_of")
 class Derived(BuiltOn):
     """A model that changes the posterior of a fitted one, its attribute ``base``."""
 

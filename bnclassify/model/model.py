@@ -2,29 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, in_sequence, log_normalize
+from ..base.arrays import Array, ArrayOf, Codes, Positions, log_normalize
 from ..base.checks import OneOf, Optional
-from ..base.immutable import EMPTY, Immutable, cached_property
+from ..base.immutable import EMPTY, Immutable
 from ..base.messages import listed
 from ..counts.contingency import Recoding, recoded
 from ..frames.dataset import Countable, Dataset, match
+from ..frames.numeric import as_floats
 from ..frames.opening import InFull, InParts
 from ..frames.schema import Levels
 from ..numbers.discretization import Discretizer
 from ..numbers.preparation import Preparation
 from ..scores.densities import Density
-from ..scores.formulas import Formula, no_formula
-from .recipes import A_NETWORK, Recipe, Rows, Step, Tally
+from ..scores.evaluate import scores_at
+from ..scores.formulas import Formula
+from ..scores.rows import Rows
+from .recipes import A_NETWORK, Recipe, Step, Tally
+from .recipes import Rows as TrainingRows
 
 M = TypeVar("M", bound="Model")
 Fit: TypeAlias = Callable[[Any, Any], "Model"]  # of a model and its rows
+
+
+class Picture(NamedTuple):
+    """A note on the members of an average, weights of features, and a note on these."""
+
+    members: str = ""
+    shares: Mapping[Hashable, float] = EMPTY
+    note: str = ""
+
+
+MISSING_RULE = "missing values in new rows"
+"""The fact on the treatment of missing values in prediction; without it, they are marginalized over."""
+
+WRITERS: dict[str, Callable[[Any], str]] = {"text": lambda x: str(x.called), "html": lambda x: ""}
+"""How a model is written as text, and as HTML for a notebook; set by the modules of facts and of pictures."""
 
 
 class Model(Immutable):
@@ -69,24 +88,11 @@ class Model(Immutable):
     densities: Mapping[Hashable, Density] = EMPTY
     """The densities of the features that are numbers, by name."""
 
-    splits_tables = False
-    """Whether its `marginals` are terms of its scores; if not, they are ratios of its scores."""
-
     is_average = False
     """Whether it averages networks whose features may have different parents."""
 
     is_sampled = False
     """Whether questions about features are answered by draws, because it has no joint distribution."""
-
-    default_steps = "plain"
-    """The steps of the default recipe for this type of model, a key of ``recipe.default.STEPS``."""
-
-    as_text: Callable[[Model], str] = staticmethod(lambda x: x.called)
-    as_html: Callable[[Model, str], str] = staticmethod(lambda x, picture: picture)
-    """Write a model as text, and as HTML for a notebook; set by the module of its facts."""
-
-    svg: Callable[[Model], str] = staticmethod(lambda x: "")
-    """Draws a model for a notebook; set by the module that draws networks."""
 
     @property
     def preparation(self) -> Preparation | None:
@@ -104,7 +110,7 @@ class Model(Immutable):
         return EMPTY if self.discretizer is None else self.discretizer.cuts
 
     @property
-    def trained_on(self) -> Rows | None:
+    def trained_on(self) -> TrainingRows | None:
         """The rows that its parameters were estimated from, if they are known."""
         return None if self.recipe is None else self.recipe.rows
 
@@ -117,11 +123,6 @@ class Model(Immutable):
     def variables(self) -> tuple[Hashable, ...]:
         """The features, then the targets."""
         return (*self.features, *self.targets)
-
-    @property
-    def observed(self) -> tuple[Hashable, ...]:
-        """The variables that data contain: all, or the features if the class is latent."""
-        return self.features if "latent" in self.trace else self.variables
 
     @property
     def parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
@@ -160,11 +161,6 @@ class Model(Immutable):
             )
         return self.levels
 
-    @cached_property
-    def class_type(self) -> pd.CategoricalDtype:
-        """The classes as a type of pandas, whose construction is slow."""
-        return pd.CategoricalDtype(pd.Index(list(self.known_levels[-1]), tupleize_cols=False))
-
     @property
     def called(self) -> str:
         """The model type in messages, with an article."""
@@ -182,19 +178,9 @@ class Model(Immutable):
         return dict(zip(self.variables, self.known_levels, strict=True))
 
     @property
-    def gaps(self) -> tuple[Array | None, ...]:
-        """The shift of a missing value of each feature, (classes,), or None; empty if there are none."""
-        return ()
-
-    @property
     def no_joint(self) -> str:
         """The reason and the remedy if the model type has no joint distribution; empty if it has one."""
         return ""
-
-    @property
-    def missing_rule(self) -> str:
-        """The treatment of missing values in prediction, in words."""
-        return "marginalized over"
 
     def facts(self) -> dict[str, object]:
         """Return the facts that differ by model type; those that are None are omitted."""
@@ -208,10 +194,10 @@ class Model(Immutable):
         return sorted(documented | {target, "features", "members", "preparation"})
 
     def __repr__(self) -> str:
-        return type(self).as_text(self)
+        return WRITERS["text"](self)
 
     def _repr_html_(self) -> str:
-        return type(self).as_html(self, type(self).svg(self))
+        return WRITERS["html"](self)
 
     if not TYPE_CHECKING:  # so that mypy reports unknown attributes
 
@@ -224,51 +210,31 @@ class Model(Immutable):
 
     # Defaults of the methods that functions call.
 
-    def place(self, data: Dataset, unseen: str | None = None) -> tuple[Self, Codes]:
-        """Return the model with values of densities as levels, and rows as `log_joint` accepts them."""
-        codes = match(data, self.features, self.known_levels[: len(self.features)], unseen=unseen)
-        return self, self.with_numbers(codes, data.numbers)
-
-    def with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Codes:
-        """Return codes, with the numbers that the model needs."""
-        return codes
-
-    def log_joint(self, codes: Codes) -> Array:
-        """Return ln P(observed features, class), (rows, classes), from (features, rows) codes, -1 missing."""
+    @property
+    def score(self) -> Formula:
+        """The formula of the scores of the classes, ln P(observed features, class) up to a constant."""
         if self.one_class:
-            raise NotImplementedError(f"the class {type(self).__name__} must define the method log_joint.")
+            raise NotImplementedError(f"the class {type(self).__name__} must define the property score.")
         raise TypeError(
             f"x must predict one class; got a model of {listed(self.targets)}. Use predict(x, newdata), or "
             "explain(x, row, class_var=...) for one of them."
         )
 
-    def value_logs(self, codes: Codes, features: Positions) -> Array:
-        """Return ln P(value, observed | class) plus a constant of the class and of the feature of each row.
+    def place(self, data: Dataset, unseen: str | None = None) -> Rows:
+        """Return rows as `score` reads them."""
+        codes = match(data, self.features, self.known_levels[: len(self.features)], unseen=unseen)
+        rows = self.rows_of(codes, data.numbers)
+        if data.unsaid is None:
+            return rows
+        return rows.with_unknown(data.unsaid[[data.positions[name] for name in self.features]])
 
-        The rows of one of the ``features``, (rows,), differ in this feature only.
-        """
-        return self.log_joint(codes)
+    def rows_of(self, codes: Codes, numbers: Mapping[Hashable, Any] = EMPTY) -> Rows:
+        """Return rows with codes, and with the numbers, by name, that `score` reads."""
+        return rows_with(self, [self.features.index(name) for name in self.densities], codes, numbers)
 
-    def score_and_offset(self, codes: Codes) -> tuple[Array, Array]:
-        """Return what a power of the model raises of its scores, and the rest, (rows, classes)."""
-        score = self.log_joint(codes)
-        return score, np.zeros(score.shape)
-
-    def unadjusted(self, codes: Codes) -> Array:
-        """Return the log joint without the rule for incomplete rows of models with powers."""
-        return self.log_joint(codes)
-
-    def log_marginals(self, codes: Codes) -> list[Array]:
+    def log_marginals(self, rows: Rows) -> list[Array]:
         """Return ln P(label, observed features) for each target variable, (rows, labels) each."""
-        return [self.log_joint(codes)]
-
-    def log_joint_at(self, codes: Codes, labels: Codes) -> Array:
-        """Return ln P(labels, observed features), (rows,); labels are (class variables, rows) codes."""
-        return _logs_at_labels(self.log_joint(codes), labels)
-
-    def log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
-        """Return ln P(labels | observed features), (rows,)."""
-        return _logs_at_labels(log_normalize(self.log_joint(codes)), labels)
+        return [scores_at(self.score, rows)]
 
     def with_class(self, variable: int) -> Model | None:
         """Return the joint distribution with a feature and the class exchanged, or None if there is none."""
@@ -276,51 +242,20 @@ class Model(Immutable):
 
     def class_prior(self) -> Array:
         """Return P(class), (classes,): by default the posterior of a row whose features are all missing."""
-        nothing = np.full((len(self.features), 1), -1, dtype=np.int8)
-        return np.exp(log_normalize(self.log_joint(nothing))).ravel()
-
-    def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
-        """Return the log joint of class and first 0, 1 … features, (1 + features, rows, classes)."""
-        return in_sequence(self.log_joint, codes, order)
-
-    def is_silent(self, codes: Codes) -> Mask:
-        """Return which values, (features, rows), contribute nothing to the log odds: missing ones."""
-        return codes[:] < 0
-
-    @cached_property
-    def marginals(self) -> tuple[Array, ...]:
-        """The tables ln P(level | class) of each feature alone, (levels + 1, classes), 0 if missing."""
-        n, tables = len(self.features), []
-        for i, labels in enumerate(self.known_levels[:n]):
-            codes = np.full((n, len(labels) + 1), -1, dtype=np.intp)
-            codes[i, :-1] = np.arange(len(labels))
-            logs = self.log_joint(codes)
-            with np.errstate(invalid="ignore"):  # a class of probability 0
-                tables.append(logs - logs[-1])
-            tables[-1][-1] = 0.0
-        return tuple(tables)
-
-    def effects_at(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
-        """Yield contributions at rows, (rows, classes): the feature that has it, those that it depends on."""
-        for i, table in enumerate(self.marginals):
-            yield i, (i,), table[codes[i]]  # the last entry of -1
+        nothing = Rows(np.full((len(self.features), 1), -1, dtype=np.int8))
+        return np.exp(log_normalize(scores_at(self.score, nothing))).ravel()
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
         """Draw n rows, (variables, n) codes with the class last."""
         raise lacks(self, "draw rows")
 
-    def with_values(self, values: Mapping[Hashable, tuple[Hashable, ...]]) -> Self:
-        """Return the model with some values of features that are numbers as their levels."""
-        return self
-
-    def numbers_at(self, codes: Codes, rng: np.random.Generator | None = None) -> dict[Hashable, Array]:
-        """Return features that are numbers in complete rows, (rows,): conditional means, or drawn by rng."""
-        return {}
-
-    def complete(self, codes: Codes, rng: np.random.Generator | None = None, *, burn_in: int = 0) -> Codes:
+    def complete(
+        self, rows: Rows, labels: Codes, rng: np.random.Generator | None = None, *, burn_in: int = 0
+    ) -> Codes:
         """Return (variables, rows) codes with the most probable values for missing ones, or drawn by rng.
 
-        If the model is sampled, values are drawn after ``burn_in`` sweeps.
+        ``labels`` are the codes of the class, (rows,), -1 if unknown. If the model is sampled, values are
+        drawn after ``burn_in`` sweeps.
         """
         raise lacks(self, "fill in values")
 
@@ -332,9 +267,6 @@ class Model(Immutable):
     def estimate(self, data: Countable, prior: Any) -> Model:
         """Return the structure with tables from data of the model's variables, coded by its levels."""
         return estimated(self, data, prior)
-
-    def check_refitted(self, fitted: Model) -> None:
-        """Raise a TypeError if its recipe gave ``fitted``, which is not a model of its kind."""
 
     def feature_weights(self) -> Mapping[Hashable, float] | pd.DataFrame | None:
         """Return the weights of features, the class first, as a dict or a frame by term, or None."""
@@ -373,15 +305,15 @@ class Model(Immutable):
         """The families that are counted, each a variable and its parents."""
         return ()
 
-    def log_joint_of_counts(self, data: Countable) -> float | None:
-        """Return Σ ln P(row) if counts by the source of rows suffice, or None."""
-        return None
-
     def tally(self) -> Tally:
         """Return the counts behind the tables; raise if the tables depend on more than counts."""
         tally = self.learned.get("counts")
         if isinstance(tally, Tally) and tally.prior is not None:
             return tally
+        if self.given_by_hand:
+            raise ValueError(
+                f"x must have tables that follow from counts; its tables were {self.given_by_hand}."
+            )
         adjusted = [name for name in self.learned if name != "counts"]
         reason = "does not contain the counts behind its parameters"
         if adjusted:
@@ -391,15 +323,23 @@ class Model(Immutable):
             f"with such tables: {A_NETWORK}."
         )
 
+    @property
+    def given_by_hand(self) -> str:
+        """How tables without counts were given, and what to do; empty if they were estimated."""
+        steps = () if self.recipe is None or self.learned else (self.recipe.parameters, self.recipe.structure)
+        names = [step.name for step in steps if step is not None]
+        if any("with_table(" in name for name in names):
+            return "given by hand in part. Call with_table last, after the other functions"
+        if not {"from_tables", "read_bif"}.isdisjoint(names):
+            return (
+                "given by hand or read from a file. Say how many rows they are worth, with from_tables("
+                f"{self.class_var!r}, {{name: cpt(x, name) for name in families(x)}}, rows=100)"
+            )
+        return ""
+
     def learn_by(self, function: Fit, dataset: InFull | InParts, step: Step | None = None) -> Model:
         """Return a function of the model and its rows; in a chain, of each link. ``step`` is a new call."""
         return function(self, dataset)
-
-    def check_em(self) -> None:
-        """Raise a TypeError unless `maximize` is defined."""
-        if type(self).maximize is Model.maximize:
-            reason = self.no_joint or f"it is not defined for {self.called}; omit it"
-            raise TypeError(f'missing: "em" needs a joint distribution; {reason}')
 
     def maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
         """Return the structure with the tables that EM finds."""
@@ -408,9 +348,6 @@ class Model(Immutable):
     def log_joint_left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: Any) -> Array:
         """Return ln P(features, class) of rows, each under the model of all other rows, (rows, classes)."""
         raise TypeError(f"held_out must be None for {self.called}, for which 'power' is not defined.")
-
-    def warn_of_size(self, rows: int) -> None:
-        """Warn if the tables have too many parameters for the number of rows."""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -429,46 +366,24 @@ class Model(Immutable):
 
     # What pictures show.
 
-    def curve(self, feature: Hashable) -> Array | None:
-        """Return the numbers at which the effect of a feature is drawn; None if it depends on codes alone."""
-        return None
-
-    def training_points(self, feature: Hashable) -> tuple[Array, Array] | None:
-        """Return training values of a feature, and their shares, if its effect is a curve; or None."""
-        return None
-
     def arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         """Return the share of the members that have each arc, (from, to); 1 in a single model."""
         return {(parent, variable): 1.0 for variable, parents in self.parents.items() for parent in parents}
 
-    def members_note(self) -> str:
-        """Return a note on the members of an average for its picture; empty for a single model."""
+    @property
+    def picture(self) -> Picture:
+        """What pictures of the model say besides its arcs."""
         n = self.facts().get("num. members")
-        return "" if n is None else f"average of {n:,} networks"
-
-    def feature_shares(self) -> tuple[dict[Hashable, float], str]:
-        """Return weights of features for its picture, and a note on them."""
-        return {}, ""
+        return Picture() if n is None else Picture(f"average of {n:,} networks")
 
     # The scores as formulas and points.
 
-    def formula(self) -> Formula:
-        """Return the scores of the classes as a formula of tables, which other languages can evaluate."""
-        raise no_formula(self.called)
+    @property
+    def outcomes(self) -> tuple[Formula, ...]:
+        """Formulas of P(value of a feature, observed values | class), which are averaged."""
+        return (self.score,)
 
-    def value_formulas(self) -> tuple[Formula, ...] | None:
-        """Return formulas of `value_logs`, whose exponentials are added; None for those in `formula`."""
-        return None
-
-    def term_scopes(self) -> list[tuple[int, ...]] | None:
-        """Return the features of each term of the log odds; None if they are not a sum of terms."""
-        return None
-
-    def averaged(self) -> tuple[Model, ...]:
-        """Return the models whose joint distributions it averages in every row; none by default."""
-        return ()
-
-    def points_of(self, codes: Codes, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
+    def points_of(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
         """Return points of a scorecard by name: its start, and of features in order, (rows, 1 + features)."""
         return {}
 
@@ -478,9 +393,23 @@ def lacks(x: Model, action: str) -> TypeError:
     return TypeError(f"x must be a model that can {action}; got {x.called}.")
 
 
-def _logs_at_labels(logs: Array, labels: Codes) -> Array:
-    """Return (rows, classes) logs at the labels of the only class variable, (1, rows)."""
-    return np.take_along_axis(logs, labels[:1].T.astype(np.intp), axis=1)[:, 0]
+def rows_with(x: Model, features: Iterable[int], codes: Codes, numbers: Mapping[Hashable, Any]) -> Rows:
+    """Return rows of a model with codes, and with the numbers of some of its features."""
+    named = {i: x.features[i] for i in features}
+    if not named:
+        return Rows(codes)
+    found = {i: as_floats(numbers[name]) for i, name in named.items() if name in numbers}
+    codes = codes.copy()
+    for i, values in found.items():
+        if not x.known_levels[i]:
+            codes[i] = np.where(np.isnan(values), -1, 0)
+    absent = [name for i, name in named.items() if i not in found and (codes[i] >= 0).any()]
+    if absent:
+        raise ValueError(
+            f"newdata must contain numbers in {listed(absent)}; got categories. Pass the data before "
+            "they are discretized."
+        )
+    return Rows(codes, found)
 
 
 def estimated(x: M, data: Countable, prior: Any) -> M:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import xlogy
 
-from ..base.arrays import Array, Codes, Mask, Positions, blocks, by_shape, code_type, log
+from ..base.arrays import Array, Codes, Positions, blocks, by_shape, code_type, log
 from ..base.graphs import layers
 from ..base.immutable import PROBABILITY, bounded, cached_property, record
 from ..base.messages import WIDE, how_to_merge, shown, warn
@@ -19,10 +18,12 @@ from ..frames.schema import Levels
 from ..model.model import Model, estimated, renewed
 from ..model.recipes import Recipe, Tally
 from ..scores.densities import Density
-from ..scores.elimination import BLOCK_ROWS, beliefs, complete, draw_columns, joint_in_blocks
-from ..scores.factors import DensityTerm, Factor, Term
-from ..scores.formulas import Formula, Numeric, Sum, Table, written
+from ..scores.elimination import BLOCK_ROWS, complete, draw_columns
+from ..scores.evaluate import scores_at, terms_with
+from ..scores.factors import Factor
+from ..scores.formulas import Numeric, Sum, Table
 from ..scores.gibbs import BURN_IN, GibbsSampler
+from ..scores.rows import Rows
 from .em import maximize
 from .families import (
     Family,
@@ -35,7 +36,6 @@ from .families import (
 from .priors import Prior, is_nested, tabulate
 
 _FEWEST_ROWS = 100  # with fewer rows, most networks have more parameters than rows
-_DEVIATIONS, _POINTS = 2.5, 201  # standard deviations beyond the means of a curve, and its number of points
 
 
 class Graph(Model):
@@ -165,42 +165,10 @@ class Network(Graph):
         """The names of the features in the order of ``families``."""
         return tuple([family[0] for family in self.families[:-1]])
 
-    @cached_property
-    def terms(self) -> tuple[Term, ...]:
-        """The terms of the log joint: one per feature in order, then one of the class."""
-        of_class, names, terms = len(self.features), self.variables, list[Term]()
-        for scope, logs in zip(self.scopes, by_shape(self.cpts or (), log), strict=True):
-            name = names[scope[0]]
-            if name in self.densities:
-                values = np.array(self.known_levels[scope[0]], dtype=np.float64)
-                terms.append(DensityTerm(scope[:-1], self.densities[name], values))
-            elif of_class in scope:
-                at = scope.index(of_class)
-                others = scope[:at] + scope[at + 1 :]
-                terms.append(Factor(others, np.moveaxis(logs, at, -1)[..., None, :]))
-            else:
-                terms.append(Factor(scope, logs[..., None, None]))
-        return tuple(terms)
-
     @property
     def factors(self) -> tuple[Factor, ...]:
         """The terms that are tables: all, unless some features are numbers."""
-        return tuple([term for term in self.terms if isinstance(term, Factor)])
-
-    def warn_of_size(self, rows: int) -> None:
-        if "concentrations" not in self.learned and self.n_parameters > rows:  # back-off smooths wide tables
-            warn_of_wide_tables(self, rows, self.n_parameters)
-
-    def place(self, data: Dataset, unseen: str | None = None) -> tuple[Self, Codes]:
-        coded = data.with_values(self.densities)
-        placed = self.with_values({name: coded.levels[coded.positions[name]] for name in self.densities})
-        return placed, Model.place(placed, coded, unseen)[1]
-
-    def with_values(self, values: Mapping[Hashable, tuple[Hashable, ...]]) -> Self:
-        if not values:
-            return self
-        named = zip(self.variables, self.known_levels, strict=True)
-        return renewed(self, levels=tuple([values.get(name, labels) for name, labels in named]))
+        return self.score.factors
 
     def with_class(self, variable: int) -> Self | None:
         if self.densities or self.no_joint:
@@ -216,25 +184,6 @@ class Network(Graph):
             return self.cpts[-1]
         return super().class_prior()
 
-    def log_joint(self, codes: Codes) -> Array:
-        return joint_in_blocks([self.terms], codes)
-
-    @cached_property
-    def marginals(self) -> tuple[Array, ...]:
-        """The tables of the features alone, by one pass over the network."""
-        if self.densities or self.no_joint:
-            return super().marginals
-        n, classes = len(self.features), self.cards[-1]
-        tables = [np.zeros((card + 1, classes)) for card in self.cards[:-1]]  # 0 if missing
-        for v, _, free, shares in beliefs(self.factors, np.full((n, 1), -1)):
-            if v < n:
-                others = tuple([1 + axis for axis, u in enumerate(free) if u != v])
-                tables[v][:-1] = log(shares.sum(axis=others)[0])
-        return tuple(tables)
-
-    def term_scopes(self) -> list[tuple[int, ...]]:
-        return [tuple([v for v in scope if v < len(self.features)]) for scope in self.scopes]
-
     @cached_property
     def score(self) -> Sum:
         """The log joint as a sum of one term per feature in order, then one of the class."""
@@ -245,33 +194,11 @@ class Network(Graph):
                 terms.append(Numeric(v, scope[1:-1], self.densities[name]))
             elif of_class in scope:
                 at, owner = scope.index(of_class), -1 if v == of_class else v
-                terms.append(Table(owner, scope[:at] + scope[at + 1 :], np.moveaxis(logs, at, -1)))
+                by_class = logs if at == len(scope) - 1 else np.moveaxis(logs, at, -1)
+                terms.append(Table(owner, scope[:at] + scope[at + 1 :], by_class))
             else:
                 terms.append(Table(v, scope, logs[..., None]))
         return Sum(tuple(terms), marginalizes=True)
-
-    def formula(self) -> Formula:
-        return written(self.score)
-
-    def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
-        # If the class has no parents and features follow their parents, an unknown feature has no known
-        # descendants, so its table sums to 1, and each step adds one term to the previous sum. If arcs form
-        # cycles (DN), the terms of a complete row are added in column order.
-        if self.parents[self.class_var]:
-            return super().log_joints_in_sequence(codes, order)
-        complete: Mask = codes.min(axis=0, initial=0) >= 0
-        logs = np.empty((len(order) + 1, codes.shape[1], self.cards[-1]))
-        logs[:, complete] = self._running_sums(codes[:, complete], order)
-        logs[:, ~complete] = super().log_joints_in_sequence(codes[:, ~complete], order)
-        return logs
-
-    def _running_sums(self, codes: Codes, order: Sequence[int]) -> Array:
-        """Return running sums of the terms at complete rows: the class, then the features in order."""
-        *of_features, of_class = self.terms
-        logs = np.zeros((len(order) + 1, codes.shape[1], of_class.n_classes))
-        for step, term in enumerate([of_class, *[of_features[i] for i in order]]):
-            term.add_to(logs[step], codes)
-        return logs.cumsum(axis=0)
 
 
 @record
@@ -316,8 +243,6 @@ class BNC(Network):
       num. arcs:      2
     """
 
-    default_steps = "weights"
-
     def estimate(self, data: Countable, prior: Prior) -> Self:
         check_numbers(renewed(self, levels=data.levels))
         return estimated(self, data, prior)
@@ -330,14 +255,6 @@ class BNC(Network):
             scope = self.scopes[self.variables.index(name)]
             counts[scope[0]] = density.count(data, scope)
         return tuple([counts[i] for i in range(len(self.scopes))])
-
-    def log_joint_of_counts(self, data: Countable) -> float | None:
-        if self.densities or not set(self.variables) <= set(data.columns) or data.incomplete.any():
-            return None
-        counts = data.select(self.variables).counts_of_source(self.scopes)
-        if counts is None:
-            return None
-        return sum(float(xlogy(n, table).sum()) for n, table in zip(counts, self.cpts or (), strict=True))
 
     @property
     def _coded(self) -> list[int]:
@@ -353,9 +270,9 @@ class BNC(Network):
             made, learned = prior.tabulate(counts, scopes, families)
         else:
             made = tabulate(counts, prior)
-        tables = [np.empty([self.cards[v] for v in scope]) for scope in self.scopes]  # terms of numbers
-        for i, table in zip(coded, made, strict=True):
-            tables[i] = table
+        tables = list[Array](made)
+        for i in sorted(set(range(len(self.scopes))) - set(coded)):  # terms of numbers
+            tables.insert(i, np.empty([self.cards[v] for v in self.scopes[i]]))
         named = dict(zip(self.variables, tally.counts, strict=True))
         densities = {name: density.estimate(named[name], name) for name, density in self.densities.items()}
         learned["counts"] = tally
@@ -373,27 +290,15 @@ class BNC(Network):
             codes[v] = _draw_column((self.cpts or ())[v], [codes[p] for p in parents[v]], rng.random(n))
         return codes
 
-    def complete(self, codes: Codes, rng: np.random.Generator | None = None, *, burn_in: int = 0) -> Codes:
-        if not self.densities:
-            return complete(self.terms, codes, rng)
-        some = blocks(max(1, codes.shape[1]), BLOCK_ROWS)  # because terms of numbers become tables
-        return np.concatenate([complete(self.terms, codes[:, block], rng) for block in some], axis=1)
-
-    def curve(self, feature: Hashable) -> Array | None:
-        if feature not in self.densities:
-            return None
-        cells = self.densities[feature].columns()
-        width = _DEVIATIONS * cells["sd"]
-        return np.linspace((cells["mean"] - width).min(), (cells["mean"] + width).max(), _POINTS)
-
-    def numbers_at(self, codes: Codes, rng: np.random.Generator | None = None) -> dict[Hashable, Array]:
-        numbers = {}
-        for name, density in self.densities.items():
-            parents = self.scopes[self.variables.index(name)][1:]
-            cells = flat_index([codes[p] for p in parents], [self.cards[p] for p in parents])
-            means = density.columns()["mean"].ravel()
-            numbers[name] = means[cells] if rng is None else density.draw(cells, rng)
-        return numbers
+    def complete(
+        self, rows: Rows, labels: Codes, rng: np.random.Generator | None = None, *, burn_in: int = 0
+    ) -> Codes:
+        # in blocks, because terms of numbers become tables
+        some = blocks(max(1, len(rows)), BLOCK_ROWS if self.densities else max(1, len(rows)))
+        completed = [
+            complete(*terms_with(self.score, rows.take(block), labels[block]), rng) for block in some
+        ]
+        return np.concatenate(completed, axis=1)
 
     def log_joint_left_out(self, data: Dataset, prior: Prior, rows: Positions, left_out: Any) -> Array:
         return np.asarray(left_out.log_joint(self, data, prior, rows))
@@ -444,21 +349,18 @@ class DN(Network):
                 "feature and has no parents"
             )
 
-    def log_joint(self, codes: Codes) -> Array:
-        return joint_in_blocks([self.terms], codes, cyclic=True)
-
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
-        return self.complete(np.full((len(self.scopes), n), -1, dtype=code_type(max(self.cards))), rng)
+        nothing = np.full((len(self.scopes), n), -1, dtype=code_type(max(self.cards)))
+        return self.complete(Rows(nothing[:-1]), nothing[-1], rng)
 
     def complete(
-        self, codes: Codes, rng: np.random.Generator | None = None, *, burn_in: int = BURN_IN
+        self, rows: Rows, labels: Codes, rng: np.random.Generator | None = None, *, burn_in: int = BURN_IN
     ) -> Codes:
         if rng is None:
-            return complete(self.terms, codes)
-        features, given = codes[:-1], codes[-1:].ravel()
-        labels = np.where(given < 0, draw_columns(self.log_joint(features), rng), given)
+            return complete(*terms_with(self.score, rows, labels))
+        drawn = np.where(labels < 0, draw_columns(scores_at(self.score, rows), rng), labels)
         sampler = GibbsSampler.of(self.factors[:-1])
-        return np.vstack([sampler.run(features, labels, burn_in, rng), labels])
+        return np.vstack([sampler.run(rows.codes, drawn, burn_in, rng), drawn])
 
 
 def _draw_column(table: Array, parents: list[Codes], uniform: Array) -> Codes:
@@ -486,17 +388,20 @@ def check_numbers(x: Network) -> None:
             raise ValueError(f"numbers: the density of {shown(name)} must fit its family")
 
 
-def warn_of_wide_tables(x: Network, rows: int, total: int) -> None:
+def warn_of_wide_tables(x: Model, rows: int) -> None:
     """Warn of a network with more free parameters than rows if a single table causes the excess."""
-    sizes = {f[0]: count_parameters([scope], x.cards) for f, scope in zip(x.families, x.scopes, strict=True)}
-    widest = max(sizes, key=sizes.__getitem__)
-    if rows < _FEWEST_ROWS or sizes[widest] <= rows / 2:
+    if not isinstance(x, Network) or "concentrations" in x.learned:  # back-off smooths wide tables
         return
+    sizes = [count_parameters([scope], x.cards) for scope in x.scopes]
+    total, most = sum(sizes), max(sizes)
+    if rows < _FEWEST_ROWS or total <= rows or most <= rows / 2:
+        return
+    widest = x.families[sizes.index(most)][0]
     cut = {} if x.discretizer is None else x.discretizer.numeric
     wide = [(name, card) for name, card in zip(x.features, x.cards, strict=False) if name not in cut]
     merging = f"{how_to_merge(wide)}, or " if max((card for _, card in wide), default=0) > WIDE else ""
     remedy = f"{merging}use a structure with fewer arcs, such as that of nb"
     warn(
-        f"the network has {total:,} free parameters, more than the {rows:,} rows; {sizes[widest]:,} are in "
+        f"the network has {total:,} free parameters, more than the {rows:,} rows; {most:,} are in "
         f"the table of {shown(widest)}. {remedy[0].upper()}{remedy[1:]}."
     )

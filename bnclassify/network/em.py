@@ -49,6 +49,15 @@ class Run(Immutable):
         return f"{n} iteration{'' if n == 1 else 's'}, {ending}"
 
 
+def _check_maximizes(x: Model) -> None:
+    """Raise a TypeError unless `maximize` is defined for a model and for what it averages."""
+    if type(x).maximize is Model.maximize:
+        reason = x.no_joint or f"it is not defined for {x.called}; omit it"
+        raise TypeError(f'missing: "em" needs a joint distribution; {reason}')
+    for member in x.members if x.is_average else ():
+        _check_maximizes(member)
+
+
 @record
 @dataclass(frozen=True)
 class EM(Method):
@@ -66,7 +75,7 @@ class EM(Method):
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the model has a joint distribution and the prior adds pseudo-counts."""
-        x.check_em()
+        _check_maximizes(x)
         if not isinstance(prior, PseudoCounts):
             raise ValueError('missing: "em" requires a prior; pass smooth, ess or m')
 

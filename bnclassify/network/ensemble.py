@@ -14,10 +14,13 @@ from ..base.immutable import cached_property, record
 from ..base.messages import listed
 from ..frames.dataset import Countable, Dataset
 from ..model.derived import forwarding
-from ..model.model import Model, renewed
-from ..model.recipes import Recipe, Rows, Step
+from ..model.model import MISSING_RULE, Model, renewed
+from ..model.recipes import Recipe, Step
+from ..model.recipes import Rows as TrainingRows
 from ..scores.elimination import draw_columns, try_all
+from ..scores.evaluate import scores_at
 from ..scores.formulas import Formula, Mixture
+from ..scores.rows import Rows
 from .priors import Prior
 
 ArcShares = dict[tuple[Hashable, Hashable], float]
@@ -33,11 +36,10 @@ class Average(Model):
         """The logs of the weights of the members, which sum to 1; equal by default."""
         return log(np.full(len(self.members), 1 / len(self.members)))
 
-    def formula(self) -> Formula:
-        return Mixture(tuple([member.formula() for member in self.members]), self.log_weights)
-
-    def averaged(self) -> tuple[Model, ...]:
-        return self.members
+    @cached_property
+    def score(self) -> Formula:
+        """The mean of the joint distributions."""
+        return Mixture(tuple([member.score for member in self.members]), self.log_weights)
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
         picks = rng.choice(len(self.members), size=n, p=np.exp(self.log_weights))
@@ -52,19 +54,19 @@ class Average(Model):
                 codes[:, rows] = draw(member, rows)
         return codes
 
-    def complete(self, codes: Codes, rng: np.random.Generator | None = None, *, burn_in: int = 0) -> Codes:
+    def complete(
+        self, rows: Rows, labels: Codes, rng: np.random.Generator | None = None, *, burn_in: int = 0
+    ) -> Codes:
         if rng is None:
-            return try_all(self.log_joint, [len(labels) for labels in self.levels or ()], codes)
-        features, labels = codes[:-1], codes[-1:].T
-        logs = np.stack([member.log_joint(features) for member in self.members], axis=1)
-        possible = (labels == np.arange(logs.shape[-1])) | (labels < 0)
+            cards = [len(known) for known in self.levels or ()]
+            return try_all(
+                lambda codes: scores_at(self.score, Rows(codes)), cards, np.vstack([rows.codes, labels])
+            )
+        logs = np.stack([scores_at(member.score, rows) for member in self.members], axis=1)
+        possible = (labels[:, None] == np.arange(logs.shape[-1])) | (labels[:, None] < 0)
         logs = log_sum_exp(np.where(possible[:, None], logs, -np.inf)) + self.log_weights
         picks = draw_columns(logs, rng)
-        return self._by_member(picks, lambda member, rows: member.complete(codes[:, rows], rng))
-
-    def check_em(self) -> None:
-        for member in self.members:
-            member.check_em()
+        return self._by_member(picks, lambda member, at: member.complete(rows.take(at), labels[at], rng))
 
     def arc_shares(self) -> ArcShares:
         return mean_arcs(self.members, np.exp(self.log_weights).tolist())
@@ -87,7 +89,7 @@ def mean_arcs(members: Sequence[Model], weights: Sequence[float]) -> ArcShares:
 
 
 @record
-@forwarding("class_var", "features", "levels", "fitted", "missing_rule")
+@forwarding("class_var", "features", "levels", "fitted")
 @dataclass(frozen=True, eq=False, repr=False)
 class Ensemble(Average):
     """An average of models: P(row, class) is the weighted mean over the members.
@@ -113,8 +115,6 @@ class Ensemble(Average):
     1727    0.11  0.17  0.14   0.58
     """
 
-    default_steps = "power"
-
     members: tuple[Model, ...]
     weights: tuple[float, ...] | None = None
     recipe: Recipe | None = None
@@ -137,13 +137,18 @@ class Ensemble(Average):
         """The first member, which has the class, features and levels of all members."""
         return self.members[0]
 
+    def facts(self) -> dict[str, object]:
+        """Return the number of members, and the treatment of missing values by the first."""
+        rule = self.basis.facts().get(MISSING_RULE)
+        return super().facts() | ({} if rule is None else {MISSING_RULE: rule})
+
     @property
     def no_joint(self) -> str:
         """The reason why it has no joint distribution, if a member has none."""
         return next((member.no_joint for member in self.members if member.no_joint), "")
 
     @property
-    def trained_on(self) -> Rows | None:
+    def trained_on(self) -> TrainingRows | None:
         return super().trained_on or self.members[0].trained_on
 
     @cached_property
@@ -169,9 +174,6 @@ class Ensemble(Average):
     def with_class(self, variable: int) -> Ensemble | None:
         members = [member.with_class(variable) for member in self.members]
         return None if None in members else renewed(self, members=tuple(members))
-
-    def log_joint(self, codes: Codes) -> Array:
-        return self._mean([member.log_joint(codes) for member in self.members])
 
 
 def _recipe_of_ensemble(x: Ensemble) -> Recipe:

@@ -12,7 +12,7 @@ Lazy elimination treats values of features that other values of the row imply as
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from scipy.special import betaln, expit, gammaln, logit
 from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, log, log_normalize
 from ..base.calls import advance
 from ..base.checks import Real, Whole
-from ..base.immutable import record
+from ..base.immutable import cached_property, record
 from ..base.messages import warn
 from ..counts.contingency import check_number, count_families, flat_index
 from ..counts.pairs import count_pairs
@@ -32,6 +32,7 @@ from ..model.arguments import check_augmented, check_size
 from ..model.derived import Derived, forwarding
 from ..model.model import Model
 from ..model.recipes import Recipe
+from ..scores.formulas import Formula, Recoded
 from .classifiers import BNC
 from .families import Scope
 from .methods import Method
@@ -257,17 +258,10 @@ class Lazy(Derived):
     def _hide(self, codes: Codes) -> Codes:
         return hide_implied(codes, self._cards, self.implications)
 
-    def log_joint(self, codes: Codes) -> Array:
-        return self.base.log_joint(self._hide(codes))
-
-    def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
-        return self.base.log_joints_in_sequence(self._hide(codes), order)
-
-    def is_silent(self, codes: Codes) -> Mask:
-        return self.base.is_silent(self._hide(codes))
-
-    def effects_at(self, codes: Codes) -> Iterator[tuple[int, tuple[int, ...], Array]]:
-        return self.base.effects_at(self._hide(codes))
+    @cached_property
+    def score(self) -> Formula:
+        """The score of the network at rows without implied values."""
+        return Recoded(self.base.score, self._hide, self.called)
 
 
 @record

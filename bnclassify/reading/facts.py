@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from textwrap import wrap
 
-import numpy as np
-
-from ..model.model import Model
+from ..model.arguments import observed_in
+from ..model.model import MISSING_RULE, WRITERS, Model
 from ..model.recipes import Rows
+from ..scores.evaluate import shifts_of_missing
 
 _WIDTH = 88
 _MOST = 6
@@ -19,7 +19,7 @@ _MOST = 6
 def facts_of(x: Model) -> dict[str, object]:
     """Return the facts of a model by name, in the order in which they are shown: numbers and text."""
     several, rows = len(x.targets) > 1, x.trained_on if x.fitted else None
-    latent = " (latent)" if x.observed == x.features else ""
+    latent = " (latent)" if observed_in(x) == x.features else ""
     facts: dict[str, object] = {f"class variable{'s' * several}": ", ".join(map(str, x.targets)) + latent}
     if rows is not None:
         facts["rows"] = int(rows.size) if rows.size == int(rows.size) else f"{rows.size:,g} (sum of weights)"
@@ -32,7 +32,9 @@ def facts_of(x: Model) -> dict[str, object]:
         shares = dict(zip(x.targets, map(_write_shares, parts), strict=True))
         texts = [f"{name}: {text}" if several else text for name, text in shares.items()]
         facts["class proportions"] = _first_names(texts, "; ") or None
-    facts |= x.facts()
+    own = x.facts()
+    rule = str(own.pop(MISSING_RULE, "marginalized over"))
+    facts |= own
     if x.recipe is not None:
         facts["learning algorithm"] = x.recipe.structure.name
         facts["parameters"] = x.recipe.parameters and str(x.recipe.parameters)
@@ -43,7 +45,7 @@ def facts_of(x: Model) -> dict[str, object]:
     if refits := x.learned.get("refits"):
         facts["intervals"] = f"by {len(refits)} refits, each without a part of the cases"
     if x.fitted:
-        facts["missing values"] = _missing_in_words(x, rows)
+        facts["missing values"] = _missing_in_words(x, rows, rule)
         facts["joint distribution"] = "no" if x.no_joint else "yes"
     return {name: value for name, value in facts.items() if value is not None}
 
@@ -64,7 +66,7 @@ def aligned(facts: Mapping[str, object]) -> list[str]:
     return lines
 
 
-def mark_up(x: Model, picture: str) -> str:
+def mark_up(x: Model, picture: str = "") -> str:
     """Write the facts of a model as HTML, dark on white, below a picture."""
     cell = '<td style="text-align:left;vertical-align:top;padding:1px 12px 1px 0;background:#fff;color:#111">'
     pairs = [(name, f"{v:,}" if isinstance(v, int) else str(v)) for name, v in facts_of(x).items()]
@@ -109,18 +111,17 @@ def _preparation_in_words(x: Model) -> dict[str, str | None]:
     return facts | {"dropped": "; ".join(texts) or None}
 
 
-def _missing_in_words(x: Model, rows: Rows | None) -> str:
+def _missing_in_words(x: Model, rows: Rows | None, rule: str) -> str:
     """Describe the missing values, the estimation from them, and their treatment at prediction."""
     levels = () if x.preparation is None else x.preparation.missing
     texts = [f"a level of {_first_names(map(str, levels))}"] if levels else []
     if rows is not None:
         n = sum(name in rows.incomplete for name in x.features)
         method = "EM" if x.network is not None and "em" in x.network.learned else "available cases"
-        is_silent = x.is_silent(np.full((len(x.features), 1), -1)).all()
-        shifts = "" if is_silent else ", and a shift of the log odds"
+        shifts = ", and a shift of the log odds" if x.one_class and shifts_of_missing(x.score) else ""
         if n or not levels:
             texts.append(f"in {n} feature{'s' * (n > 1)} ({method}{shifts})" if n else "none in training")
-    return "; ".join([*texts, f"{'others ' * bool(levels)}in new rows {x.missing_rule}"])
+    return "; ".join([*texts, f"{'others ' * bool(levels)}in new rows {rule}"])
 
 
-Model.as_text, Model.as_html = staticmethod(write_facts), staticmethod(mark_up)
+WRITERS.update(text=write_facts, html=mark_up)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from ..base.immutable import POWER, Immutable, bounded, record
 from ..frames.dataset import Dataset
 from ..network.classifiers import BNC
 from ..network.families import Scope
-from ..scores.elimination import BLOCK_ROWS, network_joint
+from ..scores.elimination import network_joint
 from ..scores.factors import Factor
 from .powers import common_power
 from .tables import LeftOut, PrefixTable
@@ -117,19 +116,6 @@ def make_tree(structure: BNC, tables: Sequence[PrefixTable]) -> tuple[Factor, ..
     tree, short = first_parents(structure, tables)
     pairs = zip(short, tree.families, strict=True)
     return replace(tree, cpts=tuple([table.conditional(family) for table, family in pairs])).factors
-
-
-def evidence_in_trees(trees: Sequence[tuple[Sequence[Factor], Any]], codes: Codes) -> Array:
-    """Return the mean over trees of ln P(observed features | class), (rows, classes), each with a coding."""
-    total = np.zeros((codes.shape[1], trees[0][0][-1].table.shape[-1]))
-    nothing = np.full((len(codes), 1), -1)
-    for start in range(0, codes.shape[1], BLOCK_ROWS):
-        block = slice(start, start + BLOCK_ROWS)
-        for terms, coarsen in trees:
-            rows = np.concatenate([codes[:, block], nothing], axis=1)
-            logs = network_joint(terms, rows if coarsen is None else coarsen(rows))
-            total[block] += logs[:-1] - logs[-1]
-    return total / len(trees)
 
 
 def some(codings: Sequence[object]) -> list[int]:

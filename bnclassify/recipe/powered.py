@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes
 from ..base.immutable import POWER, bounded, cached_property, record
 from ..frames.dataset import Dataset
 from ..model.derived import Derived, forwarding
@@ -17,16 +16,13 @@ from ..model.recipes import NO_JOINT, Recipe
 from ..network.methods import Method
 from ..network.priors import Prior, check_positive
 from ..scores.formulas import Formula, Raised
-from .incomplete import missing_shares
 from .leave_one_out import LeaveOneOutSummary, rows_to_hold_out
 from .powers import COMMON_PRECISION, common_power, log_likelihood, odds
 from .prior import check_prefix_prior
 
 
 @record
-@forwarding(
-    "members", "members_note", "feature_weights", "feature_shares", "curve", "training_points", "is_average"
-)
+@forwarding("members", "picture", "feature_weights", "is_average")
 @dataclass(frozen=True, eq=False, repr=False)
 class Powered(Derived):
     """A model whose posterior is raised to a power and normalized: P(c | x) ∝ P₀(c | x)^τ, P₀ of ``base``.
@@ -56,33 +52,10 @@ class Powered(Derived):
     def check_refitted(self, fitted: Model) -> None:
         """Accept any model, because the recipe makes its base if the power of held-out rows is 1."""
 
-    def _power_at(self, codes: Codes) -> Array:
-        """Return the power at rows, (rows, 1), which approaches 1 as more features are missing."""
-        shares = missing_shares(codes[: len(self.features)])
-        return (self.power + (1 - self.power) * shares)[:, None]
-
-    def log_joint(self, codes: Codes) -> Array:
-        return self._power_at(codes) * self.base.log_joint(codes)
-
-    def formula(self) -> Formula:
-        return Raised(self.base.formula(), self.power)
-
-    def unadjusted(self, codes: Codes) -> Array:
-        return self.power * self.base.unadjusted(codes)
-
-    def log_joints_in_sequence(self, codes: Codes, order: Sequence[int]) -> Array:
-        return self._power_at(codes) * self.base.log_joints_in_sequence(codes, order)
-
-    def value_formulas(self) -> tuple[Formula, ...] | None:
-        return self.base.value_formulas()
-
-    def term_scopes(self) -> list[tuple[int, ...]] | None:
-        return self.base.term_scopes()
-
     @cached_property
-    def marginals(self) -> tuple[Array, ...]:
-        """The log tables of features alone, raised to the power."""
-        return tuple([self.power * table for table in self.base.marginals])
+    def score(self) -> Formula:
+        """The score of the other model, raised."""
+        return Raised(self.base.score, self.power)
 
 
 @record

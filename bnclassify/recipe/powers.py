@@ -27,7 +27,7 @@ PRECISION = 3.0
 
 _ITERATIONS = 200
 _CLOSE = 1e-14  # tolerance of the value: twice the gain of the last step of Newton's method
-_CLOSE_ENOUGH = 1e-10  # tolerance during the search for ridges
+CLOSE_ENOUGH = 1e-10  # tolerance during the search for ridges
 _REDUCED = 1e-2  # reduction of the squared error of a step by conjugate gradients
 _MOST_ROUNDS = 10  # number of steps of conjugate gradients after which the Hessian is computed again
 _HALVINGS = 40
@@ -169,14 +169,17 @@ class Problem:
         columns, basis = self.columns[::step], _basis(k + 1)
         shares = np.concatenate([1 - posteriors.sum(axis=0, keepdims=True), posteriors])[:, ::step].clip(0)
         solvers = []
-        for share in shares:
+        for share in shares if k > 1 else shares[:1]:  # two classes have the same part
             root = columns.times(np.sqrt(self.counts[::step] * step * share * (1 - share) * (k + 1) / k))
             wide = root.shape[0] < width
-            solvers.append(factor(root.full().T if wide else root.gram(), ridges[end:].reshape(width, k)[:, 0]))
+            solvers.append(
+                factor(root.full().T if wide else root.gram(), ridges[end:].reshape(width, k)[:, 0])
+            )
 
         def solve(slope: Array) -> Array:
             by_class = slope[end:].reshape(width, k) @ basis.T
-            solved = np.stack([one(of_class) for (one, _), of_class in zip(solvers, by_class.T, strict=True)])
+            pairs = zip(solvers if k > 1 else solvers * 2, by_class.T, strict=True)
+            solved = np.stack([one(of_class) for (one, _), of_class in pairs])
             return np.concatenate([solve_shared(slope[:end]), (solved.T @ basis).ravel()])
 
         def variances() -> Array:
@@ -437,7 +440,7 @@ def weigh_blocks(
     curvature = None
     for _ in range(_ROUNDS if search else 0):
         full = amounts[blocks]
-        weights, _, posteriors = maximize(x, mean, full, weights, _CLOSE_ENOUGH, curvature)
+        weights, _, posteriors = maximize(x, mean, full, weights, CLOSE_ENOUGH, curvature)
         if x.has_curvature:
             curvature = x.curvature(posteriors)
             effective = 1 - full * factor(curvature, full)[1]()

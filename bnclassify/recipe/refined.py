@@ -8,16 +8,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr, ndtri
 
-from ..base.arrays import Array, Codes, RowsWithNumbers
-from ..base.immutable import POWER, bounded, record
-from ..base.messages import listed
-from ..frames.numeric import as_floats
-from ..model.model import Model, renewed
+from ..base.arrays import Array, Codes
+from ..base.immutable import EMPTY, POWER, bounded, cached_property, record
+from ..model.model import Model, renewed, rows_with
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
-from ..scores.formulas import ScaledNumber, Table
+from ..scores.evaluate import values_at
+from ..scores.formulas import ScaledNumber, Sum, Table, Term
+from ..scores.rows import Rows
 from .codings import Coarsening
 from .incomplete import Fading
 from .log_linear import LogLinear
@@ -27,8 +26,6 @@ from .weighted import Stacked
 
 TERMS = ("gaussians", "zscores", "densities", "slopes", "shifts", "steps", "depths", "codings", "gaps")
 """The terms that can be added, in the order of `feature_weights`."""
-
-_POINTS = 256  # at which a curve is evaluated between cut points
 
 ADDITIVE = ("densities", "slopes", "shifts", "steps", "codings", "gaps")
 """The terms that depend on one feature each: together, the model is a sum of one effect per feature."""
@@ -170,61 +167,29 @@ class Refined(LogLinear):
         """True, because it always has tables."""
         return True
 
-    def with_numbers(self, codes: Codes, numbers: Mapping[Hashable, Any]) -> Any:
-        """Return rows with the numbers of the model, NaN if missing."""
-        if not self.numbers:
-            return codes
-        names = {i: self.features[i] for i in self.numbers}
-        absent = [name for i, name in names.items() if name not in numbers and (codes[i] >= 0).any()]
-        if absent:
-            raise ValueError(
-                f"newdata must contain numbers in {listed(absent)}; got categories. Pass the data before "
-                "they are discretized."
-            )
-        nothing = np.full(codes.shape[1], np.nan)
-        return RowsWithNumbers(
-            codes, np.array([as_floats(numbers.get(name, nothing)) for name in names.values()])
-        )
+    def rows_of(self, codes: Codes, numbers: Mapping[Hashable, Any] = EMPTY) -> Rows:
+        return rows_with(self, self.numbers, codes, numbers)
 
-    def values_at(self, codes: Codes) -> Iterator[tuple[int, Array]]:
-        yield from self.base.values_at(codes)
-        yield from self._further(codes)
+    def values_at(self, rows: Rows) -> Iterator[tuple[int, Array]]:
+        yield from self.base.values_at(rows)
+        yield from values_at(self._others, rows)
 
-    def _further(self, codes: Codes) -> Iterator[tuple[int, Array]]:
-        for i, shifts in enumerate(self.shifts):
-            if shifts is not None:
-                yield i, shifts.take(codes[i], axis=0, mode="wrap")  # the entry of -1
-        n = len(self.features)
-        if self.intercept is not None:
-            yield n, self.intercept[None]
-        if isinstance(codes, RowsWithNumbers):
-            for terms in self.of_numbers:
-                for number, logs in terms.logs(codes.numbers):
-                    yield self.numbers[number], logs
+    @cached_property
+    def total(self) -> Sum:
+        """The terms of complete rows: those of the base, and others."""
+        return replace(self._others, terms=(*self.base.total.terms, *self._others.terms))
 
-    def _scopes(self) -> Iterator[tuple[int, ...]]:
-        yield from ((i,) for i, shifts in enumerate(self.shifts) if shifts is not None)
-        yield from () if self.intercept is None else ((),)
-        for terms in self.of_numbers:
-            places = [tuple(sorted({i, *terms.gaussians[i].parents})) for i in range(len(terms.gaussians))]
-            places += [(i,) for i in range(len(terms.slopes))]
-            yield from (tuple(sorted(self.numbers[i] for i in scope)) for scope in places)
-
-    @property
-    def marginals(self) -> tuple[Array, ...]:
-        """The log tables of the base."""
-        return self.base.marginals
-
-    def described_terms(self) -> tuple[tuple[Any, ...], bool, tuple[ScaledNumber, ...]]:
-        terms, marginalizes, _ = self.base.described_terms()
-        shifts = [Table(i, (i,), table) for i, table in enumerate(self.shifts) if table is not None]
-        scales: list[ScaledNumber] = []
+    @cached_property
+    def _others(self) -> Sum:
+        """The terms that are added to those of the base."""
+        terms, scales = list[Term](), list[ScaledNumber]()
         for of_numbers in self.of_numbers:
             terms += of_numbers.described(self.numbers, len(scales))
             pairs = zip(self.numbers, of_numbers.scales, strict=True)
             scales += [ScaledNumber(i, scale.knots, scale.scores) for i, scale in pairs]
-        constant = () if self.intercept is None else (Table(-1, (), self.intercept),)
-        return (*terms, *shifts, *constant), marginalizes, tuple(scales)
+        terms += [Table(i, (i,), shifts) for i, shifts in enumerate(self.shifts) if shifts is not None]
+        terms += [] if self.intercept is None else [Table(-1, (), self.intercept)]
+        return Sum(tuple(terms), False, tuple(scales))
 
     def feature_weights(self) -> Any:
         """Return a frame of weights, one row for the class and one per feature, and one column per term."""
@@ -259,27 +224,6 @@ class Refined(LogLinear):
             if not np.isnan(values).all():
                 columns[name] = values
         return pd.DataFrame(columns, pd.Index(names, tupleize_cols=False))
-
-    def curve(self, feature: Hashable) -> Array | None:
-        i = self.features.index(feature)
-        if i not in self.numbers:
-            return None
-        low, *_, high = self.of_numbers[0].scales[self.numbers.index(i)].knots.tolist() * 2
-        cuts = np.array(self.preparation.discretizer.cuts[feature])  # type: ignore[union-attr]
-        points = np.concatenate([np.linspace(low, high, 400), cuts, np.nextafter(cuts, np.inf)])
-        return np.unique(points.clip(low, high))
-
-    def training_points(self, feature: Hashable) -> tuple[Array, Array] | None:
-        i = self.features.index(feature)
-        if i not in self.numbers:
-            return None
-        scales = [terms.scales[self.numbers.index(i)] for terms in self.of_numbers]
-        scale = max(scales, key=lambda each: len(each.knots))
-        if len(scale.knots) > 2:  # normal scores of ranks
-            ranks = ndtr(scale.scores)
-            return scale.knots, np.diff([0.0, *(ranks[1:] + ranks[:-1]) / 2, 1.0])
-        scores = ndtri((np.arange(_POINTS) + 0.5) / _POINTS)
-        return np.interp(scores, scale.scores, scale.knots), np.full(_POINTS, 1 / _POINTS)
 
     def estimate(self, data: Any, prior: Any) -> Any:
         """Return the structure with tables, without powers and additional terms."""

@@ -105,24 +105,6 @@ def by_depth(power: Power, n: int) -> Array:
     return np.array([0.0] * (n - 1) + [power])
 
 
-class FineTable(NamedTuple):
-    """The sum of the terms of a family over discretizations, (cells, classes), by fine codes, -1 first."""
-
-    family: int
-    features: Scope
-    cards: tuple[int, ...]
-    logs: Array
-
-    def at(self, codes: Codes) -> Array:
-        """Return the logs of rows, (rows, classes)."""
-        cells = np.zeros(codes.shape[1], dtype=np.intp)
-        for i, card in zip(self.features, self.cards, strict=True):
-            cells *= card
-            cells += codes[i]
-            cells += 1
-        return self.logs.take(cells, axis=0)
-
-
 SHAPE, RATE = 2.0, 0.5
 """Parameters of the inverse gamma prior of a variance."""
 

@@ -16,15 +16,16 @@ from ..model.recipes import Recipe
 from ..network.classifiers import BNC
 from ..numbers.discretization import MovedCuts
 from ..scores.elimination import BLOCK_ROWS
+from ..scores.rows import Rows
 from .codings import Coarsening, recode
 from .counts import without_class
 from .groups import Group, learn_groups
 from .incomplete import Fading
-from .log_linear import LogLinear, make_fine_terms, make_terms, shortened
+from .log_linear import LogLinear, shortened
 from .powers import odds
 from .prior import concentrations_of
 from .tables import LeftOut, LeftOutFolds, PrefixTable, class_probabilities
-from .terms import FineTable, Power, RaisedTable, by_depth
+from .terms import Power, by_depth
 
 _BLOCK_CELLS = 2**16  # number of log probabilities of a family, which stay in cache
 
@@ -104,19 +105,6 @@ class Weighted(LogLinear):
             return None
         families = zip(self.tables[0], self.structure.families, strict=True)
         return replace(self.structure, cpts=tuple([table.conditional(family) for table, family in families]))
-
-    @cached_property
-    def _terms(self) -> tuple[list[FineTable], list[tuple[int, int, RaisedTable]]]:
-        """The tables of sums over discretizations, and the terms for which they would be large."""
-        return make_fine_terms(self) if self.coarsenings else ([], make_terms(self))
-
-    def values_at(self, codes: Codes) -> Iterator[tuple[int, Array]]:
-        tables, others = self._terms
-        for table in tables:
-            yield table.family, table.at(codes)
-        views = recode(codes[: len(self.features)], self.coarsenings) if others else codes[None]
-        for family, view, term in others:
-            yield family, term.logs(views[view])
 
     def unweighted(self) -> Model:
         """Return the network without powers; with several discretizations, whose powers are 1, the model."""
@@ -206,8 +194,8 @@ class Stacked(LogLinear):
             further=self.further,
         )
 
-    def values_at(self, codes: Codes, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
-        coded = recode(codes[: len(self.features)], self.coarsenings)
+    def values_at(self, rows: Rows, left_out: LeftOut | None = None) -> Iterator[tuple[int, Array]]:
+        coded = recode(rows.codes, self.coarsenings)
         for group in self.groups:
             n = min(1 + self.most_parents, group.stack.cards.shape[1])
             of_groups = (self.powers, *self.further) if group.codings > 1 else (self.powers,)
@@ -243,7 +231,7 @@ class Stacked(LogLinear):
         total = np.zeros((codes.shape[1], len(self.known_levels[-1])))
         for start in range(0, codes.shape[1], BLOCK_ROWS):
             block = slice(start, start + BLOCK_ROWS)
-            for _, logs in self.values_at(codes[:, block], left_out.take(block)):
+            for _, logs in self.values_at(Rows(codes[:, block]), left_out.take(block)):
                 total[block] += logs
         return total
 

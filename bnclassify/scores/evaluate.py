@@ -3,9 +3,10 @@
 `predict`, `explain`, `counterfactual`, `value_of_information` and `query` evaluate the formula of a model by
 these functions. `to_sql` and `write_page` write the same formula, so this module is also their specification.
 
-- `scores_at` returns the scores of rows. A value can be *missing*, or *unknown*, which is no evidence.
+- `scores_at` returns the scores of rows. A value can be *missing*, or *unknown*, which is not evidence.
   A sum that marginalizes does so for both. In other sums, the entry of a missing value is added. A term whose
-  owner is unknown is not; an unknown parent has the entry of a missing one.
+  owner is unknown is not; an unknown parent has the entry of a missing one. `Completed` adds what the known
+  effects say of the unknown ones.
 - `scores_in_sequence` returns the scores of rows with the first 0, 1, 2 … features in an order, whose
   differences are the contributions that `explain` shows.
 - `values_at` returns the terms of a sum, `effects_at` the parts of the scores that depend on some features
@@ -28,7 +29,9 @@ from .factors import DensityTerm, Factor
 from .formulas import (
     Blend,
     Choice,
+    Completed,
     Computed,
+    Counted,
     Formula,
     Mixture,
     Normal,
@@ -40,9 +43,10 @@ from .formulas import (
     Student,
     Sum,
     Table,
+    sums_in,
 )
 from .rows import Rows
-from .students import stack_students
+from .unknown import UNKNOWN
 
 BLOCK_ROWS = 2**13  # a block stays in the cache
 
@@ -78,6 +82,12 @@ def _scores(x: Formula, rows: Rows, adjusted: bool) -> Array:
             first = np.where(np.isnan(first), other, first)
         return first
     scores = _scores(x.formula, rows, adjusted)
+    if isinstance(x, Completed):
+        incomplete = np.flatnonzero(~rows.is_complete) if adjusted else ()
+        if len(incomplete):
+            order = range(len(rows.codes))
+            scores[incomplete] = scores_in_sequence(x, rows.take(incomplete), order)[-1]
+        return scores
     if isinstance(x, Raised):
         return scores * (_power_at(x, rows) if adjusted else x.power)
     if adjusted:
@@ -128,20 +138,17 @@ def values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
 def parts_at(x: Sum, rows: Rows) -> Iterator[Effect]:
     """Yield the owner of each term of such a sum, the features on which it depends, and its values."""
     scaled = [scale.feature for scale in x.scales]
-    z = np.array([_on_scale(scale, rows) for scale in x.scales]).reshape(len(scaled), len(rows))
+    z = [_on_scale(scale, rows) for scale in x.scales]
     for term in x.terms:
         if isinstance(term, Slope):
-            scope: tuple[int, ...] = (term.owner,)
             values = z[term.scale][:, None] * term.slopes
-        elif isinstance(term, Student):
-            continue
-        else:
+            yield term.owner, (term.owner,), _unless_unknown(term.owner, values, rows)
+        elif not isinstance(term, Student):
             assert not isinstance(term, Numeric | Normal)  # which are only in sums that marginalize
-            scope, values = term.scope, term.at(rows.codes)
-        yield term.owner, scope, _unless_unknown(term.owner, values, rows)
-    for terms in stack_students(x.terms):
+            yield term.owner, term.scope, _unless_unknown(term.owner, term.at(rows.codes), rows)
+    for terms in x.students:
         missing = np.array([np.isnan(numbers_of(i, rows)) for i in terms.owners])
-        for i, values in enumerate(terms.at(z, missing)):
+        for i, values in enumerate(terms.at(np.array(z), missing)):
             parents = [scaled[at] for at in terms.parents[i].tolist()]
             scope = tuple(sorted({terms.owners[i], *parents}))
             yield terms.owners[i], scope, _unless_unknown(terms.owners[i], values, rows)
@@ -192,6 +199,12 @@ def terms_at(x: Sum, rows: Rows) -> tuple[Sequence[Factor | DensityTerm], Codes]
     return terms, codes
 
 
+def terms_with(x: Sum, rows: Rows, labels: Codes) -> tuple[Sequence[Factor | DensityTerm], Codes]:
+    """Return the same as `terms_at`, the codes with those of the class, (rows,), at the end."""
+    terms, codes = terms_at(x, rows)
+    return terms, np.vstack([codes, labels])
+
+
 def _blend(
     x: Blend, scores: Array, rows: Rows, at: Callable[[Formula, Rows], Array], order: Sequence[int] | None
 ) -> None:
@@ -232,8 +245,9 @@ def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
         logs = scores_in_sequence(x.formula, rows, order)
         _blend(x, logs, rows, partial(scores_in_sequence, order=order), order)
         return logs
-    depends = isinstance(x, Sum) and any(t.owner < 0 and t.scope for t in x.terms if isinstance(t, Table))
-    if not isinstance(x, Sum) or (depends and not x.scales):
+    if isinstance(x, Completed):
+        return _completed(x, rows, order)
+    if not isinstance(x, Sum) or (_class_depends_on_features(x) and not x.scales):
         return _by_steps(x, rows, order)
     if not x.marginalizes:
         return _running_sums(values_at(x, rows), len(rows), order)
@@ -246,6 +260,23 @@ def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
     logs = np.empty((len(order) + 1, len(rows), ends[0].shape[2]))
     logs[:, complete], logs[:, ~complete] = ends[0], _by_steps(x, rows.take(~complete), order)
     return logs
+
+
+def _completed(x: Completed, rows: Rows, order: Sequence[int]) -> Array:
+    """Return the scores in sequence, with what the known effects say of the unknown ones."""
+    unknown = x.unknown.unknown_in(rows.codes, rows.unknown)
+    logs = scores_in_sequence(x.formula, Rows(rows.codes, rows.numbers, unknown), order)
+    some = np.flatnonzero(unknown.any(axis=0))
+    if len(some):
+        effects = np.diff(logs[:, some], axis=0)[np.argsort(order)]
+        states = np.where(unknown[:, some], UNKNOWN, np.minimum(rows.codes[:, some], 0))
+        logs[:, some] = x.unknown.steps(logs[0, some[0]], effects, states, order)
+    return logs
+
+
+def _class_depends_on_features(x: Sum) -> bool:
+    """Whether the class has parents."""
+    return any(term.scope for term in x.terms if term.owner < 0 and not isinstance(term, Slope | Student))
 
 
 def _by_steps(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
@@ -285,13 +316,14 @@ def effects_at(x: Formula, rows: Rows, cards: Sequence[int]) -> Iterator[Effect]
     elif isinstance(x, Raised):
         yield from ((i, scope, x.power * logs) for i, scope, logs in effects_at(x.formula, rows, cards))
     elif is_sum_of_tables(x):
-        core = core_of(x)
-        wide = [term for term in core.terms if not isinstance(term, Slope | Student) and len(term.scope) > 1]
+        core, tables = core_of(x), main_effects(x, cards)
+        wide = [term for term in _tables_of_features(core) if len(term.scope) > 1]
         others = replace(core, terms=tuple([term for term in core.terms if term not in wide]))
-        tables = main_effects(x, cards)
-        for i in sorted({term.owner for term in wide} - {-1}):
+        for i in sorted({term.owner for term in wide}):
             yield i, (i,), tables[i][rows.codes[i]]
-        yield from (part for part in parts_at(others, rows) if part[0] >= 0)
+        for i, scope, logs in parts_at(others, rows):
+            if i >= 0:
+                yield i, scope, np.broadcast_to(logs, (len(rows), tables[i].shape[1]))
     else:
         for i, table in enumerate(main_effects(x, cards)):
             is_number = i in rows.numbers and not cards[i]
@@ -307,12 +339,12 @@ def main_effects(x: Formula, cards: Sequence[int]) -> list[Array]:
     if isinstance(x, Raised):
         return [x.power * table for table in main_effects(x.formula, cards)]
     if is_sum_of_tables(x):
-        core, found = core_of(x), dict[int, Array]()
-        for term in core.terms:
-            if not isinstance(term, Slope | Student | Numeric | Normal) and term.owner not in found:
+        width, found = scores_at(x, _nothing(len(cards))).shape[1], dict[int, Array]()
+        for term in _tables_of_features(core_of(x)):
+            if term.owner not in found:
                 found[term.owner] = term.alone
-        width = max(table.shape[1] for table in found.values())
-        return [found.get(i, np.zeros((card + 1, width))) for i, card in enumerate(cards)]
+        tables = [found.get(i, np.zeros((card + 1, 1))) for i, card in enumerate(cards)]
+        return [np.broadcast_to(table, (len(table), width)) for table in tables]
     if isinstance(x, Sum) and not x.numeric and not x.is_cyclic:
         return _marginals_of_network(x, cards)
     tables = []
@@ -324,13 +356,23 @@ def main_effects(x: Formula, cards: Sequence[int]) -> list[Array]:
     return tables
 
 
+def _tables_of_features(x: Sum) -> list[Table | Counted]:
+    """Return the terms of a sum that does not marginalize that are tables of features."""
+    other = Slope | Student | Numeric | Normal
+    return [term for term in x.terms if not isinstance(term, other) and term.owner >= 0]
+
+
+def _nothing(n_features: int) -> Rows:
+    """Return a row in which all features are missing."""
+    return Rows(np.full((n_features, 1), -1))
+
+
 def alone_at(x: Formula, feature: int, rows: Rows) -> Array:
     """Return the scores of rows in which only one feature is known, less that of nothing known."""
     hidden = np.full(rows.codes.shape, True)
     hidden[feature] = False
-    nothing = Rows(np.full((len(hidden), 1), -1))
     with np.errstate(invalid="ignore"):  # a class of probability 0
-        return scores_at(x, rows.hiding(hidden)) - scores_at(x, nothing)
+        return scores_at(x, rows.hiding(hidden)) - scores_at(x, _nothing(len(hidden)))
 
 
 def _marginals_of_network(x: Sum, cards: Sequence[int]) -> list[Array]:
@@ -346,7 +388,7 @@ def _marginals_of_network(x: Sum, cards: Sequence[int]) -> list[Array]:
 
 def core_of(x: Formula) -> Any:
     """Return the formula of complete rows, without the blend."""
-    return x.formula if isinstance(x, Blend) else x
+    return x.formula if isinstance(x, Blend | Completed) else x
 
 
 def is_sum_of_tables(x: Formula) -> bool:
@@ -355,9 +397,14 @@ def is_sum_of_tables(x: Formula) -> bool:
     return isinstance(core, Sum) and not core.marginalizes
 
 
+def scales_of(x: Formula, feature: int) -> list[ScaledNumber]:
+    """Return the scales of a feature of which a formula reads the number."""
+    return [scale for one in sums_in(x) for scale in one.scales if scale.feature == feature]
+
+
 def scopes_in(x: Formula) -> list[tuple[int, ...]] | None:
     """Return the features of each term of the scores; None if these are not a sum of terms."""
-    if isinstance(x, Blend | Raised):
+    if isinstance(x, Blend | Completed | Raised):
         return scopes_in(x.formula)
     if not isinstance(x, Sum):
         return None
@@ -375,7 +422,7 @@ def scopes_in(x: Formula) -> list[tuple[int, ...]] | None:
 
 def averaged_in(x: Formula) -> tuple[Formula, ...]:
     """Return the formulas whose exponentials are averaged in every row; none if it is not an average."""
-    if isinstance(x, Computed) and x.averages:
+    if isinstance(x, Computed) and x.averages and x.plain is not None:
         x = x.plain()
     return x.formulas if isinstance(x, Mixture) else ()
 
@@ -385,9 +432,7 @@ def shifts_of_missing(x: Formula) -> dict[int, Array]:
     if isinstance(x, Raised):
         return shifts_of_missing(x.formula)
     found: dict[int, Array] = {}
-    tables: list[Any] = []
-    if is_sum_of_tables(x):
-        tables = [t for t in core_of(x).terms if not isinstance(t, Slope | Student) and t.owner >= 0]
+    tables = _tables_of_features(core_of(x)) if is_sum_of_tables(x) else []
     for term in (*tables, *(x.gaps if isinstance(x, Blend) else ())):
         shift: Array = term.alone[-1]
         if shift.any():
@@ -396,7 +441,12 @@ def shifts_of_missing(x: Formula) -> dict[int, Array]:
 
 
 def silent_at(x: Formula, rows: Rows) -> Mask:
-    """Return which values, (features, rows), add nothing to the scores: missing ones, unless they shift."""
+    """Return which values, (features, rows), add nothing to the scores: unknown and most missing ones."""
     if isinstance(x, Recoded):
         return silent_at(x.formula, recoded(x, rows))
-    return np.logical_and(rows.codes < 0, not shifts_of_missing(x))
+    if isinstance(x, Completed):
+        return x.unknown.unknown_in(rows.codes, rows.unknown)
+    silent: Mask = np.less(rows.codes, 0)
+    for i in shifts_of_missing(x):
+        silent[i] = False if rows.unknown is None else rows.unknown[i]
+    return silent

@@ -16,6 +16,7 @@ from ..frames.opening import InFull, InParts
 from ..model.derived import forwarding
 from ..model.model import Fit
 from ..model.recipes import Recipe, Step, renew_parameters
+from ..scores.rows import Rows
 from .multidimensional import Chain, Chained
 
 _BLOCK_CELLS = 2**20
@@ -77,23 +78,23 @@ class ChainEnsemble(Chained):
             "each of members(x)."
         )
 
-    def log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
-        found = [member.log_marginals(codes, greedy=greedy) for member in self.members]
+    def log_marginals(self, rows: Rows, *, greedy: bool = False) -> list[Array]:
+        found = [member.log_marginals(rows, greedy=greedy) for member in self.members]
         return [_log_mean([log_normalize(logs) for logs in own]) for own in zip(*found, strict=True)]
 
-    def most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
+    def most_probable(self, rows: Rows, *, greedy: bool = False) -> Codes:
         if self.is_followed(greedy):
-            tried = [member.most_probable(codes, greedy=True) for member in self.members]
-            best = first_best(np.stack([self.log_posterior_at(codes, own) for own in tried], axis=1))
-            return np.stack(tried)[best, :, np.arange(codes.shape[1])].T
-        labels = np.empty((len(self.class_vars), codes.shape[1]), dtype=np.intp)
-        for rows in blocks(codes.shape[1], _BLOCK_CELLS, prod(self.class_cards)):
-            joint = _log_mean([member.joint(codes[:, rows]) for member in self.members])
-            labels[:, rows] = np.unravel_index(first_best(joint), self.class_cards)
+            tried = [member.most_probable(rows, greedy=True) for member in self.members]
+            best = first_best(np.stack([self.log_posterior_at(rows, own) for own in tried], axis=1))
+            return np.stack(tried)[best, :, np.arange(len(rows))].T
+        labels = np.empty((len(self.class_vars), len(rows)), dtype=np.intp)
+        for block in blocks(len(rows), _BLOCK_CELLS, prod(self.class_cards)):
+            joint = _log_mean([member.joint(rows.take(block)) for member in self.members])
+            labels[:, block] = np.unravel_index(first_best(joint), self.class_cards)
         return labels
 
-    def log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
-        return _log_mean([member.log_posterior_at(codes, labels) for member in self.members])
+    def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
+        return _log_mean([member.log_posterior_at(rows, labels) for member in self.members])
 
     def learn_by(self, function: Fit, dataset: InFull | InParts, step: Step | None = None) -> ChainEnsemble:
         data, recipe = self.prepared(dataset), renew_parameters(self.recipe, step)

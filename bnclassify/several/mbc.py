@@ -39,6 +39,7 @@ from ..scores.elimination import (
     score_all,
 )
 from ..scores.factors import Factor
+from ..scores.rows import Rows
 from .multidimensional import MOST_COMBINATIONS, MultiModel
 
 
@@ -142,21 +143,21 @@ class Bridged(MultiModel):
     def _terms(self) -> list[Sequence[Factor]]:
         return [_terms_of(member) for member in self.members]
 
-    def log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
-        found = [_marginals_of_classes(terms, codes, self.class_cards) for terms in self._terms]
+    def log_marginals(self, rows: Rows, *, greedy: bool = False) -> list[Array]:
+        found = [_marginals_of_classes(terms, rows.codes, self.class_cards) for terms in self._terms]
         return [reduce(np.logaddexp, logs) - np.log(len(found)) for logs in zip(*found, strict=True)]
 
-    def log_joint_at(self, codes: Codes, labels: Codes) -> Array:
-        return joint_in_blocks(self._terms, np.concatenate([codes, labels]))[:, 0]  # -1 is unknown
+    def log_joint_at(self, rows: Rows, labels: Codes) -> Array:
+        return joint_in_blocks(self._terms, np.concatenate([rows.codes, labels]))[:, 0]  # -1 is unknown
 
-    def log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
-        evidence = self.log_joint_at(codes, _unknown_labels(codes, self.class_cards))
+    def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
+        evidence = self.log_joint_at(rows, _unknown_labels(rows.codes, self.class_cards))
         possible: Mask = evidence > -np.inf
-        logs = self.log_joint_at(codes, labels) - np.where(possible, evidence, 0.0)
+        logs = self.log_joint_at(rows, labels) - np.where(possible, evidence, 0.0)
         return np.where(possible, logs, -float(np.log(prod(self.class_cards))))
 
-    def most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
-        return _best_labels(self._terms, codes, self.class_cards)
+    def most_probable(self, rows: Rows, *, greedy: bool = False) -> Codes:
+        return _best_labels(self._terms, rows.codes, self.class_cards)
 
 
 @record

@@ -16,14 +16,19 @@ from ..base.checks import OneOf
 from ..base.immutable import EMPTY, cached_property, record
 from ..base.messages import listed, shown
 from ..frames.dataset import Learnable, match
-from ..frames.opening import InFull, InParts, open_rows
-from ..frames.schema import Columns, Levels
+from ..frames.opening import InFull, InParts
+from ..frames.schema import Levels
 from ..frames.training import prepare
 from ..metrics.outcomes import Labelling
+from ..model.arguments import read_for
 from ..model.derived import forwarding
 from ..model.model import Fit, Model
-from ..model.recipes import Recipe, Rows, Step, renew_parameters
+from ..model.recipes import Recipe, Step, renew_parameters
+from ..model.recipes import Rows as TrainingRows
 from ..scores.elimination import score_all
+from ..scores.evaluate import scores_at
+from ..scores.formulas import Computed, Formula
+from ..scores.rows import Rows
 
 MOST_COMBINATIONS = 2**16
 """Largest number of combinations of labels that are enumerated."""
@@ -71,20 +76,31 @@ class MultiModel(Model):
         def class_vars(self) -> tuple[Hashable, ...]:
             """The names of the class variables."""
 
-        def log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
+        def log_marginals(self, rows: Rows, *, greedy: bool = False) -> list[Array]:
             """Return ln P(label, observed features) of each class variable, up to a constant."""
 
-        def most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
+        def most_probable(self, rows: Rows, *, greedy: bool = False) -> Codes:
             """Return the most probable combination of labels, (class variables, rows), the first if tied."""
 
-    def log_joint_at(self, codes: Codes, labels: Codes) -> Array:
+        def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
+            """Return ln P(labels | observed features), (rows,); labels are (class variables, rows) codes."""
+
+    def log_joint_at(self, rows: Rows, labels: Codes) -> Array:
         """Return ln P(labels, observed features), (rows,)."""
         raise TypeError(f"x must define a joint distribution; {self.no_joint}.")
 
     # methods that functions call
 
     def predict(
-        self, newdata: Any, prob: bool, unseen: str, prior: object, costs: object, joint: bool, greedy: bool
+        self,
+        newdata: Any,
+        prob: bool,
+        unseen: str,
+        unknown: Sequence[Hashable],
+        prior: object,
+        costs: object,
+        joint: bool,
+        greedy: bool,
     ) -> pd.DataFrame:
         for name, value in {"prior": prior, "costs": costs}.items():
             if value is not None:
@@ -97,16 +113,15 @@ class MultiModel(Model):
             )
         if joint and prob and _PROBABILITY in self.class_vars:
             raise ValueError(f"x must not have a class variable called {shown(_PROBABILITY)}. Rename it.")
-        levels = dict(zip(self.features, self.levels or (), strict=False))
-        data = open_rows(newdata).encode(Columns(levels, levels, named_by="newdata"))
-        codes = match(data, self.features, tuple(levels.values()), unseen=unseen)
+        data, levels = read_for(self, newdata, self.features, unknown=unknown), self.known_levels
+        rows = Rows(match(data, self.features, levels[: len(self.features)], unseen=unseen))
         if joint:
-            best = self.most_probable(codes, greedy=greedy)
+            best = self.most_probable(rows, greedy=greedy)
             labels = self._label_frame(best, data.index)
             if prob:
-                labels[_PROBABILITY] = np.exp(self.log_posterior_at(codes, best))
+                labels[_PROBABILITY] = np.exp(self.log_posterior_at(rows, best))
             return labels
-        marginals = self.log_marginals(codes, greedy=greedy)
+        marginals = self.log_marginals(rows, greedy=greedy)
         if prob:
             return self._posterior_frame(marginals, data.index)
         return self._label_frame([first_best(logs) for logs in marginals], data.index)
@@ -164,8 +179,13 @@ class ClassView(Model):
         parents, variables = self.basis.parents, set(self.variables)
         return {v: tuple([p for p in parents.get(v, ()) if p in variables]) for v in self.variables}
 
-    def log_joint(self, codes: Codes) -> Array:
-        return self.basis.log_marginals(codes)[self.basis.class_vars.index(self.class_var)]
+    @cached_property
+    def score(self) -> Formula:
+        """The log posterior of the class, marginalized over the other class variables."""
+        return Computed(self._scores, self.called)
+
+    def _scores(self, rows: Rows) -> Array:
+        return self.basis.log_marginals(rows)[self.basis.class_vars.index(self.class_var)]
 
 
 class Chained(MultiModel):
@@ -257,14 +277,14 @@ class Chain(Chained):
         return all(member.fitted for member in self.members)
 
     @property
-    def trained_on(self) -> Rows | None:
+    def trained_on(self) -> TrainingRows | None:
         trained = {member.class_var: member.trained_on for member in self.members}
         known = [rows for rows in [trained[name] for name in self.class_vars] if rows is not None]
         if len(known) < len(self.members):
             return None
         incomplete = dict.fromkeys(name for rows in known for name in rows.incomplete)
         classes = tuple([weights for rows in known for weights in rows.classes])
-        return Rows(max(rows.size for rows in known), classes, tuple(incomplete))
+        return TrainingRows(max(rows.size for rows in known), classes, tuple(incomplete))
 
     def arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         raise TypeError(
@@ -272,32 +292,34 @@ class Chain(Chained):
             "Plot each of members(x)."
         )
 
-    def log_marginals(self, codes: Codes, *, greedy: bool = False) -> list[Array]:
+    def log_marginals(self, rows: Rows, *, greedy: bool = False) -> list[Array]:
+        codes = rows.codes
         if self.is_followed(greedy):
             return _follow_chain(self, codes)[0]
         results: list[Array] = [np.empty((codes.shape[1], card)) for card in self.class_cards]
-        for rows, logs in _try_all(self, codes):
+        for block, logs in _try_all(self, codes):
             shares = np.exp(logs)
             for j, result in enumerate(results, start=1):
-                result[rows] = log(shares.sum(axis=tuple({*range(1, shares.ndim)} - {j})))
+                result[block] = log(shares.sum(axis=tuple({*range(1, shares.ndim)} - {j})))
         return results
 
-    def most_probable(self, codes: Codes, *, greedy: bool = False) -> Codes:
+    def most_probable(self, rows: Rows, *, greedy: bool = False) -> Codes:
+        codes = rows.codes
         if self.is_followed(greedy):
             return _follow_chain(self, codes)[1]
         labels = np.empty((len(self.class_vars), codes.shape[1]), dtype=np.intp)
-        for rows, joint in _try_all(self, codes):
+        for block, joint in _try_all(self, codes):
             best = first_best(joint.reshape(len(joint), -1))
-            labels[:, rows] = np.unravel_index(best, self.class_cards)
+            labels[:, block] = np.unravel_index(best, self.class_cards)
         return labels
 
-    def joint(self, codes: Codes) -> Array:
+    def joint(self, rows: Rows) -> Array:
         """Return ln P(labels | features) of all combinations of labels, (rows, combinations)."""
-        found = [joint.reshape(len(joint), -1) for _, joint in _try_all(self, codes)]
+        found = [joint.reshape(len(joint), -1) for _, joint in _try_all(self, rows.codes)]
         return np.concatenate([np.empty((0, prod(self.class_cards))), *found])
 
-    def log_posterior_at(self, codes: Codes, labels: Codes) -> Array:
-        given = zip(_follow_chain(self, codes, labels)[0], labels.astype(np.intp), strict=True)
+    def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
+        given = zip(_follow_chain(self, rows.codes, labels)[0], labels.astype(np.intp), strict=True)
         return np.asarray(sum(np.take_along_axis(logs, own[:, None], axis=1)[:, 0] for logs, own in given))
 
     def learn_by(self, function: Fit, dataset: InFull | InParts, step: Step | None = None) -> Chain:
@@ -359,7 +381,8 @@ def _with_labels(x: Chain, codes: Codes, labels: Codes | None = None) -> Codes:
 
 def _log_posterior(x: Chain, member: Model, variables: Codes) -> Array:
     """Return the log posterior of the class of a member given its features, among them earlier classes."""
-    return log_normalize(member.log_joint(variables[[x.variables.index(name) for name in member.features]]))
+    codes = variables[[x.variables.index(name) for name in member.features]]
+    return log_normalize(scores_at(member.score, Rows(codes)))
 
 
 def _try_all(x: Chain, codes: Codes) -> Iterator[tuple[slice, Array]]:

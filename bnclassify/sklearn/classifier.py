@@ -86,7 +86,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     """A Bayesian network classifier as an estimator of scikit-learn.
 
     It calls `bnc` and `predict`. Its ``model_`` is a model of the package, so all functions of the package
-    can be used with it, such as ``plot(clf.model_)``.
+    can be used with it, such as ``plot(clf)``.
 
     Parameters
     ----------

@@ -8,12 +8,17 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, blocks, log_sum_exp
+from ..base.arrays import Array, Codes, Positions, blocks, log, log_sum_exp, one_thread
 from ..base.immutable import cached_property
 
 _ROWS = 2**14
 _BLOCK_CELLS = 2**16
-_JOINT_LEVELS = 16  # maximum number of joint levels of features that are looked up together
+_LEAST_ROWS = 96  # number of rows from which tables are multiplied
+_PRODUCTS_PER_LOOK_UP = 60  # number of multiplications in the time of a look-up
+_MOST_MULTIPLIED = 2**24  # number of cells of tables up to which they are copied for products
+_NEVER = -1e200  # log of 0 in a product, where -inf · 0 is not a number
+_JOINT_LEVELS = 16  # maximum number of joint levels of features that are looked up together,
+_JOINT_CELLS = 2**16  # or more, if their table has no more cells than these
 
 
 def spans_of(cards: Iterable[int]) -> tuple[slice, ...]:
@@ -39,65 +44,197 @@ def by_blocks(joint: Callable[[Codes], Array], codes: Codes, n_classes: int) -> 
 class LookUp:
     """Log tables by superparent, (superparents, levels + 1, classes), the last level for a missing value.
 
-    `spans` are the levels of each feature. Features with few joint levels are looked up together.
+    `spans` are the levels of each feature. The entries at the levels of a row are looked up for its
+    superparents and added up or, if levels are few, added up for all superparents by a product of matrices.
     """
 
     logs: Array
     spans: tuple[slice, ...]
 
+    def total(
+        self, levels: Codes, superparents: Codes, log_weights: Array, *, marginalizes: bool = False
+    ) -> Array:
+        """Return the log of the weighted sum over members of the joints of rows, (rows, classes).
+
+        `levels` are (features, rows), -1 if missing, `superparents` is (members, rows), -1 if a member is
+        not used, and `log_weights` is (members,). If it ``marginalizes``, each superparent is the level of
+        a feature, and if it is missing, the member is the sum over the levels of the feature.
+        """
+        if levels.shape[1] >= _LEAST_ROWS and self._multiplies(len(superparents)):
+            return self._total_by_product(levels, superparents, log_weights, marginalizes)
+        places = self._places(levels)
+        total = self._total_by_look_up(places, superparents, log_weights)
+        for i, span in enumerate(self.spans if marginalizes else ()):
+            if len(rows := np.flatnonzero(levels[i] < 0)):
+                over_levels = self._total_over(places[:, rows], span) + log_weights[i]
+                total[rows] = np.logaddexp(total[rows], over_levels)
+        return total
+
+    def _multiplies(self, members: int) -> bool:
+        """Whether a product takes less time than the look-ups of members, and all entries are finite."""
+        look_ups = members * len(self._groups[0])
+        fast = self.logs.size <= min(_PRODUCTS_PER_LOOK_UP * look_ups, _MOST_MULTIPLIED)
+        return fast and self._is_finite
+
     @cached_property
-    def _tables(self) -> tuple[list[Array], list[int], list[int]]:
-        """The joint tables of groups of features, the first feature of each, and the strides of features."""
+    def _is_finite(self) -> bool:
+        """Whether no entry is -inf, whose product with 0 is not a number."""
+        return bool(np.isfinite(self.logs).all())
+
+    @cached_property
+    def _groups(self) -> tuple[list[int], list[int]]:
+        """The first feature of each group that is looked up in one table, and the strides of features."""
         # Two features with 3 levels have 4 · 4 joint levels, counting the missing ones: one table with 16
         # entries per superparent is looked up, at first + 4 · second, in place of two tables with 4.
-        tables, firsts, strides = list[Array](), list[int](), list[int]()
+        most = max(_JOINT_LEVELS, _JOINT_CELLS // max(1, self.logs.shape[0] * self.logs.shape[2]))
+        firsts, strides, joint = list[int](), list[int](), most + 1
+        for feature, span in enumerate(self.spans):
+            size = span.stop - span.start + 1
+            if joint * size > most:
+                firsts.append(feature)
+                joint = 1
+            strides.append(joint)
+            joint *= size
+        return firsts, strides
+
+    @cached_property
+    def _tables(self) -> list[Array]:
+        """The joint table of each group of features, (joint levels, superparents, classes)."""
+        tables = list[Array]()
+        firsts = set(self._groups[0])
         for feature, span in enumerate(self.spans):
             table = self.logs.transpose(1, 0, 2)[[*range(span.start, span.stop), -1]]
-            stride = len(tables[-1]) if tables else 1
-            if tables and stride * len(table) <= _JOINT_LEVELS:
+            if feature in firsts:
+                tables.append(table.copy())
+            else:
                 joint: Array = table[:, None] + tables[-1]
                 tables[-1] = joint.reshape(-1, *table.shape[1:])
-            else:
-                stride = 1
-                tables.append(table.copy())
-                firsts.append(feature)
-            strides.append(stride)
-        return tables, firsts, strides
+        return tables
 
-    def columns(self, levels: Codes) -> Positions:
-        """Return the position of each row in each joint table; levels are (features, rows), -1 if missing."""
-        _, firsts, strides = self._tables
+    def _places(self, levels: Codes) -> Positions:
+        """Return the position of each row in each joint table, (tables, rows)."""
         starts = np.array([[span.start] for span in self.spans])
         ends = np.array([[span.stop] for span in self.spans])
         codes: Positions = np.where(levels < 0, ends, levels) - starts
+        firsts, strides = self._groups
         return np.asarray(np.add.reduceat(codes * np.array(strides)[:, None], firsts, axis=0))
 
-    def total(self, columns: Positions, superparents: Codes, log_weights: Array) -> Array:
-        """Return the log of the weighted sum over members of the joints of rows, (rows, classes).
-
-        `superparents` is (members, rows), -1 if a member is not used, and `log_weights` is (members,).
-        """
-        _, n_superparents, n_classes = self._tables[0][0].shape
-        result = np.empty((columns.shape[1], n_classes))
+    def _total_by_look_up(self, places: Positions, superparents: Codes, log_weights: Array) -> Array:
+        _, n_superparents, n_classes = self._tables[0].shape
+        result = np.empty((places.shape[1], n_classes))
         for rows in blocks(len(result), _BLOCK_CELLS, len(superparents) * n_classes):
             index = superparents[:, rows].astype(np.intp)
             logs = np.zeros((*index.shape, n_classes)) + log_weights[:, None, None]
             buffer = np.empty_like(logs)
-            for group, table in enumerate(self._tables[0]):
-                places = index + columns[group, rows] * n_superparents
-                logs += table.reshape(-1, n_classes).take(places, axis=0, mode="clip", out=buffer)
+            for table, of_rows in zip(self._tables, places[:, rows], strict=True):
+                entries, at = table.reshape(-1, n_classes), index + of_rows * n_superparents
+                logs += entries.take(at, axis=0, mode="clip", out=buffer)
             np.copyto(logs, -np.inf, where=(index < 0)[..., None])
-            result[rows] = log_sum_exp(logs, axis=0)
+            result[rows] = _log_total(logs)
         return result
 
-    def total_over(self, columns: Positions, span: slice) -> Array:
+    def _total_over(self, places: Positions, span: slice) -> Array:
         """Return the log of the sum over the superparents with some levels, of which rows have none."""
         own = np.arange(span.start, span.stop)
         joint: Array = self.logs[own, own]
-        result = np.empty((columns.shape[1], joint.shape[1]))
+        result = np.empty((places.shape[1], joint.shape[1]))
         for rows in blocks(len(result), _BLOCK_CELLS, joint.size):
             logs = np.tile(joint.ravel(), (rows.stop - rows.start, 1))
-            for group, table in enumerate(self._tables[0]):
-                logs += table[:, span].reshape(len(table), -1).take(columns[group, rows], axis=0)
+            for table, of_rows in zip(self._tables, places[:, rows], strict=True):
+                logs += table[:, span].reshape(len(table), -1).take(of_rows, axis=0)
             result[rows] = log_sum_exp(logs.reshape(-1, *joint.shape), axis=1)
         return result
+
+    def _total_by_product(
+        self, levels: Codes, superparents: Codes, log_weights: Array, marginalizes: bool
+    ) -> Array:
+        n, _, n_classes = self.logs.shape
+        result = np.empty((levels.shape[1], n_classes))
+        size = max(_BLOCK_CELLS, _LEAST_ROWS * n * n_classes)
+        with one_thread:
+            for rows in blocks(len(result), size, n * n_classes):
+                block, index = levels[:, rows], superparents[:, rows].astype(np.intp)
+                if marginalizes and (block < 0).any():
+                    result[rows] = self._marginal_products(block, log_weights)
+                    continue
+                at = np.arange(index.shape[1]) * n + index
+                logs = self._products(block).reshape(-1, n_classes).take(at, axis=0, mode="clip")
+                logs += log_weights[:, None, None]
+                np.copyto(logs, -np.inf, where=(index < 0)[..., None])
+                result[rows] = _log_total(logs)
+        return result
+
+    def _products(self, levels: Codes) -> Array:
+        """Return the sums of all superparents, (rows, superparents · classes), by a product of matrices.
+
+        The levels of rows, as zeros and ones, are multiplied with the tables.
+        """
+        if (levels < 0).any():
+            return np.asarray(self._ones(levels).T @ self._matrix)
+        numbers, matrix = self._differences
+        ones = np.ones((1 + len(numbers), levels.shape[1]))
+        np.equal(levels[self._feature[numbers]], numbers[:, None], out=ones[1:])
+        return np.asarray(ones.T @ matrix)
+
+    def _ones(self, levels: Codes) -> Array:
+        """Return 1 for the levels that rows have, and 0 for others, (levels, rows)."""
+        ones = np.empty((len(self._feature), levels.shape[1]))
+        np.equal(levels[self._feature], np.arange(len(ones))[:, None], out=ones)
+        return ones
+
+    def _marginal_products(self, levels: Codes, log_weights: Array) -> Array:
+        """Return the log of the sum over the superparents that are levels of rows, or may be."""
+        n, _, n_classes = self.logs.shape
+        own, matrix = self._matrix_of_own_levels
+        sums = (self._ones(levels).T @ matrix).reshape(-1, n_classes, n)
+        missing: Array = (levels[self._feature] < 0).T.astype(np.float64)
+        sums += missing[:, None] * own
+        sums += log_weights[self._feature]
+        top: Array = sums.max(axis=2)
+        sums -= top[..., None]
+        np.exp(sums, out=sums)
+        return np.asarray(np.log(sums.sum(axis=2)) + top)
+
+    @cached_property
+    def _matrix_of_own_levels(self) -> tuple[Array, Array]:
+        """The entries of superparents at their own level, and tables that exclude their other levels.
+
+        The first is (classes, superparents), the second (levels, classes · superparents). If a row has
+        another level of the feature of a superparent, its sum is so small that its exponential is 0.
+        """
+        every = np.arange(len(self._feature))
+        matrix = self.logs[:, :-1].transpose(1, 2, 0).copy()
+        own = matrix[every, :, every]
+        np.copyto(matrix, _NEVER, where=(self._feature[:, None] == self._feature)[:, None])
+        matrix[every, :, every] = own
+        return own.T.copy(), matrix.reshape(len(every), -1)
+
+    @cached_property
+    def _feature(self) -> Positions:
+        """The feature of each level."""
+        return np.repeat(np.arange(len(self.spans)), [span.stop - span.start for span in self.spans])
+
+    @cached_property
+    def _matrix(self) -> Array:
+        """The tables as (levels, superparents · classes)."""
+        return self.logs[:, :-1].transpose(1, 0, 2).reshape(self.logs.shape[1] - 1, -1)
+
+    @cached_property
+    def _differences(self) -> tuple[Positions, Array]:
+        """The levels but the first of each feature, and a matrix for rows without missing values.
+
+        Its first row is the sum of the entries at all first levels; each other row is the difference
+        between the entries at a level and at the first level of its feature.
+        """
+        firsts = np.unique(self._feature, return_index=True)[1]
+        others = np.delete(np.arange(len(self._feature)), firsts)
+        table, first = self._matrix, firsts[self._feature[others]]
+        return others, np.vstack([table[firsts].sum(axis=0), table[others] - table[first]])
+
+
+def _log_total(logs: Array) -> Array:
+    """Return the log of the sum of exponentials over the first axis, along which logs are overwritten."""
+    top: Array = logs.max(axis=0)
+    logs -= np.where(top == -np.inf, 0.0, top)
+    np.exp(logs, out=logs)
+    return log(logs.sum(axis=0)) + top

@@ -144,8 +144,7 @@ class MemberBlock:
 
     def log_joint(self, log_weights: Array) -> Array:
         """Return the log of the weighted sum of the joints of the members, (rows, classes)."""
-        look_up = self.tables.look_up
-        return look_up.total(look_up.columns(self.levels), self.superparent_index, log_weights)
+        return self.tables.look_up.total(self.levels, self.superparent_index, log_weights)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, normalize
+from ..base.arrays import Array, Positions, normalize
 from ..base.checks import OneOf, Optional, Whole
 from ..base.immutable import COUNT, bounded, cached_property, record
 from ..base.messages import listed, shown
@@ -19,14 +19,15 @@ from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts, frame_of
 from ..frames.schema import Levels
 from ..frames.training import find_schema
-from ..model.model import Model, estimated
+from ..model.model import MISSING_RULE, Model, Picture, estimated
 from ..model.recipes import Recipe, Step, Tally
 from ..network.classifiers import BNC
 from ..network.ensemble import Average
 from ..network.families import Family
 from ..network.priors import Dirichlet, MEstimate, Prior
 from ..recipe.tables import LeftOut
-from ..scores.formulas import Formula
+from ..scores.formulas import Computed, Formula
+from ..scores.rows import Rows
 from .cooccurrence import Cooccurrence, count_cooccurrence
 from .look_up import by_blocks
 from .members import Estimators, choice_of_members, left_out_joint, mean_joint
@@ -79,8 +80,6 @@ class ANDE(Average):
 
     bounds = bounded(min_count=COUNT, subsumption=COUNT)
 
-    default_steps = "power of counts"
-
     class_var: Hashable
     features: tuple[Hashable, ...]
     levels: Levels | None = None
@@ -92,8 +91,6 @@ class ANDE(Average):
     prior: Dirichlet | MEstimate | None = None
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
-
-    missing_rule = "ignored"
 
     no_joint = (
         "averaged n-dependence estimators do not define a joint distribution, because missing features are "
@@ -120,6 +117,7 @@ class ANDE(Average):
             "min_count": self.min_count,
             "subsumption": self.subsumption,
             "weights": self.weighting,
+            MISSING_RULE: "ignored",
         }
 
     @cached_property
@@ -139,9 +137,6 @@ class ANDE(Average):
     def members(self) -> tuple[BNC, ...]:
         """The estimators as networks, in the order of `superparents`."""
         return tuple([self.member(s) for s in self.superparents])
-
-    def averaged(self) -> tuple[Model, ...]:
-        return ()  # a row decides which members are used
 
     def member(self, superparents: tuple[int, ...]) -> BNC:
         """Return an estimator with up to two superparents, the first of which is a parent of the second."""
@@ -203,13 +198,16 @@ class ANDE(Average):
         names = ("n", "min_count", "subsumption", "weighting", "prior")
         return {**super().settings, **{name: getattr(self, name) for name in names}}
 
-    def check_em(self) -> None:
-        Model.check_em(self)
+    @cached_property
+    def score(self) -> Formula:
+        """The log of the mean joint of the estimators that are used in each row, from their counts."""
+        return Computed(self._scores_by_counts, self.called, self._choice)
 
-    def log_joint(self, codes: Codes) -> Array:
-        return by_blocks(partial(mean_joint, self._estimators), codes, len(self.known_levels[-1]))
+    def _scores_by_counts(self, rows: Rows) -> Array:
+        return by_blocks(partial(mean_joint, self._estimators), rows.codes, len(self.known_levels[-1]))
 
-    def formula(self) -> Formula:
+    def _choice(self) -> Formula:
+        """Return the formula of up to one superparent, or raise."""
         if self.n > 1 or self.subsumption is not None:
             raise TypeError(
                 "x must be averaged estimators with up to one superparent and without subsumption; got "
@@ -223,24 +221,21 @@ class ANDE(Average):
     def arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         return {(self.class_var, feature): 1.0 for feature in self.features}
 
-    def members_note(self) -> str:
+    @property
+    def picture(self) -> Picture:
         if not self.n:
-            return ""
+            return Picture()
         phrase = "a feature is the parent" if self.n == 1 else "two features are the parents"
-        return f"average of {len(self.superparents):,} networks, in each of which {phrase} of all others"
+        note = f"average of {len(self.superparents):,} networks, in each of which {phrase} of all others"
+        if self.weighting is not None and not self.fitted:
+            return Picture(note, note="lp will weigh the networks")
+        shares = dict(zip(self.features, self.shares.tolist(), strict=True))
+        return Picture(note, shares, "numbers are the shares of features in the weights")
 
     def feature_weights(self) -> dict[Hashable, float] | None:
         if self.weighting is None or not self.n or not self.fitted:
             return None
         return dict(zip(self.features, self.shares.tolist(), strict=True))
-
-    def feature_shares(self) -> tuple[dict[Hashable, float], str]:
-        if not self.n:
-            return {}, ""
-        if self.weighting is not None and not self.fitted:
-            return {}, "lp will weigh the networks"
-        note = "numbers are the shares of features in the weights"
-        return dict(zip(self.features, self.shares.tolist(), strict=True)), note
 
 
 def _check_counts(counts: Cooccurrence, levels: Levels | None, n: int) -> None:

@@ -21,7 +21,8 @@ from ..network.em import EM
 from ..network.ensemble import Average
 from ..network.families import Family
 from ..network.priors import Prior, PseudoCounts
-from ..scores.elimination import joint_in_blocks
+from ..scores.formulas import Computed, Formula, Mixture
+from ..scores.rows import Rows
 from .look_up import LookUp, by_blocks, number_levels, spans_of
 
 _SMALL = 2**20  # cells
@@ -63,8 +64,6 @@ class AODE(Average):
     >>> [modelstring(member) for member in members(model)]
     ['[class] [doors|class] [safety|doors:class]', '[class] [safety|class] [doors|safety:class]']
     """
-
-    default_steps = "power"
 
     bounds = bounded(priors=PROBABILITY, superparents=PROBABILITY, children=PROBABILITY)
 
@@ -203,19 +202,22 @@ class AODE(Average):
             tables[every[own], every[own]] = self.superparents[own] * prior
         return LookUp(log(tables), self.spans)
 
-    def log_joint(self, codes: Codes) -> Array:
-        if self._has_square:
-            return by_blocks(self._joint_by_look_up, codes, len(self.known_levels[-1]))
-        return joint_in_blocks([member.terms for member in self.members], codes)
+    @cached_property
+    def score(self) -> Formula:
+        """The mean of the estimators, by look-up unless the array of all pairs of levels is large."""
+        if not self._has_square:
+            return self._mean_of_members()
+        return Computed(self._scores_by_look_up, self.called, self._mean_of_members, averages=True)
+
+    def _mean_of_members(self) -> Mixture:
+        """Return the mean of the estimators as networks."""
+        return Mixture(tuple([member.score for member in self.members]), self.log_weights)
+
+    def _scores_by_look_up(self, rows: Rows) -> Array:
+        return by_blocks(self._joint_by_look_up, rows.codes, len(self.known_levels[-1]))
 
     def _joint_by_look_up(self, codes: Codes) -> Array:
-        # A member with a missing superparent is the sum over the levels that the superparent can have.
         levels = number_levels(codes, self.spans)
-        columns = self._look_up.columns(levels)
-        total = self._look_up.total(columns, levels, np.zeros(len(levels)))
-        for i, span in enumerate(self.spans):
-            rows = np.flatnonzero(codes[i] < 0)
-            if len(rows):
-                over_levels = self._look_up.total_over(columns[:, rows], span)
-                total[rows] = np.logaddexp(total[rows], over_levels)
+        equal = np.zeros(len(levels))
+        total = self._look_up.total(levels, levels, equal, marginalizes=True)
         return total - float(np.log(len(levels)))

@@ -32,13 +32,12 @@ WIDE = 600
 LARGE = 980
 SMALLEST = 0.75  # pixels per point
 
-# Setup of a page: a value of __file__, and figures shown when they are drawn. Printed tables scroll, so they
-# are not split into parts. Printed text is sent once per cell, because lines would break where it is split.
-SETUP = f"""%matplotlib inline
+# Setup of a page: figures are shown when they are drawn. Printed tables scroll, so they are not split into
+# parts. Printed text is sent once per cell, because lines would break where it is split.
+SETUP = """%matplotlib inline
 %config InlineBackend.figure_formats = ["svg"]
 __import__("pandas").set_option("display.width", 250)
-__import__("sys").stdout.flush_interval = 3600
-__file__ = {str(Path(__file__).parents[1] / "page.py")!r}"""
+__import__("sys").stdout.flush_interval = 3600"""
 
 
 def read(text: str) -> NotebookNode:
