@@ -359,7 +359,8 @@ def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method =
         dataset, model.targets, model.features, known=levels, preparation=model.preparation,
         numeric=tuple(model.densities), rows_needed=not method.counts_alone, warns=not takes_all,
     )  # fmt: skip
-    schema = Schema(model.variables, model.levels or data.schema.select(model.variables).levels)
+    own = data.schema.select(model.variables)
+    schema = Schema(model.variables, model.levels or own.levels, own.ordered)
     check_levels(schema, [name for name in schema.columns if name not in model.densities])
     # methods that use rows can skip rows of weight 0
     rows = data.all_rows if takes_all and isinstance(data, TrainingData) else data
