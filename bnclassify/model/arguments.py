@@ -182,6 +182,12 @@ def encode_for(
     return data if x.preparation is None else x.preparation.code(data)
 
 
+def code_rows(x: Model, rows: InMemory, names: Sequence[Hashable]) -> Dataset:
+    """Return some variables of a model in opened rows, prepared as it reads them."""
+    data = _read(x, rows, names, "dataset")
+    return data if x.preparation is None else x.preparation.code(data)
+
+
 def read_for(
     x: Model,
     newdata: Any,

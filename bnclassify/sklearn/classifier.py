@@ -25,7 +25,7 @@ from ..fitting.structure import relearn_raw
 from ..frames.dataset import Dataset
 from ..frames.encode import each_a_case
 from ..frames.numeric import check_index, check_weights
-from ..frames.opening import Meaning, group_labels
+from ..frames.opening import Meaning, group_labels, open_data
 from ..frames.sources import in_pandas
 from ..inference.predict import check_class_prior, check_costs, log_prior_ratio, predict, weigh_classes
 from ..learners import LEARNERS, find_learner
@@ -416,7 +416,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         """Return encoded data with weights and cases, and what is left to prepare."""
         preparing = self._preparing
         reading = preparing._replace(discretize="mdlp") if preparing.discretize == "auto" else preparing
-        read = reading.read(frame, target, frame.columns)
+        read = reading.read(open_data(frame, "X"), target, frame.columns)
         preparing = preparing if read.numbers else preparing._replace(discretize=None)
         data = replace(read, weights=weights, cases=cases)
         if weights is not None and cases is None and self._are_cases(weights, bool(read.numbers)):
