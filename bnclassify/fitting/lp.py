@@ -17,7 +17,7 @@ from ..frames.dataset import Dataset, Learnable, Opened
 from ..frames.frame import check_levels
 from ..frames.opening import InFull, InParts, group_labels, open_data
 from ..frames.schema import Columns, Schema
-from ..frames.training import TrainingData, prepare
+from ..frames.training import TrainingData, read_training
 from ..model.arguments import check_model
 from ..model.model import Model, renewed
 from ..model.recipes import Rows, Step, Tally
@@ -345,7 +345,7 @@ def warn_of_rows(x: Model, rows: int) -> None:
     warn_of_wide_tables(x, rows)
 
 
-def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method = PLAIN) -> Any:
+def rows_to_learn_from(model: Model, dataset: Opened, method: Method = PLAIN) -> Any:
     """Return the model's columns of data, coded by its levels if it has them, as `Countable`."""
     undefined = [name for name in model.numeric if name not in model.densities]
     if undefined:
@@ -355,11 +355,12 @@ def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method =
         )
     levels = None if model.levels is None else model.levels_by_name
     takes_all = method.takes_rows_without_class
-    data = prepare(
+    data = read_training(
         dataset, model.targets, model.features, known=levels, preparation=model.preparation,
         numeric=tuple(model.densities), rows_needed=not method.counts_alone, warns=not takes_all,
     )  # fmt: skip
-    schema = Schema(model.variables, model.levels or data.schema.select(model.variables).levels)
+    own = data.schema.select(model.variables)
+    schema = Schema(model.variables, model.levels or own.levels, own.ordered)
     check_levels(schema, [name for name in schema.columns if name not in model.densities])
     # methods that use rows can skip rows of weight 0
     rows = data.all_rows if takes_all and isinstance(data, TrainingData) else data

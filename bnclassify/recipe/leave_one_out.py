@@ -68,10 +68,10 @@ class LeaveOneOutSummary:
         """By how much the evidence counts, and which share of it logistic regression provides."""
         regression = self.regression_power or 0.0
         total = (self.fold_power or 0.0) + regression
-        change = "reduced" if total < 1 else "increased"
+        change = "shrunk" if total < 1 else "stretched"
         by = f"{change} by {abs(1 - total):.0%}" if abs(1 - total) >= 0.005 else "unchanged"
-        share = f"; {regression / total:.0%} from logistic regression" if regression else ""
-        return f"{by}, checked on {self.fold_rows:,} held-out rows{share}"
+        share = f"; {regression / total:.0%} of the model is logistic regression" if regression else ""
+        return f"log odds {by} (tuned on {self.fold_rows:,} held-out rows){share}"
 
 
 @record
