@@ -21,7 +21,7 @@ from ..base.parallel import using_jobs
 from ..evaluation.summary import measure_strengths
 from ..fitting.bnc import bnc
 from ..fitting.lp import lp
-from ..fitting.structure import relearn_raw
+from ..fitting.structure import ranks_parents, relearn_raw
 from ..frames.dataset import Dataset
 from ..frames.encode import each_a_case
 from ..frames.numeric import check_index, check_weights
@@ -435,9 +435,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         rng: dict[str, Any] = {"rng": draw_seed(self.random_state)}
         lp_args = {**({} if self.smooth is None else {"smooth": self.smooth}), **(self.lp_args or {})}
         defaults = (
-            {"kdbk": default.MOST_PARENTS}
-            if default.ranks_parents(learner) and PRIORS.keys() & lp_args
-            else {}
+            {"kdbk": default.MOST_PARENTS} if ranks_parents(learner) and PRIORS.keys() & lp_args else {}
         )
         drawn = rng if "rng" in parameters_of(learner) else {}
         dag_args = {**defaults, **drawn, **(self.dag_args or {})}
