@@ -14,7 +14,7 @@ from ..base.calls import Bar, guided, progress_bar, showing_progress
 from ..base.checks import Flag, Seed, Unseen
 from ..base.messages import listed
 from ..base.parallel import using_jobs
-from ..fitting.rounds import Plan, Round, RowFold, name_models, plan_rounds
+from ..fitting.rounds import Plan, Round, name_models, plan_rounds
 from ..frames.dataset import Dataset
 from ..frames.opening import InFull, InPandas, InParts
 from ..frames.partitions import Partitions, dask_frame_of
@@ -26,6 +26,7 @@ from ..metrics.outcomes import Labelling, outcomes_of
 from ..model.arguments import as_model
 from ..model.model import Model
 from ..reading.families import classes
+from ..recipe.row_folds import RowFold
 from .cv import Options
 
 Predictions: TypeAlias = "pd.DataFrame | pd.Series[Any]"

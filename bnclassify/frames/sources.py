@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import ArrayOf
-from ..base.calls import open_bar
+from ..base.calls import with_bar
 from ..base.immutable import cached_property
 from ..base.messages import listed
 
@@ -215,8 +215,7 @@ class Chunks:
     def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
         """Iterate over the frames; see `Source`."""
         total: list[T] = []
-        # A progress bar, in interactive sessions only.
-        for part in open_bar(self._walk(columns), desc="chunks", unit=" chunks", disable=None):
+        for part in with_bar(self._walk(columns), desc="chunks", unit=" chunks"):
             total = [merge([*total, make(part)])]
         return total[0]
 

@@ -76,9 +76,10 @@ class PseudoCounts(Immutable):
         self, counts: ArrayOf[Any], variable: Positions, cards: Positions, configurations: int = 1
     ) -> Array:
         """Return the tables of variables whose levels, with ascending positions, are along the last axis."""
-        starts = np.flatnonzero(np.diff(variable, prepend=-1))
-        totals = np.add.reduceat(counts, starts, axis=-1, dtype=np.float64)
-        totals = np.repeat(totals, np.diff(starts, append=len(variable)), axis=-1)
+        sizes = np.bincount(variable)
+        sizes = sizes[sizes > 0]
+        totals = np.add.reduceat(counts, sizes.cumsum() - sizes, axis=-1, dtype=np.float64)
+        totals = np.repeat(totals, sizes, axis=-1)
         return self.shares(counts, totals, cards[variable].astype(np.float64), configurations)
 
     def masses(self, counts: ArrayOf[Any], levels: Amount, configurations: float) -> Array:

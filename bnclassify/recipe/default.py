@@ -10,8 +10,8 @@
 5. Tables are smoothed hierarchically. Their weights, slopes of numbers and shifts of levels maximize the
    likelihood of held-out rows by leave-one-out, which is fast (`recipe/leave_one_out.py`).
 6. The model without feature parents, the model with them and logistic regression are added up, with powers
-   by folds of the rows, for which everything is learned again (`fitting/fold_powers.py`): leave-one-out alone
-   is overconfident, because structure and cut points were learned from the same rows.
+   by folds of the rows, for which arcs, tables and weights are learned again (`recipe/blend.py`):
+   leave-one-out alone is overconfident, because arcs and weights were learned from the same rows.
 
 """
 

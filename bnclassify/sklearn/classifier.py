@@ -25,7 +25,7 @@ from ..fitting.structure import relearn_raw
 from ..frames.dataset import Dataset
 from ..frames.encode import each_a_case
 from ..frames.numeric import check_index, check_weights
-from ..frames.opening import Meaning, group_labels
+from ..frames.opening import Meaning, group_labels, open_data
 from ..frames.sources import in_pandas
 from ..inference.predict import check_class_prior, check_costs, log_prior_ratio, predict, weigh_classes
 from ..learners import LEARNERS, find_learner
@@ -36,7 +36,7 @@ from ..network.densities import columns_of
 from ..numbers.preparation import Preparing
 from ..recipe.default import STEPS, cuts
 from ..recipe.prior import PRIORS
-from .inputs import CategoricalInput, as_labels, class_name, draw_seed
+from .inputs import CategoricalInput, as_categories, as_labels, class_name, draw_seed
 
 _PREPARATION = ("discretize", "bins", "min_count", "missing_level")
 """The arguments of `bnc` that prepare raw data."""
@@ -135,7 +135,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     feature_importances_ : (features,) array
         Mean absolute contributions of the features to the log odds, as proportions.
     classes_ : (classes,) array
-        Labels that occur in `y`, sorted.
+        Labels that occur in `y`, sorted. ``model_`` has those of an ordered categorical in their order.
     n_features_in_ : int
         Number of columns of `X`.
     feature_names_in_ : (features,) array of str
@@ -321,7 +321,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         if isinstance(X, pd.DataFrame) and isinstance(y, pd.Series) and y.name in X and y.equals(X[y.name]):
             warn(f"X has the class as its column {shown(y.name)}. Drop it from X.")
         target = class_name(getattr(y, "name", None), frame.columns)
-        frame[target] = pd.Categorical.from_codes(codes, categories=classes.tolist())
+        frame[target] = as_categories(y, classes, codes)
         data: pd.DataFrame | Dataset = frame
         preparing = self._preparing
         if weights is not None or cases is not None:
@@ -419,7 +419,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         """Return encoded data with weights and cases, and what is left to prepare."""
         preparing = self._preparing
         reading = preparing._replace(discretize="mdlp") if preparing.discretize == "auto" else preparing
-        read = reading.read(frame, target, frame.columns)
+        read = reading.read(open_data(frame, "X"), target, frame.columns)
         preparing = preparing if read.numbers else preparing._replace(discretize=None)
         data = replace(read, weights=weights, cases=cases)
         if weights is not None and cases is None and self._are_cases(weights, bool(read.numbers)):
