@@ -126,7 +126,7 @@ def _rows_of(
     x: EffectTable, dataset: InFull, learned_from: Model
 ) -> tuple[_Rows, list[Positions], Positions]:
     """Return training rows, the group of each value of each feature, and the fold of each row."""
-    raw = as_cases(read_for(learned_from, dataset, argument="dataset"))
+    raw = as_cases(read_for(learned_from, dataset, argument="dataset")).select(learned_from.variables)
     raw = raw.taken(raw.codes[raw.positions[x.class_var]] >= 0)
     data = encode_for(x, raw, argument="dataset")
     codes = x.place(data, "missing").codes
@@ -257,7 +257,7 @@ def _ranked(rows: _Rows) -> list[tuple[int, int]]:
         free = (rows.sizes[features] - 1) / rows.sizes[features]
         by_chance = (curve / (curve + _OF_CELLS)).sum(axis=(1, 3)) * np.outer(free, free)
         gains += 0.5 * ((slope**2 / (curve + _OF_CELLS)).sum(axis=(1, 3)) - by_chance)
-    pairs = [(gains[i, j], i, j) for i, j in combinations(range(len(features)), 2) if gains[i, j] > 0]
+    pairs = [(gains[i, j], i, j) for i, j in combinations(range(len(features)), 2)]
     pairs.sort(key=lambda found: (-round(found[0], 9), found[1:]))
     return [(int(features[i]), int(features[j])) for _, i, j in pairs]
 

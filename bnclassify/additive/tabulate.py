@@ -77,6 +77,8 @@ def tabulate(x: object, steps: int | None = None, dataset: InFull | None = None)
         raise ValueError(f"x must have at least two classes; got {listed(model.known_levels[-1])}.")
     if steps is None:
         return model
+    if model.pairs:
+        raise ValueError(f"steps must be None for a sum with pairs, whose cut points are fixed; got {steps}.")
     return merge_intervals(model if dataset is None else with_shares(model, dataset), steps)
 
 
