@@ -1,4 +1,4 @@
-"""Effects of pairs of features in a sum of effects: chosen by held-out rows, pure, and the same everywhere."""
+"""Effects of pairs of features in a sum of effects: chosen by held-out rows, pure, and exact everywhere."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from bnclassify.model.model import renewed
 from bnclassify.network.classifiers import BNC
 from bnclassify.recipe import powers, prior, refinement
 from bnclassify.recipe.design import Design
-from bnclassify.recipe.refined import TERMS, Refined
+from bnclassify.recipe.refined import KNOWN_TERMS, Refined
 from bnclassify.recipe.refinement import _gaussian_parents
 from bnclassify.recipe.tables import LeftOut, class_probabilities, feature_probabilities
 from bnclassify.recipe.terms import GaussianTerm, fit_terms, normal_scores, z_scores
@@ -30,7 +30,7 @@ from bnclassify.scores.formulas import Slope, Student
 
 from .conftest import read_reference
 
-ARGS: dict[str, Any] = {"parents": True, "terms": TERMS}
+ARGS: dict[str, Any] = {"parents": True, "terms": KNOWN_TERMS}
 BEST: dict[str, Any] = {"backoff": True, "held_out": "weights", "held_out_args": ARGS}
 
 

@@ -110,7 +110,7 @@ def _with_shortest_cuts(x: EffectTable, data: InFull) -> EffectTable:
     for name, cuts in x.cuts.items():
         if name in numbers:
             values[name] = Values.between(shortest_cuts(cuts, numbers[name]))
-    return with_values(x, values)
+    return with_shares(with_values(x, values), data)
 
 
 def _with_gaps(table: EffectTable, data: InFull, x: Model) -> EffectTable:

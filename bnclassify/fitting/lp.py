@@ -13,9 +13,9 @@ from ..base.calls import guided, progress_bar
 from ..base.checks import Flag, Instance, Names, OneOf, Optional, Seed, Whole, check_rng
 from ..base.immutable import record
 from ..base.messages import listed, plain, shown, warn
-from ..frames.dataset import Dataset, Learnable, Opened
+from ..frames.dataset import Dataset, InMemory, Learnable, Opened
 from ..frames.frame import check_levels
-from ..frames.opening import InFull, InParts, group_labels, open_data
+from ..frames.opening import InFull, InParts, open_data, with_groups
 from ..frames.schema import Columns, Schema
 from ..frames.training import TrainingData, read_training
 from ..model.arguments import check_model
@@ -188,7 +188,7 @@ def lp(
     method = _only_method([method for method in methods if method is not None])
     if groups is not None:
         check_holds_out(held_out, folds)
-        dataset = _encoded_with_groups(x, dataset, groups)
+        dataset = with_groups(dataset, groups, x.targets, partial(_read_rows, x))
     given = {**amounts, **awnb, **asked, "manb_prior": manb_prior, "wanbia": wanbia or None}
     given |= {"numbers": numbers, "subsumption": subsumption}
     given |= {"missing": None if missing == "available" else missing}
@@ -262,13 +262,12 @@ def _em_of_missing(missing: str | Mapping[str, Any]) -> EM | None:
     return EM(**missing)
 
 
-def _encoded_with_groups(x: Model, dataset: Any, groups: Any) -> Dataset:
-    """Return encoded data with the groups as cases."""
-    rows, cases = group_labels(dataset, groups, x.targets)
+def _read_rows(x: Model, rows: InMemory) -> Dataset:
+    """Return the variables of a structure, as its preparation reads them."""
     known = {} if x.levels is None else x.levels_by_name
     if x.preparation is not None:
-        return replace(x.preparation.read(rows, known), cases=cases)
-    return replace(rows.encode(Columns(x.variables, known)), cases=cases)
+        return x.preparation.read(rows, known)
+    return rows.encode(Columns(x.variables, known))
 
 
 @record

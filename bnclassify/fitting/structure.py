@@ -247,6 +247,11 @@ def _warn_of_many_codes(frame: pd.DataFrame, names: Sequence[Hashable]) -> None:
         )
 
 
+def ranks_parents(learner: Callable[..., Model]) -> bool:
+    """Whether a learner ranks feature parents, so that the default recipe can drop some of them."""
+    return learner in [LEARNERS[name] for name in default.RANKING]
+
+
 def check_able(
     learner: Callable[..., Model], able: Callable[[Any], bool], expected: str, value: object, ability: str
 ) -> None:

@@ -28,7 +28,7 @@ from .incomplete import MOST_EXPONENT, Fading, marginalize
 from .log_linear import LogLinear
 from .powers import Powers, best_powers, log_likelihood, odds
 from .prior import check_prefix_prior
-from .refined import TERMS
+from .refined import KNOWN_TERMS
 from .refinement import Refinement
 from .tables import LeftOut
 from .weighted import Weighted
@@ -89,7 +89,7 @@ class LeaveOneOut(Method):
         Flag().check("weights", self.weights)
         Flag().check("parents in held_out_args", self.parents)
         for name in self.terms:
-            OneOf(TERMS).check("terms in held_out_args", name)
+            OneOf(KNOWN_TERMS).check("terms in held_out_args", name)
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the model has one structure, and the prior leaves no probability at 0."""

@@ -21,7 +21,7 @@ from ..base.parallel import using_jobs
 from ..evaluation.summary import measure_strengths
 from ..fitting.bnc import bnc
 from ..fitting.lp import lp
-from ..fitting.structure import relearn_raw
+from ..fitting.structure import ranks_parents, relearn_raw
 from ..frames.dataset import Dataset
 from ..frames.encode import each_a_case
 from ..frames.numeric import check_index, check_weights
@@ -29,12 +29,11 @@ from ..frames.opening import Meaning, group_labels, open_data
 from ..frames.sources import in_pandas
 from ..inference.predict import check_class_prior, check_costs, log_prior_ratio, predict, weigh_classes
 from ..learners import LEARNERS, find_learner
-from ..learners.k_dependence import kdb_gain, kdb_mi
 from ..model.arguments import check_joint, check_model
 from ..model.model import Model
 from ..network.densities import columns_of
 from ..numbers.preparation import Preparing
-from ..recipe.default import STEPS, cuts
+from ..recipe import default
 from ..recipe.prior import PRIORS
 from .inputs import CategoricalInput, as_categories, as_labels, class_name, draw_seed
 
@@ -67,7 +66,7 @@ def _arguments_of(x: Model) -> dict[str, Any]:
         held_out_args = dict(lp_args.get("held_out_args", {}))
         ranked = held_out_args.pop("parents", False)
         usual = lp_args | ({"held_out_args": held_out_args} if held_out_args else {})
-        if step.settings.get("is_default") and usual in STEPS.values():  # the default recipe
+        if step.settings.get("is_default") and usual in default.STEPS.values():  # the default recipe
             dag_args = {name: v for name, v in dag_args.items() if name != "kdbk" or not ranked}
             lp_args = {}
     if isinstance(dag_args.get("parents"), tuple):  # of anb
@@ -398,7 +397,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         chosen = any(given.get(name) not in (None, False) for name in PRIORS)
         method = self.discretize
         if method == "auto" and chosen:
-            method = None if numeric else cuts(learner)
+            method = None if numeric else default.cuts(learner)
         return Preparing(method, self.bins, self.min_count, self.missing_level, numeric)
 
     def _check_decisions(self, classes: list[Any]) -> None:
@@ -438,11 +437,13 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     ) -> Model:
         rng: dict[str, Any] = {"rng": draw_seed(self.random_state)}
         lp_args = {**({} if self.smooth is None else {"smooth": self.smooth}), **(self.lp_args or {})}
-        defaults = {"kdbk": 4} if learner in (kdb_mi, kdb_gain) and PRIORS.keys() & lp_args else {}
+        defaults = (
+            {"kdbk": default.MOST_PARENTS} if ranks_parents(learner) and PRIORS.keys() & lp_args else {}
+        )
         drawn = rng if "rng" in parameters_of(learner) else {}
         dag_args = {**defaults, **drawn, **(self.dag_args or {})}
         options = {name: getattr(preparing, name) for name in _PREPARATION}
         options |= {name: getattr(self, name) for name in ("additive", "pairs", "interval", "draws")}
-        given = None if self.additive and learner is kdb_gain else learner
+        given = None if self.additive and learner is LEARNERS[default.LEARNER] else learner
         with showing_progress(self.verbose, "verbose"), using_jobs(self.n_jobs):
             return bnc(given, target, data, dag_args=dag_args, **options, **{**rng, **lp_args})
