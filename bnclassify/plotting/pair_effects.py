@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
 
 from ..additive.effect_table import EffectTable
 from ..additive.pair_table import rows_of_pair
@@ -15,11 +14,16 @@ from ..inference.evidence import target_position
 from ..model.model import Model
 from .canvas import BLUE, ORANGE, broken, entitle, estimate_width, prepare_axes
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _MOST_TEXTS = 200  # cells with a number
 
 
 def draw_pair(x: Model, pair: Sequence[Hashable], target: Hashable | None, ax: Axes | None) -> Axes:
     """Draw the effects of a pair of features beyond those of each, a cell per combination of values."""
+    from matplotlib.colors import LinearSegmentedColormap
+
     pairs = {tuple([x.features[i] for i in of.features]): of for of in x.pairs}
     chosen = tuple(sorted(pair, key=list(x.features).index)) if {*pair} <= {*x.features} else tuple(pair)
     if not isinstance(x, EffectTable) or chosen not in pairs:
