@@ -274,11 +274,13 @@ def _joined_codes(places: Places, codes: ArrayOf[Any], card: int) -> Places:
 
 def _numbered_observed(numbers: Places, bound: int) -> tuple[Numbering, Places]:
     """Return the numbering of the observed numbers, without -1, and their positions."""
-    if bound <= max(_MARKED, len(numbers)):
-        seen = np.zeros(bound + 1, dtype=bool)
-        seen[numbers] = True
-        numbering = Numbering(seen[:-1].nonzero()[0], bound)
-    else:
+    if bound > max(_MARKED, len(numbers)):
         unique = np.unique(numbers)
         numbering = Numbering(unique[unique >= 0], bound)
-    return numbering, numbering.find(numbers)
+        return numbering, numbering.find(numbers)
+    seen = np.zeros(bound + 1, dtype=bool)
+    seen[numbers] = True
+    numbering = Numbering(seen[:-1].nonzero()[0], bound)
+    places = np.empty(bound + 1, dtype=np.int32)  # most of which is never written, as all numbers occur
+    places[numbering.keys], places[-1] = np.arange(len(numbering)), -1
+    return numbering, np.asarray(places.take(numbers, mode="wrap"))

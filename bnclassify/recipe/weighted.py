@@ -27,7 +27,7 @@ from .prior import concentrations_of
 from .tables import LeftOut, LeftOutFolds, PrefixTable, class_probabilities
 from .terms import Power, by_depth
 
-_BLOCK_CELLS = 2**16  # number of log probabilities of a family, which stay in cache
+_BLOCK_CELLS = 2**17  # number of log probabilities of a family, which stay in cache
 
 
 @record
@@ -261,7 +261,8 @@ class Stacked(LogLinear):
         result = np.zeros((len(depths), len(self.powers), n_classes - 1, len(rows)))
         apart = np.zeros((self.apart, len(depths), len(varying), n_classes - 1, len(rows)))
         for group in self.groups:
-            rows_per_block = max(1, _BLOCK_CELLS // (n_classes * len(group.stack.cards)))
+            columns = 1 if group.of_class else n_classes  # which are worked out at once
+            rows_per_block = max(1, _BLOCK_CELLS // (columns * len(group.stack.cards)))
             of_group = group.left_out(self.codes, left_out)
             for start in range(0, len(rows), rows_per_block):
                 block = slice(start, start + rows_per_block)
