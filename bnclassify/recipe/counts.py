@@ -114,7 +114,15 @@ def count_prefixes(
     the variable and its feature parents, -1 where missing; ``classes`` are given if the class is a parent.
     Rows of several codings can be concatenated; each coding is then a configuration without parents.
 
-    The configurations and cells of the rows in each prefix, -1 if they are not counted, follow the counts.
+    The configurations and cells of the rows given 0, 1, 2, … feature parents, -1 if they are not counted,
+    follow the counts.
+
+    >>> variable, parent, classes = np.array([[0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 1, 1]])
+    >>> prefixes, places = count_prefixes([variable, parent], [2, 2], classes, 2)
+    >>> [prefix.counts.astype(int).tolist() for prefix in prefixes]  # alone, and given the class and parent
+    [[[2], [2]], [[1, 1], [0, 2]], [[1, 0], [0, 1], [0, 1], [0, 1]]]
+    >>> [of_rows.tolist() for of_rows in places[1]]  # the cells are (parent, variable): 00, 01, 10, 11
+    [[0, 0, 1, 1], [0, 1, 2, 3]]
     """
     parents = Numbering(np.arange(codings), codings)
     places = np.where(codes[0] >= 0, np.repeat(parents.keys, len(codes[0]) // codings), -1)
@@ -126,7 +134,7 @@ def count_prefixes(
         for given in [classes] if i > 0 or classes is None else [None, classes]:
             counts = _sums_by_cell(index, len(cells), given, n_classes, weights)
             result.append(PrefixCounts(cards[0], parents, cells, counts))
-            found.append((places, index))
+        found.append((places, index))
     return tuple(result), found
 
 
