@@ -71,6 +71,7 @@ from .evaluation.compare import compare as compare
 from .evaluation.compare_ranks import compare_ranks as compare_ranks
 from .evaluation.cv import cv as cv
 from .evaluation.cv_predict import cv_predict as cv_predict
+from .evaluation.drift import drift as drift
 from .evaluation.distances import kl_divergence as kl_divergence, shd as shd
 from .evaluation.loglik import AIC as AIC, BIC as BIC, cloglik as cloglik, loglik as loglik
 from .evaluation.summary import summary as summary
@@ -190,15 +191,27 @@ _IN_R = {
     "readRDS": "load(path)",
 }
 
+_ELSEWHERE = {
+    "plot_roc": "RocCurveDisplay.from_estimator(classifier, X, y) of scikit-learn",
+    "roc": "RocCurveDisplay.from_estimator(classifier, X, y) of scikit-learn",
+    "fit": "bnc(class_var=..., dataset=...), or the method fit of BNCClassifier",
+    "predict_proba": "predict(x, newdata, prob=True)",
+}
+"""Names that people expect, and what they can call."""
+
 
 def __getattr__(name: str) -> Any:
-    """Raise an error that names the equivalent of a name of the R package."""
-    if name in _IN_R:
+    """Return an estimator, or raise an error that names the equivalent of a name, as of the R package."""
+    if name in ("BNCClassifier", "BNCMultiClassifier"):
+        from . import sklearn  # optional
+
+        return getattr(sklearn, name)
+    if name in _ELSEWHERE:
+        advice = f"bnclassify has no {name!r}. Use {_ELSEWHERE[name]}."
+    elif name in _IN_R:
         advice = f"bnclassify has no {name!r}. The equivalent of this R function is {_IN_R[name]}."
     elif name in models.__all__:
         advice = f"{name} is imported from bnclassify.models."
-    elif name == "BNCClassifier":
-        advice = "BNCClassifier is imported from bnclassify.sklearn, because scikit-learn is optional."
     else:
         raise AttributeError(f"module 'bnclassify' has no attribute {name!r}")
     # `from bnclassify import name` would replace an AttributeError by one without advice.

@@ -461,7 +461,8 @@ def test_additive_models_are_the_sum_of_curves_in_steps(pima: pd.DataFrame, curv
     x = bn.bnc(class_var="diabetes", dataset=pima, additive=True)
     fine = bn.from_effects(bn.effects(curves, steps=1000))
     explained = [bn.explain(one, pima, target="yes")["log_odds"].unstack() for one in (fine, x)]  # noqa: PD010
-    gaps = np.square(explained[0] - explained[1]).mean()
+    known = pima.drop(columns="diabetes").notna().assign(diabetes=True)  # effects of missing values shrink
+    gaps = np.square(explained[0] - explained[1]).where(known).mean()
     assert gaps.max() < 0.0006
     assert len(bn.effects(x)) < len(bn.effects(fine)) / 3
     folds = bn.stratified_folds(pima["diabetes"], 3, rng=0)

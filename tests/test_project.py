@@ -110,7 +110,8 @@ def test_functions_have_names() -> None:
         ("is_tan", "is_ode"),
         ("is_aode", "bnclassify.models"),
         ("AODE", "bnclassify.models"),
-        ("BNCClassifier", "bnclassify.sklearn"),
+        ("plot_roc", r"RocCurveDisplay\.from_estimator"),
+        ("predict_proba", r"predict\(x, newdata, prob=True\)"),
     ],
 )
 def test_names_of_r_are_answered(there: str, here: str) -> None:
@@ -171,6 +172,7 @@ def check_signature(name: str) -> None:
         "cmi": ["x", "y", "dataset"],
         "counterfactual": ["x", "row", "target"],
         "d_separated": ["x", "a", "b", "given"],
+        "drift": ["x", "newdata", "dataset"],
         "monotonize": ["x", "directions", "dataset"],
         "query": ["x", "variables", "evidence"],
         "with_table": ["x", "variable", "frame"],

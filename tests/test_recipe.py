@@ -14,12 +14,15 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 import bnclassify as bn
-from bnclassify.fitting.fold_powers import split
 from bnclassify.fitting.lp import rows_to_learn_from
+from bnclassify.frames.opening import open_data
 from bnclassify.model.arguments import encode_for
 from bnclassify.recipe import default
+from bnclassify.recipe.cases import in_order
+from bnclassify.recipe.held_out import HeldOutTerms, Regression
 from bnclassify.recipe.leave_one_out import LeaveOneOut
 from bnclassify.recipe.prior import BackOff
+from bnclassify.recipe.row_folds import split_rows
 from bnclassify.recipe.weighted import with_at_most
 from bnclassify.scores.evaluate import scores_at
 from bnclassify.scores.rows import Rows
@@ -80,14 +83,14 @@ def test_units_of_a_class_go_to_parts_in_turn() -> None:
     frame = pd.DataFrame({"x": list("uvuvuvuv"), "y": list("abbabbab"), "n": [1, 2, 1, 3, 1, 1, 2, 1]})
     data = bn.encode(frame, weights="n").select(["x", "y"])
     found = np.zeros((8, 3), dtype=int)
-    for part, fold in enumerate(split(data, 3, by_content=False)):
+    for part, fold in enumerate(split_rows(data, 3, by_content=False)):
         found[fold.rows, part] = fold.units
     units = frame.loc[frame.index.repeat(frame["n"])]
     number = units.groupby("y").cumcount() + (units["y"] == "b")
     expected = pd.crosstab(units.index, number % 3)
     assert (found == expected).all(axis=None)
     found[:] = 0
-    for part, fold in enumerate(split(data, 3)):
+    for part, fold in enumerate(split_rows(data, 3)):
         found[fold.rows, part] = fold.units
     assert (found.sum(axis=1) == frame["n"]).all()
     by_class = pd.DataFrame(found).groupby(frame["y"]).sum()
@@ -182,22 +185,26 @@ def test_a_copy_of_a_feature_is_not_its_parent() -> None:
 
 def test_logistic_regression_is_a_part_of_the_sum() -> None:
     frame = patients(200)
-    model: Any = bn.bnc(class_var="sick", dataset=frame)
+    model: Any = bn.bnc("nb", "sick", frame)
     summary = bn.loo_summary(model)
     assert summary["regression_power"] > 0
     told = bn.explain(model, frame.head(20), target="yes")
     p = bn.predict(model, frame.head(20), prob=True)["yes"]
     np.testing.assert_allclose(told["log_odds"].groupby(level=0).sum(), np.log(p / (1 - p)), atol=1e-9)
-    method = LeaveOneOut(terms=default.TERMS)
     structure = bn.bnc("nb", "sick", frame, backoff=True, discretize="averaged_mdlp")
-    rows = rows_to_learn_from(structure, frame)
-    regression, tables = method.members(with_at_most(structure, 0), rows, BackOff(), regression=True)
-    expected = softmax(
-        summary["fold_power"] * scores_at(tables.score, rows_of(tables, frame))
-        + summary["regression_power"] * scores_at(regression.score, rows_of(tables, frame)),
-        axis=1,
-    )
+    held = held_out(structure, frame)
+    members = Regression.fit(held).model(0), LeaveOneOut(terms=default.TERMS).fit(held).model()
+    scores = np.array([scores_at(member.score, rows_of(member, frame)) for member in members])
+    powers = np.array([summary["regression_power"], summary["fold_power"]])
+    prior = np.log(members[1].class_prior())
+    expected = softmax((1 - powers.sum()) * prior + np.tensordot(powers, scores, 1), axis=1)
     np.testing.assert_allclose(bn.predict(model, frame, prob=True), expected, atol=1e-9)
+
+
+def held_out(structure: Any, frame: pd.DataFrame) -> HeldOutTerms:
+    """The terms of the default at rows that are held out, without feature parents."""
+    rows = in_order(rows_to_learn_from(structure, open_data(frame)))
+    return LeaveOneOut(terms=default.TERMS).hold_out(with_at_most(structure, 0), rows, BackOff(2.0))
 
 
 def rows_of(x: Any, frame: pd.DataFrame) -> Any:
@@ -213,9 +220,7 @@ def linear() -> Any:
 def test_logistic_regression_is_that_of_scikit_learn(linear: Any) -> None:
     frame = patients(200)
     structure = bn.bnc("nb", "sick", frame, backoff=True, discretize="averaged_mdlp")
-    rows = rows_to_learn_from(structure, frame)
-    method = LeaveOneOut(terms=default.TERMS)
-    regression, _ = method.members(structure, rows, BackOff(), regression=True)
+    regression = Regression.fit(held_out(structure, frame)).model(0)
     numbers = frame[["fever", "pulse"]]
     design = pd.get_dummies(frame[["cough", "town"]]).assign(
         **((numbers - numbers.mean()) / numbers.std(ddof=0))
@@ -230,8 +235,7 @@ def test_logistic_regression_of_several_classes_is_that_of_scikit_learn(linear: 
     frame = patients(300)
     frame = frame.assign(sick=np.where(frame["sick"] == "no", "no", np.where(frame["fever"] > 38, "b", "a")))
     structure = bn.bnc("nb", "sick", frame, backoff=True, discretize="averaged_mdlp")
-    rows = rows_to_learn_from(structure, frame)
-    regression, _ = LeaveOneOut(terms=default.TERMS).members(structure, rows, BackOff(), regression=True)
+    regression = Regression.fit(held_out(structure, frame)).model(0)
     numbers = frame[["fever", "pulse"]]
     design = pd.get_dummies(frame[["cough", "town"]]).assign(
         **((numbers - numbers.mean()) / numbers.std(ddof=0))
@@ -460,8 +464,9 @@ def test_a_family_of_ones_own_is_fitted_as_itself() -> None:
 
 def test_arguments_replace_those_of_the_recipe() -> None:
     frame = patients()
-    model = bn.bnc(class_var="sick", dataset=frame, held_out_args={"parents": False}, dag_args={"kdbk": 1})
-    assert bn.loo_summary(model)["parents"] == 1
+    options: dict[str, Any] = {"held_out_args": {"parents": False}, "dag_args": {"kdbk": 1}}
+    assert bn.loo_summary(bn.bnc(class_var="y", dataset=parity(300), **options))["parents"] == 1
+    model = bn.bnc(class_var="sick", dataset=frame, **options)
     assert settings(model)["held_out_args"]["terms"] == default.TERMS
     assert len(bn.members(model)) == 8
     without = bn.bnc("nb", "sick", frame, held_out=None)

@@ -12,7 +12,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.exchange.scorer import ColumnCoding, Scorer, scorer_of
-from bnclassify.scores.formulas import Blend, Choice, Mixture, Raised, Student, Sum, Table
+from bnclassify.scores.formulas import Blend, Choice, Completed, Mixture, Raised, Student, Sum, Table
 
 from .zoo import CASES, case
 
@@ -54,6 +54,8 @@ class Row:
         if isinstance(formula, Choice):
             found = [self.scores(part) for part in formula.formulas]
             return next(scores for scores in found if not math.isnan(scores[0]))
+        if isinstance(formula, Completed):
+            return self.completed(formula)
         scores = self.scores(formula.formula)
         if isinstance(formula, Raised):
             return [(formula.power + (1 - formula.power) * self.share) * score for score in scores]
@@ -89,6 +91,44 @@ class Row:
                 values = [z[term.scale] * slope for slope in term.slopes.tolist()]
             total = [a + b for a, b in zip(total, values, strict=True)]
         return total
+
+    def completed(self, formula: Completed) -> list[float]:
+        """Complete a sum by the moments of effects, as jointly normal numbers."""
+        told, q = formula.unknown, self.n_classes - 1
+        if (
+            len([c for c, always in zip(self.codes, told.always, strict=True) if c < 0 and not always])
+            > told.most
+        ):
+            unknown = [i for i, code in enumerate(self.codes) if code < 0]
+        else:
+            unknown = [i for i, code in enumerate(self.codes) if code < 0 and told.always[i]]
+        known = [i for i, code in enumerate(self.codes) if code >= 0]
+        terms = {term.owner: self.look_up(term.logs, self.places(term)) for term in formula.formula.terms}
+        effects = {i: [x - logs[0] for x in logs[1:]] for i, logs in terms.items()}
+        at, of = ([i * q + c for i in some for c in range(q)] for some in (known, unknown))
+        s = told.covariances
+        weights = (
+            np.linalg.inv(s[np.ix_(at, at)]) @ s[np.ix_(at, of)]
+            if at and of
+            else np.zeros((len(at), len(of)))
+        )
+        rest = s[np.ix_(of, of)] - s[np.ix_(of, at)] @ weights
+        away = [effects[i][c] - told.means[i, c] for i in known for c in range(q)]
+        means = np.array([told.means[i, c] for i in unknown for c in range(q)]) + np.array(away) @ weights
+        total = [sum(e[c] for i, e in effects.items() if i not in unknown) for c in range(q)]
+
+        def shrunk(odds: list[float], covariances: np.ndarray) -> tuple[list[float], float]:
+            n = len(covariances) // q
+            v = sum(covariances[a * q + c, b * q + c] for a in range(n) for b in range(n) for c in range(q))
+            v = 2 / q * (v - covariances.sum() / (q + 1))
+            return [x / math.sqrt(1 + math.pi / 8 * v) for x in odds], v
+
+        start = [sum(told.means[:, c]) + effects[-1][c] for c in range(q)]
+        first, whole = shrunk(start, s)
+        found, v = shrunk([x + means[c::q].sum() for c, x in enumerate(total)], rest)
+        logs = np.log(told.shares)
+        steps = [(logs[c + 1] - logs[0] - first[c]) * v / whole for c in range(q)]
+        return [0.0, *[x + step for x, step in zip(found, steps, strict=True)]]
 
     def places(self, term: Any, codes: dict[int, int] | None = None) -> list[int]:
         given = [self.codes[v] if codes is None or v not in codes else codes[v] for v in term.scope]

@@ -442,14 +442,6 @@ def test_no_rows_are_refused() -> None:
         plain().fit(frame[["a"]], frame["y"])
 
 
-def test_verbs_point_to_the_model_inside() -> None:
-    clf = plain().fit([["a"], ["b"]], [0, 1])
-    with pytest.raises(TypeError, match=r"got BNCClassifier\. Use its attribute model_"):
-        bn.nparams(clf)
-    with pytest.raises(TypeError, match=r"got BNCClassifier\. Use its attribute model_"):
-        bn.cv(clf, pd.DataFrame())
-
-
 def test_fractions_are_refused_in_prediction_too() -> None:
     clf = plain(handle_unknown="missing").fit([[0], [1], [1]], [0, 1, 1])
     with pytest.raises(TypeError, match="column 'x0' must be categorical"):

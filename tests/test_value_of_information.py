@@ -89,7 +89,7 @@ def test_models_without_a_joint_distribution_use_their_own_posteriors(car: pd.Da
     now = bn.predict(x, row, prob=True).to_numpy()[0]
     chances = (joint / joint.sum(axis=0)) @ now
     then = bn.predict(x, [row | {"persons": v} for v in bn.values(x)["persons"]], prob=True).to_numpy()
-    gain = entropy(now) - sum(p * entropy(q) for p, q in zip(chances, then, strict=True))
+    gain = entropy(chances @ then) - sum(p * entropy(q) for p, q in zip(chances, then, strict=True))
     assert found["gain"]["persons"] == pytest.approx(gain)
 
 

@@ -165,6 +165,10 @@ CASES: dict[str, Callable[[], Case]] = {
     ),
     "card of a tree": lambda: (bn.scorecard(case("votes tan")[0]), some_votes()),
     "card of extreme odds": _extreme,
+    "sum": lambda: (
+        bn.bnc(class_var="diabetes", dataset=bn.load_pima().head(400), additive=True),
+        some_women(),
+    ),
     "effects": lambda: (bn.from_effects(bn.effects(case("women recipe without arcs")[0])), some_women()),
     "effects of three classes": _effects_of_car,
     "dependency network": lambda: _on_car(lambda car: bn.chisq_dn("class", car, alpha=0.9)),

@@ -86,15 +86,15 @@ print(search.best_params_)
 # %% [markdown]
 # ## The fitted model
 #
-# The attribute `model_` is a model of the package. All functions of the package accept it:
+# All functions of the package accept a fitted estimator in place of a model, which its attribute `model_` holds:
 
 # %%
 classifier = search.best_estimator_
-print(modelstring(classifier.model_))
-plot(classifier.model_)
+print(modelstring(classifier))
+plot(classifier)
 
 # %%
-explain(classifier.model_, X.iloc[-1]).round(2)
+explain(classifier, X.iloc[-1]).round(2)
 
 # %% [markdown]
 # The contributions sum to the log odds of the predicted class against the second most probable class.
@@ -107,7 +107,7 @@ scikit = cross_val_predict(classifier, X, y, cv=folds, method="predict_proba")
 pd.DataFrame(scikit, columns=classifier.classes_).tail(2).round(3)
 
 # %% [markdown]
-# `cv_predict(classifier.model_, car, rng=0)` returns such a table with the labels of classes and rows. `cv` evaluates
+# `cv_predict(classifier, car, rng=0)` returns such a table with the labels of classes and rows. `cv` evaluates
 # several models with several metrics on the same folds: see [Evaluating a classifier](judging.py).
 #
 # ## Feature selection, importance and calibration
@@ -198,9 +198,7 @@ for transformer in (bins, MDLPDiscretizer()):
 # %%
 rows = car.sample(frac=1, random_state=0)
 print(
-    cv(
-        classifier.model_, rows, folds=TimeSeriesSplit(4).split(rows), mean=False
-    ).round(3)
+    cv(classifier, rows, folds=TimeSeriesSplit(4).split(rows), mean=False).round(3)
 )
 
 # %% [markdown]
@@ -229,7 +227,7 @@ print("largest difference of a probability:", abs(difference).max().round(6))
 # | whole numbers are numbers | the default reads numbers that repeat as numbers and as labels. With a prior, those with at most ten values are categories. Convert codes such as postcodes by `.astype("category")` or to text |
 # | `alpha` | `smooth`; other priors are `lp_args={"ess": 1}` and `lp_args={"m": 1}` |
 # | `class_prior`, `class_weight` | `prior=` states the class proportions of new rows, `costs=` the misclassification costs |
-# | `sample_weight` in `fit` | the same; the functions of the package use `encode(df, weights=...)` |
+# | `sample_weight` in `fit` | importance weights, as in scikit-learn, if a weight has a fraction or a feature is numeric; if not, whole weights are numbers of equal rows. `weights_are="frequencies"` or `"cases"` decides. The functions of the package use `encode(df, weights=...)` |
 # | `partial_fit` | the function `update(model, more)` returns a model of more rows if its parameters are counts; data that do not fit in memory can be [passed to `bnc`](scale.py) |
 # | `predict` returns an array | the same; the function `predict` returns a Series with the index of the data |
 # | `classes_` is sorted | the same; the functions of the package keep the order of the levels |
@@ -238,7 +236,7 @@ print("largest difference of a probability:", abs(difference).max().round(6))
 # | log-loss is negated: `neg_log_loss` | `cv(metric="log_loss")` is positive, and lower is better |
 # | `random_state` | `random_state` in the estimator, `rng` in the functions |
 # | `fit` changes the estimator | the same; models of the package are immutable, and functions return new ones |
-# | pickle, joblib, skops | the same; `save(classifier.model_, path)` writes a readable JSON file without executable code, and `BNCClassifier.from_model(load(path))` predicts by it |
+# | pickle, joblib, skops | the same; `save(classifier, path)` writes a readable JSON file without executable code, and `BNCClassifier.from_model(load(path))` predicts by it |
 # | `predict_joint_log_proba` | the same, if the model has a joint distribution, as with `smooth=1` |
 #
 # ## Pitfalls

@@ -25,7 +25,7 @@ classifier = BNCClassifier().fit(X, y)
 
 # %%
 bea = {"age": 51, "glucose": 171, "bmi": 34.2, "pregnancies": 4}
-print(*explain(classifier.model_, bea, sentences=True), sep="\n")
+print(*explain(classifier, bea, sentences=True), sep="\n")
 
 # %% tags=["remove-input"]
 import html

@@ -497,6 +497,8 @@ check(
 # | `f1`, `precision`, `recall` | means over the classes that occur as actual or predicted labels, where 0 / 0 is 0, of 2 tp / (actual + predicted), tp / predicted and tp / actual, with tp the correctly predicted rows |
 # | `kappa` | (accuracy − a) / (1 − a), with a the accuracy of independent labels of the same frequencies; 0 for 0 / 0 |
 # | `mcc` | the correlation of actual and predicted classes; 0 for 0 / 0 |
+# | `rps` | for a class with an order: mean of Σ (P(class ≤ k) − [actual ≤ k])² / (K − 1), summed over k = 1 … K − 1 of K classes (Epstein 1969) |
+# | `mean_absolute_error` | for a class with an order: mean of the difference between the ranks of the predicted and the actual class |
 # | `loglik` | mean of ln P(features, actual class), for models with a joint distribution |
 #
 # Balanced accuracy and AUC omit classes without tested rows; AUC is NaN if only one class is tested, and averages over the
@@ -954,14 +956,15 @@ print(
 # least 0.01.
 #
 # With `"blend": True`, as in the default recipe, nothing is chosen, but three models are added up: a ridge logistic regression R,
-# the model A without feature parents, and with `"parents": True` the model B with at most four. Structure, cut points, terms and
-# weights of each are learned again without each fold. The score of a class is
+# the model A without feature parents, and with `"parents": True` the model B with at most four. Arcs, tables, terms and
+# weights of each are learned again without each fold, with the cut points of all rows. The score of a class c is
 #
 # $$
-# r\, R + a\, A + b\, (B - A)
+# \ln P(c) + r\, (R - \ln P(c)) + a\, (A - \ln P(c)) + b\, (B - A)
 # $$
 #
-# where r, a and b maximize, over the held-out rows,
+# so the powers leave the class proportions as they are,
+# and r, a and b maximize, over the held-out rows,
 #
 # $$
 # \sum_i \ln P(y_i \mid x_i) - \frac{15}{2} \left( (r - \tfrac{1}{4})^2 + (a - \tfrac{1}{2})^2 \right) - (b + 3)^2, \quad r \ge 0,\ a \ge 0.01,\ b \ge 0

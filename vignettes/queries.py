@@ -28,6 +28,7 @@ from bnclassify import (
     query,
     sample,
     tan_cl,
+    update,
     with_table,
 )
 
@@ -146,20 +147,16 @@ print(whole.loc[row, gaps].to_string())
 # Filled-in values look more certain than they are, so do not compute standard errors from them. For *multiple imputation*,
 # draw several completions with `draws=`, compute the estimate in each, and pool the results by Rubin's rules. We estimate
 # the share of democrats in favor of the act on exports to South Africa, on which nearly a third of them have no known
-# position. Each completion uses a model of another bootstrap sample, because the tables are uncertain too:
+# position. Each completion uses other tables, drawn from their posterior, because the tables are uncertain too:
 
 # %%
 vote, m = "export_administration_act_south_africa", 20
-structure = tan_cl("Class", everyone)
-estimates, variances = [], []
-for draw in range(m):
-    chosen = everyone.sample(frac=1, replace=True, random_state=draw)
-    model = lp(structure, chosen, smooth=1)
-    completed = impute(model, everyone, draws=1, rng=draw)
-    yes = completed.loc[completed["Class"] == "democrat", vote] == "y"
-    estimates.append(yes.mean())
-    variances.append(yes.mean() * (1 - yes.mean()) / len(yes))
-within, between = np.mean(variances), np.var(estimates, ddof=1)
+model = lp(tan_cl("Class", everyone), everyone, smooth=1)
+completed = impute(model, everyone, draws=m, rng=0)
+yes = completed.loc[completed["Class"] == "democrat", vote] == "y"
+estimates = yes.groupby(level="draw").mean()
+variances = estimates * (1 - estimates) / len(yes.loc[0])
+within, between = variances.mean(), estimates.var()
 total = within + (1 + 1 / m) * between
 known = everyone.loc[everyone["Class"] == "democrat", vote].dropna() == "y"
 print(f"share: {np.mean(estimates):.3f}, standard error {np.sqrt(total):.3f}")
@@ -205,6 +202,23 @@ print(
 
 # %% [markdown]
 # 15 % of the people with a positive test are ill, and the simulation agrees within its sampling error.
+#
+# Such tables are certain. With `rows=200`, they are worth as much as 200 people, so that `update` can combine them with
+# data, and intervals show how certain they are:
+
+# %%
+expert = from_tables("ill", {"ill": ill, "test": test}, rows=200)
+for name, model in {
+    "expert": expert,
+    "with 1,000 people": update(expert, simulated.head(1000)),
+}.items():
+    print(
+        name,
+        cpt(model, "test", interval=0.9)["yes"].loc["positive"].round(2).to_dict(),
+    )
+
+# %% [markdown]
+# Only two of the 200 people would be ill, so the expert's 90 % is uncertain. The data narrow the interval.
 #
 # ## Summary
 #

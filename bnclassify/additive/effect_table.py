@@ -20,15 +20,17 @@ from ..frames.opening import InFull
 from ..frames.schema import MISSING
 from ..model.arguments import encode_for
 from ..model.derived import BuiltOn
-from ..model.model import Model, lacks
+from ..model.model import MISSING_RULE, Model, lacks
 from ..model.recipes import NO_JOINT, Recipe
 from ..network.classifiers import BNC
 from ..numbers.cut_points import interval_labels, written_point
 from ..numbers.discretization import Discretizer
 from ..numbers.preparation import Preparation
 from ..numbers.rare_levels import Merger
-from ..scores.evaluate import main_effects
-from ..scores.formulas import Formula, Sum, Table
+from ..scores.evaluate import main_effects, scores_at
+from ..scores.formulas import Completed, Formula, Sum, Table
+from ..scores.rows import Rows
+from ..scores.unknown import UnknownEffects
 
 UNSEEN = "(unseen)"
 """The value of the row for values of a feature that have no row of their own."""
@@ -39,6 +41,7 @@ RESERVED = ("feature", "value", "given", "given_value", "share", "observed")
 LEAST_MASS = 1e-12
 _PLAIN = Preparation()
 _SMALL = 1e-12  # difference of equal effects
+_ROWS_OF_MEAN = 30  # number of rows that weigh as much as the mean of the other effects
 _HALF = 0.5  # pseudo-count of each value, so that intervals without rows keep their effects
 
 
@@ -64,6 +67,8 @@ class EffectTable(BuiltOn):
         The steps that made it, which `cv` repeats. A table that was given is evaluated as it is.
     learned : mapping
         Results of `monotonize`, by name.
+    unknown : UnknownEffects or None
+        The means and covariances of the effects in the training data; if None, unknown effects are 0.
     """
 
     structure: BNC
@@ -73,11 +78,11 @@ class EffectTable(BuiltOn):
     preparation: Preparation = _PLAIN
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
+    unknown: UnknownEffects | None = None
 
     bounds = bounded(tables=ANY_NUMBER, constant=ANY_NUMBER, shares=PROBABILITY)
 
     fitted = True
-    missing_rule = "given the effect of (missing)"
     no_joint = f"a table of effects {NO_JOINT}"
 
     def __post_init__(self) -> None:
@@ -87,6 +92,8 @@ class EffectTable(BuiltOn):
         fits = [table.shape for table in self.tables] == shapes and self.constant.shape == (n_classes - 1,)
         if not fits or [len(share) for share in self.shares] not in ([], cards):
             raise ValueError("tables must have an effect of each value of each feature on each class.")
+        if self.unknown is not None and self.unknown.means.shape != (len(cards), n_classes - 2):
+            raise ValueError("unknown must have a mean of the effect of each feature on each class.")
 
     @property
     def axes(self) -> dict[Hashable, Values]:
@@ -120,7 +127,8 @@ class EffectTable(BuiltOn):
         )
         before, after = tuple[float, float](self.learned.get("log_loss", (0.0, 0.0)))
         cost = f"{asked}: log-loss {after:.4f}, before {before:.4f}" if asked else None
-        return {"num. features": len(self.features), "form": form, "monotone": cost}
+        facts = {"num. features": len(self.features), "form": form, "monotone": cost}
+        return facts | {MISSING_RULE: "given the effect of (missing)"}
 
     def table_fields(self) -> dict[str, Any]:
         """Return the fields that every table of effects has, by name."""
@@ -137,14 +145,17 @@ class EffectTable(BuiltOn):
             yield table[tuple([codes[v, :] for v in scope])]
 
     @cached_property
-    def score(self) -> Sum:
+    def score(self) -> Sum | Completed:
         """The scores, with the log odds of the posteriors: the constant, and one table per feature."""
         pairs = enumerate(zip(self.term_scopes, self.tables, strict=True))
         tables = [Table(i, scope, table) for i, (scope, table) in pairs]
-        return Sum((Table(-1, (), self.constant), *tables), marginalizes=False)
+        total = Sum((Table(-1, (), self.constant), *tables), marginalizes=False)
+        return total if self.unknown is None else Completed(total, self.unknown)
 
     def class_prior(self) -> Array:
-        return share_out(self.constant, axis=0)
+        """Return the posteriors if nothing is known: the shares of the classes, if they are known."""
+        nothing = np.full((len(self.features), 1), -1)
+        return share_out(scores_at(self.score, Rows(nothing, unknown=nothing < 0))[0], axis=0)
 
     @cached_property
     def _logs_of_values(self) -> tuple[Array, ...]:
@@ -234,7 +245,7 @@ def merge_intervals(x: EffectTable, most: int | None = None, lost: float = 0.0) 
             )
     sums = [np.bincount(group, share) for group, share in zip(groups, shares, strict=True)]
     fields = {"shares": tuple([share / float(share.sum()) for share in sums]), "tables": tuple(tables)}
-    fields |= {name: getattr(x, name) for name in ("constant", "recipe", "learned")}
+    fields |= {name: getattr(x, name) for name in ("constant", "recipe", "learned", "unknown")}
     return build(x.class_var, x.known_levels[-1], values, x.feature_parents, x.discretizer, **fields)
 
 
@@ -244,6 +255,7 @@ def with_values(x: EffectTable, values: Mapping[Hashable, Values]) -> EffectTabl
     fields: dict[str, Any] = {name: getattr(x, name) for name in ("constant", "recipe", "learned")}
     fields["tables"] = tuple([x.tables[i] for i in at])
     fields["shares"] = tuple([x.shares[i] for i in at if x.shares])
+    fields["unknown"] = x.unknown and x.unknown.taken(at)
     return build(x.class_var, x.known_levels[-1], values, x.feature_parents, x.discretizer, **fields)
 
 
@@ -288,3 +300,37 @@ def with_shares(x: EffectTable, dataset: InFull) -> EffectTable:
     counts = counts_in(x, encode_for(x, dataset, x.features, "dataset"))
     masses: list[Array] = [count.reshape(len(count), -1).sum(axis=1) + _HALF for count in counts]
     return replace(x, shares=tuple([mass / float(mass.sum()) for mass in masses]))
+
+
+def with_unknown(x: EffectTable, dataset: InFull, ignored: Mask | None = None) -> EffectTable:
+    """Return a table with the moments of its effects in training rows, and the shares of the classes.
+
+    Missing values of ``ignored`` features are unknown, as those of features without missing values are.
+    """
+    data = encode_for(x, dataset, argument="dataset")
+    codes = x.place(data, "missing").codes
+    of_class = data.codes[data.positions[x.class_var]]
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    effects = np.array(list(x.entries_at(codes, x.tables))).reshape(len(codes), len(data), len(x.constant))
+    counts = np.bincount(of_class[of_class >= 0], weights[of_class >= 0], len(x.constant))
+    counts = np.maximum(counts, _HALF)
+    ignored = x.unknown.always if ignored is None and x.unknown is not None else ignored
+    missing = np.less(codes, 0) & (weights > 0)
+    if ignored is not None:
+        missing &= ~ignored[:, None]
+    return replace(x, unknown=UnknownEffects.of_rows(effects, missing, weights, counts / counts.sum()))
+
+
+def with_shrunk_gaps(x: EffectTable, dataset: InFull, ignored: Mask) -> EffectTable:
+    """Return a sum in which effects of missing values in few rows are shrunk to the mean of the others.
+
+    Missing values of ``ignored`` features have this mean.
+    """
+    counts = counts_in(x, encode_for(x, dataset, x.features, "dataset"))
+    tables = list(x.tables)
+    for i, (table, [*known, lacking]) in enumerate(zip(tables, counts, strict=True)):
+        if lacking > 0:
+            mean = np.average(table[:-1], axis=0, weights=np.maximum(known, LEAST_MASS))
+            share = 0.0 if ignored[i] else lacking / (lacking + _ROWS_OF_MEAN)
+            tables[i] = np.concatenate([table[:-1], [share * table[-1] + (1 - share) * mean]])
+    return replace(x, tables=tuple(tables))

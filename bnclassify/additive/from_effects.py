@@ -17,16 +17,28 @@ from ..base.arrays import Array
 from ..base.checks import Instance, check_name, must_be
 from ..base.immutable import record
 from ..base.messages import listed, plain, repeated, shown
+from ..frames.opening import InFull
 from ..frames.records import is_missing
 from ..frames.schema import MISSING
 from ..model.model import Model
 from ..model.recipes import Recipe, Step
-from .effect_table import RESERVED, UNSEEN, EffectTable, Values, build, intervals_between
+from .effect_table import (
+    RESERVED,
+    UNSEEN,
+    EffectTable,
+    Values,
+    build,
+    intervals_between,
+    with_shares,
+    with_unknown,
+)
 
 _INTERVAL = re.compile(r"\(\s*([^\s,()\[\]]+),\s*([^\s,()\[\]]+)(?:\]|(?<=inf)\))")
 
 
-def from_effects(table: pd.DataFrame, *, class_var: Hashable | None = None) -> EffectTable:
+def from_effects(
+    table: pd.DataFrame, *, class_var: Hashable | None = None, dataset: InFull | None = None
+) -> EffectTable:
     """Make a model of a table of effects, as `effects` returns it or edited.
 
     Parameters
@@ -39,6 +51,9 @@ def from_effects(table: pd.DataFrame, *, class_var: Hashable | None = None) -> E
     class_var : str, optional
         Name of the class. By default, the feature of the first row. Its row has the base of the log odds and,
         for two classes, the first class as its value.
+    dataset : pandas.DataFrame, Dataset or another frame, optional
+        Training data, with the class, from which a sum of single effects learns what known values say of
+        unknown ones. Without it, unknown effects are 0, which is right for naive Bayes.
 
     Returns
     -------
@@ -58,7 +73,8 @@ def from_effects(table: pd.DataFrame, *, class_var: Hashable | None = None) -> E
     Values are labels, or intervals that are closed on the right and together contain all numbers, from
     ``-inf`` to ``inf``: ``pandas.Interval`` or text such as ``(99.5, 127.5]``, as in a file, of which the
     last can end with ``inf]`` or ``inf)``. Labels cannot be mixed with such text. A missing value has the
-    effect in the row ``"(missing)"``, and 0 without such a row. With a row ``"(unseen)"``, all other labels
+    effect in the row ``"(missing)"``, and 0 without such a row; with a dataset, it is unknown if it was never
+    missing. With a row ``"(unseen)"``, all other labels
     have its effect; without one, they are unseen, as in `predict`. Classes that have no row have a base of 0.
 
     Examples
@@ -104,6 +120,9 @@ def from_effects(table: pd.DataFrame, *, class_var: Hashable | None = None) -> E
     shares = shares if all(np.isfinite(share).all() for share in shares) else ()
     values = {name: axis.own for name, axis in axes.items()}
     model = build(class_var, classes, values, parents, tables=tables, constant=constant, shares=shares)
+    if dataset is not None:
+        model = with_shares(model, dataset)
+        model = model if any(parents.values()) else with_unknown(model, dataset)
     structure = Step("from_effects", given_table, {"model": model})
     return replace(model, recipe=Recipe(class_var, structure, model.features, Step("as given", as_given)))
 

@@ -20,7 +20,7 @@ from ..model.arguments import check_fitted, check_not_dropped, encode_for
 from ..model.model import Model
 from ..model.recipes import Step
 from ..scores.evaluate import scores_at
-from .effect_table import UNSEEN, EffectTable, counts_in
+from .effect_table import UNSEEN, EffectTable, counts_in, with_unknown
 from .tabulate import estimate, tabulate
 
 Direction: TypeAlias = Literal["increasing", "decreasing"]
@@ -184,7 +184,8 @@ def _closest_ordered_table(x: EffectTable, data: Dataset, wish: _Wish) -> Effect
         rising = sign * odds.reshape(tables[i][at, ..., 1].shape)
         tables[i] = tables[i].copy()
         tables[i][at] = np.stack([np.zeros(rising.shape), rising], axis=-1)
-    return EffectTable(**{**x.table_fields(), "tables": tuple(tables)})
+    result = EffectTable(**{**x.table_fields(), "tables": tuple(tables)})
+    return result if x.unknown is None else with_unknown(result, data)
 
 
 def _positions_in_order(x: EffectTable, name: Hashable, wish: _Wish) -> Positions:

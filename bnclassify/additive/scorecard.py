@@ -12,15 +12,17 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from ..base.arrays import TOLERANCE, Array, ArrayOf, Codes
+from ..base.arrays import TOLERANCE, Array, ArrayOf
 from ..base.checks import OneOf, Optional, Real, Whole
 from ..base.immutable import ANY_NUMBER, POSITIVE, bounded, cached_property, record
 from ..base.messages import listed
 from ..frames.dataset import Dataset
 from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
-from ..model.model import Model
+from ..model.model import MISSING_RULE, Model
 from ..model.recipes import NO_JOINT, Step
+from ..scores.evaluate import silent_at
+from ..scores.rows import Rows
 from .effect_table import EffectTable, merge_intervals, with_values
 from .tabulate import estimate, tabulate
 
@@ -67,7 +69,6 @@ class Scorecard(EffectTable):
 
     bounds = bounded(unit=POSITIVE, tables=ANY_NUMBER, constant=ANY_NUMBER)
 
-    missing_rule = "given the points of (missing)"
     no_joint = f"a scorecard {NO_JOINT}"
 
     def __post_init__(self) -> None:
@@ -158,14 +159,19 @@ class Scorecard(EffectTable):
         """1 for the target, and -1 for the other class."""
         return np.array([1.0 if label == self.target else -1.0 for label in self.known_levels[-1]])
 
-    def points_at(self, codes: Codes) -> ArrayOf[np.int64]:
-        """Return the points of each feature, (features, rows)."""
-        found = list(self.entries_at(codes, self.feature_points))
-        return np.array(found, dtype=np.int64).reshape(len(self.features), codes.shape[1])
+    def points_at(self, rows: Rows) -> ArrayOf[np.int64]:
+        """Return the points of each feature, (features, rows): of an unknown value, those of the mean."""
+        found = list(self.entries_at(rows.codes, self.feature_points))
+        points = np.array(found, dtype=np.int64).reshape(len(self.features), len(rows))
+        if self.unknown is None:
+            return points
+        neutral = self.unknown.means[:, 0] * self._signs[1] - np.array(self._lowest)
+        whole = (neutral / self.unit).round().astype(np.int64)
+        return np.where(silent_at(self.score, rows), whole[:, None], points)
 
-    def points_of(self, codes: Codes, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
-        own, n = self.points_at(codes)[list(order)], codes.shape[1]
-        best = np.array(list(self.entries_at(codes, self._best_points)), dtype=np.int64)
+    def points_of(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
+        own, n = self.points_at(rows)[list(order)], len(rows)
+        best = np.array(list(self.entries_at(rows.codes, self._best_points)), dtype=np.int64)
         lost = np.maximum(best.reshape(len(self.features), n)[list(order)] - own, 0)
         columns = {"points": (self.start, own), "lost": (0, lost)}
         return {
@@ -183,7 +189,8 @@ class Scorecard(EffectTable):
 
     def facts(self) -> dict[str, object]:
         """Return the facts of the table, and the size of the points."""
-        return {**super().facts(), "points": f"of {self.target}; one adds {self.unit:.3g} to its log odds"}
+        size = f"of {self.target}; one adds {self.unit:.3g} to its log odds"
+        return super().facts() | {"points": size, MISSING_RULE: "given the points of (missing)"}
 
     def __repr__(self) -> str:
         frame, totals = self.written_points, self.probabilities
@@ -316,7 +323,9 @@ def scorecard(
         intercept = log(odds) + unit * (start - score)
     own, recipe = np.maximum(sign, 0.0), model.recipe
     points = [np.round((effect - least) / unit) for effect, least in zip(effects, low, strict=True)]
-    table = replace(table, tables=tuple([unit * each[..., None] * own for each in points]))
+    rounded = tuple([unit * each[..., None] * own for each in points])
+    unknown = table.unknown and table.unknown.moved(table.tables, rounded, table.shares)
+    table = replace(table, tables=rounded, unknown=unknown)
     table = _centred(_without_idle(merge_intervals(table)))  # neighbours with equal points are one
     if recipe is not None and recipe.parameters is not None:
         settings = {"target": target, "largest": largest, "most_intervals": most_intervals}
@@ -346,7 +355,9 @@ def _centred(x: EffectTable) -> EffectTable:
     means = [np.tensordot(shares[i], table, axes=1) for i, table in enumerate(x.tables)]
     means = [m if j is None else shares[j] @ m for m, j in zip(means, x.givens, strict=True)]
     tables = tuple([table - mean for table, mean in zip(x.tables, means, strict=True)])
-    return replace(x, tables=tables, constant=np.sum([np.zeros_like(x.constant), *means], axis=0))
+    constant = np.sum([np.zeros_like(x.constant), *means], axis=0)
+    unknown = x.unknown and x.unknown.moved(x.tables, tables, shares)
+    return replace(x, tables=tables, constant=constant, unknown=unknown)
 
 
 @record

@@ -40,6 +40,8 @@ from .effect_table import (
     build,
     merge_intervals,
     with_shares,
+    with_shrunk_gaps,
+    with_unknown,
     with_values,
 )
 from .from_effects import as_given
@@ -81,6 +83,11 @@ def as_sum(x: Model, data: InFull) -> EffectTable:
     """Return the default as a sum of effects: a table without intervals that hardly differ in the data."""
     table, recipe = merge_intervals(with_shares(_tabulate_effects(x), data), lost=_LOST), x.recipe
     table = _with_shortest_cuts(table, data)
+    table = _with_gaps(table, data, x)
+    if "refits" in table.learned:
+        pairs = zip(table.learned["refits"], x.learned["refits"], strict=True)
+        refits = tuple([_with_gaps(refit, data, model) for refit, model in pairs])
+        table = renewed(table, learned={**table.learned, "refits": refits})
     if recipe is not None and recipe.parameters is not None:
         name, settings = f"{recipe.parameters} as a table", {"parameters": recipe.parameters}
         recipe = replace(recipe, parameters=Step(name, fit_sum, settings, draws=True))
@@ -93,7 +100,14 @@ def _with_shortest_cuts(x: EffectTable, data: InFull) -> EffectTable:
     for name, cuts in x.cuts.items():
         if name in numbers:
             values[name] = Values.between(shortest_cuts(cuts, numbers[name]))
-    return with_values(x, values)
+    return with_shares(with_values(x, values), data)
+
+
+def _with_gaps(table: EffectTable, data: InFull, x: Model) -> EffectTable:
+    """Return a sum with effects of missing values, if the model has some, and of unknown ones."""
+    shifts = shifts_of_missing(x.score)
+    ignored = np.array([i not in shifts for i in range(len(x.features))], dtype=bool)
+    return with_unknown(with_shrunk_gaps(table, data, ignored), data, ignored)
 
 
 @record

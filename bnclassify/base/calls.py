@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import wraps
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from .checks import Flag, Optional, available, must_be
 from .messages import listed, shown
 
-if TYPE_CHECKING:
-    from tqdm import tqdm
-
 F = TypeVar("F", bound=Callable[..., Any])
-Bar: TypeAlias = "tqdm[Any]"
+T = TypeVar("T")
 
 _NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 """Parameters that can be passed by name."""
@@ -56,7 +53,7 @@ def guided(advice: str) -> Callable[[F], F]:
     """Decorate a public function with a message and its remedy for calls with wrong arguments."""
 
     def guide(function: F) -> F:
-        name, parameters = function.__name__, parameters_of(function)
+        name, parameters = function.__qualname__.removesuffix(".__init__"), parameters_of(function)
         most = sum(p.kind is Parameter.POSITIONAL_OR_KEYWORD for p in parameters.values())
         takes_any = any(p.kind is Parameter.VAR_KEYWORD for p in parameters.values())
 
@@ -85,19 +82,53 @@ def parameters_of(function: Callable[..., Any]) -> Mapping[str, Parameter]:
 
 _SECONDS = 3  # a bar appears after this time by default
 
+
+class Bar(Protocol):
+    """A progress bar."""
+
+    def update(self, n: int = 1) -> object:
+        """Count more steps."""
+
+    def set_postfix(self, **values: Any) -> object:
+        """Set what is written at the end, by name."""
+
+    def set_postfix_str(self, s: str = "", refresh: bool = True) -> object:
+        """Set the text at the end."""
+
+
+class _HiddenBar:
+    """A bar that is not shown, for which nothing has to be imported."""
+
+    def update(self, n: int = 1) -> None:
+        pass
+
+    def set_postfix(self, **values: Any) -> None:
+        pass
+
+    def set_postfix_str(self, s: str = "", refresh: bool = True) -> None:
+        pass
+
+
 _choice: ContextVar[bool | None] = ContextVar("progress", default=None)
 _bar: ContextVar[Bar | None] = ContextVar("bar", default=None)
 
 
-def open_bar(*iterables: Any, **settings: Any) -> Bar:
-    """Open a bar, over the elements of an iterable if one is given."""
-    if settings.get("disable", False) is not False:
-        from tqdm import tqdm
-    else:
-        with warnings.catch_warnings():  # in notebooks without widgets, bars are text
-            warnings.simplefilter("ignore")
-            from tqdm.auto import tqdm  # slow to import
-    bar: Bar = tqdm(*iterables, **settings)
+def _open_bar(*iterables: Any, **settings: Any) -> Any:
+    """Open a bar that is shown, over the elements of an iterable if one is given."""
+    with warnings.catch_warnings():  # in notebooks without widgets, bars are text
+        warnings.simplefilter("ignore")
+        from tqdm.auto import tqdm  # slow to import
+    return tqdm(*iterables, **settings)
+
+
+def _is_watched() -> bool:
+    """Whether messages go to a terminal."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def with_bar(elements: Iterable[T], **settings: Any) -> Iterable[T]:
+    """Return elements, with a bar that counts them if messages go to a terminal."""
+    bar: Iterable[T] = _open_bar(elements, **settings) if _is_watched() else elements
     return bar
 
 
@@ -120,10 +151,10 @@ def progress_bar(progress: bool | None, *, by_steps: bool = False, **settings: A
     """
     with showing_progress(progress):
         chosen = _choice.get()
-    at_terminal = sys.stderr is not None and sys.stderr.isatty()
-    hidden = not (hasattr(sys, "ps1") or at_terminal if chosen is None else chosen)
-    options = {"disable": True} if hidden else {"delay": 0 if chosen else _SECONDS, "leave": bool(chosen)}
-    with showing_progress(False), open_bar(**settings, **options) as bar:
+    shown = hasattr(sys, "ps1") or _is_watched() if chosen is None else chosen
+    options = {"delay": 0 if chosen else _SECONDS, "leave": bool(chosen)}
+    opened = _open_bar(**settings, **options) if shown else nullcontext(_HiddenBar())
+    with showing_progress(False), opened as bar:
         token = _bar.set(bar if by_steps else None)
         try:
             yield bar

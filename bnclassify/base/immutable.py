@@ -109,6 +109,8 @@ def is_within(value: object, least: float, most: float) -> bool:
 
 def lock(value: object) -> None:
     """Make an array, or the arrays in a tuple, read-only, together with the arrays that they are views of."""
+    if isinstance(value, tuple) and not any(issubclass(cls, np.ndarray) for cls in set(map(type, value))):
+        return
     for array in value if isinstance(value, tuple) else (value,):
         while isinstance(array, np.ndarray):
             array.flags.writeable = False

@@ -38,7 +38,7 @@ _SIMILARITY = 0.65
 """Smallest similarity of a name that is suggested: with .6, 'quantile' would be suggested for 'equal'."""
 
 
-_MEANT = {
+_MEANT: Mapping[str, str | tuple[str, ...]] = {
     "naive_bayes": "nb",
     "naivebayes": "nb",
     "a2de": "ande",
@@ -55,9 +55,10 @@ _MEANT = {
     "scoring": "metric",
     "sample_weight": "weights",
     "random_state": "rng",
-    "seed": "rng",
+    "seed": ("rng", "random_state"),
     "alpha": "smooth",
     "layouttype": "engine",
+    "class_weight": ("prior", "costs"),
 }
 """Names of arguments and options in other libraries and in R, and their names in this package."""
 
@@ -123,7 +124,8 @@ def similar(name: object, candidates: Collection[Hashable]) -> list[Hashable]:
     text = (name if isinstance(name, str) else shown(name))[:_LONGEST_NAME].casefold()
     by_text = {str(candidate)[:_LONGEST_NAME].casefold(): candidate for candidate in candidates}
     longer = [key for key in by_text if len(text) > 1 and key.startswith(text)]
-    longer = longer or [meant for meant in [_MEANT.get(text)] if meant in by_text]
+    meant = _MEANT.get(text, ())
+    longer = longer or [one for one in ([meant] if isinstance(meant, str) else meant) if one in by_text]
     close = [text] if text in by_text else longer or get_close_matches(text, by_text, n=1, cutoff=_SIMILARITY)
     parts = [key for key in by_text if len(key) > 2 and text.endswith(key)]
     return [by_text[key] for key in (close or parts)[:3]]
@@ -333,6 +335,7 @@ query: predict sample impute markov_blanket
 read_bif write_bif: read_bif write_bif save load to_pgmpy
 shd kl_divergence: shd kl_divergence arc_strength network_score
 stratified_folds r_folds: cv cv_predict stratified_folds r_folds
+drift: summary cv_predict predict effects check_data
 effects from_effects monotonize EffectTable: effects from_effects monotonize scorecard plot_effect explain
 scorecard Scorecard: scorecard explain effects plot_nomogram to_sql cv
 plot_nomogram: scorecard plot_explanation plot_effect

@@ -21,6 +21,7 @@ MAX_CELLS = 2**27
 """Maximum number of cells of a table (1 GiB)."""
 
 _BLOCK_ITEMS = 2**18  # number of codes that are counted at once
+_CROSSED_CELLS = 2**9  # maximum number of cells of a table of several families
 
 Counts = ArrayOf[Any]
 Family = tuple[int, ...]
@@ -98,11 +99,37 @@ def _count_block(data: Dataset, members: Positions, shape: Sequence[int]) -> Arr
         observed: Mask = np.logical_and.reduce([code >= 0 for code in partial])
         index = np.where(observed, index, np.array(cells, dtype=code_type(cells + 1)))
     width = cells + bool(partial)
+    if data.weights is None:
+        return _count_crossed(index, width)[:, :cells]
+    return _count_cells(index, width, np.tile(data.weights, len(index)))[:, :cells]
+
+
+def _count_cells(index: Codes, width: int, weights: Array | None = None) -> ArrayOf[Any]:
+    """Count the cells of families, (families, width), from those of rows, (families, rows)."""
     if len(index) > 1:  # two families of 4 cells: cell 3 of the second one is cell 4 + 3 of both
         index = index + width * np.arange(len(index))[:, None]
-    weights = None if data.weights is None else np.tile(data.weights, len(index))
-    counts = np.bincount(index.ravel(), weights, minlength=width * len(index))
-    return counts.reshape(-1, width)[:, :cells]
+    return np.bincount(index.ravel(), weights, minlength=width * len(index)).reshape(-1, width)
+
+
+def _count_crossed(index: Codes, width: int) -> ArrayOf[Any]:
+    """Count the cells of families as `_count_cells` does, several families at a time.
+
+    If families have few cells, those of three are counted in one table, of which the counts of each are
+    sums: with 4 cells each, a row with the cells 3, 1 and 2 is in cell (3 · 4 + 1) · 4 + 2 of 64.
+    """
+    together, most = 1, min(_CROSSED_CELLS, index.shape[1])
+    while together < len(index) and width ** (together + 1) <= most:
+        together += 1
+    if together == 1:
+        return _count_cells(index, width)
+    n = -(-len(index) // together)
+    joint = np.zeros((n, index.shape[1]), dtype=code_type(_CROSSED_CELLS))
+    for start in range(0, len(index), n):
+        joint *= width
+        joint[: len(index) - start] += index[start : start + n]
+    tables = _count_cells(joint, width**together).reshape(n, *[width] * together)
+    sums = [tables.sum(axis=tuple({*range(1, together + 1)} - {axis})) for axis in range(1, together + 1)]
+    return np.concatenate(sums)[: len(index)]
 
 
 def count_beside(

@@ -18,7 +18,7 @@ from ..fitting.rounds import check_recipe, check_same_columns, training_data
 from ..frames.opening import InFull, InParts, open_data
 from ..learners.fixed import fixed_again, fixed_network
 from ..learners.trees import edge_posterior
-from ..model.arguments import check_graph
+from ..model.arguments import as_model, check_graph
 from ..model.model import Model
 from ..model.recipes import Step
 from ..network.classifiers import BNC
@@ -108,6 +108,7 @@ def arc_strength(
     replicates = Whole(least=1, most=_MOST_SAMPLES).check("replicates", replicates)
     OneOf(["bootstrap", "exact"]).check("method", method)
     Optional(Flag()).check("progress", progress)
+    x = as_model(x)
     if not isinstance(x, Model):
         return _of_networks(x, dataset, method)
     check_graph(x, "arc_strength", sized=True)

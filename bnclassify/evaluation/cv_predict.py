@@ -14,7 +14,7 @@ from ..base.calls import Bar, guided, progress_bar, showing_progress
 from ..base.checks import Flag, Seed, Unseen
 from ..base.messages import listed
 from ..base.parallel import using_jobs
-from ..fitting.rounds import Plan, Round, RowFold, name_models, plan_rounds
+from ..fitting.rounds import Plan, Round, name_models, plan_rounds
 from ..frames.dataset import Dataset
 from ..frames.opening import InFull, InPandas, InParts
 from ..frames.partitions import Partitions, dask_frame_of
@@ -23,9 +23,10 @@ from ..frames.training import TrainingData
 from ..inference.predict import predict
 from ..metrics.folds import Folds, GivenFolds, HashedFolds
 from ..metrics.outcomes import Labelling, outcomes_of
-from ..model.arguments import of_estimator
+from ..model.arguments import as_model
 from ..model.model import Model
 from ..reading.families import classes
+from ..recipe.row_folds import RowFold
 from .cv import Options
 
 Predictions: TypeAlias = "pd.DataFrame | pd.Series[Any]"
@@ -91,8 +92,9 @@ def cv_predict(
     1726   0.190  0.288  0.515  0.008
     1727   0.163  0.118  0.023  0.695
     """
+    x = as_model(x)
     if not isinstance(x, Model):
-        raise TypeError(f"x must be one model; got {type(x).__name__}. {of_estimator(x)}".rstrip())
+        raise TypeError(f"x must be one model; got {type(x).__name__}.")
     models = name_models(x)
     Flag().check("prob", prob)
     if len(x.targets) > 1:

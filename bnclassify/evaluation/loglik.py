@@ -10,12 +10,20 @@ import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
-from ..base.arrays import Array, log_sum_exp
+from ..base.arrays import Array, log_normalize, log_sum_exp
 from ..base.checks import Flag
 from ..frames.dataset import Countable, Dataset, scoring_classes
 from ..frames.opening import InFull, InParts
 from ..learners.local_scores import warn_of_fractions
-from ..model.arguments import check_fitted, check_graph, check_joint, check_size, encode_for, rows_for
+from ..model.arguments import (
+    check_fitted,
+    check_graph,
+    check_joint,
+    check_size,
+    encode_for,
+    observed_in,
+    rows_for,
+)
 from ..model.model import Model
 from ..network.classifiers import BNC, Graph
 from ..reading.families import nparams
@@ -24,7 +32,7 @@ from ..scores.evaluate import scores_at
 
 def _add_up(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
     """Return the sum over rows of ln P(row), if ``joint``, or of ln P(class variables | features)."""
-    rows: Countable = rows_for(x, dataset, x.observed if joint else None)
+    rows: Countable = rows_for(x, dataset, observed_in(x) if joint else None)
     sums = partial(_sum_at_labels, x, joint)
     total = rows.count_all(sums) if joint else rows.add_up(sums)
     if not rows.size:  # known after partitions were read
@@ -59,11 +67,16 @@ def _logs_at_labels(x: Model, joint: bool, data: Dataset) -> Array:
     levels, n = x.known_levels, len(x.features)
     check_size(len(data), len(levels[-1]))
     rows = x.place(data)
-    if joint and x.observed == x.features:
+    if joint and observed_in(x) == x.features:
         return log_sum_exp(scores_at(x.score, rows))
     named = zip(x.targets, levels[n:], strict=True)
     labels = np.array([scoring_classes(data, name, known) for name, known in named], dtype=np.intp)
-    return x.log_joint_at(rows, labels) if joint else x.log_posterior_at(rows, labels)
+    if not x.one_class:
+        several: Any = x
+        logs: Array = several.log_joint_at(rows, labels) if joint else several.log_posterior_at(rows, labels)
+        return logs
+    scores = scores_at(x.score, rows)
+    return np.take_along_axis(scores if joint else log_normalize(scores), labels.T, axis=1)[:, 0]
 
 
 @overload
@@ -104,7 +117,7 @@ def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series
     model = check_joint(x, "loglik")
     if not Flag().check("by_row", by_row):
         return _add_up(model, dataset, joint=True)
-    data = encode_for(model, dataset, model.observed, "dataset")
+    data = encode_for(model, dataset, observed_in(model), "dataset")
     return pd.Series(_logs_at_labels(model, True, data), index=data.index, name="loglik")
 
 
@@ -177,7 +190,7 @@ def _of_network(x: Model, dataset: InFull | InParts, score: str) -> tuple[Graph,
     """Return a single network with parameters, its log-likelihood and the number of rows, or raise."""
     model = check_graph(check_joint(x, score), score)
     nparams(model)  # which raises if there are densities without a number of parameters
-    data: Countable = rows_for(model, dataset, model.observed)
+    data: Countable = rows_for(model, dataset, observed_in(model))
     warn_of_fractions(data, score)
     return model, _add_up(model, data, joint=True), data.size
 

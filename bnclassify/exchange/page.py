@@ -20,13 +20,15 @@ from ..base.arrays import Array, ArrayOf, log
 from ..base.checks import Instance
 from ..base.messages import plain
 from ..inference.evidence import cards_of, middles, order_features
+from ..inference.value_changes import decimals
 from ..inference.value_of_information import grid_of
+from ..model.arguments import check_model
 from ..model.model import Model
 from ..plotting.canvas import ORANGE
 from ..plotting.networks import plot, sketch
 from ..plotting.nodes import visible
 from ..scores.evaluate import is_sum_of_tables, main_effects, shifts_of_missing
-from ..scores.formulas import Blend, Raised, Table
+from ..scores.formulas import Blend, Completed, Raised, Table
 from .libraries import check_texts
 from .scorer import Scorer, largest_table, scorer_of, tables_of
 from .storage import as_path, replace_file
@@ -75,12 +77,12 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
     - ``model.value_of_information(record)`` returns a list of objects with feature and
       gain, the largest first.
     - ``model.single_changes(record)`` returns a list of objects with variable, from, to,
-      target (the class that is then predicted) and probability.
+      target (the class that is then predicted) and probability: for each variable and
+      target, the smallest change.
 
-    A record is an object of values by name. Values that are omitted, null or not among
-    the levels of the model are missing, as in ``predict(..., unseen="missing")``. The value
-    ``model.unknown`` is marginalized over, even if missing values are a level of the
-    feature (``missing_level``); the page uses it for all fields without an entry.
+    A record is an object of values by name. Values that are null or not among the levels of
+    the model are missing, as in ``predict(..., unseen="missing")``. Values that are omitted
+    are unknown, like ``model.unknown``, which the page uses for all fields without an entry.
 
     The picture of the network is drawn by Graphviz. If Graphviz is not installed or the
     network has more than 500 arcs, the picture is plain. The picture of an average has
@@ -101,6 +103,7 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
     """
     file = as_path(path)
     Instance(str | None, "text or None").check("title", title)
+    x = check_model(x)
     scorer = scorer_of(x)
     drawn = sketch(x, class_arcs=True)
     arcs = [*drawn.arcs, *[(head, tail) for tail, head in drawn.arcs if (tail, head) in drawn.mutual]]
@@ -155,6 +158,7 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
                 "levels": list(map(str, x.written_levels(column.name))),
                 "values": list(map(_label_as_json, column.known)),
                 "cuts": column.cuts,
+                "places": decimals(column.cuts or ()),
                 "other": column.other,
                 "missing": column.missing,
                 "numbers": _formula_as_json(_points_of(x, column.name)),
@@ -164,7 +168,7 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
         "decisions": {  # the parts by which the page splits contributions and weighs unknown values
             "prior": _formula_as_json(log(x.class_prior())),
             "average": x.is_average,
-            "missing": bool(shifts_of_missing(x.score)),
+            "missing": isinstance(x.score, Completed) or bool(shifts_of_missing(x.score)),
             "tables": _formula_as_json(
                 tuple(main_effects(x.score, cards)) if is_sum_of_tables(x.score) else ()
             ),
@@ -200,12 +204,14 @@ def _formula_as_json(value: object) -> object:
         content = {field.name: _formula_as_json(getattr(value, field.name)) for field in fields(value)}
         return {"kind": type(value).__name__, **content}
     if isinstance(value, np.ndarray):
-        return _array_as_text(value)
+        return _array_as_text(value.astype(int) if value.dtype == bool else value)
     return list(map(_formula_as_json, value)) if isinstance(value, tuple) else value
 
 
 def _array_as_text(array: ArrayOf[Any]) -> dict[str, object]:
     """Return an array as text; if rows repeat, distinct rows and the position of each row among these."""
+    if not array.size:
+        return {"shape": array.shape, "text": ""}
     cells = array.reshape(-1, array.shape[-1])
     rows, positions = np.unique(cells, axis=0, return_inverse=True)
     if 2 * len(rows) > len(cells):

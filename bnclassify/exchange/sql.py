@@ -255,7 +255,8 @@ def _write_card(
     query = Query(typed)
     tables = list(zip(card.term_scopes, card.feature_points, strict=True))
     pairs = [(scope, table) for scope, table in tables if table.any()]
-    used = sorted({i for scope, _ in pairs for i in scope})
+    lacking, most = _may_be_missing(card)
+    used = sorted({i for scope, _ in pairs for i in scope}.union(lacking))
     kept = [f"k{i}" for i in range(len(keys))]
     own = [quoted(_free_column_name(str(column.name), i, typed)) for i, column in enumerate(scorer.columns)]
     if typed and all(is_simple(scorer.columns[i]) for i in used):
@@ -267,13 +268,25 @@ def _write_card(
         chain, source = _chain_of_selects(query, table, keys, found)
         first = kept
     columns = [*first, *[f"{name} AS {own[i]}" for i, name in zip(used, found, strict=True)]]
-    points = [_points_of(scope, table, scorer.columns, own) for scope, table in pairs]
+    always = [] if card.unknown is None else list[bool](card.unknown.always.tolist())
+    points = [_points_of(scope, table, scorer.columns, own, always) for scope, table in pairs]
     total = f"CAST({' +'.join([str(card.start), *points])} AS DOUBLE PRECISION) AS total"
+    if lacking:
+        count = " + ".join([f"CASE WHEN {own[i]} IS NULL THEN 1 ELSE 0 END" for i in lacking])
+        total = f"CASE WHEN {count} <= {most} THEN {total[: -len(' AS total')]} END AS total"
     values = [*kept, *_result_columns(card, scorer)]
     outputs = [f"{value} AS {quoted(name)}" for value, name in zip(values, names, strict=True)]
     cleaned = f"{chain}SELECT{_lines(columns or ['1'])}\nFROM {source}"
     scored = f"SELECT{_lines([*kept, total])}\nFROM (\n{cleaned}\n) AS cleaned"
     return f"SELECT{_lines(outputs)}\nFROM (\n{scored}\n) AS scored\n"
+
+
+def _may_be_missing(card: Scorecard) -> tuple[list[int], int]:
+    """Return features of which so many may be missing, and the number; none if all of them may be."""
+    if card.unknown is None:
+        return [], 0
+    found: list[int] = np.flatnonzero(card.unknown.gaps).tolist()
+    return (found, int(card.unknown.most)) if card.unknown.most < len(found) else ([], 0)
 
 
 def _free_column_name(name: str, i: int, is_own: bool) -> str:
@@ -295,7 +308,8 @@ def _result_columns(card: Scorecard, scorer: Scorer) -> list[str]:
     odds[:, target] = at_zero + card.unit * totals
     wins = totals[np.flatnonzero(first_best(odds) == target)]
     least = int(wins.min() if len(wins) else totals.max() + 1)
-    result = [f"CASE WHEN total >= {least} THEN {labels[target]} ELSE {labels[1 - target]} END"]
+    rest = "ELSE" if card.unknown is None else f"WHEN total < {least} THEN"
+    result = [f"CASE WHEN total >= {least} THEN {labels[target]} {rest} {labels[1 - target]} END"]
     result.append("CAST(total AS BIGINT)")
     low, high = ceil((-MOST_ODDS - at_zero) / card.unit), floor((MOST_ODDS - at_zero) / card.unit)
     log_odds = f"{at_zero!r} + {card.unit!r} * total"
@@ -304,19 +318,27 @@ def _result_columns(card: Scorecard, scorer: Scorer) -> list[str]:
         text = f"1e0 / (1e0 + EXP({inside}))"
         if low > totals.min() or high < totals.max():  # EXP would be out of range
             outside = f"WHEN total < {low} THEN {ends[0]} WHEN total > {high} THEN {ends[1]}"
-            text = f"CASE {outside} ELSE {text} END"
+            text = f"CASE {outside} ELSE {text} END"  # NULL without a total
         result.append(text)
     return result
 
 
 def _points_of(
-    scope: tuple[int, ...], table: ArrayOf[np.int64], columns: Sequence[ColumnCoding], names: Sequence[str]
+    scope: tuple[int, ...],
+    table: ArrayOf[np.int64],
+    columns: Sequence[ColumnCoding],
+    names: Sequence[str],
+    always: Sequence[bool],
 ) -> str:
-    """Return the points of a feature as a CASE, within one of its parent if it has one."""
+    """Return the points of a feature as a CASE, within one of its parent if it has one.
+
+    They are NULL if the feature is missing and was ``always`` known in training.
+    """
     own, *parents = scope
     rows: list[list[int]] = table.reshape(len(table), -1).T.tolist()  # one per value of the parent
     indent = "\n      " if parents else "\n    "
-    cases = [_case_expression(columns[own], names[own], list(map(str, row)), indent) for row in rows]
+    texts = [[*map(str, row[:-1]), "NULL" if always and always[own] else str(row[-1])] for row in rows]
+    cases = [_case_expression(columns[own], names[own], text, indent) for text in texts]
     return _case_expression(columns[parents[0]], names[parents[0]], cases) if parents else cases[0]
 
 

@@ -19,6 +19,7 @@ from ..scores.formulas import (
     Blend,
     Choice,
     Coding,
+    Completed,
     Formula,
     Mixture,
     Normal,
@@ -67,6 +68,7 @@ class ScoreColumns:
             Choice: self._choice,
             Raised: self._raised,
             Blend: self._blend,
+            Completed: self._completed,
         }
 
     def of(self, formula: Formula, relative: bool = True) -> list[str]:
@@ -131,6 +133,17 @@ class ScoreColumns:
             blended = plus([f"{kept}*{score}", rest, f"{power}*{plus(tree)}", *gaps])
             texts.append(f"CASE WHEN {self.missing}=0 THEN {score} ELSE {blended} END")
         return texts
+
+    def _completed(self, formula: Completed, relative: bool) -> list[str]:
+        """Return the sum, or NULL if a value is missing of which training says nothing."""
+        columns = zip(self.columns, self.codes, self.numbers, strict=True)
+        read = [x if column.cuts is not None and self.n_classes == 2 else code for column, code, x in columns]
+        others = [read[i] for i in np.flatnonzero(formula.unknown.gaps).tolist()]
+        told = [f"{read[i]} IS NULL" for i in np.flatnonzero(formula.unknown.always).tolist()]
+        if formula.unknown.most < len(others):
+            told.append(f"{self._lacking(others)}>{formula.unknown.most:g}")
+        lacks = self.query.add(f"CASE WHEN {' OR '.join(told)} THEN NULL ELSE 0e0 END") if told else ""
+        return [f"{score}+{lacks}" if lacks else score for score in self.of(formula.formula, relative)]
 
     def _lacking(self, codes: Sequence[str]) -> str:
         """Return the column of the number of missing codes."""

@@ -11,27 +11,30 @@ import numpy as np
 
 from ..base.calls import guided, progress_bar
 from ..base.checks import Flag, Instance, Names, OneOf, Optional, Seed, Whole, check_rng
-from ..base.immutable import EMPTY, record
+from ..base.immutable import record
 from ..base.messages import listed, plain, shown, warn
-from ..frames.dataset import Dataset, Learnable, Opened
+from ..frames.dataset import Dataset, InMemory, Learnable, Opened
 from ..frames.frame import check_levels
-from ..frames.opening import InFull, InParts, group_labels, open_data
+from ..frames.opening import InFull, InParts, open_data, with_groups
 from ..frames.schema import Columns, Schema
-from ..frames.training import TrainingData, prepare
+from ..frames.training import TrainingData, read_training
 from ..model.arguments import check_model
 from ..model.model import Model, renewed
 from ..model.recipes import Rows, Step, Tally
 from ..network.awnb import AWNB
+from ..network.classifiers import warn_of_wide_tables
 from ..network.densities import Densities, Numbers
 from ..network.em import EM
 from ..network.methods import PLAIN, Method
 from ..network.priors import Prior, is_nested
 from ..network.weighting import MANB, WANBIA, Subsumption
+from ..recipe.blend import fit_blend
 from ..recipe.leave_one_out import LeaveOneOut
 from ..recipe.powered import LeaveOneOutPower
 from ..recipe.prior import find_prior
 from ..several.multidimensional import MultiModel
 from .fold_powers import fit_by_folds
+from .structure import learn_from_codes
 
 _HELD_OUT = {"weights": ("parents", "terms", "folds", "blend"), "parents": ("folds",), "power": ("folds",)}
 """The keys of ``held_out_args`` by ``held_out``."""
@@ -185,7 +188,7 @@ def lp(
     method = _only_method([method for method in methods if method is not None])
     if groups is not None:
         check_holds_out(held_out, folds)
-        dataset = _encoded_with_groups(x, dataset, groups)
+        dataset = with_groups(dataset, groups, x.targets, partial(_read_rows, x))
     given = {**amounts, **awnb, **asked, "manb_prior": manb_prior, "wanbia": wanbia or None}
     given |= {"numbers": numbers, "subsumption": subsumption}
     given |= {"missing": None if missing == "available" else missing}
@@ -259,13 +262,12 @@ def _em_of_missing(missing: str | Mapping[str, Any]) -> EM | None:
     return EM(**missing)
 
 
-def _encoded_with_groups(x: Model, dataset: Any, groups: Any) -> Dataset:
-    """Return encoded data with the groups as cases."""
-    rows, cases = group_labels(dataset, groups, x.targets)
+def _read_rows(x: Model, rows: InMemory) -> Dataset:
+    """Return the variables of a structure, as its preparation reads them."""
     known = {} if x.levels is None else x.levels_by_name
     if x.preparation is not None:
-        return replace(x.preparation.read(rows, known), cases=cases)
-    return replace(rows.encode(Columns(x.variables, known)), cases=cases)
+        return x.preparation.read(rows, known)
+    return rows.encode(Columns(x.variables, known))
 
 
 @record
@@ -307,8 +309,12 @@ def _fit_alone(
         fitted = method(structure, rows, prior, rng)
     else:
         n, blend = folds
-        learn = partial(_learn_members, method=method, prior=prior, rng=rng, weighs=blend)
-        fitted = fit_by_folds(structure, dataset, rows, method, n, learn, weighs=blend, rng=rng)
+        if blend and isinstance(method, LeaveOneOut) and method.weights:
+            learner = partial(learn_from_codes, structure)
+            fitted = fit_blend(structure, rows, method, prior, n, learner, rng)
+        else:
+            learn = partial(_learn, method=method, prior=prior, rng=rng)
+            fitted = fit_by_folds(structure, dataset, rows, n, learn, rng)
     tally = fitted.learned.get("counts")
     if not method.keeps_counts and isinstance(tally, Tally):
         # tables that do not follow from the prior alone cannot be updated
@@ -320,27 +326,9 @@ def _fit_alone(
     return fitted
 
 
-def _learn_members(
-    x: Model,
-    data: Opened,
-    depths: Sequence[int | None] = (None,),
-    ridges: Mapping[str, float] = EMPTY,
-    *,
-    method: Method,
-    prior: Prior,
-    rng: Any,
-    weighs: bool,
-) -> list[Model]:
-    """Return the models that get powers by folds: the model or, if it ``weighs``, regression before several.
-
-    These have one maximum number of parents each. ``ridges`` are the precisions of weights, if known.
-    """
-    rows: Dataset = rows_to_learn_from(x, data, method)
-    if not isinstance(method, LeaveOneOut):
-        return [method(x, rows, prior, rng)]
-    if weighs:
-        method = replace(method, parents=False, ridges=ridges)
-    return list(method.members(x, rows, prior, depths, regression=weighs))
+def _learn(x: Model, data: Opened, *, method: Method, prior: Prior, rng: Any) -> Model:
+    """Return a model of rows, which can be raw."""
+    return method(x, rows_to_learn_from(x, data, method), prior, rng)
 
 
 def warn_of_rows(x: Model, rows: int) -> None:
@@ -353,10 +341,10 @@ def warn_of_rows(x: Model, rows: int) -> None:
                 f"all rows have the class {shown(present[0])} of {shown(name)}, so it is always predicted. "
                 "Check whether a previous step dropped the rows of other classes."
             )
-    x.warn_of_size(rows)
+    warn_of_wide_tables(x, rows)
 
 
-def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method = PLAIN) -> Any:
+def rows_to_learn_from(model: Model, dataset: Opened, method: Method = PLAIN) -> Any:
     """Return the model's columns of data, coded by its levels if it has them, as `Countable`."""
     undefined = [name for name in model.numeric if name not in model.densities]
     if undefined:
@@ -366,11 +354,12 @@ def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method =
         )
     levels = None if model.levels is None else model.levels_by_name
     takes_all = method.takes_rows_without_class
-    data = prepare(
+    data = read_training(
         dataset, model.targets, model.features, known=levels, preparation=model.preparation,
         numeric=tuple(model.densities), rows_needed=not method.counts_alone, warns=not takes_all,
     )  # fmt: skip
-    schema = Schema(model.variables, model.levels or data.schema.select(model.variables).levels)
+    own = data.schema.select(model.variables)
+    schema = Schema(model.variables, model.levels or own.levels, own.ordered)
     check_levels(schema, [name for name in schema.columns if name not in model.densities])
     # methods that use rows can skip rows of weight 0
     rows = data.all_rows if takes_all and isinstance(data, TrainingData) else data

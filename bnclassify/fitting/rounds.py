@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask, Positions
+from ..base.arrays import Mask, Positions
 from ..base.calls import Bar
 from ..base.checks import Flag, OneOf, Seed, Whole, check_columns, check_rng
 from ..base.messages import listed, shown, warn
@@ -17,42 +17,21 @@ from ..base.parallel import run_tasks
 from ..frames.dataset import Countable, Dataset, Opened
 from ..frames.frame import check_levels
 from ..frames.labels import check_unseen, recode
-from ..frames.opening import group_labels, is_partitioned, open_data
+from ..frames.opening import group_labels, open_data
 from ..frames.partitions import NoRowsError, Partitions
 from ..frames.schema import Columns
-from ..frames.training import TrainingData, prepare
+from ..frames.training import TrainingData, read_training
 from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, draw_folds, split_rows
-from ..model.arguments import check_fitted, of_estimator
+from ..model.arguments import as_model, check_fitted
+from ..model.derived import Derived
 from ..model.model import Model
 from ..model.recipes import Recipe
 from ..numbers.preparation import Preparation, check_numbers
 from ..reading.families import values
+from ..recipe.row_folds import RowFold, split_cases
 
 R = TypeVar("R")
 D = TypeVar("D", bound=Dataset)
-
-
-@dataclass(frozen=True, eq=False)
-class RowFold:
-    """A fold of rows: test rows, tested ``units`` of weights, and rows to learn from if not the rest."""
-
-    rows: Positions
-    units: Array | None = None
-    learned: Positions | None = None
-
-    def split(self, data: D) -> tuple[D, D]:
-        """Return the training rows and the test rows."""
-        test = data.taken(self.rows)
-        if self.learned is not None:
-            return data.taken(self.learned), test
-        if self.units is None or data.weights is None:
-            others = np.ones(len(data), dtype=bool)
-            others[self.rows] = False
-            return data.taken(np.nonzero(others)[0]), test
-        left = data.weights.copy()
-        left[self.rows] -= self.units
-        train = replace(data, weights=left).taken(np.nonzero(left)[0])
-        return train, replace(test, weights=self.units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +125,8 @@ def _refit_without_fold(name: Any, model: Model, rnd: Round, train: Countable, d
     recipe, rng = check_recipe(model), None if rnd.seed is None else check_rng(rnd.seed)
     try:
         fitted: Model = recipe.fit(train, rng) if dag else recipe.refit(model, train, rng)
-        model.check_refitted(fitted)
+        if isinstance(model, Derived):
+            model.check_refitted(fitted)
         return fitted
     except NoRowsError:
         raise
@@ -159,16 +139,16 @@ def _refit_without_fold(name: Any, model: Model, rnd: Round, train: Countable, d
 
 def name_models(x: object) -> dict[Any, Model]:
     """Return models by name or number, all fitted and with the same targets, or raise."""
+    x = as_model(x)
     if isinstance(x, Model):
         models: dict[Any, Any] = {0: x}
-    elif isinstance(x, Mapping):
-        models = dict(x)
-    elif isinstance(x, list | tuple):
-        models = dict(enumerate(x))
+    elif isinstance(x, Mapping | list | tuple):
+        named = x.items() if isinstance(x, Mapping) else enumerate(x)
+        models = {name: as_model(one) for name, one in named}
     else:
         raise TypeError(
-            f"x must be a model, or a list or dict of models; got {type(x).__name__}. "
-            f"{of_estimator(x) or 'The models are the first argument, the data the second.'}"
+            f"x must be a model, or a list or dict of models; got {type(x).__name__}. The models are the "
+            "first argument, the data the second."
         )
     if not models:
         raise ValueError("x must contain at least one model; got none.")
@@ -222,7 +202,7 @@ def plan_rounds(
     check_same_columns(models, opened, columns, dag, folds)
     names, lenient = [*opened.columns], unseen == "missing" and not dag
     counts: Mapping[Hashable, int] = {}
-    if is_partitioned(opened):
+    if opened.in_parts:
         if folds is not None:
             check_columns([folds], names, "folds")
             names = [name for name in names if name != folds]
@@ -263,12 +243,14 @@ def check_same_columns(
         )
 
 
-def raw_rows(x: Model, dataset: Any) -> Any:
+def raw_rows(x: Model, dataset: Opened) -> Any:
     """Return the rows with a class, prepared for the recipe of a model."""
-    return training_data({0: x}, dataset, open_data(dataset).columns, dag=True, warns=False)
+    return training_data({0: x}, dataset, dataset.columns, dag=True, warns=False)
 
 
-def _read_for_models(models: Mapping[Any, Model], dataset: Any, names: Sequence[Hashable], dag: bool) -> Any:
+def _read_for_models(
+    models: Mapping[Any, Model], dataset: Opened, names: Sequence[Hashable], dag: bool
+) -> Opened:
     """Encode rows in memory, with numeric columns as numbers if some models need them."""
     cut = {k: m for k, m in models.items() if m.discretizer is not None}
     raw = cut | {k: m for k, m in models.items() if m.densities}
@@ -279,7 +261,7 @@ def _read_for_models(models: Mapping[Any, Model], dataset: Any, names: Sequence[
     needed, coded = [set(names) if some is None else some for some in sets]
     target = next(iter(models.values())).class_var
     check_columns({target, *needed}, names, "dataset")
-    return open_data(dataset).in_memory("dataset").read_raw(target, needed | {target}, coded)
+    return dataset.in_memory("dataset").read_raw(target, needed | {target}, coded)
 
 
 def _hide_unseen(models: Mapping[Any, Model], data: TrainingData) -> tuple[TrainingData, dict[Hashable, int]]:
@@ -316,7 +298,7 @@ def _hide_in_parts(models: Mapping[Any, Model], data: Partitions) -> Partitions:
 
 def training_data(
     models: Mapping[Any, Model],
-    dataset: Any,
+    dataset: Opened,
     names: Sequence[Hashable],
     *,
     dag: bool,
@@ -328,7 +310,7 @@ def training_data(
     If ``lenient``, unseen values in partitioned data are missing. If ``warns``, dropped rows cause a warning.
     """
     preparation = None
-    if is_partitioned(dataset):
+    if dataset.in_parts:
         preparation = _common_preparation(models, dag)
     elif not isinstance(dataset, Dataset):
         dataset = _read_for_models(models, dataset, names, dag)
@@ -340,8 +322,7 @@ def training_data(
     chosen = [name for name in names if needed is None or name in needed or name in targets]
     known = {k: v for model in models.values() for k, v in values(model).items()} if preparation else None
     kept = () if isinstance(dataset, Dataset) else {name for m in models.values() for name in m.densities}
-    opened = open_data(dataset)
-    opened = opened if preparation is None else opened.prepared(preparation, known or {})
+    opened = dataset if preparation is None else dataset.prepared(preparation, known or {})
     data = opened.read(Columns(chosen, known, kept))
     if lenient and isinstance(data, Partitions):
         data = _hide_in_parts(models, data)
@@ -353,7 +334,7 @@ def training_data(
         unknown = data.select(targets).add_up(lambda rows: np.count_nonzero(rows.codes < 0))
         if unknown < len(data):  # none is left otherwise, which is an error below
             warn(f"{unknown} of {len(data)} rows have no class {shown(targets[0])} and are ignored")
-    return prepare(data, targets, known=dict.fromkeys(raw, ()), warns=False)
+    return read_training(data, targets, known=dict.fromkeys(raw, ()), warns=False)
 
 
 def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation | None:
@@ -434,22 +415,6 @@ def _draw_row_folds(data: TrainingData, k: int, rng: np.random.Generator, *, qui
     return [RowFold(*part) for part in draw_folds(classes, levels, data.weights, k, rng)]
 
 
-def split_cases(cases: Codes, classes: Codes, rows: Codes, number: int) -> list[RowFold]:
-    """Return the rows of each fold: whole cases, those of each class (of the first row) in turns."""
-    _, first, case = np.unique(cases, return_index=True, return_inverse=True)
-    if len(first) < number:
-        remedy = f"Use k={len(first)} or less" if len(first) > 1 else "Each row needs the label of its group"
-        raise ValueError(
-            f"groups must contain at least {number} groups, one for each fold; got {len(first)}. {remedy}."
-        )
-    order = np.lexsort((first, classes[first]))
-    place = np.arange(len(order)) - np.searchsorted(classes[first][order], classes[first][order])
-    fold = np.empty(len(order), dtype=np.intp)
-    fold[order] = (place + classes[first][order]) % number
-    folds = [np.sort(rows[fold[case] == each]) for each in range(number)]
-    return [RowFold(some) for some in folds if len(some)]
-
-
 def _plan_parts(data: Partitions, dataset: Opened, k: int, repeats: int, column: Hashable, rng: Seed) -> Plan:
     """Assign the rows of partitioned data to folds by a hash of their values, or by a column."""
     if column is None:
@@ -462,7 +427,7 @@ def _plan_parts(data: Partitions, dataset: Opened, k: int, repeats: int, column:
         split = weights if data.is_weighted and not data.weight_counts[1] else None
         drawn: list[Any] = [HashedFolds(names, k, seed, split) for seed in seeds]
     else:
-        codes = open_data(dataset).read(Columns([column]))
+        codes = dataset.read(Columns([column]))
         counts = codes.add_up(
             lambda rows: np.bincount(rows.codes[0][rows.codes[0] >= 0], minlength=rows.cards[0])
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from operator import add
@@ -15,11 +15,12 @@ from ..base.messages import shown
 from ..counts.contingency import Recoding
 from ..frames.dataset import Countable, Opened
 from ..frames.labels import united
-from ..frames.opening import InFull, InParts, is_partitioned, open_data
+from ..frames.opening import InFull, InParts, open_data
 from ..frames.schema import Columns
-from ..model.arguments import check_fitted
+from ..model.arguments import as_model, check_fitted
 from ..model.model import Model, renewed
 from ..model.recipes import Rows, Tally
+from ..network.priors import Given
 from .lp import rows_to_learn_from
 
 M = TypeVar("M", bound=Model)
@@ -78,7 +79,7 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     return cast("M", model.learn_by(_add_rows, rows))
 
 
-def _add_rows(x: Model, dataset: InFull | InParts) -> Model:
+def _add_rows(x: Model, dataset: Opened) -> Model:
     rows: Countable = rows_to_learn_from(x, dataset)
 
     def add_to(part: Model) -> Model:
@@ -93,7 +94,7 @@ def _levels_of(x: Model, dataset: Opened) -> dict[Hashable, tuple[Hashable, ...]
     """Return the levels of variables in data, and those of a model if it discretizes or merges a column."""
     fixed = set() if x.preparation is None else x.preparation.fixed
     names = [name for name in x.variables if name not in fixed]
-    known = None if is_partitioned(dataset) else x.levels_by_name
+    known = None if dataset.in_parts else x.levels_by_name
     numeric = [name for name in names if name in x.densities]
     data = dataset.read(Columns(names, known, numeric))
     return x.levels_by_name | dict(zip(data.columns, data.levels, strict=True))
@@ -148,10 +149,10 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     [0.002, 0.002, 0.114, 0.038]
     """
     OneOf(("same", "union")).check("levels", levels)
-    found: list[Model] = ListOf("models", filled=True).check("models", models)
+    found: list[Model] = list(map(as_model, ListOf("models", filled=True).check("models", models)))
     for i, x in enumerate(found):
         Instance(Model, "a model").check(f"models[{i}]", x)
-    first, *others = [check_fitted(x).each(_check_counts) for x in found]
+    first, *others = _with_one_prior([check_fitted(x).each(_check_counts) for x in found])
     for i, other in enumerate(others, start=1):
         _check_alike(first, other, number=i)
         first.each(partial(_check_alike, number=i), other)
@@ -163,6 +164,20 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     known = unite([x.levels_by_name for x in (first, *others)])
     first, *others = [with_levels(x, known) for x in (first, *others)]
     return cast("M", of_rows(first.each(_pool_counts, *others), first, *others))
+
+
+def _with_one_prior(models: Sequence[Model]) -> list[Model]:
+    """Return the models, in which given tables that are worth rows have the prior of the others."""
+    tallies = [x.learned.get("counts") for x in models]
+    priors = [tally.prior for tally in tallies if tally is not None and not isinstance(tally.prior, Given)]
+    if not priors or len(priors) == len(models):
+        return list(models)
+    return [
+        renewed(x, learned={"counts": replace(tally, prior=priors[0])})
+        if tally is not None and isinstance(tally.prior, Given)
+        else x
+        for x, tally in zip(models, tallies, strict=True)
+    ]
 
 
 def _check_counts(part: Model) -> Model:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pandas as pd
@@ -29,7 +30,7 @@ def column_arrays(frame: pd.DataFrame) -> list[ArrayLike]:
 def encode_column(array: ArrayLike) -> tuple[tuple[Any, ...], ArrayOf[Any]]:
     """Return the levels and codes of one categorical column."""
     if isinstance(array, pd.Categorical):
-        return _as_levels(array.categories), array.codes
+        return _levels_of_categories(array.categories), array.codes
     codes, labels = pd.factorize(pd.Series(array, dtype=array.dtype), sort=True)
     levels = _as_levels(labels)
     if array.dtype.kind in "fO":  # whole numbers are written and compared as integers
@@ -41,12 +42,29 @@ def _as_integer(label: Any) -> Any:
     return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
+_MOST_KEPT = 100  # number of levels up to which they are kept as long as the categories
+
+_kept_levels: dict[int, tuple[ref[pd.Index[Any]], tuple[Any, ...]]] = {}
+
+
+def _levels_of_categories(categories: pd.Index[Any]) -> tuple[Any, ...]:
+    """Return the levels of categories, which never change and are often read more than once."""
+    key = id(categories)
+    kept = _kept_levels.get(key)
+    if kept is not None and kept[0]() is categories:
+        return kept[1]
+    levels = _as_levels(categories)
+    if len(levels) <= _MOST_KEPT:
+        _kept_levels[key] = ref(categories, lambda _: _kept_levels.pop(key, None)), levels
+    return levels
+
+
 def _as_levels(labels: pd.Index[Any]) -> tuple[Any, ...]:
-    dtype = labels.dtype
-    if isinstance(dtype, pd.StringDtype):
-        arrow = dtype.storage == "pyarrow"  # with a slow tolist
-        return tuple(labels.array.__arrow_array__().to_pylist() if arrow else labels.tolist())
-    return tuple(map(plain, labels)) if dtype.kind == "O" else tuple(labels.tolist())
+    array = labels.array
+    if isinstance(array, pd.arrays.ArrowStringArray):  # with a slow tolist
+        return tuple(array.__arrow_array__().to_pylist())
+    is_text = isinstance(labels.dtype, pd.StringDtype)
+    return tuple(map(plain, labels)) if labels.dtype.kind == "O" and not is_text else tuple(labels.tolist())
 
 
 def check_categorical(
@@ -63,7 +81,7 @@ def check_categorical(
             kind = _kind_of_floats(name, pd.Series(array, dtype=array.dtype), argument)
             accepted = kind == _WHOLE and (whole_floats or known)
             if known and not accepted:
-                accepted = any(isinstance(level, float) for level in known[name])
+                accepted = any(isinstance(level, float | pd.Interval) for level in known[name])
             if kind and not accepted:
                 rejected.setdefault(kind, []).append(name)
     for kind, remedy in (_REMEDIES if known is None else _REMEDIES_OF_NEW).items():
@@ -141,7 +159,8 @@ def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = No
         if name not in numbers
     ]
     if numbers:
-        rows = data if raw is None else raw
+        rows = data if raw is None else raw.requiring(class_var)
+        numbers = {name: rows.numbers[name] for name in numbers}
         labels = rows.codes[rows.positions[class_var]] if class_var in rows.positions else None
         columns += [
             CodedColumn(name, (), rows.codes[rows.positions[name]], values, rows.weights, labels)

@@ -229,6 +229,8 @@ class Dataset(InMemory, Countable):
         case.
     given : int
         The number of rows if each of them is one case because its weight has a fraction; 0 if not.
+    unsaid : (columns, rows) array of bool or None
+        Which of the missing values are unknown, because a record omits them; None if none is.
 
     Examples
     --------
@@ -247,6 +249,7 @@ class Dataset(InMemory, Countable):
     numbers: Mapping[Hashable, ArrayOf[Any]] = field(default_factory=dict)
     cases: Positions | None = None
     given: int = 0
+    unsaid: Mask | None = None
 
     def __len__(self) -> int:
         return self.codes.shape[1]
@@ -327,7 +330,9 @@ class Dataset(InMemory, Countable):
         weights = None if self.weights is None else self.weights[rows]
         numbers = {name: values[rows] for name, values in self.numbers.items()}
         cases, index = None if self.cases is None else self.cases[rows], self.index[rows]
-        return replace(self, codes=codes, index=index, weights=weights, numbers=numbers, cases=cases)
+        unknown = None if self.unsaid is None else self.unsaid[:, rows]
+        of_rows: dict[str, Any] = {"weights": weights, "numbers": numbers, "cases": cases, "unsaid": unknown}
+        return replace(self, codes=codes, index=index, **of_rows)
 
     def requiring(self, column: Hashable) -> Self:
         """Return the rows in which a column is known; all rows if it is None."""
@@ -342,8 +347,21 @@ class Dataset(InMemory, Countable):
             return self
         where = [self.positions[column] for column in columns]
         numbers = {name: values for name, values in self.numbers.items() if name in columns}
-        schema = self.schema.select(columns)
-        return replace(self, schema=schema, codes=codes_of(self.codes, where), numbers=numbers)
+        schema, unknown = self.schema.select(columns), self.unsaid
+        unknown = None if unknown is None else unknown[where]
+        return replace(
+            self, schema=schema, codes=codes_of(self.codes, where), numbers=numbers, unsaid=unknown
+        )
+
+    def with_unsaid(self, other: Dataset) -> Dataset:
+        """Return the data with the columns of another row, whose values are unknown in all rows."""
+        side = other.taken(np.zeros(len(self), dtype=np.intp))
+        schema = Schema((*self.columns, *side.columns), (*self.levels, *side.levels))
+        codes = np.concatenate([self.codes, side.codes.astype(self.codes.dtype)])
+        unknown = np.zeros(codes.shape, dtype=bool) if self.unsaid is None else self.unsaid
+        unknown = np.concatenate([unknown[: len(self.columns)], np.ones(side.codes.shape, dtype=bool)])
+        numbers = {**self.numbers, **side.numbers}
+        return Dataset(schema, codes, self.index, self.weights, numbers, unsaid=unknown)
 
     def split_off(self, column: Hashable) -> tuple[Self, ArrayOf[Any]]:
         """Return the data without a column, and the numbers or codes of the column, NaN if missing."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from math import exp, lgamma, log, sqrt
 from typing import Any, NamedTuple
@@ -65,8 +65,7 @@ class Finding(NamedTuple):
     serious: bool = False
 
 
-@dataclass(frozen=True)
-class CodedColumn:
+class CodedColumn(NamedTuple):
     """A column as codes of levels, as numbers, or both; ``classes`` are the codes of the class.
 
     A column that ``is_apart`` is not compared with the class, and one that cannot copy it only for groups.
@@ -112,16 +111,17 @@ def sentences(findings: Iterable[Finding]) -> Iterator[str]:
 
 def find(column: CodedColumn, *, only_serious: bool = False) -> Iterator[Finding]:
     """Yield what is odd about a column; with ``only_serious``, other findings may be omitted."""
-    texts = [label for label in column.levels if isinstance(label, str) and label != MISSING]
-    if not column.is_class and (written := _find_numbers_as_text(column.name, texts)):
-        yield written
-        if written.serious:
-            return
-    if labelled := _find_labelled_numbers(column, texts):
-        yield labelled
-        if labelled.serious:
-            return
-    yield from _in_labels(column, texts, only_serious)
+    if not _are_ordinary(column.levels):
+        texts = [label for label in column.levels if isinstance(label, str) and label != MISSING]
+        if not column.is_class and (written := _find_numbers_as_text(column.name, texts)):
+            yield written
+            if written.serious:
+                return
+        if labelled := _find_labelled_numbers(column, texts):
+            yield labelled
+            if labelled.serious:
+                return
+        yield from _in_labels(column, texts, only_serious)
     if group := _find_groups(column):
         yield group
     elif not only_serious:
@@ -132,6 +132,18 @@ def find(column: CodedColumn, *, only_serious: bool = False) -> Iterator[Finding
         yield from _in_counts(column)
     if column.can_copy and not column.is_apart:
         yield from _copies_class(column)
+
+
+def _are_ordinary(levels: tuple[Hashable, ...]) -> bool:
+    """Whether labels are a few texts in which nothing is odd, whatever the column."""
+    return len(levels) <= _MOST_LEVELS and set(map(type, levels)) == {str} and _are_ordinary_texts(levels)
+
+
+@lru_cache(2**10)  # because many columns of a table have the same labels
+def _are_ordinary_texts(levels: tuple[str, ...]) -> bool:
+    texts = [label for label in levels if label != MISSING]
+    column = CodedColumn("", levels, np.empty(0, dtype=np.int8), is_class=True)
+    return not (_find_numbers_as_text("", texts) or any(_in_labels(column, texts, False)))
 
 
 def _can_be_wide(column: CodedColumn) -> bool:

@@ -51,8 +51,13 @@ class Frame(InMemory):
         return self.frame.columns.tolist()
 
     @cached_property
+    def arrays(self) -> dict[Hashable, ArrayLike]:
+        """The values of columns."""
+        return dict(zip(self.columns, column_arrays(self.frame), strict=True))
+
+    @cached_property
     def types(self) -> Mapping[Hashable, str]:
-        return dict(zip(self.columns, map(value_type, column_arrays(self.frame)), strict=True))
+        return {name: value_type(array) for name, array in self.arrays.items()}
 
     has_numbers = True
 
@@ -61,7 +66,8 @@ class Frame(InMemory):
         chosen = set(wanted.among(self.columns))
         names = [name for name in self.columns if name in chosen]
         numeric = wanted.as_numbers()
-        return encode_frame(self.frame, names, argument=self.argument, known=wanted.known, numeric=numeric)
+        arrays = {name: self.arrays[name] for name in names}
+        return encode_arrays(arrays, self.index, argument=self.argument, known=wanted.known, numeric=numeric)
 
     def read_raw(
         self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
@@ -69,7 +75,8 @@ class Frame(InMemory):
         data = self.encode(Columns(columns, raw={name: False for name in columns if name != class_var}))
         kept = {name: labels_to_keep(values) for name, values in data.numbers.items() if name not in coded}
         codes = {name: code_labels(data.numbers[name], labels) for name, labels in kept.items() if labels}
-        both = encode_frame(self.frame, [name for name in data.numbers if name in coded])
+        arrays = {name: self.arrays[name] for name in data.numbers if name in coded}
+        both = encode_arrays(arrays, self.index)
         codes |= dict(zip(both.columns, zip(both.levels, both.codes, strict=True), strict=True))
         return data.recoded(codes)
 
@@ -92,23 +99,28 @@ def check_unique(names: Sequence[Hashable], argument: str) -> None:
         raise ValueError(f"{argument} must have unique column names; got {listed(twice)} more than once.")
 
 
-def encode_frame(
-    frame: pd.DataFrame,
-    columns: Sequence[Hashable],
+def encode_frame(frame: pd.DataFrame, columns: Sequence[Hashable], **how: Any) -> Dataset:
+    """Encode columns of a data frame, in the given order, as `encode_arrays` does."""
+    names: Sequence[Hashable] = frame.columns.tolist()
+    arrays = dict(zip(names, column_arrays(frame), strict=True))
+    return encode_arrays({name: arrays[name] for name in columns}, frame.index, **how)
+
+
+def encode_arrays(
+    arrays: Mapping[Hashable, ArrayLike],
+    index: pd.Index[Any],
     *,
     argument: str = "dataset",
     known: Known | None = None,
     numeric: Mapping[Hashable, bool] = EMPTY,
     whole_floats: bool = False,
 ) -> Dataset:
-    """Encode columns of a data frame, in the given order.
+    """Encode columns of a data frame, as returned by `column_arrays`, in the given order.
 
     In new data, with ``known`` levels, floats can be categories. The columns in ``numeric`` are read as
     numbers, without codes; columns that map to True must be numeric. With ``whole_floats``, whole numbers
     can be of type float, as in a chunk with missing values.
     """
-    by_name: dict[Hashable, ArrayLike] = dict(zip(frame.columns.tolist(), column_arrays(frame), strict=True))
-    arrays = {name: by_name[name] for name in columns}
     read = {
         name: read_numbers(array, name, argument, must=numeric[name])
         for name, array in arrays.items()
@@ -119,12 +131,11 @@ def encode_frame(
     check_categorical(coded, known, whole_floats=whole_floats, argument=argument)
     encoded = {name: encode_column(array) for name, array in coded.items()}
     ordered = [name for name, array in coded.items() if getattr(array.dtype, "ordered", False)]
-    levels = tuple([encoded[name][0] if name in encoded else () for name in columns])
-    codes = np.full((len(columns), len(frame)), -1, dtype=code_type(max(map(len, levels), default=0)))
-    for row, name in zip(codes, columns, strict=True):
-        if name in encoded:
-            row[:] = encoded[name][1]
-    return Dataset(Schema(tuple(columns), levels, frozenset(ordered)), codes, frame.index, numbers=numbers)
+    levels = tuple([encoded[name][0] if name in encoded else () for name in arrays])
+    codes = np.empty((len(arrays), len(index)), dtype=code_type(max(map(len, levels), default=0)))
+    for row, name in zip(codes, arrays, strict=True):
+        row[:] = encoded[name][1] if name in encoded else -1
+    return Dataset(Schema(tuple(arrays), levels, frozenset(ordered)), codes, index, numbers=numbers)
 
 
 def check_levels(

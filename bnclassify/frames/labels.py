@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from numbers import Real
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ..base.arrays import Codes, Mask, Positions
 from ..base.checks import OneOf
@@ -46,7 +48,12 @@ def recode(
     position: dict[Hashable, int] = {label: code for code, label in enumerate(new)}
     missing = len(new) - 1 if new and new[-1] == MISSING else -1
     # The last entry is the code of a missing value, -1.
-    lookup = np.array([position.get(label, _UNSEEN) for label in old] + [missing])
+    places = [position.get(label, _UNSEEN) for label in old]
+    if new and isinstance(new[0], pd.Interval):
+        places = [
+            _interval_of(label, new) if at == _UNSEEN else at for label, at in zip(old, places, strict=True)
+        ]
+    lookup = np.array([*places, missing])
     matched: Positions = lookup[codes]
     new_to_us: Mask = matched == _UNSEEN
     if new_to_us.any():
@@ -57,6 +64,17 @@ def recode(
             raise ValueError(f"column {shown(name)}: {_unknown_labels_message(strange, new, advice)}")
         matched[new_to_us] = unseen
     return matched
+
+
+def _interval_of(label: Hashable, intervals: Sequence[Hashable]) -> int:
+    """Return the position of the interval that contains a number, or is written as a text."""
+    number: Any = label if isinstance(label, Real) and not isinstance(label, bool) else None
+    for code, interval in enumerate(intervals):
+        if isinstance(label, str) and label.strip() == str(interval):
+            return code
+        if number is not None and isinstance(interval, pd.Interval) and number in interval:
+            return code
+    return _UNSEEN
 
 
 def united(name: Hashable, known: tuple[Hashable, ...], more: Iterable[Hashable]) -> tuple[Hashable, ...]:

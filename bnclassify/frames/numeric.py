@@ -77,7 +77,9 @@ def without_decimal(value: Any) -> Any:
 def without_decimals(array: ArrayLike) -> ArrayLike:
     """Return a column with numbers of Python in place of decimals, also if it is of type category."""
     if isinstance(array, pd.Categorical):
-        labels = list(map(without_decimal, array.categories)) if array.categories.dtype == object else []
+        if array.categories.dtype.kind != "O" or isinstance(array.categories.dtype, pd.StringDtype):
+            return array
+        labels = list(map(without_decimal, array.categories))
         if all(map(operator.is_, labels, array.categories)):
             return array
         codes, distinct = pd.factorize(pd.Series(labels, dtype=object))

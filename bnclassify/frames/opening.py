@@ -65,6 +65,14 @@ def group_labels(dataset: Any, groups: Any, targets: Collection[Hashable] = ()) 
     return rows, group_of_row
 
 
+def with_groups(
+    dataset: Any, groups: Any, targets: Collection[Hashable], read: Callable[[InMemory], Dataset]
+) -> Dataset:
+    """Return data that ``read`` encodes, with the groups of rows as cases; see `group_labels`."""
+    rows, cases = group_labels(dataset, groups, targets)
+    return replace(read(rows), cases=cases)
+
+
 def open_data(data: Any, argument: str = "dataset", *, or_rows: bool = False) -> Opened:
     """Open data of any source, the only entrance; opened data are returned, and errors name the argument.
 
@@ -162,7 +170,9 @@ class Parts(Opened):
             surveyed, facts = survey(source, coded, required, weights)
             levels = dict(zip(coded, surveyed, strict=True)) | levels
             memo.keep(facts, coded)
-        schema = Schema(tuple(names), tuple([levels[name] for name in names]))
+        declared: Known = getattr(self.source, "ordered", {})
+        ordered = frozenset(name for name in names if name in declared and declared[name] == levels[name])
+        schema = Schema(tuple(names), tuple([levels[name] for name in names]), ordered)
         return Partitions(source, Reading(schema, required, weights, preparation), memo=memo)
 
     def prepared(self, preparation: Prepare, known: Known) -> Parts:

@@ -22,7 +22,7 @@ Row: TypeAlias = "pd.Series[Any] | Mapping[Any, Any]"
 
 @dataclass(frozen=True)
 class Records(InMemory):
-    """Rows of which each is a dict or a Series; the values that a record omits are missing."""
+    """Rows of which each is a dict or a Series; the values that a record omits are unknown."""
 
     rows: Sequence[Row]
     argument: str
@@ -51,7 +51,7 @@ class Records(InMemory):
 def encode_records(
     rows: Sequence[Row], names: Sequence[Hashable], argument: str, numeric: Mapping[Hashable, bool] = EMPTY
 ) -> Dataset:
-    """Encode records; values that a record omits are missing, and the levels are the values themselves."""
+    """Encode records; values that a record omits are unknown, and the levels are the values themselves."""
     records = [_values_by_name(row, argument) for row in rows]
     for number, (row, record) in enumerate(zip(rows, records, strict=True)):
         is_column = isinstance(row, pd.Series) and row.name in names
@@ -77,7 +77,10 @@ def encode_records(
         position = {label: code for code, label in enumerate(labels)}
         column[:] = [position.get(value, -1) for value in values]
         levels.append(tuple(labels))
-    return Dataset(Schema(tuple(names), tuple(levels)), codes, _row_labels(rows), numbers=numbers)
+    absent = np.array([[name not in record for record in records] for name in names], dtype=bool)
+    unknown = absent.reshape(codes.shape) if absent.any() else None
+    schema = Schema(tuple(names), tuple(levels))
+    return Dataset(schema, codes, _row_labels(rows), numbers=numbers, unsaid=unknown)
 
 
 _IS_COLUMN = "A Series is one row. Convert a column, with its to_frame()."

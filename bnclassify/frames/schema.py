@@ -48,7 +48,7 @@ class Schema:
 
     @cached_property
     def numeric(self) -> dict[Hashable, bool]:
-        """The columns of numbers, which have no levels, in the form of `encode_frame`."""
+        """The columns of numbers, which have no levels, in the form of `encode_arrays`."""
         return {name: True for name, labels in self.known.items() if not labels}
 
     def select(self, columns: Sequence[Hashable]) -> Schema:

@@ -140,7 +140,7 @@ def explain(
     evidence = weigh_evidence(x, data, target, against, unseen)
     x, several = evidence.model, len(data) != 1
     known, log_odds = _contributions(evidence, raw, interactions)
-    points = {} if interactions else x.points_of(evidence.codes, evidence.order)
+    points = {} if interactions else x.points_of(evidence.rows, evidence.order)
     if sentences:
         base, texts = " with the average" if points else "", list[list[str]]()
         for i in range(len(data)):

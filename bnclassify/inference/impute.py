@@ -18,6 +18,7 @@ from ..frames.sources import AnyFrame
 from ..model.arguments import check_joint, encode_for
 from ..model.model import Model
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
+from .completions import draw_completions
 from .sample import numbers_at
 
 _MOST_DRAWS = 1_000_000
@@ -47,7 +48,8 @@ def impute(
     rng : int or numpy.random.Generator, optional
         Seed of the draws.
     burn_in : int, default 100
-        For draws from a dependency network: number of sweeps of Gibbs sampling, as in `sample`.
+        Number of sweeps of Gibbs sampling before the first draw, for a dependency network, as in `sample`, or
+        a model fitted by EM.
 
     Returns
     -------
@@ -70,9 +72,19 @@ def impute(
     to incomplete rows, use ``lp(..., missing="em")``. To estimate another quantity, draw several completions,
     compute it in each, and pool the results by Rubin's rules [1]_.
 
+    These rules require that completions differ as much as the tables are uncertain. If the tables follow from
+    counts and the prior adds pseudo-counts (smooth, ess or m above 0), they are drawn from their Dirichlet
+    posterior, once for each completion. If `lp` fitted the model by EM to as many rows as `frame` has, with a
+    column of the class, tables and completions are drawn in turn given these rows (data augmentation [2]_).
+    For all other models, all completions have the same tables, and pooled intervals are too narrow: models
+    with weights, back-off, densities, averaged cut points or given tables, and new rows for a model of EM.
+    Draw each completion from a model of a bootstrap sample then.
+
     References
     ----------
     .. [1] Rubin, D. B. (1987). Multiple Imputation for Nonresponse in Surveys. Wiley.
+    .. [2] Tanner, M. A., Wong, W. H. (1987). The calculation of posterior distributions by data augmentation.
+       Journal of the American Statistical Association 82.
 
     Examples
     --------
@@ -94,7 +106,6 @@ def impute(
             raise ValueError(
                 "frame must not have an index named 'draw', as the result has. Use .rename_axis."
             )
-        table = pd.concat([table] * (draws or 1), keys=range(draws or 1), names=["draw", *table.index.names])
         generator = check_rng(rng)
     levels, discretizer = model.levels_by_name, model.discretizer
     names = model.variables if model.class_var in table.columns else model.features
@@ -103,9 +114,14 @@ def impute(
     labels = np.full(len(table), -1, dtype=code_type(len(levels[model.class_var])))
     if len(names) > len(model.features):
         labels = match(data, names[-1:], (levels[names[-1]],))[0]
-    completed = model.complete(rows, labels, generator, burn_in=burn_in)
-    numbers = numbers_at(model, completed, generator)
     codes = np.vstack([rows.codes, labels])
+    if generator is None or draws is None:
+        completed = model.complete(rows, labels, burn_in=burn_in)
+    else:
+        completed = draw_completions(model, data, labels, draws, generator, burn_in=burn_in)
+        codes = np.tile(codes, draws)
+        table = pd.concat([table] * draws, keys=range(draws), names=["draw", *table.index.names])
+    numbers = numbers_at(model, completed, generator)
     result = table.copy()
     for i, name in enumerate(names):
         gaps: Mask = codes[i, :] < 0

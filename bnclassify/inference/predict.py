@@ -22,15 +22,15 @@ from ..base.arrays import (
     log_normalize,
 )
 from ..base.calls import guided
-from ..base.checks import Flag, Instance, Real, Seed, Unseen, check_columns, check_rng
+from ..base.checks import Flag, Instance, Names, OneOf, Real, Seed, Unseen, check_columns, check_rng
 from ..base.messages import listed, shown
 from ..frames.dataset import Dataset
 from ..frames.labels import check_unseen
 from ..frames.partitions import dask_frame_of
 from ..frames.records import Row, is_missing
 from ..frames.sources import AnyFrame, in_kind_of, in_pandas
-from ..metrics.outcomes import Labelling
-from ..model.arguments import check_fitted, encode_for, log_joint
+from ..metrics.outcomes import Labelling, class_type
+from ..model.arguments import check_fitted, check_ordered, encode_for, log_joint
 from ..model.model import Model
 from ..reading.intervals import MOST_DRAWN, check_draws, check_interval, drawn_bounds, with_bounds
 from ..scores.evaluate import scores_at
@@ -48,11 +48,13 @@ ClassPrior: TypeAlias = "Mapping[Any, float] | pd.Series[Any]"
 
 class _Options(TypedDict, total=False):
     unseen: Unseen
+    unknown: Sequence[Hashable]
     prior: ClassPrior | None
     costs: pd.DataFrame | None
     points: bool
     joint: bool
     greedy: bool
+    at_least: Hashable
     interval: float | None
     draws: int
     rng: Seed
@@ -83,11 +85,13 @@ def predict(
     *,
     prob: bool = False,
     unseen: Unseen = "error",
+    unknown: Sequence[Hashable] = (),
     prior: ClassPrior | None = None,
     costs: pd.DataFrame | None = None,
     points: bool = False,
     joint: bool = False,
     greedy: bool = False,
+    at_least: Hashable = None,
     interval: float | None = None,
     draws: int = 1000,
     rng: Seed = None,
@@ -99,12 +103,16 @@ def predict(
     x : BNC, AODE or another model
         Fitted model.
     newdata : pandas.DataFrame or another frame, Dataset, Series, dict, list of dict or Dask DataFrame
-        Rows with a column for each feature of `x`. A Series or dict is one row, and may omit features.
+        Rows with a column for each feature of `x`. A Series or dict is one row, and may omit features, which
+        are then unknown. None, NaN and pandas.NA are missing.
     prob : bool, default False
         If True, return posteriors instead of labels.
     unseen : {"error", "missing"}, default "error"
         Whether a value that did not occur in training raises an error or is treated as missing. A column in
         which only the type is wrong, such as the text "1.0" for the number 1, is always an error.
+    unknown : sequence of str, optional
+        Names of features that are unknown in all rows, and that `newdata` has no values of. What is unknown
+        is no evidence; what is missing is evidence as far as it was in training.
     prior : dict or pandas.Series, optional
         The probability of each class in the population of `newdata`, if it differs from the training data.
     costs : pandas.DataFrame, optional
@@ -117,6 +125,9 @@ def predict(
         the most probable label of each.
     greedy : bool, default False
         For a `chain`, whether to predict one class variable after the other, given the labels before.
+    at_least : label, optional
+        With ``prob=True``, return the probability of this class or a higher one, if the class was an ordered
+        categorical in training, or has numbers as labels.
     interval : float, optional
         With ``prob=True``, probability of a credible interval of each posterior, such as 0.9. Models with
         refits, from ``bnc(..., interval=True)``, and their tables and scorecards have a jackknife interval.
@@ -131,7 +142,7 @@ def predict(
     pandas.Series
         Categorical labels with the index of ``newdata``. Of tied classes, the first is predicted. If a
         column of `costs` is not a class, the categories are the columns of `costs`. With ``points=True``,
-        whole numbers.
+        whole numbers, and with `at_least`, probabilities.
     pandas.DataFrame
         With ``prob=True``, one column per class; a row that is impossible under every class has the uniform
         posterior. With `interval`, an additional level of the columns has lower, estimate and upper. With
@@ -148,8 +159,10 @@ def predict(
 
     Notes
     -----
-    Networks, their averages and models of several class variables marginalize over missing features
-    exactly. Models with leave-one-out weights mix in a model that does. `ande` skips missing features.
+    Networks, their averages and models of several class variables marginalize over missing and unknown
+    features exactly. Models with leave-one-out weights mix in a model that does. In a sum of effects,
+    unknown effects have the mean and the variance that those of the training rows have, given the known
+    ones. If nothing is known, the posteriors are the shares of the classes. `ande` skips missing features.
 
     With the new prior Q and the probabilities P of the model, Q(c | row) ∝ P(c | row) · Q(c) / P(c) [2]_.
     The expected cost of decision d is Σ_c P(c | row) costs(c, d) [1]_. Intervals assume that the structure
@@ -182,10 +195,16 @@ def predict(
     for name, flag in {"prob": prob, "points": points, "joint": joint, "greedy": greedy}.items():
         Flag().check(name, flag)
     check_unseen(unseen)
-    predict_rows = _predictor(model, prob, unseen, prior, costs, joint, greedy)
+    unknown = Names().check("unknown", unknown)
+    reading: dict[str, Any] = {"unseen": unseen, "unknown": unknown}
+    predict_rows = _predictor(model, prob, reading, prior, costs, joint, greedy)
     if points:
         _check_points(model, prob=prob, prior=prior, costs=costs, interval=interval)
-        predict_rows = partial(_total_points, model, unseen=unseen)
+        predict_rows = partial(_total_points, model, **reading)
+    if at_least is not None:
+        if not prob or points or interval is not None:
+            raise ValueError("at_least must be None unless prob is True, without points and interval.")
+        predict_rows = _at_least(model, at_least, predict_rows)
     if check_interval(interval) is not None:
         if not prob or joint:
             raise ValueError("interval must be None unless prob is True and joint is False.")
@@ -193,19 +212,21 @@ def predict(
         settings: dict[str, Any] = {"estimate": predict_rows, "interval": interval}
         refits: tuple[Model, ...] = model.learned.get("refits", ())
         if refits:
-            others = [_predictor(one, True, "missing", prior, None, False, False) for one in refits]
+            reading["unseen"] = "missing"
+            others = [_predictor(one, True, reading, prior, None, False, False) for one in refits]
             rows = model.trained_on
             finest = 0.0 if rows is None else 1 / max(rows.cases or rows.size, 1.0)
             predict_rows = partial(_refit_intervals, refits=others, finest=finest, **settings)
         else:
-            settings |= {"unseen": unseen, "prior": prior, "draws": draws, "seed": seed}
+            settings |= {**reading, "prior": prior, "draws": draws, "seed": seed}
             predict_rows = partial(_predict_intervals, model, **settings)
     frame = dask_frame_of(newdata)
     if frame is None:
         answer: pd.Series[Any] | pd.DataFrame = in_kind_of(newdata, predict_rows(in_pandas(newdata)))
     else:
-        check_columns(model.features, list(frame.columns), "newdata")
-        needed = frame[list(model.features)]
+        known = [name for name in model.features if name not in unknown]
+        check_columns(known, list(frame.columns), "newdata")
+        needed = frame[known]
         answer = needed.map_partitions(predict_rows, meta=predict_rows(needed._meta.iloc[:0]))
     return answer
 
@@ -213,14 +234,14 @@ def predict(
 def _predictor(
     x: Model,
     prob: bool,
-    unseen: str,
+    reading: Mapping[str, Any],
     prior: ClassPrior | None,
     costs: pd.DataFrame | None,
     joint: bool,
     greedy: bool,
 ) -> Callable[[NewData], Any]:
     """Return a function that predicts rows in memory, and that can be pickled for workers."""
-    options: dict[str, Any] = {"prob": prob, "unseen": unseen, "prior": prior, "costs": costs}
+    options: dict[str, Any] = {**reading, "prob": prob, "prior": prior, "costs": costs}
     if isinstance(x, MultiModel):
         return partial(x.predict, **options, joint=joint, greedy=greedy)
     if joint or greedy:
@@ -239,20 +260,21 @@ def _predict_class(
     *,
     prob: bool,
     unseen: str,
+    unknown: Sequence[Hashable],
     prior: ClassPrior | None,
     costs: pd.DataFrame | None,
 ) -> pd.Series[Any] | pd.DataFrame:
     """Predict the class of rows; labels are predicted block by block."""
     names = x.known_levels[-1]
-    labelling = partial(Labelling, names, x.class_var, made=x.class_type)
+    labelling = partial(Labelling, names, x.class_var, made=class_type(names, tuple(map(type, names))))
     if prob:
-        logs, index = weigh_classes(x, newdata, unseen=unseen, prior=prior)
+        logs, index = weigh_classes(x, newdata, unseen=unseen, unknown=unknown, prior=prior)
         return labelling(index).posteriors(logs)
     table, decisions = (None, names) if costs is None else check_costs(costs, names)
     if not set(decisions) <= set(names):
         labelling, names = partial(Labelling, decisions, x.class_var), decisions
     reweigh = _class_prior_correction(x, prior)
-    data = encode_for(x, newdata, x.features)
+    data = encode_for(x, newdata, x.features, unknown=unknown)
     rows = x.place(data, unseen)
     best = np.empty(len(data), dtype=code_type(len(names)))
     for block in blocks(len(data), _BLOCK_ROWS):
@@ -263,9 +285,28 @@ def _predict_class(
     return labelling(data.index).labels(best)
 
 
+def _at_least(x: Model, label: Hashable, predict_rows: Callable[[NewData], Any]) -> Callable[[NewData], Any]:
+    """Return a function that predicts the probability of a label or a higher one."""
+    if len(x.targets) > 1:
+        raise TypeError(f"at_least must be None for a model of several class variables; got {shown(label)}.")
+    labels = x.known_levels[-1]
+    OneOf(labels).check("at_least", label)
+    check_ordered(x, "at_least")
+    return partial(_sum_of_posteriors, predict_rows=predict_rows, first=labels.index(label))
+
+
+def _sum_of_posteriors(
+    newdata: NewData, *, predict_rows: Callable[[NewData], pd.DataFrame], first: int
+) -> pd.Series[Any]:
+    """Return the sum of the posteriors from a class on."""
+    posteriors = predict_rows(newdata)
+    total = posteriors.iloc[:, first:].sum(axis=1).clip(upper=1.0)
+    return total.rename(f"{posteriors.columns.name} >= {posteriors.columns[first]}")
+
+
 def _check_points(x: Model, **others: object) -> None:
     """Raise an error unless a model has points, and nothing else is asked for."""
-    if not x.points_of(np.zeros((len(x.features), 0), dtype=np.int8), ()):
+    if not x.points_of(Rows(np.zeros((len(x.features), 0), dtype=np.int8)), ()):
         raise TypeError(
             f"points must be False unless x is a scorecard; got {x.called}. Make one with scorecard(x)."
         )
@@ -273,11 +314,11 @@ def _check_points(x: Model, **others: object) -> None:
         raise ValueError(f"points must be False with {listed(given)}. Call predict twice.")
 
 
-def _total_points(x: Model, newdata: NewData, *, unseen: str) -> pd.Series[Any]:
+def _total_points(x: Model, newdata: NewData, *, unseen: str, unknown: Sequence[Hashable]) -> pd.Series[Any]:
     """Return the total points of rows."""
-    data = encode_for(x, newdata, x.features)
-    codes = x.place(data, unseen).codes
-    points = x.points_of(codes, range(len(x.features)))["points"]
+    data = encode_for(x, newdata, x.features, unknown=unknown)
+    rows = x.place(data, unseen)
+    points = x.points_of(rows, range(len(x.features)))["points"]
     return pd.Series(points.sum(axis=1), data.index, name="points")
 
 
@@ -287,6 +328,7 @@ def _predict_intervals(
     *,
     estimate: Callable[[NewData], pd.DataFrame],
     unseen: str,
+    unknown: Sequence[Hashable],
     prior: ClassPrior | None,
     interval: float,
     draws: int,
@@ -294,7 +336,7 @@ def _predict_intervals(
 ) -> pd.DataFrame:
     """Predict posteriors with their intervals, by the same draws of tables in all blocks of rows."""
     frame = estimate(newdata)
-    data = encode_for(x, newdata, x.features)
+    data = encode_for(x, newdata, x.features, unknown=unknown)
     rows = x.place(data, unseen)
     bounds = np.empty((2, *frame.shape))
     for block in blocks(len(frame), MOST_DRAWN, draws * frame.shape[1]):
@@ -338,11 +380,16 @@ def _posteriors_of_targets(x: Model, rows: Rows, prior: ClassPrior | None) -> Ar
 
 
 def weigh_classes(
-    x: Model, newdata: NewData, *, unseen: str = "error", prior: ClassPrior | None = None
+    x: Model,
+    newdata: NewData,
+    *,
+    unseen: str = "error",
+    unknown: Sequence[Hashable] = (),
+    prior: ClassPrior | None = None,
 ) -> tuple[Array, pd.Index[Any]]:
     """Return logs that are posteriors once normalized, (rows, classes), and the index of the rows."""
     reweigh = _class_prior_correction(x, prior)
-    data = encode_for(x, newdata, x.features)
+    data = encode_for(x, newdata, x.features, unknown=unknown)
     return reweigh(log_joint(x, data, unseen=unseen)), data.index
 
 

@@ -7,13 +7,25 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, Positions, blocks, log, log_normalize, log_sum_exp, share_out, xlogx
+from ..base.arrays import (
+    Array,
+    Codes,
+    Mask,
+    Positions,
+    blocks,
+    log,
+    log_normalize,
+    log_sum_exp,
+    share_out,
+    xlogx,
+)
 from ..base.calls import guided
 from ..base.checks import Unseen
 from ..base.graphs import descending
 from ..frames.labels import check_unseen
 from ..frames.opening import InFull
 from ..frames.records import Row, is_missing
+from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from ..scores.densities import Density
@@ -68,9 +80,10 @@ def value_of_information(
         gain = H(C | e) − Σ_v P(v | e) H(C | e, v)
         cost_reduction = min_d E[cost(d) | e] − Σ_v P(v | e) min_d E[cost(d) | e, v].
 
-    If the model does not define a joint distribution, P(v | e) is approximate, and the values can be slightly
-    negative. A feature that the model discretizes has one value per interval, and one with a density has
-    values on a grid. Missing values are regarded as unknown, even if they are a level of the feature.
+    If the model does not define a joint distribution, P(v | e) is approximate, and H(C | e) is that of the
+    average over v of P(C | e, v), so that no gain is negative. A feature that the model discretizes has one
+    value per interval, and one with a density has values on a grid. Missing values are regarded as unknown,
+    and "(missing)" is not a value to find out.
 
     References
     ----------
@@ -95,7 +108,7 @@ def value_of_information(
     raw, data = read_one(model, row)
     table = None if costs is None else check_costs(costs, model.known_levels[-1])[0]
     absent = [is_missing(own_values(raw, name)[0]) for name in model.features]
-    known = model.place(data, unseen).hiding(np.array(absent, dtype=bool)[:, None])
+    known = model.place(data, unseen).with_unknown(np.array(absent, dtype=bool)[:, None])
     logs = scores_at(model.score, known)
     if logs.max() == -np.inf:
         raise ValueError("row must have a positive probability; got 0. Fit the model with smooth above 0.")
@@ -108,9 +121,9 @@ def value_of_information(
     for i, feature in enumerate(missing):
         shares, posteriors = outcomes[feature]
         chances = shares @ now.ravel()
-        values[i] = [(of(now) - chances @ of(posteriors)).item() for of in measures.values()]
-    if not model.no_joint:
-        values = np.maximum(values, 0.0)
+        average = chances[None] @ posteriors
+        values[i] = [(of(average) - chances @ of(posteriors)).item() for of in measures.values()]
+    values = np.maximum(values, 0.0)  # apart from rounding errors
     order = descending(values[:, -1])
     ranked = [model.features[missing[i]] for i in order]
     names = pd.Index(ranked, name="feature", tupleize_cols=False)
@@ -133,12 +146,22 @@ def _outcomes_of_features(x: Model, row: Rows, features: Sequence[int]) -> dict[
             if points is not None:
                 numbers[feature] = numbers.get(feature, np.full(len(owners), np.nan))
                 numbers[feature][owners == feature] = points
-        filled = Rows(codes, numbers)
+        unknown = _still_unknown(rows, owners)
+        filled = Rows(codes, numbers, unknown)
         logs, posteriors = _log_outcomes(x, filled, owners), np.exp(log_normalize(scores_at(x.score, filled)))
         for feature, (_, _, widths) in zip(features[block], values[block], strict=True):
             at = owners == feature
             found[feature] = share_out(logs[at] + log(widths)[:, None], 0), posteriors[at]
     return found
+
+
+def _still_unknown(rows: Rows, owners: Positions) -> Mask | None:
+    """Return which values are still unknown in rows, of which each has a value of its owner."""
+    if rows.unknown is None:
+        return None
+    unknown = rows.unknown.copy()
+    unknown[owners, np.arange(len(owners))] = False
+    return unknown
 
 
 def _values_of(x: Model, feature: int) -> tuple[Codes, Array | None, Array]:
@@ -147,8 +170,10 @@ def _values_of(x: Model, feature: int) -> tuple[Codes, Array | None, Array]:
     if name in x.densities:
         points, widths = grid_of(x.densities[name])
         return np.zeros(len(points), dtype=np.intp), points, widths
-    codes = np.arange(len(x.known_levels[feature]))
-    return codes, middles(x, name), np.ones(len(codes))
+    levels = x.known_levels[feature]
+    codes = np.arange(len(levels) - (levels[-1:] == (MISSING,)))
+    middle = middles(x, name)
+    return codes, None if middle is None else middle[: len(codes)], np.ones(len(codes))
 
 
 def _log_outcomes(x: Model, rows: Rows, owners: Positions) -> Array:

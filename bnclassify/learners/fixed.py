@@ -9,6 +9,7 @@ from functools import partial
 from operator import eq
 from typing import Any
 
+from ..base.calls import guided
 from ..base.checks import Instance, ListOf, OneOf, check_name, must_be
 from ..base.immutable import EMPTY, record
 from ..base.messages import shown
@@ -62,6 +63,7 @@ def _selected_features(
 
 
 @averages_views
+@guided("Pass features by name: nb(class_var, dataset, features=[...]).")
 def nb(
     class_var: Hashable,
     dataset: InFull | InParts | None = None,
@@ -97,10 +99,10 @@ def nb(
     <BLANKLINE>
       Bayesian network classifier (only structure, no parameters)
     <BLANKLINE>
-      class variable:      class
-      num. features:       6
-      num. arcs:           6
-      learning algorithm:  nb
+      class variable:     class
+      num. features:      6
+      arcs:               none between features
+      learning algorithm: nb
     """
     schema, chosen = find_schema(dataset, class_var, features, numeric=True)
     step = Step("nb", nb, {"features": _selected_features(dataset, features, chosen)})

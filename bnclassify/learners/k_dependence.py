@@ -30,6 +30,7 @@ _PSEUDO_COUNTS = 2.0  # of the table of a pair, distributed like the table of it
 _CURVATURE = 10.0  # added to the curvature of the likelihood
 _MOST_TERMS = 2**29  # number of rows x pairs x classes; beyond it, a subset of rows is used
 _BLOCK_CELLS = 2**15  # number of terms of sets of parents that are computed together
+_LEAST_GAIN = 3.0  # in nats, of a parent; the largest of several gains by chance is seldom larger
 _MOST_CANDIDATES = 8  # with the largest information, whose gains are computed
 _MOST_PAIRS = 2**10  # with the largest information, whose gains are computed
 _MOST_CHILDREN = 128  # number of features that can have feature parents
@@ -221,9 +222,10 @@ def kdb_gain(
     r"""Learn a k-dependence classifier whose parents improve the prediction of the class.
 
     Features are ranked by their mutual information with the class, as in `kdb_mi`. The feature parents of
-    each feature are the features of higher rank with the largest gain and those with the largest information
-    [1]_, in turns. The gain of a pair estimates by how much the pair, added to naive Bayes, increases the
-    log-likelihood of the class. A copy of another feature has a large information, but no gain.
+    each feature are the features of higher rank with the largest gain, if it exceeds 3 nats, and those with
+    the largest information [1]_, in turns. A feature without such a gain has no feature parents. The gain
+    of a pair estimates by how much the pair, added to naive Bayes, increases the log-likelihood of the
+    class. A copy of another feature has a large information, but no gain.
 
     Parameters
     ----------
@@ -273,8 +275,8 @@ def kdb_gain(
     --------
     >>> from bnclassify import kdb_gain, load_car, modelstring
     >>> modelstring(kdb_gain("class", load_car(), kdbk=1))
-    '[class] [safety|class] [buying|safety:class] [persons|safety:class] [lug_boot|safety:class]
-     [maint|buying:class] [doors|lug_boot:class]'
+    '[class] [doors|class] [safety|class] [buying|safety:class] [persons|safety:class]
+     [lug_boot|safety:class] [maint|buying:class]'
     """
     k = Whole().check("kdbk", kdbk)
     data = prepare_rows(dataset, class_var, features)
@@ -307,8 +309,9 @@ def _parents_in_turns(views: Sequence[Dataset], k: int) -> dict[Hashable, tuple[
         informative = earlier[_rounded_descending(information[child, earlier])]
         most = min(_MOST_CANDIDATES, int(np.count_nonzero(information[child, informative] >= least)))
         gains = _gains_of_parents(scores, child, informative, most, pairs.get(child, []))
-        useful = informative[_rounded_descending(gains)][: np.count_nonzero(gains > TOLERANCE)]
-        in_turns = [i for pair in zip_longest(useful[:k].tolist(), informative[:k].tolist()) for i in pair]
+        useful = informative[_rounded_descending(gains)][: np.count_nonzero(gains > _LEAST_GAIN)]
+        others = informative[:k].tolist() if len(useful) else []
+        in_turns = [i for pair in zip_longest(useful[:k].tolist(), others) for i in pair]
         kept = [i for i in dict.fromkeys(in_turns) if i is not None][:k]
         found.append((round(-gains.max(initial=0.0), 9), child, kept))
     chosen = sorted(found, key=lambda each: each[0])[:_MOST_CHILDREN]
@@ -445,10 +448,14 @@ class LeftOutScores:
         from w = 0.
         """
         cards = np.array(self.data.cards)
+        found = np.zeros(len(parents))
+        useful = np.flatnonzero((cards[parents].min(axis=1, initial=2) > 1) & (cards[child] > 1))
         largest = int(cards[parents].prod(axis=1).max(initial=0) * cards[child])  # number of cells of a table
         at_once = max(1, _BLOCK_CELLS // max(1, max(len(self.data), largest) * int(cards[-1])))
-        blocks = [parents[start : start + at_once] for start in range(0, len(parents), at_once)]
-        return np.concatenate([np.empty(0), *[self._gains_of_block(child, block) for block in blocks]])
+        for start in range(0, len(useful), at_once):
+            block = useful[start : start + at_once]
+            found[block] = self._gains_of_block(child, parents[block])
+        return found
 
     def _gains_of_block(self, child: int, parents: Positions) -> Array:
         data, cards, n_classes = self.data, np.array(self.data.cards), self.data.cards[-1]
@@ -476,5 +483,4 @@ class LeftOutScores:
         mean: Array = np.einsum("src,rc->sr", terms, self.posterior)
         spread: Array = np.einsum("src,src,rc->sr", terms, terms, self.posterior) - mean**2
         slope, curvature = (terms[:, *self.at] - mean) @ self.weights, spread @ self.weights
-        useful = (cards[parents].min(axis=1) > 1) & (cards[child] > 1)
-        return np.where(useful, np.maximum(slope, 0.0) ** 2 / 2 / (curvature + _CURVATURE), 0.0)
+        return np.asarray(np.maximum(slope, 0.0) ** 2 / 2 / (curvature + _CURVATURE))

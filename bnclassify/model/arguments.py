@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from ..base.arrays import Array
-from ..base.checks import is_among, must_be
+import numpy as np
+
+from ..base.arrays import Array, Mask
+from ..base.checks import OneOf, available, is_among, must_be
 from ..base.messages import listed, shown
 from ..frames.dataset import Countable, Dataset, InMemory
+from ..frames.numeric import as_floats
 from ..frames.opening import open_data, open_rows
+from ..frames.records import Records
 from ..frames.schema import Columns
 from ..scores.evaluate import scores_at
 from .model import Model
@@ -22,20 +26,56 @@ _MOST_CELLS = 2**28  # maximum number of cells of a log joint, 2 GiB
 
 
 def check_model(x: object) -> Model:
-    """Return ``x`` if it is a model; if not, raise a TypeError."""
-    if not isinstance(x, Model):
-        advice = of_estimator(x) or "Learn one first, for example with nb(class_var, dataset)."
+    """Return ``x`` if it is a model, or the model of a fitted estimator; if not, raise a TypeError."""
+    model = as_model(x)
+    if not isinstance(model, Model):
+        advice = "Learn one first, for example with nb(class_var, dataset)."
         if hasattr(x, "columns"):
             advice = "The model is the first argument, the data the second."
         raise TypeError(f"x must be a model (BNC, AODE or another); got {type(x).__name__}. {advice}")
-    return x
+    return model
 
 
-def of_estimator(x: object) -> str:
-    """Return a sentence on the model of an estimator if ``x`` is one."""
-    if isinstance(getattr(x, "model_", None), Model):
-        return "Use its attribute model_."
-    return "Call its method fit, and use its attribute model_." if hasattr(x, "predict_proba") else ""
+def as_model(x: Any) -> Any:
+    """Return the model of a fitted estimator, and any other value unchanged; raise before `fit`.
+
+    The prior and the costs of an estimator are not a part of its model.
+    """
+    if isinstance(x, Model) or not hasattr(x, "predict_proba") or not _is_ours(x):
+        return x
+    if not isinstance(getattr(x, "model_", None), Model):
+        raise ValueError(f"x must be fitted; got {type(x).__name__} before fit. Call its method fit first.")
+    settings = {name: getattr(x, name, None) for name in ("prior", "costs")}
+    if given := [name for name, value in settings.items() if value is not None]:
+        raise ValueError(
+            f"x must be an estimator without {listed(given)}, which its model does not have; got "
+            f"{type(x).__name__}. Use its attribute model_, and pass {given[0]} to predict."
+        )
+    return x.model_
+
+
+def _is_ours(x: object) -> bool:
+    """Whether a class of this package is among those of a value, found without an import of scikit-learn."""
+    package = __name__.partition(".")[0]
+    return any(kind.__module__.partition(".")[0] == package for kind in type(x).__mro__)
+
+
+def observed_in(x: Model) -> tuple[Hashable, ...]:
+    """Return the variables that data contain: all, or the features if the class is latent."""
+    return x.features if "latent" in x.trace else x.variables
+
+
+def check_ordered(x: Model, argument: str, target: int = 0) -> None:
+    """Raise a ValueError unless the labels of a class were declared to have an order, or are numbers."""
+    name, labels = x.targets[target], x.levels_by_name[x.targets[target]]
+    declared = () if x.trained_on is None else x.trained_on.ordered
+    numbers = [label for label in labels if isinstance(label, int | float) and not isinstance(label, bool)]
+    if name not in declared and list(labels) != sorted(numbers):
+        raise ValueError(
+            f"{argument} requires a class with an order; got {shown(name)} with the labels {listed(labels)}. "
+            f"Declare it and refit, with dataset[{name!r}] = pd.Categorical(dataset[{name!r}], "
+            f"categories=[...], ordered=True), with the labels from the lowest to the highest."
+        )
 
 
 def check_joint(x: object, question: str, *, or_sampled: bool = False) -> Model:
@@ -128,23 +168,77 @@ def rows_for(x: Model, dataset: Any, names: Sequence[Hashable] | None = None) ->
 
 
 def encode_for(
-    x: Model, newdata: Any, names: Iterable[Hashable] | None = None, argument: str = "newdata"
+    x: Model,
+    newdata: Any,
+    names: Iterable[Hashable] | None = None,
+    argument: str = "newdata",
+    unknown: Sequence[Hashable] = (),
 ) -> Dataset:
-    """Encode new data for a model, by default all its variables; errors name ``argument``."""
-    data = read_for(x, newdata, names, argument)
+    """Encode new data for a model, by default all its variables; errors name ``argument``.
+
+    The features ``unknown`` have no values in the data.
+    """
+    data = read_for(x, newdata, names, argument, unknown)
+    return data if x.preparation is None else x.preparation.code(data)
+
+
+def code_rows(x: Model, rows: InMemory, names: Sequence[Hashable]) -> Dataset:
+    """Return some variables of a model in opened rows, prepared as it reads them."""
+    data = _read(x, rows, names, "dataset")
     return data if x.preparation is None else x.preparation.code(data)
 
 
 def read_for(
-    x: Model, newdata: Any, names: Iterable[Hashable] | None = None, argument: str = "newdata"
+    x: Model,
+    newdata: Any,
+    names: Iterable[Hashable] | None = None,
+    argument: str = "newdata",
+    unknown: Sequence[Hashable] = (),
 ) -> Dataset:
     """Encode new data without discretization and merging."""
-    levels, rows = x.levels_by_name, open_rows(newdata, argument)
-    wanted = {name: levels[name] for name in (levels if names is None else names)}
+    rows = open_rows(newdata, argument)
+    if not set(x.variables).intersection(rows.columns):
+        check_not_dropped(x, argument, rows.columns)
+    names = list(x.variables if names is None else names)
+    check_unknown(x, rows, unknown, argument)
+    known = [name for name in names if name not in unknown]
+    absent = [] if isinstance(rows, Records) else [name for name in known if name not in rows.columns]
+    if absent and argument == "newdata":
+        found = f"in the data. {available(absent[0], rows.columns)}" if rows.columns else "in the data."
+        raise KeyError(
+            f"newdata: no column {listed(absent)} {found} If the values are unknown in all rows, pass "
+            f"unknown={absent!r}."
+        )
+    data = _read(x, rows, known, argument)
+    if not unknown:
+        return data
+    nothing = Records([dict.fromkeys(unknown)], argument)
+    return data.with_unsaid(_read(x, nothing, [name for name in names if name in unknown], argument))
+
+
+def _read(x: Model, rows: InMemory, names: Sequence[Hashable], argument: str) -> Dataset:
+    """Encode some columns of opened rows, as a model reads them."""
+    wanted = {name: x.levels_by_name[name] for name in names}
     if x.preparation is not None:
         return x.preparation.read(rows, wanted, argument)
     numeric = [name for name in wanted if name in x.densities]
     return rows.encode(Columns(wanted, wanted, numeric, argument))
+
+
+def check_unknown(x: Model, rows: InMemory, unknown: Sequence[Hashable], argument: str) -> None:
+    """Raise unless features of a model that are said to be unknown have no values in the rows."""
+    for name in unknown:
+        OneOf(x.features, "a feature of the model").check("unknown", name)
+        if name not in rows.columns:
+            continue
+        data = _read(x, rows, [name], argument)
+        known: Mask = np.greater_equal(data.codes[0], 0)
+        known |= ~np.isnan(as_floats(data.numbers[name])) if name in data.numbers else known
+        if known.any():
+            raise ValueError(
+                f"unknown must name features without values in {argument}; got {shown(name)}, which has "
+                f"values in {np.count_nonzero(known):,} rows. Drop the column if it must not be used."
+            )
 
 
 def log_joint(x: Model, data: Dataset, *, unseen: str | None = None) -> Array:

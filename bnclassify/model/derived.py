@@ -22,7 +22,7 @@ def forwarding(*names: str) -> Callable[[type[M]], type[M]]:
     return decorate
 
 
-@forwarding("class_var", "features", "parents", "graph", "trace", "levels", "missing_rule", "facts")
+@forwarding("class_var", "features", "parents", "graph", "trace", "levels", "facts")
 class BuiltOn(Model):
     """A model that shares class, features, parents and levels with another one."""
 
@@ -38,7 +38,7 @@ class BuiltOn(Model):
         return (self,)
 
 
-@forwarding("fitted", "class_prior", "arc_shares", "outcomes", "numbers_read")
+@forwarding("fitted", "class_prior", "arc_shares", "outcomes", "rows_of")
 class Derived(BuiltOn):
     """A model that changes the posterior of a fitted one, its attribute ``base``."""
 

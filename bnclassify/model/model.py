@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Codes, Positions, log_normalize
 from ..base.checks import OneOf, Optional
-from ..base.immutable import EMPTY, Immutable, cached_property
+from ..base.immutable import EMPTY, Immutable
 from ..base.messages import listed
 from ..counts.contingency import Recoding, recoded
-from ..frames.dataset import Countable, Dataset, match
+from ..frames.dataset import Countable, Dataset, Opened, match
 from ..frames.numeric import as_floats
-from ..frames.opening import InFull, InParts
 from ..frames.schema import Levels
 from ..numbers.discretization import Discretizer
 from ..numbers.preparation import Preparation
@@ -29,6 +28,21 @@ from .recipes import Rows as TrainingRows
 
 M = TypeVar("M", bound="Model")
 Fit: TypeAlias = Callable[[Any, Any], "Model"]  # of a model and its rows
+
+
+class Picture(NamedTuple):
+    """A note on the members of an average, weights of features, and a note on these."""
+
+    members: str = ""
+    shares: Mapping[Hashable, float] = EMPTY
+    note: str = ""
+
+
+MISSING_RULE = "missing values in new rows"
+"""The fact on the treatment of missing values in prediction; without it, they are marginalized over."""
+
+WRITERS: dict[str, Callable[[Any], str]] = {"text": lambda x: str(x.called), "html": lambda x: ""}
+"""How a model is written as text, and as HTML for a notebook; set by the modules of facts and of pictures."""
 
 
 class Model(Immutable):
@@ -79,16 +93,6 @@ class Model(Immutable):
     is_sampled = False
     """Whether questions about features are answered by draws, because it has no joint distribution."""
 
-    default_steps = "plain"
-    """The steps of the default recipe for this type of model, a key of ``recipe.default.STEPS``."""
-
-    as_text: Callable[[Model], str] = staticmethod(lambda x: x.called)
-    as_html: Callable[[Model, str], str] = staticmethod(lambda x, picture: picture)
-    """Write a model as text, and as HTML for a notebook; set by the module of its facts."""
-
-    svg: Callable[[Model], str] = staticmethod(lambda x: "")
-    """Draws a model for a notebook; set by the module that draws networks."""
-
     @property
     def preparation(self) -> Preparation | None:
         """The steps from raw data to categories, if the model accepts raw data."""
@@ -118,11 +122,6 @@ class Model(Immutable):
     def variables(self) -> tuple[Hashable, ...]:
         """The features, then the targets."""
         return (*self.features, *self.targets)
-
-    @property
-    def observed(self) -> tuple[Hashable, ...]:
-        """The variables that data contain: all, or the features if the class is latent."""
-        return self.features if "latent" in self.trace else self.variables
 
     @property
     def parents(self) -> dict[Hashable, tuple[Hashable, ...]]:
@@ -161,11 +160,6 @@ class Model(Immutable):
             )
         return self.levels
 
-    @cached_property
-    def class_type(self) -> pd.CategoricalDtype:
-        """The classes as a type of pandas, whose construction is slow."""
-        return pd.CategoricalDtype(pd.Index(list(self.known_levels[-1]), tupleize_cols=False))
-
     @property
     def called(self) -> str:
         """The model type in messages, with an article."""
@@ -187,11 +181,6 @@ class Model(Immutable):
         """The reason and the remedy if the model type has no joint distribution; empty if it has one."""
         return ""
 
-    @property
-    def missing_rule(self) -> str:
-        """The treatment of missing values in prediction, in words."""
-        return "marginalized over"
-
     def facts(self) -> dict[str, object]:
         """Return the facts that differ by model type; those that are None are omitted."""
         members = {"num. members": len(self.members)} if self.is_average else {}
@@ -204,10 +193,10 @@ class Model(Immutable):
         return sorted(documented | {target, "features", "members", "preparation"})
 
     def __repr__(self) -> str:
-        return type(self).as_text(self)
+        return WRITERS["text"](self)
 
     def _repr_html_(self) -> str:
-        return type(self).as_html(self, type(self).svg(self))
+        return WRITERS["html"](self)
 
     if not TYPE_CHECKING:  # so that mypy reports unknown attributes
 
@@ -233,42 +222,18 @@ class Model(Immutable):
     def place(self, data: Dataset, unseen: str | None = None) -> Rows:
         """Return rows as `score` reads them."""
         codes = match(data, self.features, self.known_levels[: len(self.features)], unseen=unseen)
-        return self.rows_of(codes, data.numbers)
-
-    @property
-    def numbers_read(self) -> tuple[int, ...]:
-        """The positions of the features of which `score` reads the numbers."""
-        return tuple([self.features.index(name) for name in self.densities])
+        rows = self.rows_of(codes, data.numbers)
+        if data.unsaid is None:
+            return rows
+        return rows.with_unknown(data.unsaid[[data.positions[name] for name in self.features]])
 
     def rows_of(self, codes: Codes, numbers: Mapping[Hashable, Any] = EMPTY) -> Rows:
         """Return rows with codes, and with the numbers, by name, that `score` reads."""
-        named = {i: self.features[i] for i in self.numbers_read}
-        if not named:
-            return Rows(codes)
-        found = {i: as_floats(numbers[name]) for i, name in named.items() if name in numbers}
-        codes = codes.copy()
-        for i, values in found.items():
-            if not self.known_levels[i]:
-                codes[i] = np.where(np.isnan(values), -1, 0)
-        absent = [name for i, name in named.items() if i not in found and (codes[i] >= 0).any()]
-        if absent:
-            raise ValueError(
-                f"newdata must contain numbers in {listed(absent)}; got categories. Pass the data before "
-                "they are discretized."
-            )
-        return Rows(codes, found)
+        return rows_with(self, [self.features.index(name) for name in self.densities], codes, numbers)
 
     def log_marginals(self, rows: Rows) -> list[Array]:
         """Return ln P(label, observed features) for each target variable, (rows, labels) each."""
         return [scores_at(self.score, rows)]
-
-    def log_joint_at(self, rows: Rows, labels: Codes) -> Array:
-        """Return ln P(labels, observed features), (rows,); labels are (class variables, rows) codes."""
-        return _logs_at_labels(scores_at(self.score, rows), labels)
-
-    def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
-        """Return ln P(labels | observed features), (rows,)."""
-        return _logs_at_labels(log_normalize(scores_at(self.score, rows)), labels)
 
     def with_class(self, variable: int) -> Model | None:
         """Return the joint distribution with a feature and the class exchanged, or None if there is none."""
@@ -301,9 +266,6 @@ class Model(Immutable):
     def estimate(self, data: Countable, prior: Any) -> Model:
         """Return the structure with tables from data of the model's variables, coded by its levels."""
         return estimated(self, data, prior)
-
-    def check_refitted(self, fitted: Model) -> None:
-        """Raise a TypeError if its recipe gave ``fitted``, which is not a model of its kind."""
 
     def feature_weights(self) -> Mapping[Hashable, float] | pd.DataFrame | None:
         """Return the weights of features, the class first, as a dict or a frame by term, or None."""
@@ -347,6 +309,10 @@ class Model(Immutable):
         tally = self.learned.get("counts")
         if isinstance(tally, Tally) and tally.prior is not None:
             return tally
+        if self.given_by_hand:
+            raise ValueError(
+                f"x must have tables that follow from counts; its tables were {self.given_by_hand}."
+            )
         adjusted = [name for name in self.learned if name != "counts"]
         reason = "does not contain the counts behind its parameters"
         if adjusted:
@@ -356,15 +322,23 @@ class Model(Immutable):
             f"with such tables: {A_NETWORK}."
         )
 
-    def learn_by(self, function: Fit, dataset: InFull | InParts, step: Step | None = None) -> Model:
+    @property
+    def given_by_hand(self) -> str:
+        """How tables without counts were given, and what to do; empty if they were estimated."""
+        steps = () if self.recipe is None or self.learned else (self.recipe.parameters, self.recipe.structure)
+        names = [step.name for step in steps if step is not None]
+        if any("with_table(" in name for name in names):
+            return "given by hand in part. Call with_table last, after the other functions"
+        if not {"from_tables", "read_bif"}.isdisjoint(names):
+            return (
+                "given by hand or read from a file. Say how many rows they are worth, with from_tables("
+                f"{self.class_var!r}, {{name: cpt(x, name) for name in families(x)}}, rows=100)"
+            )
+        return ""
+
+    def learn_by(self, function: Fit, dataset: Opened, step: Step | None = None) -> Model:
         """Return a function of the model and its rows; in a chain, of each link. ``step`` is a new call."""
         return function(self, dataset)
-
-    def check_em(self) -> None:
-        """Raise a TypeError unless `maximize` is defined."""
-        if type(self).maximize is Model.maximize:
-            reason = self.no_joint or f"it is not defined for {self.called}; omit it"
-            raise TypeError(f'missing: "em" needs a joint distribution; {reason}')
 
     def maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
         """Return the structure with the tables that EM finds."""
@@ -373,9 +347,6 @@ class Model(Immutable):
     def log_joint_left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: Any) -> Array:
         """Return ln P(features, class) of rows, each under the model of all other rows, (rows, classes)."""
         raise TypeError(f"held_out must be None for {self.called}, for which 'power' is not defined.")
-
-    def warn_of_size(self, rows: int) -> None:
-        """Warn if the tables have too many parameters for the number of rows."""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -394,26 +365,15 @@ class Model(Immutable):
 
     # What pictures show.
 
-    def curve(self, feature: Hashable) -> Array | None:
-        """Return the numbers at which the effect of a feature is drawn; None if it depends on codes alone."""
-        return None
-
-    def training_points(self, feature: Hashable) -> tuple[Array, Array] | None:
-        """Return training values of a feature, and their shares, if its effect is a curve; or None."""
-        return None
-
     def arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         """Return the share of the members that have each arc, (from, to); 1 in a single model."""
         return {(parent, variable): 1.0 for variable, parents in self.parents.items() for parent in parents}
 
-    def members_note(self) -> str:
-        """Return a note on the members of an average for its picture; empty for a single model."""
+    @property
+    def picture(self) -> Picture:
+        """What pictures of the model say besides its arcs."""
         n = self.facts().get("num. members")
-        return "" if n is None else f"average of {n:,} networks"
-
-    def feature_shares(self) -> tuple[dict[Hashable, float], str]:
-        """Return weights of features for its picture, and a note on them."""
-        return {}, ""
+        return Picture() if n is None else Picture(f"average of {n:,} networks")
 
     # The scores as formulas and points.
 
@@ -422,7 +382,7 @@ class Model(Immutable):
         """Formulas of P(value of a feature, observed values | class), which are averaged."""
         return (self.score,)
 
-    def points_of(self, codes: Codes, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
+    def points_of(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
         """Return points of a scorecard by name: its start, and of features in order, (rows, 1 + features)."""
         return {}
 
@@ -432,9 +392,23 @@ def lacks(x: Model, action: str) -> TypeError:
     return TypeError(f"x must be a model that can {action}; got {x.called}.")
 
 
-def _logs_at_labels(logs: Array, labels: Codes) -> Array:
-    """Return (rows, classes) logs at the labels of the only class variable, (1, rows)."""
-    return np.take_along_axis(logs, labels[:1].T.astype(np.intp), axis=1)[:, 0]
+def rows_with(x: Model, features: Iterable[int], codes: Codes, numbers: Mapping[Hashable, Any]) -> Rows:
+    """Return rows of a model with codes, and with the numbers of some of its features."""
+    named = {i: x.features[i] for i in features}
+    if not named:
+        return Rows(codes)
+    found = {i: as_floats(numbers[name]) for i, name in named.items() if name in numbers}
+    codes = codes.copy()
+    for i, values in found.items():
+        if not x.known_levels[i]:
+            codes[i] = np.where(np.isnan(values), -1, 0)
+    absent = [name for i, name in named.items() if i not in found and (codes[i] >= 0).any()]
+    if absent:
+        raise ValueError(
+            f"newdata must contain numbers in {listed(absent)}; got categories. Pass the data before "
+            "they are discretized."
+        )
+    return Rows(codes, found)
 
 
 def estimated(x: M, data: Countable, prior: Any) -> M:

@@ -10,7 +10,18 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import TOLERANCE, Array, ArrayOf, Codes, Mask, Positions, blocks, first_best, xlogx
+from ..base.arrays import (
+    TOLERANCE,
+    Array,
+    ArrayOf,
+    Codes,
+    Mask,
+    Positions,
+    blocks,
+    first_best,
+    last_first,
+    xlogx,
+)
 from ..base.calls import advance
 from ..base.checks import Real, Whole
 from ..base.immutable import record
@@ -190,7 +201,7 @@ class _Tree:
 
 def _negative_entropy(counts: ArrayOf[Any]) -> Array:
     """Return minus the entropy of class counts over the last axis times their sum, in nats."""
-    by_class = np.moveaxis(counts, -1, 0)
+    by_class = last_first(counts)
     information: Array = reduce(np.add, xlogx(by_class)) - xlogx(reduce(np.add, by_class))
     return information
 

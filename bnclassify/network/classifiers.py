@@ -109,10 +109,12 @@ class Graph(Model):
 
     def facts(self) -> dict[str, object]:
         """Return the size of the graph and of its tables, and the course of EM and of a greedy search."""
-        facts: dict[str, object] = {
-            "num. features": len(self.features),
-            "num. arcs": sum(len(family) - 1 for family in self.families),
-        }
+        facts: dict[str, object] = {"num. features": len(self.features)}
+        arcs = sum(len(family) - 1 for family in self.families)
+        if self.is_augmented:
+            facts["arcs"] = f"{arcs - len(self.features) or 'none'} between features"
+        else:
+            facts["num. arcs"] = arcs
         if self.cpts is not None and all(density.is_parametric for density in self.densities.values()):
             facts["free parameters"] = self.n_parameters
         facts["EM"] = self.learned.get("em")
@@ -170,10 +172,6 @@ class Network(Graph):
         """The terms that are tables: all, unless some features are numbers."""
         return self.score.factors
 
-    def warn_of_size(self, rows: int) -> None:
-        if "concentrations" not in self.learned and self.n_parameters > rows:  # back-off smooths wide tables
-            warn_of_wide_tables(self, rows, self.n_parameters)
-
     def with_class(self, variable: int) -> Self | None:
         if self.densities or self.no_joint:
             return None
@@ -198,7 +196,8 @@ class Network(Graph):
                 terms.append(Numeric(v, scope[1:-1], self.densities[name]))
             elif of_class in scope:
                 at, owner = scope.index(of_class), -1 if v == of_class else v
-                terms.append(Table(owner, scope[:at] + scope[at + 1 :], np.moveaxis(logs, at, -1)))
+                by_class = logs if at == len(scope) - 1 else np.moveaxis(logs, at, -1)
+                terms.append(Table(owner, scope[:at] + scope[at + 1 :], by_class))
             else:
                 terms.append(Table(v, scope, logs[..., None]))
         return Sum(tuple(terms), marginalizes=True)
@@ -246,8 +245,6 @@ class BNC(Network):
       num. arcs:      2
     """
 
-    default_steps = "weights"
-
     def estimate(self, data: Countable, prior: Prior) -> Self:
         check_numbers(renewed(self, levels=data.levels))
         return estimated(self, data, prior)
@@ -275,9 +272,9 @@ class BNC(Network):
             made, learned = prior.tabulate(counts, scopes, families)
         else:
             made = tabulate(counts, prior)
-        tables = [np.empty([self.cards[v] for v in scope]) for scope in self.scopes]  # terms of numbers
-        for i, table in zip(coded, made, strict=True):
-            tables[i] = table
+        tables = list[Array](made)
+        for i in sorted(set(range(len(self.scopes))) - set(coded)):  # terms of numbers
+            tables.insert(i, np.empty([self.cards[v] for v in self.scopes[i]]))
         named = dict(zip(self.variables, tally.counts, strict=True))
         densities = {name: density.estimate(named[name], name) for name, density in self.densities.items()}
         learned["counts"] = tally
@@ -337,7 +334,7 @@ class DN(Network):
     <BLANKLINE>
       class variable: class
       num. features:  2
-      num. arcs:      4
+      arcs:           2 between features
     """
 
     no_joint = (
@@ -393,17 +390,20 @@ def check_numbers(x: Network) -> None:
             raise ValueError(f"numbers: the density of {shown(name)} must fit its family")
 
 
-def warn_of_wide_tables(x: Network, rows: int, total: int) -> None:
+def warn_of_wide_tables(x: Model, rows: int) -> None:
     """Warn of a network with more free parameters than rows if a single table causes the excess."""
-    sizes = {f[0]: count_parameters([scope], x.cards) for f, scope in zip(x.families, x.scopes, strict=True)}
-    widest = max(sizes, key=sizes.__getitem__)
-    if rows < _FEWEST_ROWS or sizes[widest] <= rows / 2:
+    if not isinstance(x, Network) or "concentrations" in x.learned:  # back-off smooths wide tables
         return
+    sizes = [count_parameters([scope], x.cards) for scope in x.scopes]
+    total, most = sum(sizes), max(sizes)
+    if rows < _FEWEST_ROWS or total <= rows or most <= rows / 2:
+        return
+    widest = x.families[sizes.index(most)][0]
     cut = {} if x.discretizer is None else x.discretizer.numeric
     wide = [(name, card) for name, card in zip(x.features, x.cards, strict=False) if name not in cut]
     merging = f"{how_to_merge(wide)}, or " if max((card for _, card in wide), default=0) > WIDE else ""
     remedy = f"{merging}use a structure with fewer arcs, such as that of nb"
     warn(
-        f"the network has {total:,} free parameters, more than the {rows:,} rows; {sizes[widest]:,} are in "
+        f"the network has {total:,} free parameters, more than the {rows:,} rows; {most:,} are in "
         f"the table of {shown(widest)}. {remedy[0].upper()}{remedy[1:]}."
     )

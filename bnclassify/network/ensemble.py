@@ -14,7 +14,7 @@ from ..base.immutable import cached_property, record
 from ..base.messages import listed
 from ..frames.dataset import Countable, Dataset
 from ..model.derived import forwarding
-from ..model.model import Model, renewed
+from ..model.model import MISSING_RULE, Model, renewed
 from ..model.recipes import Recipe, Step
 from ..model.recipes import Rows as TrainingRows
 from ..scores.elimination import draw_columns, try_all
@@ -68,10 +68,6 @@ class Average(Model):
         picks = draw_columns(logs, rng)
         return self._by_member(picks, lambda member, at: member.complete(rows.take(at), labels[at], rng))
 
-    def check_em(self) -> None:
-        for member in self.members:
-            member.check_em()
-
     def arc_shares(self) -> ArcShares:
         return mean_arcs(self.members, np.exp(self.log_weights).tolist())
 
@@ -93,7 +89,7 @@ def mean_arcs(members: Sequence[Model], weights: Sequence[float]) -> ArcShares:
 
 
 @record
-@forwarding("class_var", "features", "levels", "fitted", "missing_rule")
+@forwarding("class_var", "features", "levels", "fitted")
 @dataclass(frozen=True, eq=False, repr=False)
 class Ensemble(Average):
     """An average of models: P(row, class) is the weighted mean over the members.
@@ -119,8 +115,6 @@ class Ensemble(Average):
     1727    0.11  0.17  0.14   0.58
     """
 
-    default_steps = "power"
-
     members: tuple[Model, ...]
     weights: tuple[float, ...] | None = None
     recipe: Recipe | None = None
@@ -142,6 +136,11 @@ class Ensemble(Average):
     def basis(self) -> Model:
         """The first member, which has the class, features and levels of all members."""
         return self.members[0]
+
+    def facts(self) -> dict[str, object]:
+        """Return the number of members, and the treatment of missing values by the first."""
+        rule = self.basis.facts().get(MISSING_RULE)
+        return super().facts() | ({} if rule is None else {MISSING_RULE: rule})
 
     @property
     def no_joint(self) -> str:

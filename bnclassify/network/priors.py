@@ -76,9 +76,10 @@ class PseudoCounts(Immutable):
         self, counts: ArrayOf[Any], variable: Positions, cards: Positions, configurations: int = 1
     ) -> Array:
         """Return the tables of variables whose levels, with ascending positions, are along the last axis."""
-        starts = np.flatnonzero(np.diff(variable, prepend=-1))
-        totals = np.add.reduceat(counts, starts, axis=-1, dtype=np.float64)
-        totals = np.repeat(totals, np.diff(starts, append=len(variable)), axis=-1)
+        sizes = np.bincount(variable)
+        sizes = sizes[sizes > 0]
+        totals = np.add.reduceat(counts, sizes.cumsum() - sizes, axis=-1, dtype=np.float64)
+        totals = np.repeat(totals, sizes, axis=-1)
         return self.shares(counts, totals, cards[variable].astype(np.float64), configurations)
 
     def masses(self, counts: ArrayOf[Any], levels: Amount, configurations: float) -> Array:
@@ -144,6 +145,18 @@ class MEstimate(PseudoCounts):
         return self.m / levels
 
 
+@record
+@dataclass(frozen=True)
+class Given(PseudoCounts):
+    """No pseudo-counts, because the counts themselves are the rows that given tables are worth."""
+
+    is_positive = True  # as far as the tables are
+
+    def per_cell(self, levels: Amount, configurations: float) -> Amount:
+        """Return 0."""
+        return 0 * levels
+
+
 @dataclass(frozen=True, eq=False)
 class Drawn(PseudoCounts):
     """Draws tables from their Dirichlet posteriors, in place of their means."""
@@ -173,7 +186,9 @@ class Drawn(PseudoCounts):
 
         If N is gamma(shape + 1) and E is exponential, ln N - E / shape is the log of a gamma(shape) variable.
         """
-        return np.log(self.rng.standard_gamma(shape + 1)) - self.rng.standard_exponential(shape.shape) / shape
+        with np.errstate(divide="ignore"):  # probabilities of 0 stay 0
+            fall = self.rng.standard_exponential(shape.shape) / shape
+        return np.log(self.rng.standard_gamma(shape + 1)) - fall
 
 
 def check_positive(prior: Prior, argument: str) -> None:

@@ -77,6 +77,7 @@ def plot_explanation(
     >>> ax = plot_explanation(model, car.iloc[1727])
     """
     _TOP.check("top", top)
+    x = check_model(x)
     explanation = explain_row(x, row, target, against, unseen, interactions)
     bars = [(describe(v, value), explanation.log_odds[v]) for v, value in explanation.known.items()]
     bars[0] = f"prior of {explanation.target}", bars[0][1]
@@ -134,7 +135,7 @@ def plot_importance(
     >>> ax = plot_importance(model, car)
     """
     _TOP.check("top", top)
-    data = encode_for(check_fitted(x), dataset, x.features, "dataset")
+    data = encode_for(x := check_fitted(x), dataset, x.features, "dataset")
     if not len(data):
         raise ValueError(must_be("dataset", "a table with rows to explain", dataset))
     evidence = weigh_evidence(x, data, target, against, unseen, argument="dataset")

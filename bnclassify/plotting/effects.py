@@ -10,7 +10,6 @@ import numpy as np
 from scipy.special import logit
 
 from ..additive.scorecard import Scorecard
-from ..base.arrays import Codes
 from ..base.checks import Instance
 from ..base.messages import shown
 from ..frames.dataset import Dataset, match
@@ -20,8 +19,9 @@ from ..frames.records import Row
 from ..frames.schema import MISSING
 from ..inference.evidence import Effect, measure_effect
 from ..inference.explain import describe, read_one
-from ..model.arguments import encode_for, read_for
+from ..model.arguments import check_model, encode_for, read_for
 from ..model.model import Model
+from ..scores.rows import Rows
 from .canvas import (
     BLUE,
     GREY,
@@ -82,6 +82,7 @@ def plot_effect(
     >>> car = load_car()
     >>> ax = plot_effect(lp(nb("class", car), car, smooth=1), "safety", target="acc")
     """
+    x = check_model(x)
     effect, cuts = measure_effect(x, feature, target), x.cuts.get(feature, ())
     if not cuts and len(effect.levels) > _MOST_LEVELS:
         expected = f"a feature with at most {_MOST_LEVELS} levels"
@@ -226,10 +227,8 @@ def plot_nomogram(card: Scorecard, *, row: InFull | Row | None = None, ax: Axes 
     >>> ax = plot_nomogram(card, row=pima.iloc[0])
     """
     Instance(Scorecard, "a Scorecard", "Make one of a model with scorecard(model).").check("card", card)
-    codes = None
-    if row is not None:
-        codes = card.place(read_one(card, row)[1]).codes
-    scales, title = _nomogram_scales(card, codes)
+    shown_row = None if row is None else card.place(read_one(card, row)[1])
+    scales, title = _nomogram_scales(card, shown_row)
     axes = prepare_axes(ax, 0.4 + 0.46 * len(scales), 6.2)
     axes.set_axis_off()
     axes.set_xlim(-_NAME / (1 - _NAME), 1.04)
@@ -240,8 +239,10 @@ def plot_nomogram(card: Scorecard, *, row: InFull | Row | None = None, ax: Axes 
     return axes
 
 
-def _nomogram_scales(x: Scorecard, codes: Codes | None) -> tuple[list[_Line], str]:
+def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_Line], str]:
     """Return all scales, and the title."""
+    codes = None if shown_row is None else shown_row.codes
+    points = None if shown_row is None else x.points_at(shown_row)
     most, table = int(max([points.max() for points in x.feature_points], default=0)) or 1, x.written_points
     hidden = table["value"].eq(MISSING) | table["given"].astype(str).str.endswith(f" = {MISSING}")
     numbers, known = _round_numbers(0, most), dict[int, str]()
@@ -252,13 +253,13 @@ def _nomogram_scales(x: Scorecard, codes: Codes | None) -> tuple[list[_Line], st
         known = {i: f"{x.features[j]} = {written[j]}" for i, j in enumerate(x.givens) if j is not None}
     for (name, given), rows in table[~hidden].groupby(["variable", "given"], sort=False):
         i, texts = x.features.index(name), rows["value"].astype(str).groupby(rows["points"]).agg(", ".join)
-        mark = None if codes is None or given != known.get(i, "") else int(x.points_at(codes)[i, 0]) / most
+        mark = None if points is None or given != known.get(i, "") else int(points[i, 0]) / most
         title = f"{name} if {given}" if given else str(name)
         scales.append(_Line(title, (texts.index / most).tolist(), texts.tolist(), mark, is_whole=False))
     totals, title = x.probabilities["total"].to_numpy(dtype=int), f"points for {x.class_var} = {x.target}"
     low, wide, at = int(totals.min()), float(np.ptp(totals)) or 1.0, None
-    if codes is not None:
-        total = x.start + int(x.points_at(codes).sum())
+    if points is not None:
+        total = x.start + int(points.sum())
         chances: list[float] = x.probabilities["probability"].tolist()
         shown = chance(chances[int(np.searchsorted(totals, total))])
         title = f"{x.class_var} = {x.target}: total {total:,}, probability {shown}"

@@ -17,8 +17,8 @@ from ..frames.dataset import Dataset, match
 from ..frames.opening import InFull
 from ..frames.schema import Levels, Schema
 from ..inference.explain import describe
-from ..model.arguments import encode_for
-from ..network.classifiers import Network
+from ..model.arguments import check_tables, encode_for
+from ..model.model import Model
 from ..network.families import Family
 from ..reading.cpt import cpt
 from ..reading.families import families, values
@@ -42,7 +42,7 @@ _LONGEST, _MOST_CELLS = 100, 1000  # maximum number of rows or columns of a pict
 
 @chart
 def plot_cpt(
-    x: Network,
+    x: Model,
     variable: Hashable,
     *,
     dataset: InFull | None = None,
@@ -77,6 +77,7 @@ def plot_cpt(
     >>> model = lp(tan_cl("class", car), car, smooth=1)
     >>> ax = plot_cpt(model, "safety", dataset=car)
     """
+    x = check_tables(x, "cpt")
     frame = cpt(x, variable)
     if not values(x)[variable]:
         raise TypeError(f"variable must have levels; got the number {shown(variable)}. Use plot_effect.")
@@ -167,7 +168,7 @@ def _lay_out(family: Family, levels: Levels, bounded: bool = False) -> _Layout:
     return min(layouts, key=lambda layout: max(layout.size))
 
 
-def _unseen_cells(x: Network, layout: _Layout, dataset: InFull) -> Mask:
+def _unseen_cells(x: Model, layout: _Layout, dataset: InFull) -> Mask:
     """Return for each cell of the picture whether its configuration of parents is unobserved."""
     data = encode_for(x, dataset, layout.family, "dataset")
     levels = tuple([values(x)[member] for member in layout.family])

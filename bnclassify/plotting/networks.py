@@ -28,7 +28,8 @@ from ..frames.records import Row
 from ..inference.explain import explain_row, read_one
 from ..inference.query import query
 from ..model.arguments import check_joint, check_model
-from ..model.model import Model
+from ..model.model import WRITERS, Model
+from ..reading.facts import mark_up
 from ..reading.families import values
 from .canvas import BLUE, GREY, blend
 from .nodes import Node, all_named, distributed, explained, joint_effects, observed, written
@@ -220,7 +221,7 @@ def _draw_inline(x: Model) -> str:
     return ""
 
 
-Model.svg = staticmethod(_draw_inline)
+WRITERS["html"] = lambda x: mark_up(x, _draw_inline(x))
 
 
 class Sketch(NamedTuple):
@@ -281,7 +282,7 @@ def _arcs_with_strength(drawn: Sketch, strength: pd.DataFrame) -> Sketch:
 
 def _note_members(x: Model, arcs: _Arcs, omitted: int) -> list[str]:
     """Return notes on the members of an average, and on the arcs that its picture omits."""
-    notes = list(filter(None, [x.members_note()]))
+    notes = list(filter(None, [x.picture.members]))
     if omitted:
         notes.append(f"{omitted:,} arcs of half of the networks or fewer are omitted")
     if len(set(arcs.values())) > 1:

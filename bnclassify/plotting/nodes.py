@@ -27,7 +27,7 @@ _DARK = {"style": "filled", "fillcolor": BLUE, "color": BLUE, "fontcolor": "whit
 def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
     """Draw the names of variables and the weights of features, colored if they are learned; add a caption."""
     nodes = {v: {"label": written(str(v))} | (_DARK if v in x.targets else {}) for v in x.variables}
-    shares, note = x.feature_shares()
+    _, shares, note = x.picture
     is_weighted = x.facts().get("weights") is not None
     for feature, share in shares.items():
         nodes[feature] = {"label": written(f"{feature}\n{share:.2f}")}

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..base.arrays import Array
 from ..base.messages import sharing
-from ..model.arguments import check_tables
+from ..model.arguments import check_model, check_tables
 from ..model.model import Model
 from .families import position_of
 from .intervals import check_interval, posterior_tally, table_bounds, with_bounds
@@ -114,8 +114,8 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
     high    0.49     0.53  0.57  0.34     0.43  0.53
     """
     if (probability := check_interval(interval)) is not None:
-        return _bounded_cpt(x, variable, probability)
-    network = check_tables(x, "cpt")
+        return _bounded_cpt(check_model(x), variable, probability)
+    network = check_tables(x := check_model(x), "cpt")
     table = params(network)
     family = network.families[position_of(network, variable)]
     labels = x.levels_by_name

@@ -6,19 +6,20 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from textwrap import wrap
 
-from ..model.model import Model
-from ..model.recipes import Rows
+from ..model.arguments import observed_in
+from ..model.model import MISSING_RULE, WRITERS, Model
+from ..model.recipes import Rows, Step
 from ..scores.evaluate import shifts_of_missing
 
 _WIDTH = 88
-_MOST = 6
-"""Largest number of columns or classes that are named."""
+_MOST, _FEW = 6, 3
+"""Largest number of columns or classes that are named, and of columns that are not counted instead."""
 
 
 def facts_of(x: Model) -> dict[str, object]:
     """Return the facts of a model by name, in the order in which they are shown: numbers and text."""
     several, rows = len(x.targets) > 1, x.trained_on if x.fitted else None
-    latent = " (latent)" if x.observed == x.features else ""
+    latent = " (latent)" if observed_in(x) == x.features else ""
     facts: dict[str, object] = {f"class variable{'s' * several}": ", ".join(map(str, x.targets)) + latent}
     if rows is not None:
         facts["rows"] = int(rows.size) if rows.size == int(rows.size) else f"{rows.size:,g} (sum of weights)"
@@ -31,10 +32,12 @@ def facts_of(x: Model) -> dict[str, object]:
         shares = dict(zip(x.targets, map(_write_shares, parts), strict=True))
         texts = [f"{name}: {text}" if several else text for name, text in shares.items()]
         facts["class proportions"] = _first_names(texts, "; ") or None
-    facts |= x.facts()
+    own = x.facts()
+    rule = str(own.pop(MISSING_RULE, "marginalized over"))
+    facts |= own
     if x.recipe is not None:
         facts["learning algorithm"] = x.recipe.structure.name
-        facts["parameters"] = x.recipe.parameters and str(x.recipe.parameters)
+        facts["parameters"] = x.recipe.parameters and _parameters_in_words(x.recipe.parameters)
     facts |= _preparation_in_words(x)
     summary = x.learned.get("leave_one_out")
     if summary is not None and summary.fold_rows:
@@ -42,7 +45,7 @@ def facts_of(x: Model) -> dict[str, object]:
     if refits := x.learned.get("refits"):
         facts["intervals"] = f"by {len(refits)} refits, each without a part of the cases"
     if x.fitted:
-        facts["missing values"] = _missing_in_words(x, rows)
+        facts["missing values"] = _missing_in_words(x, rows, rule)
         facts["joint distribution"] = "no" if x.no_joint else "yes"
     return {name: value for name, value in facts.items() if value is not None}
 
@@ -63,7 +66,7 @@ def aligned(facts: Mapping[str, object]) -> list[str]:
     return lines
 
 
-def mark_up(x: Model, picture: str) -> str:
+def mark_up(x: Model, picture: str = "") -> str:
     """Write the facts of a model as HTML, dark on white, below a picture."""
     cell = '<td style="text-align:left;vertical-align:top;padding:1px 12px 1px 0;background:#fff;color:#111">'
     pairs = [(name, f"{v:,}" if isinstance(v, int) else str(v)) for name, v in facts_of(x).items()]
@@ -85,13 +88,23 @@ def _write_shares(weights: Iterable[tuple[object, float]]) -> str:
     return _first_names(f"{label} {weight / total:.3f}" for label, weight in pairs)
 
 
+def _parameters_in_words(step: Step) -> str:
+    """Write how parameters were estimated, and what was made of them."""
+    inner = step.settings.get("parameters")
+    if isinstance(inner, Step) and " " not in step.name:  # not a text in place of a call
+        return f"{_parameters_in_words(inner)}, then {step.name}"
+    return str(step)
+
+
 def _preparation_in_words(x: Model) -> dict[str, str | None]:
     """Say which columns were discretized, merged, kept as numbers and dropped."""
     facts: dict[str, str | None] = {}
     merger, discretizer = None if x.preparation is None else x.preparation.merger, x.discretizer
     if discretizer is not None:
-        cut = _first_names(str(name) for name in x.features if discretizer.cuts.get(name))
-        facts["discretized"] = f"{cut} ({discretizer.method})" if cut else None
+        cut = [str(name) for name in x.features if discretizer.cuts.get(name)]
+        columns = ", ".join(cut) if len(cut) <= _FEW else f"{len(cut):,} numeric columns"
+        how = " in steps" if discretizer.method == "steps" else f" ({discretizer.method})"
+        facts["discretized"] = f"{columns}{how}" if cut else None
     if x.densities:
         kinds = sorted({type(density).__name__ for density in x.densities.values()})
         facts["kept as numbers"] = f"{_first_names(map(str, x.densities))} ({', '.join(kinds)})"
@@ -108,17 +121,18 @@ def _preparation_in_words(x: Model) -> dict[str, str | None]:
     return facts | {"dropped": "; ".join(texts) or None}
 
 
-def _missing_in_words(x: Model, rows: Rows | None) -> str:
+def _missing_in_words(x: Model, rows: Rows | None, rule: str) -> str:
     """Describe the missing values, the estimation from them, and their treatment at prediction."""
     levels = () if x.preparation is None else x.preparation.missing
     texts = [f"a level of {_first_names(map(str, levels))}"] if levels else []
     if rows is not None:
         n = sum(name in rows.incomplete for name in x.features)
         method = "EM" if x.network is not None and "em" in x.network.learned else "available cases"
-        shifts = ", and a shift of the log odds" if x.one_class and shifts_of_missing(x.score) else ""
+        shifts = ", and evidence" if x.one_class and shifts_of_missing(x.score) else ""
         if n or not levels:
             texts.append(f"in {n} feature{'s' * (n > 1)} ({method}{shifts})" if n else "none in training")
-    return "; ".join([*texts, f"{'others ' * bool(levels)}in new rows {x.missing_rule}"])
+    where = "" if rule.startswith("the ") else f"{'others ' * bool(levels)}in new rows "
+    return "; ".join([*texts, f"{where}{rule}"])
 
 
-Model.as_text, Model.as_html = staticmethod(write_facts), staticmethod(mark_up)
+WRITERS.update(text=write_facts, html=mark_up)

@@ -66,8 +66,8 @@ def class_var(x: Model) -> Hashable:
     >>> class_var(nb("class", load_car()))
     'class'
     """
-    targets = check_model(x).targets
-    return targets[0] if x.one_class else targets
+    model = check_model(x)
+    return model.targets[0] if model.one_class else model.targets
 
 
 @_with_sections("tuple of str", "One name per feature.")
@@ -331,7 +331,7 @@ def is_nb(x: Model) -> bool:
     >>> is_nb(nb("class", features=["doors"]))
     True
     """
-    return is_anb(x) and not any(x.feature_parents.values())
+    return is_anb(x) and not any(check_model(x).feature_parents.values())
 
 
 @_with_sections("bool", "True if no feature has more than one feature parent.")
@@ -346,7 +346,7 @@ def is_ode(x: Model) -> bool:
     >>> is_ode(tan_cl("class", load_car()))
     True
     """
-    return is_anb(x) and all(len(parents) <= 1 for parents in x.feature_parents.values())
+    return is_anb(x) and all(len(parents) <= 1 for parents in check_model(x).feature_parents.values())
 
 
 @_with_sections("bool", "True if the features form such groups.")
@@ -365,7 +365,7 @@ def is_semi_naive(x: Model) -> bool:
     """
     if not is_anb(x):
         return False
-    parents = x.feature_parents
+    parents = check_model(x).feature_parents
     return all(
         sum(len(parents[v]) for v in group) == len(group) * (len(group) - 1) // 2
         for group in graphs.components(parents)

@@ -46,7 +46,9 @@ def table_bounds(counts: Array, prior: PseudoCounts, interval: float) -> Array:
     mass = prior.masses(counts, levels, prod(parent_cards))
     rest: Array = mass.sum(axis=0) - mass
     tails = np.reshape(ends(interval), (2, *[1] * mass.ndim))
-    return np.where(rest > 0, betaincinv(mass, np.where(rest > 0, rest, 1.0), tails), 1.0)
+    is_beta = (mass > 0) & (rest > 0)
+    inside = betaincinv(np.where(is_beta, mass, 1.0), np.where(is_beta, rest, 1.0), tails)
+    return np.where(is_beta, inside, np.where(mass > 0, 1.0, 0.0))
 
 
 def drawn_bounds(
@@ -54,16 +56,36 @@ def drawn_bounds(
 ) -> Array:
     """Return the quantiles, (2, …), of a function of models with drawn tables."""
     rng = np.random.default_rng(seed)
-    tables = (x.each(lambda part: _draw_tables(part, rng)) for _ in range(draws))
+    tables = (x.each(lambda part: draw_tables(part, rng)) for _ in range(draws))
     drawn = np.stack([probabilities(one) for one in tables], axis=-1)
     return np.asarray(np.quantile(drawn, ends(interval), axis=-1))
 
 
+def _tally_of_posterior(x: Model) -> Tally | None:
+    tally = x.learned.get("counts")
+    known = isinstance(tally, Tally) and getattr(tally.prior, "is_positive", False) and not x.densities
+    return tally if known else None
+
+
+def has_posterior(x: Model) -> bool:
+    """Whether the posterior of all tables is a product of Dirichlet distributions."""
+    found = list[bool]()
+
+    def look(part: Model) -> Model:
+        found.append(_tally_of_posterior(part) is not None)
+        return part
+
+    x.each(look)
+    return all(found)
+
+
 def posterior_tally(x: Model) -> Tally:
     """Return the counts of tables whose posterior is a product of Dirichlet distributions, or raise."""
-    tally = x.learned.get("counts")
-    if isinstance(tally, Tally) and getattr(tally.prior, "is_positive", False) and not x.densities:
+    tally = _tally_of_posterior(x)
+    if tally is not None:
         return tally
+    if x.given_by_hand:
+        raise ValueError(f"interval must be None, because the tables of x were {x.given_by_hand}.")
     raise ValueError(
         f"interval must be None for {x.called}, because it has no refits. Fit with interval=True, as in "
         "bnc(class_var=..., dataset=..., interval=True), or fit a network with a prior above 0: "
@@ -71,7 +93,7 @@ def posterior_tally(x: Model) -> Tally:
     )
 
 
-def _draw_tables(x: Model, rng: np.random.Generator) -> Model:
+def draw_tables(x: Model, rng: np.random.Generator) -> Model:
     """Return a model with tables that are drawn from their posterior distribution."""
     tally = posterior_tally(x)
     return x.tabulate(Tally(tally.counts, tally.prior.drawn(rng)))

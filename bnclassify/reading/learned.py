@@ -206,7 +206,7 @@ def concentrations(x: Model) -> pd.Series[float]:
               2           6.10
     Name: concentration, dtype: float64
     """
-    network = check_tables(x, "concentrations")
+    network = check_tables(x := check_model(x), "concentrations")
     advice = "has tables without back-off; lp(x, dataset, backoff=True) estimates tables with back-off"
     by_variable: tuple[tuple[float, ...], ...] = _learned_result(x, "concentrations", advice)
     coded = [name for name in network.variables if name not in network.densities]

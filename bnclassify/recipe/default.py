@@ -10,10 +10,9 @@
 5. Tables are smoothed hierarchically. Their weights, slopes of numbers and shifts of levels maximize the
    likelihood of held-out rows by leave-one-out, which is fast (`recipe/leave_one_out.py`).
 6. The model without feature parents, the model with them and logistic regression are added up, with powers
-   by folds of the rows, for which everything is learned again (`fitting/fold_powers.py`): leave-one-out alone
-   is overconfident, because structure and cut points were learned from the same rows.
+   by folds of the rows, for which arcs, tables and weights are learned again (`recipe/blend.py`):
+   leave-one-out alone is overconfident, because arcs and weights were learned from the same rows.
 
-A family of models states its steps in `Model.default_steps`, a key of `STEPS`.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from typing import Any, Literal
 
 from ..base.messages import listed
 from ..model.model import Model
+from .log_linear import LogLinear
 from .refined import ADDITIVE
 
 TERMS = ("zscores", "slopes", "shifts", "depths", "codings", "gaps")
@@ -38,12 +38,30 @@ STEPS: dict[str, dict[str, Any]] = {
     "power of counts": {"smooth": 1, "held_out": "power"},
     "plain": {"smooth": 1},
 }
-"""The arguments of `lp` by `Model.default_steps`."""
+"""The arguments of `lp` by what is learned from held-out rows; see `_steps_of`."""
+
+LEARNER, LEARNER_OF_SUMS = "kdb_gain", "nb"
+"""The learners of structures, and of those of sums of effects."""
+
+LEARNER_OF_PARTS = "kdb_mi", {"kdbk": 1}
+"""The learner if data are partitioned, and its arguments."""
+
+RANKING = ("kdb_gain", "kdb_mi")
+"""The learners that rank feature parents, of which some can be dropped."""
 
 MOST_PARENTS = 4
 """The number of feature parents in the deeper model, of learners that rank them."""
 
 _OTHER_METHODS = ("awnb_trees", "awnb_bootstrap", "manb_prior", "wanbia", "missing", "numbers", "subsumption")
+
+
+def _steps_of(x: Model) -> str:
+    """Return the steps of a model type: weights of single networks, and the power of averages."""
+    if isinstance(x, LogLinear) or (x.graph is x and x.one_class and not x.no_joint):
+        return "weights"
+    if not x.is_average or not x.one_class:
+        return "plain"
+    return "power of counts" if x.no_joint else "power"
 
 
 def cuts(learner: Callable[..., Model]) -> Literal["averaged_mdlp", "mdlp"]:
@@ -64,20 +82,24 @@ def steps(
     in_memory: bool,
     grouped: bool = False,
     additive: bool = False,
+    ignores_missing: bool = False,
 ) -> dict[str, Any]:
     """Return the arguments of `lp` for a structure, with the ``given`` ones in place of others.
 
     The parents are ``ranked`` if some of them can be dropped. Groups are held out by folds, not one by one.
+    If it ``ignores_missing`` values, these are no evidence.
     """
     if any(given.get(name) not in (None, False, "available") for name in _OTHER_METHODS):
         return STEPS["plain"] | given
-    found = dict(STEPS[x.default_steps])
+    found = dict(STEPS[_steps_of(x)])
     args, usual = dict(found.pop("held_out_args", {})), found.get("held_out")
     if not in_memory or given.get("held_out", usual) != usual:
         found.pop("held_out", None)
         return found | given
     if additive:
         args["terms"] = ADDITIVE
+    if ignores_missing and "terms" in args:
+        args["terms"] = tuple([term for term in args["terms"] if term != "gaps"])
     if usual == "weights" and ranked:
         args["parents"] = True
     if usual == "power" and grouped:

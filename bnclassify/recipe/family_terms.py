@@ -56,7 +56,7 @@ class FamilyTerm:
         pairs = zip(self.scope, codings or (None,) * len(self.scope), strict=True)
         return {v: codes[v] if coding is None else coding[codes[v]] for v, coding in pairs}
 
-    @property
+    @cached_property
     def alone(self) -> Array:
         """The log tables without feature parents, raised to the powers of those with parents."""
         codes = np.arange(self.cards[0])

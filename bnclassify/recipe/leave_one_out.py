@@ -6,7 +6,7 @@ all rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -15,7 +15,7 @@ import pandas as pd
 
 from ..base.arrays import TOLERANCE, Array, Mask, Positions, log, one_thread
 from ..base.checks import Flag, OneOf
-from ..base.immutable import record
+from ..base.immutable import EMPTY, record
 from ..frames.dataset import Dataset
 from ..model.model import Model, renewed
 from ..network.classifiers import BNC
@@ -23,12 +23,13 @@ from ..network.methods import Method
 from ..network.priors import Prior, check_positive
 from ..scores.rows import Rows
 from .cases import column_order, in_order, row_keys
+from .held_out import HeldOutOdds, HeldOutTerms, WeightedFit
 from .incomplete import MOST_EXPONENT, Fading, marginalize
 from .log_linear import LogLinear
 from .powers import Powers, best_powers, log_likelihood, odds
 from .prior import check_prefix_prior
-from .refined import TERMS
-from .refinement import HeldOutOdds, HeldOutTerms, Refinement, WeightedFit
+from .refined import KNOWN_TERMS
+from .refinement import Refinement
 from .tables import LeftOut
 from .weighted import Weighted
 
@@ -67,25 +68,20 @@ class LeaveOneOutSummary:
         """By how much the evidence counts, and which share of it logistic regression provides."""
         regression = self.regression_power or 0.0
         total = (self.fold_power or 0.0) + regression
-        change = "reduced" if total < 1 else "increased"
+        change = "shrunk" if total < 1 else "stretched"
         by = f"{change} by {abs(1 - total):.0%}" if abs(1 - total) >= 0.005 else "unchanged"
-        share = f"; {regression / total:.0%} from logistic regression" if regression else ""
-        return f"{by}, checked on {self.fold_rows:,} held-out rows{share}"
+        share = f"; {regression / total:.0%} of the model is logistic regression" if regression else ""
+        return f"log odds {by} (tuned on {self.fold_rows:,} held-out rows){share}"
 
 
 @record
 @dataclass(frozen=True)
 class LeaveOneOut(Method):
-    """Choose weights of tables and of additional terms, the number of feature parents, or both.
-
-    The first member, if requested, is the logistic regression of the class on the same features. The
-    precisions of weights by kind of term, ``ridges``, are searched if none are given.
-    """
+    """Choose weights of tables and of additional terms, the number of feature parents, or both."""
 
     weights: bool = True
     parents: bool = False
     terms: tuple[str, ...] = ()
-    ridges: Mapping[str, float] = field(default_factory=dict)
 
     argument = "held_out"
 
@@ -93,7 +89,7 @@ class LeaveOneOut(Method):
         Flag().check("weights", self.weights)
         Flag().check("parents in held_out_args", self.parents)
         for name in self.terms:
-            OneOf(TERMS).check("terms in held_out_args", name)
+            OneOf(KNOWN_TERMS).check("terms in held_out_args", name)
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the model has one structure, and the prior leaves no probability at 0."""
@@ -109,52 +105,26 @@ class LeaveOneOut(Method):
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the model with the chosen weights and feature parents."""
         data = in_order(data)
-        return self.finish(self.members(x, data, prior), (1.0,), data)
+        with one_thread:
+            fit = self.fit(self.hold_out(x, data, prior))
+            return self.finish(fit.model(), summary_of(fit), data)
 
-    def finish(self, members: Sequence[Model], powers: Sequence[float], data: Dataset) -> Model:
-        """Return the sum of members raised to powers; those with more feature parents stand last."""
-        first, *others = cast("Sequence[LogLinear]", members)
-        result = first if powers[0] == 1 else first.raised(powers[0])
-        for member, power in zip(others, powers[1:], strict=True):
-            result = result.plus(member.raised(power))
+    def finish(self, x: LogLinear, summary: LeaveOneOutSummary, data: Dataset) -> Model:
+        """Return a model for long use, with the rule for incomplete rows that suits it, and a summary."""
         if self.weights:
-            assert result.fading is not None
-            result = renewed(result, fading=with_exponent(result.fading, result, data))
-        result = result.split()
+            assert x.fading is not None
+            x = renewed(x, fading=with_exponent(x.fading, x, data))
+        x = x.split()
         if self.weights:
-            return renewed(result, learned={**result.learned, **first.learned})
-        return renewed(result.unweighted(), learned=first.learned)
+            return renewed(x, learned={**x.learned, "leave_one_out": summary})
+        return renewed(x.unweighted(), learned={"leave_one_out": summary})
 
     @property
     def regresses(self) -> bool:
         """Whether logistic regression can be a member, which has the same terms."""
         return {"slopes", "shifts"} <= {*self.terms}
 
-    def members(
-        self,
-        x: Model,
-        data: Dataset,
-        prior: Prior,
-        depths: Sequence[int | None] = (None,),
-        *,
-        regression: bool = False,
-    ) -> list[Model]:
-        """Return maybe logistic regression, and the model with weights for each maximum number of parents.
-
-        None is that of the structure. Precisions of weights that were found first are used for all.
-        """
-        with one_thread:
-            held = self._hold_out(x, data, prior, all_depths=len(depths) > 1)
-            regresses = regression and self.regresses and data.cards[-1] > 1
-            result: list[Model] = [held.regress()] if regresses else []
-            method = self
-            for depth in depths:
-                model = method._fit(held if depth is None else held.up_to(depth))
-                result.append(model)
-                method = replace(method, ridges=model.learned["leave_one_out"].ridges)
-        return result
-
-    def _hold_out(self, x: Model, data: Dataset, prior: Prior, *, all_depths: bool = False) -> HeldOutTerms:
+    def hold_out(self, x: Model, data: Dataset, prior: Prior, *, all_depths: bool = False) -> HeldOutTerms:
         """Count the tables, fit the terms, and compute the odds by each of them at held-out rows."""
         model = x if isinstance(x, LogLinear) else Weighted(cast("BNC", x.graph), recipe=x.recipe)
         stacked = model.learn_tables(data, prior)
@@ -169,7 +139,8 @@ class LeaveOneOut(Method):
         cells = len(depths) * len(stacked.powers) * (1 + stacked.apart)
         cells += len(terms.numbers) * len(terms.of_numbers)
         rows, counts, left_out, n = rows_to_hold_out(data, cells, distinct=not terms.numbers)
-        return HeldOutTerms.of(terms, depths, rows, counts, n, terms.held_out(rows, left_out, depths))
+        odds = HeldOutOdds.without(terms, rows, left_out, depths)
+        return HeldOutTerms.of(terms, depths, rows, counts, n, odds)
 
     def _weigh(self, held: HeldOutTerms) -> dict[int, Powers]:
         """Return the best powers of the tables with each number of parents that can be chosen."""
@@ -186,22 +157,23 @@ class LeaveOneOut(Method):
                 found[i] = Powers(1.0, np.ones(held.odds.by_depth.shape[1]), value, value)
         return found
 
-    def _fit(self, held: HeldOutTerms) -> LogLinear:
-        """Return the model with the best weights and number of parents."""
+    def fit(self, held: HeldOutTerms, ridges: Mapping[str, float] = EMPTY) -> WeightedFit:
+        """Return the best weights and number of parents."""
         found, asked = self._weigh(held), held.terms.asked
         fits = {i: each.log_likelihood if asked else each.objective for i, each in found.items()}
         best = min(i for i, fit in fits.items() if fit >= max(fits.values()) - TOLERANCE)
-        powers, depth = found[best], held.depths[best]
-        if asked:
-            fit = held.weigh(best, powers.single, self.ridges)
-        else:
-            single = tuple(powers.single.tolist())
-            model = renewed(held.terms.stacked, powers=single, most_parents=depth, fading=held.fading)
-            fit = WeightedFit(model, powers.objective, powers.log_likelihood)
-        summary = LeaveOneOutSummary(
-            powers.common, fit.objective, fit.log_likelihood, depth, held.represented, fit.ridges
-        )
-        return renewed(fit.model, learned={**fit.model.learned, "leave_one_out": summary})
+        return WeightedFit.fit(held if asked else held.up_to(held.depths[best]), best, found[best], ridges)
+
+
+def summary_of(fit: WeightedFit) -> LeaveOneOutSummary:
+    """Return the results of the weights."""
+    held, powers = fit.held, fit.powers
+    objective, likelihood = powers.objective, powers.log_likelihood
+    if held.terms.asked:
+        likelihood = log_likelihood(fit.total, held.classes, held.counts)
+        objective = likelihood - fit.penalty
+    depth, n = held.depths[fit.best], held.represented
+    return LeaveOneOutSummary(powers.common, objective, likelihood, depth, n, fit.ridges)
 
 
 def with_exponent(fading: Fading, x: LogLinear, data: Dataset) -> Fading:
@@ -253,7 +225,7 @@ def _odds_by_folds(x: LogLinear, terms: Refinement, depths: range, prior: Prior)
         own = np.flatnonzero(case % _FOLDS == fold)
         train = replace(data, weights=np.where(case % _FOLDS == fold, 0.0, weights))
         learned = Refinement.learn(x.learn_tables(train, prior), train, terms.asked)
-        odds = learned.held_out(own, nothing.take(own), depths)
+        odds = HeldOutOdds.without(learned, own, nothing.take(own), depths)
         same = [learned.numbers.index(number) for number in terms.numbers]
         found.append(odds._replace(of_numbers=[of_scale[same] for of_scale in odds.of_numbers]))
         rows.append(own)
@@ -287,12 +259,20 @@ def rows_to_hold_out(
     limit = max(1, _MOST_CELLS // max(1, terms * (data.cards[-1] - 1)))
     n, weights = len(data), np.ones(len(data)) if data.weights is None else data.weights
     rows, counts = _distinct_rows(data, weights) if distinct else (np.arange(n), weights)
+    rows, counts = rows[counts > 0], counts[counts > 0]
     represented = n
     if len(rows) > limit:
-        represented = min(n, limit)
-        rows = np.linspace(0, n - 1, represented).astype(np.intp)
+        represented = min(len(rows), limit)
+        rows = rows[np.linspace(0, len(rows) - 1, represented).astype(np.intp)]
         counts = weights[rows]
     return rows, counts, HeldOutRows(data.codes[-1, rows], data.units[rows]), represented
+
+
+def distinct_rows(data: Dataset) -> Dataset:
+    """Return the first of equal rows, with the sums of their weights, unless a weight is below 1."""
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    rows, counts = _distinct_rows(data, weights)
+    return data if len(rows) == len(data) else replace(data.taken(rows), weights=counts)
 
 
 def _distinct_rows(data: Dataset, weights: Array) -> tuple[Positions, Array]:

@@ -17,7 +17,7 @@ from ..base.messages import listed
 from ..counts.contingency import MAX_CELLS
 from ..frames.dataset import Dataset
 from ..model.derived import BuiltOn
-from ..model.model import Model, renewed
+from ..model.model import MISSING_RULE, Model, renewed
 from ..model.recipes import NO_JOINT
 from ..network.classifiers import BNC
 from ..scores.elimination import BLOCK_ROWS, network_joint
@@ -36,8 +36,6 @@ class LogLinear(BuiltOn):
 
     P(c | x) ∝ P(c)^w₀ Π_i exp(w_i mean_s ln P_s(x_i | parents of i, c))
     """
-
-    default_steps = "weights"
 
     called = "a model with weights"
 
@@ -92,7 +90,8 @@ class LogLinear(BuiltOn):
         is_sum = (
             self.fitted and not self.depth and all(len(scope) < 2 for scope in scopes_in(self.score) or ())
         )
-        return super().facts() | ({"form": "sum of one effect per feature"} if is_sum else {})
+        form = {"form": "sum of one effect per feature"} if is_sum else {}
+        return super().facts() | form | {MISSING_RULE: self._missing_rule}
 
     @property
     def no_joint(self) -> str:
@@ -100,11 +99,11 @@ class LogLinear(BuiltOn):
         return f"{self.called} {NO_JOINT}"
 
     @property
-    def missing_rule(self) -> str:
+    def _missing_rule(self) -> str:
         """The treatment of missing values in prediction, in words."""
         if self.fading is None or not self.fading.usual.any():
             return "ignored, unless they were missing in training" if self.fading is not None else "ignored"
-        return "read more like by naive Bayes, the fewer values are known"
+        return "the fewer values a row has, the more it is predicted by naive Bayes"
 
     @property
     def basis(self) -> BNC:

@@ -22,7 +22,7 @@ from .prior import check_prefix_prior
 
 
 @record
-@forwarding("members", "members_note", "feature_weights", "feature_shares", "is_average")
+@forwarding("members", "picture", "feature_weights", "is_average")
 @dataclass(frozen=True, eq=False, repr=False)
 class Powered(Derived):
     """A model whose posterior is raised to a power and normalized: P(c | x) ∝ P₀(c | x)^τ, P₀ of ``base``.

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array
-from ..base.immutable import POWER, bounded, cached_property, record
-from ..model.model import Model, renewed
+from ..base.arrays import Array, Codes
+from ..base.immutable import EMPTY, POWER, bounded, cached_property, record
+from ..model.model import Model, renewed, rows_with
 from ..model.recipes import Recipe
 from ..network.classifiers import BNC
 from ..scores.evaluate import values_at
@@ -24,7 +24,7 @@ from .tables import PrefixTable
 from .terms import NumberTerms
 from .weighted import Stacked
 
-TERMS = ("gaussians", "zscores", "densities", "slopes", "shifts", "steps", "depths", "codings", "gaps")
+KNOWN_TERMS = ("gaussians", "zscores", "densities", "slopes", "shifts", "steps", "depths", "codings", "gaps")
 """The terms that can be added, in the order of `feature_weights`."""
 
 ADDITIVE = ("densities", "slopes", "shifts", "steps", "codings", "gaps")
@@ -167,10 +167,8 @@ class Refined(LogLinear):
         """True, because it always has tables."""
         return True
 
-    @property
-    def numbers_read(self) -> tuple[int, ...]:
-        """The positions of the features of which the score reads the numbers."""
-        return self.numbers
+    def rows_of(self, codes: Codes, numbers: Mapping[Hashable, Any] = EMPTY) -> Rows:
+        return rows_with(self, self.numbers, codes, numbers)
 
     def values_at(self, rows: Rows) -> Iterator[tuple[int, Array]]:
         yield from self.base.values_at(rows)

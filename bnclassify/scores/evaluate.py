@@ -5,7 +5,8 @@ these functions. `to_sql` and `write_page` write the same formula, so this modul
 
 - `scores_at` returns the scores of rows. A value can be *missing*, or *unknown*, which is not evidence.
   A sum that marginalizes does so for both. In other sums, the entry of a missing value is added. A term whose
-  owner is unknown is not; an unknown parent has the entry of a missing one.
+  owner is unknown is not; an unknown parent has the entry of a missing one. `Completed` adds what the known
+  effects say of the unknown ones.
 - `scores_in_sequence` returns the scores of rows with the first 0, 1, 2 … features in an order, whose
   differences are the contributions that `explain` shows.
 - `values_at` returns the terms of a sum, `effects_at` the parts of the scores that depend on some features
@@ -28,6 +29,7 @@ from .factors import DensityTerm, Factor
 from .formulas import (
     Blend,
     Choice,
+    Completed,
     Computed,
     Counted,
     Formula,
@@ -44,7 +46,7 @@ from .formulas import (
     sums_in,
 )
 from .rows import Rows
-from .students import stack_students
+from .unknown import UNKNOWN
 
 BLOCK_ROWS = 2**13  # a block stays in the cache
 
@@ -80,6 +82,12 @@ def _scores(x: Formula, rows: Rows, adjusted: bool) -> Array:
             first = np.where(np.isnan(first), other, first)
         return first
     scores = _scores(x.formula, rows, adjusted)
+    if isinstance(x, Completed):
+        incomplete = np.flatnonzero(~rows.is_complete) if adjusted else ()
+        if len(incomplete):
+            order = range(len(rows.codes))
+            scores[incomplete] = scores_in_sequence(x, rows.take(incomplete), order)[-1]
+        return scores
     if isinstance(x, Raised):
         return scores * (_power_at(x, rows) if adjusted else x.power)
     if adjusted:
@@ -130,20 +138,17 @@ def values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
 def parts_at(x: Sum, rows: Rows) -> Iterator[Effect]:
     """Yield the owner of each term of such a sum, the features on which it depends, and its values."""
     scaled = [scale.feature for scale in x.scales]
-    z = np.array([_on_scale(scale, rows) for scale in x.scales]).reshape(len(scaled), len(rows))
+    z = [_on_scale(scale, rows) for scale in x.scales]
     for term in x.terms:
         if isinstance(term, Slope):
-            scope: tuple[int, ...] = (term.owner,)
             values = z[term.scale][:, None] * term.slopes
-        elif isinstance(term, Student):
-            continue
-        else:
+            yield term.owner, (term.owner,), _unless_unknown(term.owner, values, rows)
+        elif not isinstance(term, Student):
             assert not isinstance(term, Numeric | Normal)  # which are only in sums that marginalize
-            scope, values = term.scope, term.at(rows.codes)
-        yield term.owner, scope, _unless_unknown(term.owner, values, rows)
-    for terms in stack_students(x.terms):
+            yield term.owner, term.scope, _unless_unknown(term.owner, term.at(rows.codes), rows)
+    for terms in x.students:
         missing = np.array([np.isnan(numbers_of(i, rows)) for i in terms.owners])
-        for i, values in enumerate(terms.at(z, missing)):
+        for i, values in enumerate(terms.at(np.array(z), missing)):
             parents = [scaled[at] for at in terms.parents[i].tolist()]
             scope = tuple(sorted({terms.owners[i], *parents}))
             yield terms.owners[i], scope, _unless_unknown(terms.owners[i], values, rows)
@@ -240,6 +245,8 @@ def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
         logs = scores_in_sequence(x.formula, rows, order)
         _blend(x, logs, rows, partial(scores_in_sequence, order=order), order)
         return logs
+    if isinstance(x, Completed):
+        return _completed(x, rows, order)
     if not isinstance(x, Sum) or (_class_depends_on_features(x) and not x.scales):
         return _by_steps(x, rows, order)
     if not x.marginalizes:
@@ -252,6 +259,18 @@ def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
     ends = [_running_sums(_terms_at(x, some), len(some), order) for some in (rows.take(complete),)]
     logs = np.empty((len(order) + 1, len(rows), ends[0].shape[2]))
     logs[:, complete], logs[:, ~complete] = ends[0], _by_steps(x, rows.take(~complete), order)
+    return logs
+
+
+def _completed(x: Completed, rows: Rows, order: Sequence[int]) -> Array:
+    """Return the scores in sequence, with what the known effects say of the unknown ones."""
+    unknown = x.unknown.unknown_in(rows.codes, rows.unknown)
+    logs = scores_in_sequence(x.formula, Rows(rows.codes, rows.numbers, unknown), order)
+    some = np.flatnonzero(unknown.any(axis=0))
+    if len(some):
+        effects = np.diff(logs[:, some], axis=0)[np.argsort(order)]
+        states = np.where(unknown[:, some], UNKNOWN, np.minimum(rows.codes[:, some], 0))
+        logs[:, some] = x.unknown.steps(logs[0, some[0]], effects, states, order)
     return logs
 
 
@@ -369,7 +388,7 @@ def _marginals_of_network(x: Sum, cards: Sequence[int]) -> list[Array]:
 
 def core_of(x: Formula) -> Any:
     """Return the formula of complete rows, without the blend."""
-    return x.formula if isinstance(x, Blend) else x
+    return x.formula if isinstance(x, Blend | Completed) else x
 
 
 def is_sum_of_tables(x: Formula) -> bool:
@@ -385,7 +404,7 @@ def scales_of(x: Formula, feature: int) -> list[ScaledNumber]:
 
 def scopes_in(x: Formula) -> list[tuple[int, ...]] | None:
     """Return the features of each term of the scores; None if these are not a sum of terms."""
-    if isinstance(x, Blend | Raised):
+    if isinstance(x, Blend | Completed | Raised):
         return scopes_in(x.formula)
     if not isinstance(x, Sum):
         return None
@@ -422,7 +441,12 @@ def shifts_of_missing(x: Formula) -> dict[int, Array]:
 
 
 def silent_at(x: Formula, rows: Rows) -> Mask:
-    """Return which values, (features, rows), add nothing to the scores: missing ones, unless they shift."""
+    """Return which values, (features, rows), add nothing to the scores: unknown and most missing ones."""
     if isinstance(x, Recoded):
         return silent_at(x.formula, recoded(x, rows))
-    return np.logical_and(rows.codes < 0, not shifts_of_missing(x))
+    if isinstance(x, Completed):
+        return x.unknown.unknown_in(rows.codes, rows.unknown)
+    silent: Mask = np.less(rows.codes, 0)
+    for i in shifts_of_missing(x):
+        silent[i] = False if rows.unknown is None else rows.unknown[i]
+    return silent

@@ -24,6 +24,8 @@ from ..base.immutable import cached_property
 from .densities import Density, Gaussian
 from .factors import Factor
 from .rows import Rows
+from .students import AlikeStudents
+from .unknown import UnknownEffects
 
 Coding: TypeAlias = ArrayOf[Any] | None
 """The code in a table of each code of a feature, ascending with it; None if they are the same."""
@@ -182,6 +184,15 @@ class Sum:
         return tuple([Factor(t.scope, t.logs[..., None, :]) for t in self.terms if isinstance(t, Table)])
 
     @cached_property
+    def students(self) -> list[AlikeStudents]:
+        """The Student terms with a power, stacked by their number of parents."""
+        groups: dict[int, list[Student]] = {}
+        for term in self.terms:
+            if isinstance(term, Student) and term.power:
+                groups.setdefault(len(term.parents), []).append(term)
+        return list(map(AlikeStudents.stack, groups.values()))
+
+    @cached_property
     def numeric(self) -> dict[int, tuple[tuple[int, ...], Density]]:
         """The scopes and densities of the terms of numbers, by their owners."""
         numeric = [term for term in self.terms if isinstance(term, Numeric | Normal)]
@@ -248,6 +259,14 @@ class Blend:
 
 
 @dataclass(frozen=True, eq=False)
+class Completed:
+    """The score of a sum of one effect per feature, also if features are unknown; see `UnknownEffects`."""
+
+    formula: Formula
+    unknown: UnknownEffects
+
+
+@dataclass(frozen=True, eq=False)
 class Computed:
     """Scores that a function computes: faster than the formula that they equal, or because there is none.
 
@@ -270,7 +289,7 @@ class Recoded:
     called: str
 
 
-Formula: TypeAlias = Sum | Mixture | Choice | Raised | Blend | Computed | Recoded
+Formula: TypeAlias = Sum | Mixture | Choice | Raised | Blend | Completed | Computed | Recoded
 
 
 def written(x: Formula) -> Formula:
@@ -312,7 +331,7 @@ def sums_in(formula: Formula) -> Iterator[Sum]:
         return
     for value in vars(formula).values():
         for part in value if isinstance(value, tuple) else (value,):
-            if isinstance(part, Sum | Mixture | Choice | Raised | Blend | Computed | Recoded):
+            if isinstance(part, Sum | Mixture | Choice | Raised | Blend | Completed | Computed | Recoded):
                 yield from sums_in(part)
 
 

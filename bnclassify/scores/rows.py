@@ -39,6 +39,12 @@ class Rows:
         numbers = {i: np.where(hidden[i], np.nan, values) for i, values in self.numbers.items()}
         return Rows(np.where(hidden, -1, self.codes), numbers, self.unknown)
 
+    def with_unknown(self, unknown: Mask) -> Rows:
+        """Return the rows in which the values at a mask, (features, rows), are unknown."""
+        rows = self.hiding(unknown)
+        told = unknown if self.unknown is None else unknown | self.unknown
+        return Rows(rows.codes, rows.numbers, told)
+
     def in_sequence(self, order: Sequence[int]) -> Rows:
         """Return each row with its first 0, 1, 2 … features in an order, the others missing.
 

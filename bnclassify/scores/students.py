@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..base.arrays import Array, Mask, Positions
-from .formulas import Student
 
 _ARRAYS = ("means", "roots", "shapes", "rates", "constants")
 
 
 @dataclass(frozen=True, eq=False)
 class AlikeStudents:
-    """Student terms with equally many parents, stacked: see `Student` for the arrays."""
+    """Student terms with equally many parents, stacked: see `Student` of formulas for the arrays."""
 
     owners: tuple[int, ...]
     scales: Positions
@@ -28,7 +28,7 @@ class AlikeStudents:
     constants: Array
 
     @classmethod
-    def stack(cls, terms: list[Student]) -> AlikeStudents:
+    def stack(cls, terms: Sequence[Any]) -> AlikeStudents:
         """Stack terms."""
         parents = np.array([t.parents for t in terms], dtype=np.intp).reshape(len(terms), -1)
         arrays = [np.stack([getattr(t, name) for t in terms]) for name in _ARRAYS]
@@ -51,12 +51,3 @@ class AlikeStudents:
         logs = self.constants[:, None] - np.log(leverage) / 2 - (self.shapes + 0.5)[:, None] * inside
         logs[missing] = 0.0
         return np.asarray(logs * self.powers[:, None, None])
-
-
-def stack_students(terms: Iterable[object]) -> Iterator[AlikeStudents]:
-    """Yield the Student terms among some terms with a power, stacked by their number of parents."""
-    groups: dict[int, list[Student]] = {}
-    for term in terms:
-        if isinstance(term, Student) and term.power:
-            groups.setdefault(len(term.parents), []).append(term)
-    return map(AlikeStudents.stack, groups.values())

@@ -15,11 +15,11 @@ from ..base.arrays import Array, Codes, blocks, first_best, log, log_normalize
 from ..base.checks import OneOf
 from ..base.immutable import EMPTY, cached_property, record
 from ..base.messages import listed, shown
-from ..frames.dataset import Learnable, match
-from ..frames.opening import InFull, InParts, open_rows
-from ..frames.schema import Columns, Levels
-from ..frames.training import prepare
+from ..frames.dataset import Learnable, Opened, match
+from ..frames.schema import Levels
+from ..frames.training import read_training
 from ..metrics.outcomes import Labelling
+from ..model.arguments import read_for
 from ..model.derived import forwarding
 from ..model.model import Fit, Model
 from ..model.recipes import Recipe, Step, renew_parameters
@@ -81,6 +81,9 @@ class MultiModel(Model):
         def most_probable(self, rows: Rows, *, greedy: bool = False) -> Codes:
             """Return the most probable combination of labels, (class variables, rows), the first if tied."""
 
+        def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
+            """Return ln P(labels | observed features), (rows,); labels are (class variables, rows) codes."""
+
     def log_joint_at(self, rows: Rows, labels: Codes) -> Array:
         """Return ln P(labels, observed features), (rows,)."""
         raise TypeError(f"x must define a joint distribution; {self.no_joint}.")
@@ -88,7 +91,15 @@ class MultiModel(Model):
     # methods that functions call
 
     def predict(
-        self, newdata: Any, prob: bool, unseen: str, prior: object, costs: object, joint: bool, greedy: bool
+        self,
+        newdata: Any,
+        prob: bool,
+        unseen: str,
+        unknown: Sequence[Hashable],
+        prior: object,
+        costs: object,
+        joint: bool,
+        greedy: bool,
     ) -> pd.DataFrame:
         for name, value in {"prior": prior, "costs": costs}.items():
             if value is not None:
@@ -101,9 +112,8 @@ class MultiModel(Model):
             )
         if joint and prob and _PROBABILITY in self.class_vars:
             raise ValueError(f"x must not have a class variable called {shown(_PROBABILITY)}. Rename it.")
-        levels = dict(zip(self.features, self.levels or (), strict=False))
-        data = open_rows(newdata).encode(Columns(levels, levels, named_by="newdata"))
-        rows = Rows(match(data, self.features, tuple(levels.values()), unseen=unseen))
+        data, levels = read_for(self, newdata, self.features, unknown=unknown), self.known_levels
+        rows = Rows(match(data, self.features, levels[: len(self.features)], unseen=unseen))
         if joint:
             best = self.most_probable(rows, greedy=greedy)
             labels = self._label_frame(best, data.index)
@@ -198,10 +208,10 @@ class Chained(MultiModel):
         alike = zip(self.members, *[other.members for other in others], strict=True)
         return replace(self, members=tuple([member.each(function, *rest) for member, *rest in alike]))
 
-    def prepared(self, dataset: InFull | InParts) -> Learnable:
+    def prepared(self, dataset: Opened) -> Learnable:
         """Return the training rows of all members."""
         known = None if self.levels is None else self.levels_by_name
-        return prepare(dataset, self.class_vars, self.features, known=known)
+        return read_training(dataset, self.class_vars, self.features, known=known)
 
 
 @record
@@ -311,7 +321,7 @@ class Chain(Chained):
         given = zip(_follow_chain(self, rows.codes, labels)[0], labels.astype(np.intp), strict=True)
         return np.asarray(sum(np.take_along_axis(logs, own[:, None], axis=1)[:, 0] for logs, own in given))
 
-    def learn_by(self, function: Fit, dataset: InFull | InParts, step: Step | None = None) -> Chain:
+    def learn_by(self, function: Fit, dataset: Opened, step: Step | None = None) -> Chain:
         members = tuple(map(function, self.members, self._rows(dataset)))
         return replace(self, members=members, recipe=renew_parameters(self.recipe, step))
 
@@ -319,11 +329,11 @@ class Chain(Chained):
     def settings(self) -> dict[str, Any]:
         return {**super().settings, "order": self.order}
 
-    def _rows(self, dataset: InFull | InParts) -> Iterator[Learnable]:
+    def _rows(self, dataset: Opened) -> Iterator[Learnable]:
         """Yield the training rows of each member, which have its class."""
         data = self.prepared(dataset)
         for member in self.members:
-            yield prepare(data.select(member.variables), member.targets, warns=False)
+            yield read_training(data.select(member.variables), member.targets, warns=False)
 
     def facts(self) -> dict[str, object]:
         """Return the number of features and the order of the chain."""

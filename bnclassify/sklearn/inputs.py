@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any, Self
 
 import numpy as np
@@ -12,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.arrays import ArrayOf
 from ..base.calls import check_arguments
-from ..base.checks import Instance, OneOf, Seed, Unseen
-from ..base.messages import listed, needs_rows, warn
+from ..base.checks import Instance, OneOf, Seed, Unseen, available
+from ..base.messages import listed, needs_rows, shown, warn
 from ..fitting.lp import lp
 from ..frames.columns import column_arrays
 from ..frames.frame import check_unique
@@ -30,6 +31,21 @@ class CategoricalInput(BaseEstimator):
     handle_unknown: Unseen
     dag_args: Mapping[str, Any] | None
     lp_args: Mapping[str, Any] | None
+
+    def __new__(cls, *arguments: Any, **parameters: Any) -> Self:
+        """Return an estimator, or raise a TypeError for unknown parameters, as those of other estimators."""
+        known = cls._get_param_names()
+        for name in parameters:
+            if name not in known:
+                raise TypeError(f"{cls.__name__} has no parameter {shown(name)}. {available(name, known)}")
+        estimator: Self = super().__new__(cls)
+        return estimator
+
+    def __getattr__(self, name: str) -> Any:
+        """Raise an error, which names a function of the package with this name."""
+        functions = import_module(__name__.partition(".")[0])
+        hint = f" Call bnclassify.{name}(x, ...)." if name in functions.__all__ else ""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}.{hint}")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -135,6 +151,16 @@ def draw_seed(random_state: Seed | np.random.RandomState) -> Seed:
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     return random_state
+
+
+def as_categories(y: Any, classes: ArrayOf[Any], codes: ArrayOf[Any]) -> pd.Categorical:
+    """Return labels as categories, which are in order if those of ``y`` are, and sorted if not."""
+    labels, dtype = classes.tolist(), getattr(y, "dtype", None)
+    made = pd.Categorical.from_codes(codes, categories=labels)
+    if not isinstance(dtype, pd.CategoricalDtype) or not dtype.ordered:
+        return made
+    in_order = [label for label in dtype.categories.tolist() if label in labels]
+    return pd.Categorical(made, categories=in_order, ordered=True)
 
 
 def as_labels(y: Any) -> ArrayLike:

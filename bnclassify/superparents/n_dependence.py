@@ -19,7 +19,7 @@ from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts, frame_of
 from ..frames.schema import Levels
 from ..frames.training import find_schema
-from ..model.model import Model, estimated
+from ..model.model import MISSING_RULE, Model, Picture, estimated
 from ..model.recipes import Recipe, Step, Tally
 from ..network.classifiers import BNC
 from ..network.ensemble import Average
@@ -80,8 +80,6 @@ class ANDE(Average):
 
     bounds = bounded(min_count=COUNT, subsumption=COUNT)
 
-    default_steps = "power of counts"
-
     class_var: Hashable
     features: tuple[Hashable, ...]
     levels: Levels | None = None
@@ -93,8 +91,6 @@ class ANDE(Average):
     prior: Dirichlet | MEstimate | None = None
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
-
-    missing_rule = "ignored"
 
     no_joint = (
         "averaged n-dependence estimators do not define a joint distribution, because missing features are "
@@ -121,6 +117,7 @@ class ANDE(Average):
             "min_count": self.min_count,
             "subsumption": self.subsumption,
             "weights": self.weighting,
+            MISSING_RULE: "ignored",
         }
 
     @cached_property
@@ -201,9 +198,6 @@ class ANDE(Average):
         names = ("n", "min_count", "subsumption", "weighting", "prior")
         return {**super().settings, **{name: getattr(self, name) for name in names}}
 
-    def check_em(self) -> None:
-        Model.check_em(self)
-
     @cached_property
     def score(self) -> Formula:
         """The log of the mean joint of the estimators that are used in each row, from their counts."""
@@ -227,24 +221,21 @@ class ANDE(Average):
     def arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         return {(self.class_var, feature): 1.0 for feature in self.features}
 
-    def members_note(self) -> str:
+    @property
+    def picture(self) -> Picture:
         if not self.n:
-            return ""
+            return Picture()
         phrase = "a feature is the parent" if self.n == 1 else "two features are the parents"
-        return f"average of {len(self.superparents):,} networks, in each of which {phrase} of all others"
+        note = f"average of {len(self.superparents):,} networks, in each of which {phrase} of all others"
+        if self.weighting is not None and not self.fitted:
+            return Picture(note, note="lp will weigh the networks")
+        shares = dict(zip(self.features, self.shares.tolist(), strict=True))
+        return Picture(note, shares, "numbers are the shares of features in the weights")
 
     def feature_weights(self) -> dict[Hashable, float] | None:
         if self.weighting is None or not self.n or not self.fitted:
             return None
         return dict(zip(self.features, self.shares.tolist(), strict=True))
-
-    def feature_shares(self) -> tuple[dict[Hashable, float], str]:
-        if not self.n:
-            return {}, ""
-        if self.weighting is not None and not self.fitted:
-            return {}, "lp will weigh the networks"
-        note = "numbers are the shares of features in the weights"
-        return dict(zip(self.features, self.shares.tolist(), strict=True)), note
 
 
 def _check_counts(counts: Cooccurrence, levels: Levels | None, n: int) -> None:

@@ -65,8 +65,6 @@ class AODE(Average):
     ['[class] [doors|class] [safety|doors:class]', '[class] [safety|class] [doors|safety:class]']
     """
 
-    default_steps = "power"
-
     bounds = bounded(priors=PROBABILITY, superparents=PROBABILITY, children=PROBABILITY)
 
     class_var: Hashable

@@ -1,0 +1,239 @@
+"""The default model: a sum of logistic regression and of models without and with feature parents.
+
+Each has a power by held-out folds of the training rows. Leave-one-out alone is overconfident, because
+weights and arcs are learned from the rows that they are evaluated on. Here, each fold is predicted by arcs,
+tables and weights of the other folds; the cut points are those of all rows. Powers leave ln P(y) as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Array, Codes, Positions, one_thread
+from ..base.immutable import EMPTY, cached_property
+from ..base.messages import silently
+from ..base.parallel import number_of_jobs, run_tasks
+from ..frames.dataset import Dataset
+from ..model.model import Model
+from .cases import as_cases, in_order
+from .held_out import HeldOutTerms, Regression, WeightedFit
+from .leave_one_out import LeaveOneOut, distinct_rows, summary_of
+from .log_linear import LogLinear
+from .powers import Problem, common_power, log_likelihood, maximize
+from .row_folds import split_rows
+from .weighted import with_at_most
+
+_LEAST_POWER = 0.01  # minimum power of the tables, which keeps the order of the classes
+_MEANS = (0.25, 0.5)
+"""The means of the powers of regression and of tables, a priori."""
+_PRECISION = 15.0  # of these powers
+_STEP_PRECISION = 2.0  # of the power of the step to parents
+_STEP_MEAN = -3.0  # so that each unit of its power must gain 6 nats to be above 0
+_SOME_ROWS = 150  # number of held-out rows from which the step to parents can be dropped
+_ENOUGH_ROWS = 600  # number of held-out rows from which no more folds are used
+
+
+@dataclass(frozen=True, eq=False)
+class FoldOdds:
+    """The odds of rows by members that were learned without their fold, (members, classes − 1, rows).
+
+    ``offset`` are the odds that rows have in addition to those of the members.
+    """
+
+    odds: Array
+    offset: Array
+    classes: Codes
+    counts: Array
+
+    @classmethod
+    def of(cls, folds: Sequence[FoldOdds]) -> FoldOdds:
+        """Return the rows of all folds."""
+        arrays = [[getattr(fold, name) for fold in folds] for name in cls.__dataclass_fields__]
+        return cls(*[np.concatenate(each, axis=-1) for each in arrays])
+
+    @property
+    def size(self) -> int:
+        """Number of rows, or sum of their weights."""
+        return int(self.counts.sum())
+
+    def power(self) -> float:
+        """Return the best power of the only member."""
+        return max(common_power(self.odds[0], self.classes, self.counts, offset=self.offset), _LEAST_POWER)
+
+    def powers(self, mean: Sequence[float]) -> Array:
+        """Return the best powers of the members, around the means of the first ones and of a step to parents.
+
+        No power is below its minimum. Example: with powers (0.4, 0.7, −0.1), the step is fixed at its least
+        value 0, and the others are searched again.
+        """
+        means = np.array([*mean, _STEP_MEAN][: len(self.odds)])
+        least = np.zeros(len(means))
+        least[len(mean) - 1] = _LEAST_POWER
+        found: Array = np.maximum(means, least)
+        free = np.ones(len(means), dtype=bool)
+        while free.any():
+            offset = self.offset + np.tensordot(found[~free], self.odds[~free], 1)
+            problem = Problem([self.odds[free]], self.classes, self.counts, offset=offset)
+            ridges = np.array([*[_PRECISION] * len(mean), _STEP_PRECISION])[: len(means)][free]
+            found[free], *_ = maximize(problem, means[free], ridges, found[free])
+            low = free & (found < least)
+            found[low] = least[low]
+            if not low.any():
+                break
+            free &= ~low
+        return found
+
+    def requires_step(self, mean: Sequence[float]) -> bool:
+        """Whether the last member, the step to parents, has a positive power."""
+        return bool(self.powers(mean)[-1] > 0)
+
+    def without_step(self) -> FoldOdds:
+        """Return the members without the last one."""
+        return replace(self, odds=self.odds[:-1])
+
+    def log_likelihood(self, power: float) -> float:
+        """Return the log-likelihood of the classes by the only member, raised to a power."""
+        return log_likelihood(self.offset + power * self.odds[0], self.classes, self.counts)
+
+
+def fit_blend(
+    x: Model,
+    rows: Dataset,
+    method: LeaveOneOut,
+    prior: Any,
+    number: int,
+    learn_structure: Callable[[Dataset], Model],
+    rng: np.random.Generator | None,
+) -> Model:
+    """Return the sum of logistic regression and of the models without and with feature parents.
+
+    With powers r, a and b, the score is ln P(y) + r·regression + (a − b)·without + b·with, each of them
+    without ln P(y): b moves from the one to the other, and is 0 unless held-out rows require parents.
+    """
+    data = in_order(as_cases(rows))
+    data = data if data.cases is not None else distinct_rows(data)
+    cases = data.size if data.cases is None else min(data.size, len(np.unique(data.cases)))
+    has_folds = cases >= 2 * number and len(data) > 0 and np.ptp(data.codes[-1]) > 0
+    deepens = method.parents and has_folds and x.graph is not None and x.graph.depth > 0
+    learn = partial(_Members.learn, method=method, prior=prior, deepens=deepens)
+    with one_thread:
+        members = learn(x, data)
+        powers, size = [*members.mean], 0
+        if has_folds:
+            learn_fold = partial(learn, ridges=members.plain.ridges)
+            of_fold = partial(_odds_of_fold, x, data, learn_structure, learn_fold)
+            odds = _predict(of_fold, _folds(data, number, rng), members.mean, deepens=deepens)
+            powers, size = odds.powers(members.mean).tolist(), odds.size
+        summary = replace(
+            summary_of(members.deep if len(powers) > len(members.mean) else members.plain),
+            fold_power=powers[len(members.mean) - 1],
+            fold_rows=size,
+            regression_power=None if members.regression is None else powers[0],
+        )
+        return method.finish(members.total(powers), summary, data)
+
+
+class _Members:
+    """Logistic regression, if the method has its terms, and models without and with feature parents."""
+
+    def __init__(self, held: HeldOutTerms, method: LeaveOneOut, ridges: Mapping[str, float]) -> None:
+        self.held, self.method = held, replace(method, parents=False)
+        regresses = method.regresses and held.terms.data.cards[-1] > 1
+        self.regression = Regression.fit(held) if regresses else None
+        self.depth = held.depths[0 if method.parents else -1]
+        self.plain = self.method.fit(held.up_to(self.depth), ridges)
+        self.mean = _MEANS if regresses else (sum(_MEANS),)
+
+    @classmethod
+    def learn(
+        cls,
+        x: Model,
+        data: Dataset,
+        ridges: Mapping[str, float] = EMPTY,
+        *,
+        method: LeaveOneOut,
+        prior: Any,
+        deepens: bool,
+    ) -> _Members:
+        """Learn the members of a structure."""
+        x = with_at_most(x, 0) if method.parents and not deepens else x
+        return cls(method.hold_out(x, data, prior, all_depths=deepens), method, ridges)
+
+    @cached_property
+    def deep(self) -> WeightedFit:
+        """The model with feature parents."""
+        return self.method.fit(self.held, self.plain.ridges)
+
+    def odds_at(self, rows: Positions, counts: Array, *, deepens: bool) -> FoldOdds:
+        """Return the odds of other rows by the members."""
+        held = self.held.at(rows, counts)
+        members: list[Any] = [*([] if self.regression is None else [self.regression]), self.plain]
+        members += [self.deep] if deepens else []
+        found = np.array([member.odds_at(held) for member in members]) - held.of_class
+        if deepens:
+            found[-1] -= found[-2]
+        return FoldOdds(
+            found, np.broadcast_to(held.offset + held.of_class, found[0].shape), held.classes, counts
+        )
+
+    def total(self, powers: Sequence[float]) -> LogLinear:
+        """Return the sum of the members with powers."""
+        n = len(self.mean)
+        steps, depth = powers[n:], self.held.depths[-1] if len(powers) > n else self.depth
+        result: LogLinear = self.held.of_prior(depth).raised(1 - sum(powers[:n]))
+        if self.regression is not None:
+            result = result.plus(self.regression.model(depth).raised(powers[0]))
+        result = result.plus(self.plain.model().raised(powers[n - 1] - sum(steps)))
+        return result.plus(self.deep.model().raised(steps[0])) if steps else result
+
+
+def _folds(data: Dataset, number: int, rng: np.random.Generator | None) -> list[Array]:
+    """Return the weights of the rows in each fold."""
+    order = np.arange(len(data)) if rng is None else rng.permutation(len(data))
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    result: list[Array] = []
+    for fold in split_rows(data.taken(order), number):
+        taken, rows = np.zeros(len(data)), order[fold.rows]
+        taken[rows] = weights[rows] if fold.units is None else fold.units
+        result.append(taken)
+    return result
+
+
+def _odds_of_fold(
+    x: Model, data: Dataset, learn_structure: Any, learn: Any, taken: Array, *, deepens: bool
+) -> FoldOdds:
+    """Return the odds of the rows of a fold by members that were learned from the other rows."""
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    others = replace(data, weights=weights - taken)
+    structure = learn_structure(others.counting()) if deepens else x
+    rows = np.flatnonzero(taken)
+    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _ENOUGH_ROWS)).astype(np.intp)]
+    members: _Members = learn(structure, others, deepens=deepens)
+    return members.odds_at(rows, taken[rows], deepens=deepens)
+
+
+def _predict(of_fold: Any, folds: Sequence[Array], mean: Sequence[float], *, deepens: bool) -> FoldOdds:
+    """Return the odds of folds until there are enough rows.
+
+    The step to parents is dropped once some rows give it the power 0.
+    """
+    found: list[FoldOdds] = []
+    at_once: list[FoldOdds] = []  # folds that were predicted in parallel
+    with silently():  # settings for all rows
+        for number in range(len(folds)):
+            if not at_once:
+                batch = folds[number : number + number_of_jobs()]
+                at_once = list(run_tasks(partial(of_fold, deepens=deepens), batch))
+            found.append(at_once.pop(0))
+            together = FoldOdds.of(found)
+            if deepens and together.size >= _SOME_ROWS and not together.requires_step(mean):
+                deepens, found, at_once = False, [fold.without_step() for fold in found], []
+            if together.size >= _ENOUGH_ROWS:
+                break
+    together = FoldOdds.of(found)
+    return together.without_step() if deepens and not together.requires_step(mean) else together

@@ -1,0 +1,343 @@
+"""The terms of a model at training rows that are held out, and the weights of these terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..base.arrays import Array, Codes, Positions
+from ..base.immutable import EMPTY, cached_property
+from ..model.model import renewed
+from .counts import without_class
+from .design import Design
+from .incomplete import Fading
+from .log_linear import LogLinear
+from .powers import PRECISION, Powers, Problem, maximize, odds, weigh_blocks
+from .refined import ADDITIVE
+from .refinement import Refinement
+from .tables import LeftOut
+from .terms import Power
+
+RIDGE = 1.0
+"""The precision of the weights of logistic regression."""
+
+OF_REGRESSION = ("slopes", "shifts", "gaps")
+"""The columns of the logistic regression that is added to the model."""
+
+_FREE = 1e-4  # precision of its intercept
+_SMALL = 2**22  # number of values up to which a copy is faster than single operations
+_RIDGES = {
+    "tables": PRECISION,
+    "depths": 10.0,
+    "codings": 10.0,
+    "gaussians": 30.0,
+    "zscores": 30.0,
+    "densities": 30.0,
+    "slopes": 10.0,
+    "shifts": 10.0,
+    "steps": 10.0,
+    "gaps": 10.0,
+}
+"""The initial precision of the weights of each term in the search by evidence."""
+
+
+class Block(NamedTuple):
+    """Terms of one kind: (terms, classes − 1, rows) odds with a weight each, or columns, one per class."""
+
+    name: str
+    odds: Array | None = None
+    columns: Design | None = None
+
+    def weights(self, others: int) -> int:
+        """Return the number of weights, given the number of classes less 1."""
+        of_odds = 0 if self.odds is None else len(self.odds)
+        return of_odds + (0 if self.columns is None else self.columns.shape[1] * others)
+
+
+class HeldOutOdds(NamedTuple):
+    """The odds by tables and terms at rows that are held out, (…, classes − 1, rows).
+
+    ``by_depth`` are (depths, families, …), ``of_codings`` those in each discretization that is apart, of
+    `Stacked.apart_families`, and ``of_numbers`` the odds of Gaussian terms on each scale, (numbers, …).
+    """
+
+    by_depth: Array
+    of_codings: list[Array]
+    of_numbers: list[Array]
+
+    @classmethod
+    def without(
+        cls, terms: Refinement, rows: Positions, left_out: LeftOut, depths: Sequence[int]
+    ) -> HeldOutOdds:
+        """Return the odds by tables with these numbers of parents, and by Gaussian terms, at rows."""
+        by_depth, of_codings = terms.stacked.left_out_odds(rows, left_out, depths)
+        numbers = terms.values[:, rows]
+        of_scales = [each for each in terms.of_numbers if each.gaussians]
+        of_numbers = [odds(t.log_densities(numbers, t.scores(numbers), left_out)) for t in of_scales]
+        return cls(by_depth, of_codings, of_numbers)
+
+    @classmethod
+    def of_folds(cls, folds: Sequence[HeldOutOdds], rows: Sequence[Positions]) -> HeldOutOdds:
+        """Return the odds of all rows from those of each fold."""
+        order = np.argsort(np.concatenate(rows))
+        by_depth, codings, numbers = zip(*folds, strict=True)
+
+        def join(arrays: Sequence[Array]) -> Array:
+            return np.ascontiguousarray(np.concatenate(arrays, axis=-1)[..., order])
+
+        of_codings, of_numbers = [list(map(join, zip(*each, strict=True))) for each in (codings, numbers)]
+        return cls(join(by_depth), of_codings, of_numbers)
+
+    def times(self, kept: Array) -> HeldOutOdds:
+        """Return the odds times a number per row."""
+        by_depth, *parts = self
+        return HeldOutOdds(by_depth * kept, *[[array * kept for array in part] for part in parts])
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutTerms:
+    """Terms of training rows, and the odds by each of them at rows that are held out.
+
+    ``counts`` are the weights of the rows, and ``represented`` is how many training rows they stand for. At
+    incomplete rows, all terms count ``kept``, and ``offset`` are the odds that are added to them.
+    """
+
+    terms: Refinement
+    depths: range
+    rows: Positions
+    counts: Array
+    represented: int
+    odds: HeldOutOdds
+    fading: Fading
+    kept: Array | None = None
+    offset: Array | float = 0.0
+
+    @classmethod
+    def of(
+        cls, terms: Refinement, depths: range, rows: Positions, counts: Array, n: int, odds: HeldOutOdds
+    ) -> HeldOutTerms:
+        """Return the terms of incomplete rows as they count in predictions; see `Fading`."""
+        data, of_tables = terms.data, odds.by_depth[0]
+        additive = bool(terms.asked) and {*terms.asked} <= {*ADDITIVE}
+        fading = Fading.learn(data, of_tables, data.codes[-1, rows], counts, additive=additive)
+        return cls(terms, depths, rows, counts, n, odds, fading)._faded()
+
+    def _faded(self) -> HeldOutTerms:
+        """Return the terms with what incomplete rows count of them."""
+        if not self.terms.gappy:
+            return self
+        *evidence, prior = self.odds.by_depth[0]
+        codes = self.terms.data.codes[:-1, self.rows]
+        kept, offset = self.fading.at(codes, prior.T, np.sum(evidence, axis=0).T)
+        return replace(self, odds=self.odds.times(kept), kept=kept, offset=offset.T)
+
+    def at(self, rows: Positions, counts: Array) -> HeldOutTerms:
+        """Return the same terms at rows that were not counted."""
+        nothing = LeftOut(self.terms.data.codes[-1, rows], np.zeros(len(rows)))
+        odds = HeldOutOdds.without(self.terms, rows, nothing, self.depths)
+        return replace(self, rows=rows, counts=counts, odds=odds, kept=None, offset=0.0)._faded()
+
+    @property
+    def classes(self) -> Codes:
+        """The classes of the rows."""
+        classes: Codes = self.terms.data.codes[-1, self.rows]
+        return classes
+
+    @property
+    def of_class(self) -> Array:
+        """The odds by the class alone, as far as they count, (classes − 1, rows)."""
+        prior: Array = self.odds.by_depth[0][-1]
+        return prior
+
+    def up_to(self, depth: int) -> HeldOutTerms:
+        """Return the terms with a maximum number of feature parents."""
+        by_depth, codings, numbers = self.odds
+        kept = slice(depth - self.depths[0] + 1)
+        odds = HeldOutOdds(by_depth[kept], [array[kept] for array in codings], numbers)
+        return replace(self, depths=self.depths[kept], odds=odds)
+
+    def columns(self) -> list[Block]:
+        """Return the columns at the rows."""
+        blocks = []
+        for name, columns in self.terms.columns.items():
+            own = columns[self.rows]
+            if self.kept is not None:
+                gaps = self.fading.of_shifts(self.terms.data.codes[:-1, self.rows])
+                own = own.times(gaps[:, 0] if name == "gaps" else self.kept)
+            blocks.append(Block(name, columns=own))
+        return blocks
+
+    def regression_blocks(self) -> list[Block]:
+        """Return the columns of logistic regression, and a constant."""
+        intercept = np.ones(len(self.rows)) if self.kept is None else self.kept
+        of_terms = [block for block in self.columns() if block.name in OF_REGRESSION]
+        return [*of_terms, Block("intercept", columns=Design(intercept[:, None]))]
+
+    def model_blocks(self, best: int) -> list[Block]:
+        """Return all terms, first the tables number ``best``."""
+        odds, asked = self.odds, self.terms.asked
+        others = [i for i in range(len(odds.by_depth)) if i != best and "depths" in asked]
+        scales = [terms.name for terms in self.terms.of_numbers if terms.gaussians]
+        return [
+            Block("tables", odds.by_depth[best]),
+            *[Block("depths", odds.by_depth[i, :-1]) for i in others],
+            *[Block("codings", of_coding[best]) for of_coding in odds.of_codings if "codings" in asked],
+            *[Block(name, of_scale) for name, of_scale in zip(scales, odds.of_numbers, strict=True)],
+            *self.columns(),
+        ]
+
+    def problem(self, blocks: Sequence[Block]) -> Problem:
+        """Return the problem of the weights of blocks, first those with one weight per term."""
+        shared = [block.odds for block in blocks if block.odds is not None]
+        none = np.empty((0, self.terms.data.cards[-1] - 1, len(self.rows)))
+        small = sum(array.size for array in shared) <= _SMALL
+        joined = [np.concatenate(shared or [none])] if small else shared
+        columns = [block.columns for block in blocks if block.columns is not None]
+        side = _designs_beside(columns) if columns else None
+        return Problem(joined, self.classes, self.counts, side, self.offset)
+
+    def of_prior(self, parents: int) -> LogLinear:
+        """Return the model of the class alone, with tables with at most this number of parents."""
+        stacked = self.terms.stacked
+        nothing = (0.0,) * len(stacked.structure.features)
+        base = renewed(stacked, powers=(*nothing, 1.0), most_parents=parents)
+        if not self.terms.asked:
+            return renewed(base, fading=self.fading)
+        return self.terms.assemble(base, {}, {}, self.fading)
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """The ridge logistic regression of the class on columns, without tables."""
+
+    held: HeldOutTerms
+    problem: Problem
+    precisions: Array
+    weights: Array
+
+    @classmethod
+    def fit(cls, held: HeldOutTerms) -> Regression:
+        """Return the regression with the best weights."""
+        problem = held.problem(held.regression_blocks())
+        others, n = problem.others, 0 if problem.columns is None else problem.columns.shape[1]
+        precisions = np.repeat([RIDGE] * (n - 1) + [_FREE], others)
+        nothing = np.zeros(len(precisions))
+        return cls(held, problem, precisions, maximize(problem, nothing, precisions, nothing)[0])
+
+    def odds_at(self, rows: HeldOutTerms) -> Array:
+        """Return the odds of other rows."""
+        return rows.problem(rows.regression_blocks()).odds(self.weights)
+
+    def model(self, parents: int) -> LogLinear:
+        """Return the model, whose tables, with powers of 0, have at most this number of parents."""
+        by_class = self.problem.by_class(self.weights)
+        of_columns = _weights_by_block(by_class, self.held.regression_blocks())
+        stacked = renewed(self.held.terms.stacked.raised(0.0), most_parents=parents)
+        found = self.held.terms.assemble(stacked, {}, of_columns, self.held.fading)
+        return renewed(found, intercept=of_columns["intercept"][0])
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedFit:
+    """The best weights of all terms, with the tables number ``best`` among depths.
+
+    ``powers`` are those of the tables alone. ``precisions`` has one number per weight, and ``ridges`` one per
+    kind of term.
+    """
+
+    held: HeldOutTerms
+    best: int
+    powers: Powers
+    problem: Problem
+    mean: Array
+    precisions: Array
+    weights: Array
+    total: Array
+    ridges: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def fit(
+        cls, held: HeldOutTerms, best: int, powers: Powers, ridges: Mapping[str, float] = EMPTY
+    ) -> WeightedFit:
+        """Return the best weights around the powers of tables alone, and 0.
+
+        Without ``ridges``, the precisions of the weights by kind of term, they maximize the evidence.
+        """
+        blocks = held.model_blocks(best)
+        problem = held.problem(blocks)
+        kinds = [name for name in _RIDGES if name in {block.name for block in blocks}]
+        sizes = [block.weights(problem.others) for block in blocks]
+        kind = np.repeat([kinds.index(block.name) for block in blocks], sizes)
+        mean = np.concatenate([powers.single, np.zeros(problem.size - len(powers.single))])
+        start = [ridges.get(name, _RIDGES[name]) for name in kinds]
+        weights, total, found = weigh_blocks(problem, mean, kind, start, search=not ridges)
+        by_kind = dict(zip(kinds, found.tolist(), strict=True))
+        return cls(held, best, powers, problem, mean, found[kind], weights, total, by_kind)
+
+    def odds_at(self, rows: HeldOutTerms) -> Array:
+        """Return the odds of other rows."""
+        same = rows.up_to(self.held.depths[-1])
+        return same.problem(same.model_blocks(self.best)).odds(self.weights)
+
+    @cached_property
+    def penalty(self) -> float:
+        """Half the sum of squared distances of weights from their means times their precisions."""
+        return 0.5 * float(self.precisions @ (self.weights - self.mean) ** 2)
+
+    def model(self) -> LogLinear:
+        """Return the model with the weights."""
+        held, stacked = self.held, self.held.terms.stacked
+        blocks, depth = held.model_blocks(self.best), held.depths[self.best]
+        found: dict[str, list[Array]] = {name: [] for name in ("depths", "codings")}
+        ends = np.cumsum([block.weights(self.problem.others) for block in blocks])
+        for block, part in zip(blocks, np.split(self.weights, ends[:-1]), strict=True):
+            found.setdefault(block.name, []).append(part)
+        [of_tables] = found["tables"]
+        powers: list[Power] = of_tables.tolist()
+        if "depths" in held.terms.asked:
+            others = [i for i in range(len(held.depths)) if i != self.best]
+            by_number = dict(zip([self.best, *others], [of_tables, *found["depths"]], strict=True))
+            powers[:-1] = self._powers(by_number)
+            depth = held.depths[-1]
+        further = tuple(map(self._further, stacked.apart_families, found["codings"]))
+        base = renewed(stacked, powers=tuple(powers), most_parents=depth, further=further)
+        if not held.terms.asked:
+            return renewed(base, fading=held.fading)
+        of_scales = {terms.name: found[terms.name][0] for terms in held.terms.of_numbers if terms.gaussians}
+        by_class = _weights_by_block(self.problem.by_class(self.weights), blocks)
+        return held.terms.assemble(base, of_scales, by_class, held.fading)
+
+    def _further(self, families: Positions, weights: Array) -> tuple[Power, ...]:
+        """Return the powers of all families in a discretization in which some have a table."""
+        powers = np.zeros(len(self.held.terms.stacked.powers))
+        powers[families] = weights
+        return tuple(powers.tolist())
+
+    def _powers(self, by_number: Mapping[int, Array]) -> list[Power]:
+        """Return the powers of the tables of each feature, from the powers per largest number of parents."""
+        result: list[Power] = []
+        structure = self.held.terms.stacked.structure
+        for f, scope in enumerate(structure.scopes[:-1]):
+            powers = np.zeros(min(len(without_class(scope, len(structure.features))), len(by_number)))
+            for number, weights in by_number.items():
+                powers[min(number, len(powers) - 1)] += weights[f]
+            result.append(tuple(powers.tolist()))
+        return result
+
+
+def _designs_beside(columns: Sequence[Design]) -> Design:
+    """Return columns side by side, in full if they are small."""
+    small = sum(c.shape[0] * c.shape[1] for c in columns) <= _SMALL
+    return Design.beside([Design(c.full()) if small else c for c in columns])
+
+
+def _weights_by_block(by_class: Array, blocks: Sequence[Block]) -> dict[str, Array]:
+    """Return the weights of the columns of each block that has some, (columns, classes)."""
+    found, start = {}, 0
+    for name, _, columns in blocks:
+        if columns is not None:
+            found[name], start = by_class[start : start + columns.shape[1]], start + columns.shape[1]
+    return found

@@ -1,0 +1,175 @@
+"""Unknown values in sums of effects: their effects given the known ones, as jointly normal numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from ..base.arrays import Array, Codes, Mask, Positions
+from ..base.immutable import ANY_NUMBER, COUNT, PROBABILITY, Immutable, bounded, record
+
+UNKNOWN = -2
+"""The state of an unknown value, about which nothing is said; that of a missing one is -1."""
+
+_MOST_EFFECTS = 2_000  # of which all covariances are kept
+_DIGITS = 6  # of covariances, which are written to files and pages
+_LEAST_VARIANCE = 1e-5
+_PROBIT = np.pi / 8  # the mean of a logistic function of a normal number z is about that of z / √(1 + πv/8)
+
+
+@record
+@dataclass(frozen=True, eq=False)
+class UnknownEffects(Immutable):
+    """The means and covariances of the effects of features in the training rows.
+
+    An effect is the log odds of a class against the first one, so that a feature has one per other class;
+    they are in the order of the features. If some features are unknown, the sum m of their effects has a
+    normal distribution given the known effects, with mean E and, as the mean over pairs of classes, variance
+    v. With the log odds L of the class ``shares`` and the variance v₀ and the log odds z₀ of a row of which
+    nothing is known, the log odds are
+
+        (constant + Σ known effects + E) / √(1 + π v / 8) + (L − z₀ / √(1 + π v₀ / 8)) v / v₀
+
+    so that they are those of the shares if nothing is known. ``covariances`` has variances only if there are
+    more than 2,000 effects. A missing value of a feature that is ``always`` known in training is unknown,
+    and so are those of features with ``gaps`` if a row has more than ``most``, as no training row does.
+    """
+
+    bounds = bounded(means=ANY_NUMBER, covariances=ANY_NUMBER, shares=PROBABILITY, most=COUNT)
+
+    means: Array
+    covariances: Array
+    shares: Array
+    always: Mask
+    gaps: Mask
+    most: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        n = self.means.size
+        fits = self.covariances.shape in ((n, n), (n,)) and self.means.shape[0] == len(self.always)
+        if not fits or self.means.ndim != 2 or self.shares.shape not in ((self.means.shape[1] + 1,), (0,)):
+            raise ValueError("means and covariances must be those of the effects of each feature.")
+
+    @classmethod
+    def of_rows(cls, effects: Array, missing: Mask, weights: Array, shares: Array) -> UnknownEffects:
+        """Return the moments of effects in rows, (features, rows, classes), that have weights.
+
+        ``missing`` are the missing values, (features, rows).
+        """
+        odds = effects[..., 1:] - effects[..., :1]
+        total = max(float(weights.sum()), 1e-300)
+        means = np.einsum("frc,r->fc", odds, weights) / total
+        centred = np.moveaxis(odds - means[:, None], 1, 0).reshape(odds.shape[1], means.size)
+        if means.size > _MOST_EFFECTS:
+            covariances = weights @ centred**2 / total + _LEAST_VARIANCE
+        else:
+            covariances = (centred.T * weights) @ centred / total
+            covariances += _LEAST_VARIANCE * np.eye(means.size)
+        lacking = np.count_nonzero(missing, axis=0)
+        most = float(lacking.max(initial=0))
+        always = np.all(~missing, axis=1)
+        return cls(means, covariances.round(_DIGITS), shares, always, ~always, most)
+
+    def unknown_in(self, codes: Codes, told: Mask | None) -> Mask:
+        """Return which values are unknown, from codes (features, rows), and those that are said to be."""
+        unknown = np.zeros(codes.shape, dtype=bool) if told is None else told
+        missing = np.less(codes, 0) & ~unknown
+        gaps = missing & self.gaps[:, None]
+        too_many = np.count_nonzero(gaps, axis=0) > self.most
+        return np.asarray(unknown | (missing & self.always[:, None]) | (gaps & too_many))
+
+    def moved(self, before: Sequence[Array], after: Sequence[Array], masses: Sequence[Array]) -> Self:
+        """Return the moments for tables whose effects change a little, by the shares of the values."""
+        changes = [new - old for new, old in zip(after, before, strict=True)]
+        pairs = zip(changes, masses, strict=True)
+        added = [mass @ (change[:, 1:] - change[:, :1]) for change, mass in pairs]
+        return replace(self, means=self.means + np.array(added).reshape(self.means.shape))
+
+    def taken(self, features: Sequence[int]) -> Self:
+        """Return the moments of some of the features."""
+        at = [i * self.others + c for i in features for c in range(self.others)]
+        of_features = {name: getattr(self, name)[list(features)] for name in ("means", "always", "gaps")}
+        covariances = self.covariances[np.ix_(*[at] * self.covariances.ndim)]
+        return replace(self, covariances=covariances, **of_features)
+
+    @property
+    def others(self) -> int:
+        """The number of classes less 1."""
+        return self.means.shape[1]
+
+    def steps(self, constant: Array, effects: Array, states: Codes, order: Sequence[int]) -> Array:
+        """Return logs of the class and of the first 0, 1, … features, (1 + features, rows, classes).
+
+        ``effects`` are (features, rows, classes), and ``states`` (features, rows): 0 known, `UNKNOWN`, or -1
+        missing. Effects of unknown values are not read, and those of missing ones are no evidence of these.
+        What the known effects say of the unknown ones is in the contributions of the known features.
+        """
+        odds = effects[..., 1:] - effects[..., :1]
+        logs = np.zeros((len(order) + 1, states.shape[1], self.others + 1))
+        logs[0, :, 1:] = constant[1:] - constant[0]
+        of_feature = logs[1 + np.argsort(order)]  # a copy, with a row per feature
+        per_variance = self._correction(constant)
+        for rows, known, unknown in _by_pattern(states):
+            weights, variance = self._regression(known, unknown)
+            scale = np.sqrt(1 + _PROBIT * variance)
+            parts = np.where(unknown[:, None, None], 0.0, odds[:, rows])
+            from_mean = parts[known] - self.means[known][:, None]
+            parts[known] += np.einsum("kcd,krc->krd", weights, from_mean)
+            logs[0, rows, 1:] += self.means[unknown].sum(axis=0)
+            logs[0, rows, 1:] = logs[0, rows, 1:] / scale + per_variance * variance
+            of_feature[:, rows, 1:] = parts / scale
+        logs[1:] = of_feature[list(order)]
+        return np.cumsum(logs, axis=0)
+
+    def _regression(self, known: Mask, unknown: Mask) -> tuple[Array, float]:
+        """Return the weights of known effects in the sum of the unknown ones, and its variance given them.
+
+        The weights are (known features, classes, classes), without the first class.
+        """
+        q = self.others
+        shown, hidden = np.repeat(known, q), np.repeat(unknown, q)
+        if self.covariances.ndim == 1:
+            weights = np.zeros((np.count_nonzero(shown), q))
+            within = np.diag(np.where(hidden, self.covariances, 0.0).reshape(-1, q).sum(axis=0))
+            return weights.reshape(-1, q, q), mean_variance(within)
+        to_sum = np.tile(np.eye(q), (int(np.count_nonzero(unknown)), 1))
+        between = self.covariances[np.ix_(shown, hidden)] @ to_sum
+        weights = np.asarray(np.linalg.solve(self.covariances[np.ix_(shown, shown)], between))
+        within = to_sum.T @ self.covariances[np.ix_(hidden, hidden)] @ to_sum - between.T @ weights
+        return weights.reshape(-1, q, q), mean_variance(within)
+
+    def _correction(self, constant: Array) -> Array:
+        """Return what the log odds lack of those of the class shares if nothing is known, per variance."""
+        if not len(self.shares) or not len(self.means):
+            return np.zeros(self.others)
+        every = np.ones(len(self.means), dtype=bool)
+        _, variance = self._regression(~every, every)
+        start = constant[1:] - constant[0] + self.means.sum(axis=0)
+        known = np.log(self.shares[1:]) - np.log(self.shares[0])
+        return np.asarray(known - start / np.sqrt(1 + _PROBIT * variance)) / variance
+
+
+def _by_pattern(states: Codes) -> Iterator[tuple[Positions, Mask, Mask]]:
+    """Yield rows with the same states of features, and which features are known and unknown in them."""
+    patterns, of_row = np.unique(states, axis=1, return_inverse=True)
+    order = np.argsort(of_row.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(of_row.ravel(), minlength=patterns.shape[1]))
+    for pattern, rows in zip(patterns.T, np.split(order, ends[:-1]), strict=True):
+        yield rows, pattern >= 0, pattern == UNKNOWN
+
+
+def mean_variance(covariances: Array) -> float:
+    """Return the mean over pairs of classes of the variance of their log odds.
+
+    ``covariances`` are those of the log odds against the first class.
+
+    >>> mean_variance(np.array([[2.0]]))
+    2.0
+    """
+    q = len(covariances)
+    spread = float(np.trace(covariances)) - float(covariances.sum()) / (q + 1)
+    return max(2 / q * spread, 0.0)

@@ -1,0 +1,242 @@
+"""Unknown values, which are no evidence, beside missing ones, which are evidence as far as training says."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bnclassify as bn
+from bnclassify.scores.unknown import UnknownEffects, mean_variance
+
+
+@pytest.fixture(scope="module")
+def people() -> pd.DataFrame:
+    """Return rows with a rare gap, a frequent one that is evidence, and features without one."""
+    rng, n = np.random.default_rng(0), 500
+    ill = rng.random(n) < 0.3
+    frame = pd.DataFrame(
+        {
+            "age": (rng.normal(50 + 12 * ill, 10)).round(),
+            "sex": np.where(rng.random(n) < 0.5, "f", "m"),
+            "size": (rng.normal(2 * ill, 1)).round(2),
+            "test": np.where(rng.random(n) < 0.2 + 0.5 * ill, "high", "low"),
+            "rare": np.where(rng.random(n) < 0.5, "a", "b"),
+            "often": np.where(rng.random(n) < 0.4 + 0.2 * ill, "x", "y"),
+            "class": np.where(ill, "ill", "well"),
+        }
+    )
+    frame.loc[frame.index[ill][:3], "rare"] = None
+    frame["often"] = frame["often"].mask(rng.random(n) < 0.1 + 0.3 * ill)
+    return frame
+
+
+@pytest.fixture(scope="module")
+def total(people: pd.DataFrame) -> Any:
+    return bn.bnc(class_var="class", dataset=people, additive=True)
+
+
+@pytest.fixture(scope="module")
+def default(people: pd.DataFrame) -> Any:
+    return bn.bnc(class_var="class", dataset=people)
+
+
+def log_odds(x: Any, rows: Any, **options: Any) -> float:
+    [[first, last]] = np.log(bn.predict(x, rows, prob=True, **options).to_numpy())
+    return float(last - first)
+
+
+def all_but(x: Any, *names: str) -> list[Any]:
+    return [name for name in bn.features(x) if name not in names]
+
+
+@pytest.mark.parametrize("kind", ["sum", "card", "monotone", "from a file"])
+def test_nothing_known_gives_the_class_shares(kind: str, total: Any, people: pd.DataFrame) -> None:
+    x = total
+    if kind == "card":
+        x = bn.scorecard(total, pdo=20)
+    if kind == "monotone":
+        x = bn.monotonize(total, {"age": "increasing"}, people, target="ill")
+    if kind == "from a file":
+        x = bn.from_effects(bn.effects(total, people), dataset=people)
+    found = bn.predict(x, people[[]].head(2), prob=True, unknown=bn.features(x))
+    shares = people["class"].value_counts(normalize=True)[found.columns]
+    np.testing.assert_allclose(found, [shares, shares], rtol=0, atol=1e-12)
+
+
+def test_nothing_known_gives_the_class_shares_with_several_classes() -> None:
+    car = bn.load_car()
+    x = bn.bnc(class_var="class", dataset=car, additive=True)
+    found = bn.predict(x, car[[]].head(1), prob=True, unknown=bn.features(x))
+    shares = car["class"].value_counts(normalize=True)[found.columns]
+    np.testing.assert_allclose(found.iloc[0], shares, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["sum", "default", "card", "tree"])
+def test_omitted_values_are_those_of_unknown_columns(
+    kind: str, total: Any, default: Any, people: pd.DataFrame
+) -> None:
+    tree = bn.bnc("tan_cl", "class", people, smooth=1, discretize="mdlp", missing_level=True)
+    x = {"sum": total, "default": default, "card": bn.scorecard(total), "tree": tree}[kind]
+    known = ["age", "often"]
+    rows = people[known].tail(20).astype(object).where(people[known].tail(20).notna(), None)
+    expected = bn.predict(x, rows.to_dict("records"), prob=True)
+    unknown = all_but(x, *known)
+    np.testing.assert_allclose(bn.predict(x, rows, prob=True, unknown=unknown), expected, atol=1e-12)
+    polars = pytest.importorskip("polars", reason="polars is not installed; the extra test has it")
+    frame = polars.from_pandas(people[known].tail(20))
+    np.testing.assert_allclose(bn.predict(x, frame, prob=True, unknown=unknown), expected, atol=1e-12)
+
+
+def test_missing_values_are_evidence_and_unknown_ones_are_not(total: Any, default: Any) -> None:
+    for x in (total, default):
+        assert log_odds(x, {"age": 50, "often": None}) < log_odds(x, {"age": 50}) - 0.3
+    tree = bn.explain(total, {"age": 50, "often": None})
+    assert tree.loc["often", "log_odds"] < -0.3
+    assert bn.explain(total, {"age": 50}).loc["often", "log_odds"] == 0
+
+
+def test_effects_of_missing_values_in_few_rows_are_shrunk(total: Any, people: pd.DataFrame) -> None:
+    table = bn.effects(total, people)
+    rare = table[(table["feature"] == "rare") & (table["value"] == "(missing)")]
+    assert abs(rare["well"].item()) < 0.2  # of three rows, all of them ill
+
+
+def test_missing_values_do_not_add_up_without_limit(people: pd.DataFrame) -> None:
+    rng = np.random.default_rng(1)
+    names = [f"v{i}" for i in range(12)]
+    ill = (people["class"] == "ill").to_numpy()
+    gaps = {name: np.where(rng.random(len(people)) < 0.02 + 0.06 * ill, None, "a") for name in names}
+    frame = people[["age", "class"]].assign(**gaps)
+    x = bn.bnc(class_var="class", dataset=frame, additive=True)
+    most = int(frame[names].isna().sum(axis=1).max())
+    few, many = ({"age": 50} | dict.fromkeys(names[:n], None) for n in (most, most + 1))
+    assert log_odds(x, few) < log_odds(x, {"age": 50}) - 0.3
+    assert log_odds(x, many) == pytest.approx(log_odds(x, {"age": 50}))
+
+
+def test_missing_level_false_makes_missing_values_no_evidence(people: pd.DataFrame) -> None:
+    for additive in (False, True):
+        x = bn.bnc(class_var="class", dataset=people, additive=additive, missing_level=False)
+        missing = {"age": 50, "often": None, "test": "high"}
+        assert log_odds(x, missing) == pytest.approx(log_odds(x, {"age": 50, "test": "high"}), abs=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_unknown_effects_are_those_of_a_joint_normal_distribution(n_classes: int) -> None:
+    """Mean and variance are those of the definition, in rows of four features of which two are known."""
+    rng = np.random.default_rng(2)
+    effects = rng.normal(size=(4, 200, n_classes)) + rng.normal(size=(1, 200, n_classes))
+    effects[..., 0] = 0
+    shares = np.arange(1.0, n_classes + 1) / np.arange(1, n_classes + 1).sum()
+    nothing = np.zeros((4, 200), dtype=bool)
+    x = UnknownEffects.of_rows(effects, nothing, np.ones(200), shares)
+    q, constant = n_classes - 1, rng.normal(size=n_classes)
+    states = np.array([[0], [-2], [0], [-2]])
+    found = x.steps(constant, effects[:, :1], states, [2, 0, 1, 3])[-1, 0]
+    rows = np.moveaxis(effects[..., 1:], 1, 0).reshape(200, -1)
+    s, m = np.cov(rows.T, bias=True) + 1e-5 * np.eye(4 * q), rows.mean(axis=0)
+    k = [i * q + c for i in (0, 2) for c in range(q)]
+    u = [i * q + c for i in (1, 3) for c in range(q)]
+    gain = s[np.ix_(u, k)] @ np.linalg.inv(s[np.ix_(k, k)])
+    mean = m[u] + gain @ (rows[0, k] - m[k])
+    add = np.tile(np.eye(q), 2)
+
+    def spread(covariance: np.ndarray) -> float:
+        full = np.zeros((q + 1, q + 1))
+        full[1:, 1:] = covariance
+        pairs = [(a, b) for a, b in product(range(q + 1), repeat=2) if a != b]
+        return float(np.mean([full[a, a] + full[b, b] - 2 * full[a, b] for a, b in pairs]))
+
+    v = spread(add @ (s[np.ix_(u, u)] - gain @ s[np.ix_(k, u)]) @ add.T)
+    every = np.tile(np.eye(q), 4)
+    whole = spread(every @ s @ every.T)
+    start = constant[1:] - constant[0]
+    at_nothing = (start + every @ m) / np.sqrt(1 + np.pi / 8 * whole)
+    lacks = np.log(shares[1:] / shares[0]) - at_nothing
+    total = (start + np.tile(np.eye(q), 2) @ rows[0, k] + add @ mean) / np.sqrt(1 + np.pi / 8 * v)
+    np.testing.assert_allclose(found[1:] - found[0], total + lacks * v / whole, atol=1e-4)
+    assert mean_variance(add @ s[np.ix_(u, u)] @ add.T) == pytest.approx(
+        spread(add @ s[np.ix_(u, u)] @ add.T)
+    )
+
+
+@pytest.mark.parametrize("kind", ["sum", "default", "card"])
+def test_contributions_add_up_to_the_log_odds(
+    kind: str, total: Any, default: Any, people: pd.DataFrame
+) -> None:
+    x = {"sum": total, "default": default, "card": bn.scorecard(total)}[kind]
+    records: list[dict[str, Any]] = [{"age": 40}, {"age": 40, "often": None}, {"test": "low", "rare": None}]
+    for record in [*records, people.iloc[0].to_dict()]:
+        for interactions in (False, True):
+            table = bn.explain(x, record, target="well", interactions=interactions)
+            assert table["log_odds"].sum() == pytest.approx(log_odds(x, record), abs=1e-9)
+
+
+def test_one_known_value_is_better_than_the_shares(total: Any, people: pd.DataFrame) -> None:
+    shares = people["class"].value_counts(normalize=True)
+    truth = people["class"].map({"ill": 0, "well": 1}).to_numpy()
+    base = -np.log(shares[["ill", "well"]].to_numpy()[truth]).mean()
+    for name in bn.features(total):
+        found = bn.predict(total, people[[name]], prob=True, unknown=all_but(total, str(name))).to_numpy()
+        assert -np.log(found[np.arange(len(truth)), truth]).mean() < base + 0.01
+
+
+def test_unknown_features_of_networks_are_marginalized_over() -> None:
+    car = bn.load_car()
+    x = bn.lp(bn.tan_cl("class", car, score="aic"), car, smooth=1)
+    row = {"safety": "high", "persons": "4"}
+    found = bn.predict(x, pd.DataFrame([row]), prob=True, unknown=all_but(x, *row)).to_numpy()[0]
+    names = all_but(x, *row)
+    combinations = [
+        row | dict(zip(names, values, strict=True)) for values in product(*map(bn.values(x).get, names))
+    ]  # type: ignore[arg-type]
+    frame = pd.DataFrame(combinations)
+    joint = np.zeros(4)
+    for label in range(4):
+        rows = frame.assign(**{"class": bn.classes(x)[label]})
+        joint[label] = np.exp(bn.loglik(x, rows, by_row=True)).sum()
+    np.testing.assert_allclose(found, joint / joint.sum(), atol=1e-12)
+
+
+def test_unknown_columns_that_are_wrong_are_errors(total: Any, people: pd.DataFrame) -> None:
+    with pytest.raises(
+        KeyError, match=r"unknown must be a feature of the model; got 'agee'. Did you mean 'age'"
+    ):
+        bn.predict(total, people[["age"]], unknown=["agee"])
+    with pytest.raises(ValueError, match="unknown must name features without values in newdata; got 'age'"):
+        bn.predict(total, people[["age", "sex"]], unknown=all_but(total, "sex"))
+    with pytest.raises(TypeError, match="unknown must be a list of names"):
+        bn.predict(total, people, unknown="age")
+    with pytest.raises(KeyError, match=r"no column 'rare'.*pass unknown=\['rare'\]"):
+        bn.predict(total, people.drop(columns="rare"))
+    nothing = people.assign(rare=None)
+    np.testing.assert_allclose(
+        bn.predict(total, nothing, prob=True, unknown=["rare"]),
+        bn.predict(total, people.drop(columns="rare"), prob=True, unknown=["rare"]),
+    )
+
+
+def test_saved_sums_read_unknown_values_alike(total: Any, tmp_path: Any) -> None:
+    bn.save(total, tmp_path / "sum.json")
+    again = bn.load(tmp_path / "sum.json")
+    assert log_odds(again, {"age": 40, "often": None}) == log_odds(total, {"age": 40, "often": None})
+
+
+def test_value_of_information_is_not_negative(total: Any, default: Any) -> None:
+    for x in (total, default):
+        for record in ({"age": 40}, {"test": "high", "often": None}, {"sex": "m"}):
+            table = bn.value_of_information(x, record)
+            assert (table["gain"] >= 0).all()
+            assert set(table.index) >= {"often", "rare"} - set(record)
+
+
+def test_degenerate_sums_have_unknown_values() -> None:
+    one = pd.DataFrame({"a": ["x"] * 20, "class": ["p", "q"] * 10})
+    x = bn.bnc(class_var="class", dataset=one, additive=True)
+    for record in ({"a": "x"}, {"a": None}):
+        np.testing.assert_allclose(bn.predict(x, record, prob=True), 0.5, atol=1e-6)
+    np.testing.assert_allclose(bn.predict(x, one[[]].head(1), prob=True, unknown=["a"]), 0.5, atol=1e-12)
