@@ -21,7 +21,7 @@ from ..base.parallel import number_of_jobs, run_tasks
 from ..frames.dataset import Dataset
 from ..model.model import Model
 from .cases import as_cases, in_order
-from .held_out import HeldOutTerms, Regression, WeightedFit
+from .held_out import RIDGE, HeldOutTerms, Regression, WeightedFit
 from .leave_one_out import LeaveOneOut, distinct_rows, summary_of
 from .log_linear import LogLinear
 from .powers import Problem, common_power, log_likelihood, maximize
@@ -36,6 +36,9 @@ _STEP_PRECISION = 2.0  # of the power of the step to parents
 _STEP_MEAN = -3.0  # so that each unit of its power must gain 6 nats to be above 0
 _SOME_ROWS = 150  # number of held-out rows from which the step to parents can be dropped
 _ENOUGH_ROWS = 600  # number of held-out rows from which no more folds are used
+_MOST_ROWS = 5000  # number of rows of a fold that are predicted
+_LEAST_CASES = 20  # number of cases from which there are folds
+_ROWS_PER_FEATURE = 5  # fewest rows per feature from which features can have parents
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +121,9 @@ def fit_blend(
     data = in_order(as_cases(rows))
     data = data if data.cases is not None else distinct_rows(data)
     cases = data.size if data.cases is None else min(data.size, len(np.unique(data.cases)))
-    has_folds = cases >= 2 * number and len(data) > 0 and np.ptp(data.codes[-1]) > 0
-    deepens = method.parents and has_folds and x.graph is not None and x.graph.depth > 0
+    has_folds = cases >= max(2 * number, _LEAST_CASES) and np.ptp(data.codes[-1]) > 0
+    enough = data.size >= _ROWS_PER_FEATURE * (len(data.codes) - 1)
+    deepens = method.parents and has_folds and enough and x.graph is not None and x.graph.depth > 0
     learn = partial(_Members.learn, method=method, prior=prior, deepens=deepens)
     with one_thread:
         members = learn(x, data)
@@ -144,9 +148,10 @@ class _Members:
     def __init__(self, held: HeldOutTerms, method: LeaveOneOut, ridges: Mapping[str, float]) -> None:
         self.held, self.method = held, replace(method, parents=False)
         regresses = method.regresses and held.terms.data.cards[-1] > 1
-        self.regression = Regression.fit(held) if regresses else None
         self.depth = held.depths[0 if method.parents else -1]
-        self.plain = self.method.fit(held.up_to(self.depth), ridges)
+        self.plain = self.method.fit(held.up_to(self.depth).given_class(), ridges)
+        gaps = self.plain.ridges.get("gaps", RIDGE)
+        self.regression = Regression.fit(held, gaps) if regresses else None
         self.mean = _MEANS if regresses else (sum(_MEANS),)
 
     @classmethod
@@ -167,19 +172,25 @@ class _Members:
     @cached_property
     def deep(self) -> WeightedFit:
         """The model with feature parents."""
-        return self.method.fit(self.held, self.plain.ridges)
+        return self.method.fit(self.held.given_class(), self.plain.ridges)
 
     def odds_at(self, rows: Positions, counts: Array, *, deepens: bool) -> FoldOdds:
         """Return the odds of other rows by the members."""
         held = self.held.at(rows, counts)
-        members: list[Any] = [*([] if self.regression is None else [self.regression]), self.plain]
-        members += [self.deep] if deepens else []
-        found = np.array([member.odds_at(held) for member in members]) - held.of_class
+        found = [] if self.regression is None else [self.regression.odds_at(held) - held.of_class]
+        found += [
+            self._without_class(member, held) for member in (self.plain, *([self.deep] if deepens else []))
+        ]
         if deepens:
-            found[-1] -= found[-2]
-        return FoldOdds(
-            found, np.broadcast_to(held.offset + held.of_class, found[0].shape), held.classes, counts
-        )
+            found[-1] = found[-1] - found[-2]
+        offset = np.broadcast_to(held.offset + held.of_class, found[0].shape)
+        return FoldOdds(np.array(found), offset, held.classes, counts)
+
+    @staticmethod
+    def _without_class(member: WeightedFit, held: HeldOutTerms) -> Array:
+        """Return the odds of rows by a model, without those of the class alone."""
+        found = member.odds_at(held)
+        return found - held.of_class if member.held.has_class else found
 
     def total(self, powers: Sequence[float]) -> LogLinear:
         """Return the sum of the members with powers."""
@@ -212,7 +223,7 @@ def _odds_of_fold(
     others = replace(data, weights=weights - taken)
     structure = learn_structure(others.counting()) if deepens else x
     rows = np.flatnonzero(taken)
-    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _ENOUGH_ROWS)).astype(np.intp)]
+    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _MOST_ROWS)).astype(np.intp)]
     members: _Members = learn(structure, others, deepens=deepens)
     return members.odds_at(rows, taken[rows], deepens=deepens)
 
