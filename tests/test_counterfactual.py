@@ -24,7 +24,7 @@ COLUMNS = ["alternative", "changes", "variable", "from", "to", "probability"]
 def by_brute_force(
     x: Any, row: dict[str, Any], target: Any, fixed: list[str], most: int, alternatives: int
 ) -> list[tuple[tuple[tuple[str, Any], ...], float]]:
-    """Predict all changes of 1, 2, … features, and return the best of the first size that succeeds."""
+    """Predict all changes of 1, 2, … features, and return the best of each set of the first size."""
     posterior = bn.predict(x, [row], prob=True).iloc[0]
     predicted = bn.predict(x, [row]).iloc[0]
     if target is None:
@@ -49,7 +49,8 @@ def by_brute_force(
                 best = max(p for _, p in found)
                 i, p = next(pair for pair in found if pair[1] >= best - 1e-9)
                 ranked.append((tried[i], p))
-                found.remove((i, p))
+                names = [name for name, _ in tried[i]]
+                found = [(k, q) for k, q in found if [name for name, _ in tried[k]] != names]
             return ranked
     return []
 
@@ -127,7 +128,9 @@ def test_bounds_leave_out_what_cannot_succeed(monkeypatch: pytest.MonkeyPatch, c
     assert {table["changes"].max() for table in found if len(table)} >= {1, 2, 3}
     monkeypatch.setattr(counterfactual_module, "_BLOCK_CELLS", 60)
     small = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
-    monkeypatch.setattr(counterfactual_module.SetSearch, "_bounds", lambda *given: np.ones(len(given[1])))
+    monkeypatch.setattr(
+        counterfactual_module.SetSearch, "_bounds", lambda *given: np.full(len(given[1]), 1e9)
+    )
     unbounded = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
     monkeypatch.setattr(counterfactual_module, "scopes_in", lambda x: None)
     enumerated = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
@@ -151,10 +154,102 @@ def test_numbers_move_to_the_nearest_value_of_another_interval(name: str) -> Non
             for _, (variable, before, to) in group[["variable", "from", "to"]].iterrows():
                 edges = np.array(cuts[variable])
                 assert np.searchsorted(edges, before) != np.searchsorted(edges, to)
-                assert to in edges or np.nextafter(to, -np.inf) in edges
-                assert to in edges if to < before else to not in edges
+                unit = {"bmi": 0.1, "pedigree": 0.001}.get(variable, 1)  # of the values of the column
+                closer = to + unit if to < before else to - unit
+                same = p.idxmax() == bn.predict(x, [after | {variable: closer}]).iloc[0]
+                crossed = np.searchsorted(edges, closer) == np.searchsorted(edges, to)
+                assert not same or not crossed
                 changed += 1
     assert changed
+
+
+@pytest.fixture(scope="module")
+def sick() -> tuple[Any, pd.DataFrame]:
+    """Two numbers that raise a risk, and a sum of their effects."""
+    rng = np.random.default_rng(0)
+    glucose, bmi = rng.normal(120, 30, 800).round(), rng.normal(32, 6, 800).round(1)
+    risk = 1 / (1 + np.exp(-(0.05 * (glucose - 125) + 0.1 * (bmi - 32))))
+    data = pd.DataFrame(
+        {"glucose": glucose, "bmi": bmi, "ill": np.where(rng.random(800) < risk, "yes", "no")}
+    )
+    return bn.bnc(class_var="ill", dataset=data, additive=True), data
+
+
+def test_each_feature_has_its_nearest_value(sick: tuple[Any, pd.DataFrame]) -> None:
+    """One alternative per set of features, with the nearest value that suffices, smallest first."""
+    x, _ = sick
+    row = {"glucose": 150, "bmi": 33}
+    found = bn.counterfactual(x, row, "no", alternatives=1000)
+    assert found["variable"].is_unique
+    for _, line in found.iterrows():
+        unit = {"glucose": 1, "bmi": 0.1}[line["variable"]]
+        assert bn.predict(x, row | {line["variable"]: line["to"]}).item() == "no"
+        steps = np.arange(line["to"] + unit, row[line["variable"]], unit).round(1)
+        closer = [row | {line["variable"]: value} for value in steps]
+        assert (bn.predict(x, closer) == "yes").all()
+    assert found["from"].tolist() == [row[name] for name in found["variable"]]
+    cuts = [x.cuts[name] for name in found["variable"]]
+    crossed = [np.searchsorted(c, [b, a]) for c, a, b in zip(cuts, found["from"], found["to"], strict=True)]
+    sizes = [(after - before) / len(c) for c, (before, after) in zip(cuts, crossed, strict=True)]
+    assert sizes == sorted(sizes)
+
+
+def test_ranges_and_directions(sick: tuple[Any, pd.DataFrame], car: pd.DataFrame) -> None:
+    x, _ = sick
+    row = {"glucose": 150, "bmi": 33}
+    both = bn.counterfactual(x, row, "no", ranges={"bmi": (25, 34), "glucose": (130, 500)})
+    assert both["changes"].tolist() == [2, 2]  # no single one is possible, but both together suffice
+    assert 130 <= both["to"][0] < 150
+    assert 25 <= both["to"][1] < 33
+    risen = bn.counterfactual(x, row, "no", directions={"glucose": "increasing"})
+    assert risen["variable"].tolist() == ["bmi"]
+    y = bn.bnc("nb", "class", car, smooth=1)
+    bad = car[(car["safety"] == "low") & (car["persons"] == "4")].iloc[0]
+    to = bn.counterfactual(y, bad, "acc", ranges={"safety": ["med"]})
+    assert set(to["to"][to["variable"] == "safety"]) <= {"med"}
+    doors = car.assign(doors=car["doors"].astype(str).str[0].astype(int))
+    z = bn.bnc("nb", "class", doors, smooth=1)
+    fewer = bn.counterfactual(
+        z, doors.iloc[1700], "unacc", ranges={"doors": (2, 3)}, directions={"doors": "decreasing"}, most=6
+    )
+    assert (fewer["to"][fewer["variable"] == "doors"].astype(int) <= 3).all()
+
+
+@pytest.mark.parametrize(
+    ("wish", "error", "message"),
+    [
+        ({"ranges": {"bmx": (1, 2)}}, KeyError, "ranges must be a feature of the model; got 'bmx'"),
+        ({"ranges": {"bmi": (34, 25)}}, ValueError, r"ranges\['bmi'\] must be two numbers, the smaller one"),
+        (
+            {"ranges": {"bmi": ["low"]}},
+            ValueError,
+            r"ranges\['bmi'\] must be two numbers, \(lowest, highest\)",
+        ),
+        ({"ranges": ["bmi"]}, TypeError, "ranges must be a dict of ranges by feature"),
+        ({"directions": {"age": "increasing"}}, KeyError, "directions must be a feature of the model"),
+        ({"directions": {"bmi": "up"}}, ValueError, r"directions\['bmi'\] must be one of"),
+    ],
+)
+def test_wishes_that_are_not_valid(
+    sick: tuple[Any, pd.DataFrame], wish: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        bn.counterfactual(sick[0], {"glucose": 150, "bmi": 33}, **wish)
+
+
+def test_wishes_for_levels_that_are_not_valid(car: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1)
+    row = car.iloc[0]
+    with pytest.raises(
+        ValueError, match=r"ranges\['safety'\] must be among 'low', 'med', 'high'; got 'best'"
+    ):
+        bn.counterfactual(x, row, ranges={"safety": ["best"]})
+    with pytest.raises(ValueError, match=r"ranges\['safety'\] must be a range with one of the values 'low'"):
+        bn.counterfactual(x, row, ranges={"safety": (1, 2)})
+    with pytest.raises(
+        ValueError, match=r"directions must name .* numbers; got 'safety' .*ranges=\{'safety'"
+    ):
+        bn.counterfactual(x, row, directions={"safety": "increasing"})
 
 
 def test_what_stays_as_it_is(car: pd.DataFrame, voting: pd.DataFrame) -> None:
@@ -220,7 +315,9 @@ def test_bounds_of_averages_leave_out_what_cannot_succeed(
     assert any(table.empty for table in found)
     monkeypatch.setattr(counterfactual_module, "_BLOCK_CELLS", 60)
     small = [bn.counterfactual(x, row, "vgood", alternatives=2) for row in rows]
-    monkeypatch.setattr(counterfactual_module.SetSearch, "_bounds", lambda *given: np.ones(len(given[1])))
+    monkeypatch.setattr(
+        counterfactual_module.SetSearch, "_bounds", lambda *given: np.full(len(given[1]), 1e9)
+    )
     tried[0] = 0
     unbounded = [bn.counterfactual(x, row, "vgood", alternatives=2) for row in rows]
     assert tried[0] > 3 * few

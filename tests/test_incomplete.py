@@ -250,3 +250,21 @@ def test_the_page_says_what_models_do(voting: pd.DataFrame, name: str) -> None:
                 call()
         else:
             call()
+
+
+def test_likelihoods_that_round_to_zero_in_a_product_are_summed_as_logs() -> None:
+    """The only possible value of p is that in which v makes the observed d and e improbable, by 1e-300."""
+    small, half = 1e-150, np.full(2, 0.5)
+    tables = {
+        "p": np.full((2, 2), 0.5),
+        "v": np.stack([np.eye(2)] * 2, axis=-1),
+        "d": np.array([[[small, small], [1.0, 1.0]], [[1 - small] * 2, [0.0, 0.0]]]),
+        "e": np.array([[[small, 2 * small], [1.0, 1.0]], [[1 - small] * 2, [0.0, 0.0]]]),
+        "f": np.array([[[1.0, 0.5], [0.0, 0.0]], [[0.0, 0.5], [1.0, 1.0]]]),
+        "y": half,
+    }
+    structure = bn.anb("y", {"p": [], "v": ["p"], "d": ["v"], "e": ["v"], "f": ["p"]})
+    x = replace(structure, levels=((0, 1),) * 6, cpts=tuple(tables[v] for v in structure.variables))
+    row = pd.DataFrame({"p": [None], "v": [None], "d": [0], "e": [0], "f": [0]}, dtype="Int64")
+    # P(y) P(p = 0) P(d | v = 0) P(e | v = 0) P(f = 0 | p = 0): 1 · 1 and 2 · 1/2 times the same number
+    np.testing.assert_allclose(bn.predict(x, row, prob=True), [[0.5, 0.5]])

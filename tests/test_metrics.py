@@ -50,10 +50,10 @@ def figure(name: str, outcome: Outcome) -> float:
 def test_metrics_are_found_by_name() -> None:
     assert list(METRICS) == [
         "accuracy", "balanced_accuracy", "log_loss", "brier", "auc", "calibration_error", "rmse",
-        "f1", "precision", "recall", "kappa", "mcc", "loglik",
+        "f1", "precision", "recall", "kappa", "mcc", "rps", "mean_absolute_error", "loglik",
     ]  # fmt: skip
     assert [name for name, metric in METRICS.items() if metric.is_loss] == [
-        "log_loss", "brier", "calibration_error", "rmse",
+        "log_loss", "brier", "calibration_error", "rmse", "rps", "mean_absolute_error",
     ]  # fmt: skip
     assert all(isinstance(metric, Metric) and metric.name == name for name, metric in METRICS.items())
     with pytest.raises(ValueError, match=r"metric .*got 'balanced'. Did you mean 'balanced_accuracy'"):

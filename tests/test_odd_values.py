@@ -60,6 +60,7 @@ VALUES: Mapping[str, Any] = {
 }
 
 TWO = bn.bnc("nb", "Class", bn.load_voting(), smooth=1, missing_level=False)
+RANKED = bn.load_voting().astype({"crime": pd.CategoricalDtype(["n", "y"], ordered=True)})
 
 COMMON: Mapping[str, Any] = {
     "x": NETWORK,
@@ -92,7 +93,7 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "em_objectives": {"x": BY_EM},
     "exact_match": {"predicted": CLASSES, "actual": CLASSES},
     "feature_weights": {"x": WEIGHTED},
-    "from_effects": {"table": bn.effects(TWO)},
+    "from_effects": {"table": bn.effects(TWO), "dataset": bn.load_voting()},
     "from_modelstring": {"text": "[class] [buying|class]"},
     "from_tables": {"tables": {name: bn.cpt(NETWORK, name) for name in CAR}},
     "hamming": {"predicted": CLASSES, "actual": CLASSES},
@@ -102,7 +103,7 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "lp": {"smooth": 1},
     "manb_arc_posterior": {"x": BY_MANB},
     "calibration": CALIBRATED,
-    "monotonize": {"x": TWO, "directions": {"crime": "increasing"}, "dataset": bn.load_voting()},
+    "monotonize": {"x": TWO, "directions": {"crime": "increasing"}, "dataset": RANKED},
     "plot_calibration": CALIBRATED,
     "plot_confusion": {"counts": bn.confusion(**PREDICTED)},
     "plot_cv": {"results": RESULTS},
@@ -118,6 +119,7 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "search_steps": {"x": SEARCHED},
     "to_sql": {"table": "cars"},
     "shd": {"y": NETWORK},
+    "d_separated": {"a": "buying", "b": "safety"},
     "with_table": {"frame": bn.cpt(NETWORK, "buying")},
 }
 
@@ -230,7 +232,6 @@ ADVICE = "Use predict, explain, cloglik or cv, or fit a network, which defines o
             r"got a model of 3 networks \(an AODE\)\. Call it on",
         ),
         (lambda: bn.accuracy(NETWORK, CAR), "predicted must be labels; got BNC. The predicted labels come"),
-        (lambda: bn.bnc(CAR, "class"), r"must be called with 'dataset'; .* or bnc\(class_var=\.\.\., "),
         (
             lambda: bn.bnc(class_var="class", data=CAR),
             r"called with 'dataset'; .* the unknown argument 'data'\. Did you mean 'dataset'\? Write bnc",

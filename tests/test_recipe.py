@@ -15,6 +15,7 @@ from scipy.special import log_softmax, softmax
 
 import bnclassify as bn
 from bnclassify.fitting.lp import rows_to_learn_from
+from bnclassify.frames.opening import open_data
 from bnclassify.model.arguments import encode_for
 from bnclassify.recipe import default
 from bnclassify.recipe.cases import in_order
@@ -202,7 +203,7 @@ def test_logistic_regression_is_a_part_of_the_sum() -> None:
 
 def held_out(structure: Any, frame: pd.DataFrame) -> HeldOutTerms:
     """The terms of the default at rows that are held out, without feature parents."""
-    rows = in_order(rows_to_learn_from(structure, frame))
+    rows = in_order(rows_to_learn_from(structure, open_data(frame)))
     return LeaveOneOut(terms=default.TERMS).hold_out(with_at_most(structure, 0), rows, BackOff(2.0))
 
 

@@ -162,8 +162,9 @@ def test_weights_of_all_terms_are_those_of_plain_loops(gaps: float) -> None:
         [f for f, own_family in enumerate(families) if cut & {*own_family} and of[f] > 1] for of in cards
     ]
     parts += [("codings", logs(f, averaged + k, 2) * (1 - h)) for k in range(2) for f in varying[k]]
-    scores = np.array([scale(number) for scale, number in zip(z.scales, rows.numbers, strict=True)]).T
-    known = np.isnan(rows.numbers)
+    numbers = np.array([rows.numbers[i] for i in model.numbers], dtype=float)
+    scores = np.array([scale(number) for scale, number in zip(z.scales, numbers, strict=True)]).T
+    known = np.isnan(numbers)
     given = [list(term.parents) for term in z.gaussians]
     for number in range(len(given)):
         term = np.empty((n, 3))
@@ -179,7 +180,7 @@ def test_weights_of_all_terms_are_those_of_plain_loops(gaps: float) -> None:
     columns = [("slopes", scores[:, i] * kept) for i in range(len(given))]
     categories = [names.index("weather"), names.index("bag")]
     columns += [
-        ("shifts", (np.asarray(rows)[f] == level) * kept)
+        ("shifts", (rows.codes[f] == level) * kept)
         for f in categories
         for level in range(base.tables[0][f].cards[0])
     ]

@@ -12,6 +12,7 @@ import bnclassify as bn
 from bnclassify.evaluation.fold_scores import scheme_of
 from bnclassify.numbers.cut_points import interval_labels, readable
 from bnclassify.plotting import networks
+from bnclassify.reading.facts import facts_of
 
 from .conftest import informative_gaps
 
@@ -53,7 +54,7 @@ def people() -> pd.DataFrame:
             "tan_cl",
             {"smooth": 1, "held_out": "weights"},
             "no",
-            "read more like by naive Bayes, the fewer values are known",
+            "the fewer values a row has, the more it is predicted by naive Bayes",
         ),
     ],
 )
@@ -63,7 +64,8 @@ def test_models_of_all_types_introduce_themselves(
     found = facts(bn.bnc(learner, "class", car, **options))
     assert found["rows"] == "1,728"
     assert found["class proportions"] == "unacc 0.700, acc 0.222, good 0.040, vgood 0.038"
-    assert found["missing values"] == f"none in training; in new rows {missing}"
+    where = "" if missing.startswith("the ") else "in new rows "
+    assert found["missing values"] == f"none in training; {where}{missing}"
     assert found["joint distribution"] == joint
     assert not {"discretized", "merged", "dropped"} & set(found)
     assert len(repr(bn.bnc(learner, "class", car, **options)).splitlines()) <= 17
@@ -71,7 +73,7 @@ def test_models_of_all_types_introduce_themselves(
 
 def test_a_structure_shows_no_facts_of_rows(car: pd.DataFrame) -> None:
     assert set(facts(bn.nb("class", car))) == {
-        "class variable", "num. features", "num. arcs", "learning algorithm",
+        "class variable", "num. features", "arcs", "learning algorithm",
     }  # fmt: skip
     fitted = bn.lp(bn.nb("class", car), car, smooth=1)
     by_hand = bn.from_tables("class", {name: bn.cpt(fitted, name) for name in fitted.variables})
@@ -164,19 +166,26 @@ def test_the_default_model_prints_what_matters(people: pd.DataFrame) -> None:
         f"  class proportions:  no {(people['buys'] == 'no').mean():.3f}, "
         f"yes {(people['buys'] == 'yes').mean():.3f}",
         "  num. features:      3",
-        "  num. arcs:          3",
+        "  arcs:               none between features",
         "  learning algorithm: kdb_gain",
         "  parameters:         default recipe",
         "  discretized:        age, noise (averaged_mdlp)",
-        f"  confidence:         reduced by {1 - total:.0%}, checked on {learned.fold_rows} held-out rows; "
-        f"{share:.0%} from logistic",
-        "                      regression",
-        "  missing values:     in 1 feature (available cases, and a shift of the log odds); in",
-        "                      new rows read more like by naive Bayes, the fewer values are known",
+        f"  confidence:         log odds shrunk by {1 - total:.0%} (tuned on "
+        f"{learned.fold_rows} held-out rows); {share:.0%} of the",
+        "                      model is logistic regression",
+        "  missing values:     in 1 feature (available cases, and evidence); the fewer values a",
+        "                      row has, the more it is predicted by naive Bayes",
         "  joint distribution: no",
     ]
     sums = bn.bnc(class_var="buys", dataset=people.drop(columns="flat"), additive=True)
     assert facts(sums)["form"] == "sum of one effect per feature"
+    card = facts_of(bn.scorecard(bn.monotonize(sums, {"age": "increasing"}, people)))
+    assert card["parameters"] == "default recipe as a table, then monotonize, then scorecard"
+    numbers = people[["age"]].assign(
+        a=people["age"] ** 2, b=-people["age"], c=people["noise"] + people["age"]
+    )
+    four = bn.bnc("nb", "buys", numbers.assign(buys=people["buys"]), smooth=1, discretize="quantile")
+    assert facts(four)["discretized"] == "4 numeric columns (quantile)"
 
 
 def test_readable_digits() -> None:

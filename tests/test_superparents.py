@@ -71,12 +71,23 @@ def test_products_are_the_sums_of_look_ups(frame: pd.DataFrame, smooth: float, l
         found = []
         for products in (0, 10**9):
             patched.setattr(look_up, "_PRODUCTS_PER_LOOK_UP", products)
-            patched.setattr(look_up, "_LEAST_ROWS", 1)
             model = replace(x)
             rows = [frame, frame.iloc[::-1], *([complete] if len(complete) else [])]
             found.append([bn.predict(model, some, prob=True).to_numpy() for some in rows])
     for looked_up, multiplied in zip(*found, strict=True):
         np.testing.assert_allclose(multiplied, looked_up, rtol=1e-11, atol=1e-14)
+
+
+def test_the_posterior_of_a_row_does_not_depend_on_other_rows() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({f"x{i}": rng.choice(list("ab"), 300) for i in range(20)})
+    frame = frame.mask(rng.random(frame.shape) < 0.02).assign(y=rng.choice(list("uvw"), 300))
+    for structure in (bn.aode("y", frame), bn.ande("y", frame, min_count=120)):
+        x = bn.lp(structure, frame, smooth=1)
+        together = bn.predict(x, frame, prob=True)
+        for some in (slice(0, 1), slice(5, 6), slice(100, 250), slice(None, None, -1)):
+            alone = bn.predict(x, frame.iloc[some], prob=True)
+            pd.testing.assert_frame_equal(alone, together.iloc[some], check_exact=True)
 
 
 def test_products_of_tiny_probabilities() -> None:

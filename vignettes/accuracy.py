@@ -109,9 +109,9 @@ model = steps["5. the default"]
 print(model)
 
 # %% [markdown]
-# The ten arcs are those from the class: held-out rows gave arcs between features the power 0. *confidence* reports
-# that the powers of the model without these arcs and of the logistic regression sum to 0.84, so that this model is a
-# little more moderate than its parts, and the share of the regression. `cv` repeats everything in each training fold:
+# Arcs between features did not help on held-out rows, so the model has none. *confidence* reports by how much the log odds
+# are shrunk, because held-out rows showed that the model was too sure, and which share of it is logistic regression.
+# `cv` repeats everything in each training fold:
 
 # %%
 metrics = ["accuracy", "log_loss", "calibration_error"]

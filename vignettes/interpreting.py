@@ -161,16 +161,18 @@ plot_explanation(first, complete.iloc[0], interactions=True, top=10)
 # ## The smallest change
 #
 # People often ask what would have to be different for another prediction. `counterfactual` returns the smallest number of
-# changed values that suffices, and of these the alternatives that make the other class most probable. The search is
-# exact:
+# changed values that suffices, one alternative for each set of features. Numbers change to the nearest value that suffices,
+# and the smallest changes come first; of changed levels, those come first that make the other class most probable. The
+# search is exact:
 
 # %%
 print(counterfactual(model, member, alternatives=3).round(3).to_string())
 
 # %% [markdown]
 # A single other vote, on the fee freeze, would make the model predict "democrat" with probability 0.63. The table describes
-# the model, not the world: another vote does not change the party of a member. With `fixed=[...]`, features such as the
-# age of a patient keep their values.
+# the model, not the world: another vote does not change the party of a member. With `fixed=[...]`, features keep their
+# values, `directions={"age": "increasing"}` excludes advice to become younger, and `ranges={"bmi": (25, 34)}` names the
+# values that are possible.
 #
 # ## Feature importance
 #

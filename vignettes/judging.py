@@ -230,6 +230,13 @@ print(pd.DataFrame(found).T[columns].round(3))
 # rows, because proportions vary by chance. All three models exceed it. With bins of equal size, `plot_calibration(...,
 # strategy="quantile")`, no point depends on a few rows.
 #
+# ## Classes with an order
+#
+# If classes have an order, as stages or grades do, declare it before the fit: `pd.Categorical(y, categories=["low",
+# "medium", "high"], ordered=True)`. Tables, pages and pictures then have the classes in this order,
+# `predict(x, df, prob=True, at_least="medium")` returns the probability of a class or a higher one, and the metrics
+# "rps" (ranked probability score) and "mean_absolute_error" of `cv` count how far a prediction is from the actual class.
+#
 # ## Prior shift
 #
 # A model also contains the class proportions of its training data. If new rows come from a population with other

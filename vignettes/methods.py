@@ -497,6 +497,8 @@ check(
 # | `f1`, `precision`, `recall` | means over the classes that occur as actual or predicted labels, where 0 / 0 is 0, of 2 tp / (actual + predicted), tp / predicted and tp / actual, with tp the correctly predicted rows |
 # | `kappa` | (accuracy − a) / (1 − a), with a the accuracy of independent labels of the same frequencies; 0 for 0 / 0 |
 # | `mcc` | the correlation of actual and predicted classes; 0 for 0 / 0 |
+# | `rps` | for a class with an order: mean of Σ (P(class ≤ k) − [actual ≤ k])² / (K − 1), summed over k = 1 … K − 1 of K classes (Epstein 1969) |
+# | `mean_absolute_error` | for a class with an order: mean of the difference between the ranks of the predicted and the actual class |
 # | `loglik` | mean of ln P(features, actual class), for models with a joint distribution |
 #
 # Balanced accuracy and AUC omit classes without tested rows; AUC is NaN if only one class is tested, and averages over the

@@ -34,7 +34,17 @@ SearchMetric: TypeAlias = (
 )
 
 MetricName: TypeAlias = (
-    SearchMetric | Literal["auc", "loglik", "hamming", "exact_match", "joint_hamming", "joint_exact_match"]
+    SearchMetric
+    | Literal[
+        "auc",
+        "rps",
+        "mean_absolute_error",
+        "loglik",
+        "hamming",
+        "exact_match",
+        "joint_hamming",
+        "joint_exact_match",
+    ]
 )
 
 

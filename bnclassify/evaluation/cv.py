@@ -19,7 +19,7 @@ from ..frames.opening import InFull, InParts
 from ..frames.partitions import Partitions
 from ..metrics import METRICS, AnyMetric, choose_metrics
 from ..metrics.folds import Folds
-from ..model.arguments import as_model, check_joint
+from ..model.arguments import as_model, check_joint, check_ordered
 from ..model.model import Model
 from ..several.multidimensional import MultiModel
 from .fold_scores import Scheme, Scores, record_scheme, score_rounds
@@ -120,10 +120,11 @@ def cv(
         Number of times that rows are split into folds at random.
     metric : str, function, or a list of them, default "accuracy"
         "accuracy", "balanced_accuracy", "auc", "f1", "precision", "recall", "kappa", "mcc" and "loglik"
-        (higher is better), "log_loss", "brier", "calibration_error" and "rmse" (lower is better), or a
-        function ``(posteriors, actual)`` that returns a number, where `posteriors` has one column per
-        class. If rows have weights, the function must accept ``weights``, a Series. Partitioned data do not
-        allow "auc" and functions.
+        (higher is better), "log_loss", "brier", "calibration_error" and "rmse" (lower is better), for a class
+        with an order "rps", the ranked probability score, and "mean_absolute_error" of ranks, or a function
+        ``(posteriors, actual)`` that returns a number, where `posteriors` has one column per class. If rows
+        have weights, the function must accept ``weights``, a Series. Partitioned data do not allow "auc" and
+        functions.
     dag : bool, default True
         If True, structure and parameters are refitted; if False, only the parameters.
     mean : bool, default True
@@ -196,6 +197,9 @@ def cv(
     metrics = choose_metrics(metric, targets)
     for model in models.values() if any(one.needs_joint for one in metrics) else ():
         check_joint(model, 'metric "loglik"')
+    for one in metrics:
+        for model in models.values() if one.needs_order else ():
+            check_ordered(model, f'metric "{one.name}"', one.target)
     options: Any = {"folds": folds, "dag": dag, "unseen": unseen, "rng": rng, "groups": groups}
     with using_jobs(n_jobs), showing_progress(progress):
         plan = plan_rounds(models, dataset, k=k, repeats=repeats, columns=columns, **options)

@@ -53,9 +53,10 @@ def summary(
     -------
     pandas.DataFrame
         Columns ``item`` and ``value``, printed as ``print(x)`` prints the same facts. With `dataset`, there
-        are also the cross-validated accuracy, log-loss and calibration error, each with its baseline, the
-        value if every row gets the class proportions, and the three features with the largest mean absolute
-        contributions in `explain`, in at most 1,000 rows. ``attrs["metrics"]`` has the exact values and
+        are also the cross-validated accuracy, log-loss and calibration error, and for a class with an order
+        the ranked probability score, each with its baseline, the value if every row gets the class
+        proportions, and the three features with the largest mean absolute contributions in `explain`, in at
+        most 1,000 rows. ``attrs["metrics"]`` has the exact values and
         baselines.
 
     Raises
@@ -73,16 +74,20 @@ def summary(
     accuracy                     0.943, class proportions 0.700
     strongest features    safety 1.43, persons 1.19, maint 0.79
     """
-    facts, metrics = facts_of(check_model(x)), dict[str, tuple[float, float | None]]()
+    x = check_model(x)
+    facts, metrics = facts_of(x), dict[str, tuple[float, float | None]]()
     if dataset is not None:
         if observed_in(check_fitted(x)) == x.variables:
-            means = cv([x], dataset, metric=_METRICS, k=k, rng=rng, progress=progress).droplevel(0)
+            means = cv(
+                [x], dataset, metric=_METRICS + _metrics_of_order(x), k=k, rng=rng, progress=progress
+            ).droplevel(0)
             scheme = scheme_of(means)
             baselines = {} if scheme is None else scheme.baselines
             metrics = {str(name): (value, baselines.get(str(name))) for name, value in means.items()}
         for name, (value, baseline) in metrics.items():
             beside = "" if baseline is None else f", class proportions {baseline:.3f}"
             item = name.replace("log_loss", "log-loss").replace("calibration_error", "calibration error")
+            item = item.replace("rps", "ranked probability score")
             facts[item] = f"{value:.3f}{beside}"
         if not is_partitioned(dataset):
             texts = {target: _strongest_features(x.of_class(target), dataset) for target in x.targets}
@@ -93,6 +98,13 @@ def summary(
     table = _Summary({"item": list(facts), "value": pd.Series(list(facts.values()), dtype=object)})
     table.attrs["metrics"] = metrics
     return table
+
+
+def _metrics_of_order(x: Model) -> list[str]:
+    """Return metrics of classes that were declared to have an order."""
+    rows = x.trained_on
+    is_ordered = rows is not None and bool(x.targets) and set(x.targets) <= set(rows.ordered)
+    return ["rps"] if is_ordered else []
 
 
 class _Summary(pd.DataFrame):

@@ -20,6 +20,7 @@ from ..base.arrays import Array, ArrayOf, log
 from ..base.checks import Instance
 from ..base.messages import plain
 from ..inference.evidence import cards_of, middles, order_features
+from ..inference.value_changes import decimals
 from ..inference.value_of_information import grid_of
 from ..model.arguments import check_model
 from ..model.model import Model
@@ -76,7 +77,8 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
     - ``model.value_of_information(record)`` returns a list of objects with feature and
       gain, the largest first.
     - ``model.single_changes(record)`` returns a list of objects with variable, from, to,
-      target (the class that is then predicted) and probability.
+      target (the class that is then predicted) and probability: for each variable and
+      target, the smallest change.
 
     A record is an object of values by name. Values that are null or not among the levels of
     the model are missing, as in ``predict(..., unseen="missing")``. Values that are omitted
@@ -156,6 +158,7 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
                 "levels": list(map(str, x.written_levels(column.name))),
                 "values": list(map(_label_as_json, column.known)),
                 "cuts": column.cuts,
+                "places": decimals(column.cuts or ()),
                 "other": column.other,
                 "missing": column.missing,
                 "numbers": _formula_as_json(_points_of(x, column.name)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 from ..additive.tabulate import as_sum
@@ -12,12 +13,10 @@ from ..base.checks import AnyCutting, Flag, Instance, Learner, Whole, check_name
 from ..base.messages import did_you_mean, listed, warn
 from ..base.parallel import check_jobs, using_jobs
 from ..frames.columns import warn_of_columns
-from ..frames.dataset import Dataset, InMemory, Opened
-from ..frames.opening import InFull, InParts, group_labels, open_data
+from ..frames.dataset import Dataset, InMemory
+from ..frames.opening import InFull, InParts, open_data, with_groups
 from ..frames.training import Numeric
 from ..learners import LEARNERS, find_learner
-from ..learners.fixed import nb
-from ..learners.k_dependence import kdb_gain, kdb_mi
 from ..model.model import Model, renewed
 from ..network.densities import Numbers, columns_of
 from ..numbers.preparation import Preparing
@@ -25,7 +24,7 @@ from ..recipe import default
 from ..recipe.prior import PRIORS, find_prior
 from .lp import check_holds_out, find_held_out, lp, warn_of_rows
 from .refits import with_refits
-from .structure import check_able, keeps_numbers, learn_structure
+from .structure import check_able, keeps_numbers, learn_structure, ranks_parents
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()
 """The default of required arguments."""
@@ -153,7 +152,7 @@ def bnc(
     """
     dag_learner, class_var, dataset = _in_order(dag_learner, class_var, dataset)
     additive, interval = Flag().check("additive", additive), Flag().check("interval", interval)
-    usual: Learner = "nb" if additive else "kdb_gain"
+    usual = default.LEARNER_OF_SUMS if additive else default.LEARNER
     learner = _find_single_learner(usual if dag_learner is None else dag_learner, class_var, dataset, lp_args)
     check_name(class_var)
     Whole(least=2).check("draws", draws)
@@ -163,17 +162,19 @@ def bnc(
     if additive:
         _check_additive(learner, lp_args, in_memory=in_memory)
     if dag_learner is None and not in_memory:
-        learner, dag_args = kdb_mi, {"kdbk": 1, **(dag_args or {})}
+        name, own = default.LEARNER_OF_PARTS
+        learner, dag_args = LEARNERS[name], {**own, **(dag_args or {})}
     if not isinstance(missing_level, bool | None) and missing_level != "auto":
         missing_level = check_names(missing_level, (class_var,), "missing_level")
     numeric = columns_of(numbers)
     if groups is not None:
-        data = _encoded_with_groups(data, groups, class_var, numeric)
+        read = partial(_read_rows, class_var=class_var, numeric=numeric)
+        data = with_groups(data, groups, (class_var,), read)
     if numeric and discretize not in (None, "auto"):
         raise ValueError("numbers must be None if discretize is given. Use only one of the two.")
     options = _learner_options(learner, class_var, dag_args, lp_args)
     chosen = _has_prior(lp_args)
-    ranked = learner in (kdb_mi, kdb_gain) and "kdbk" not in options
+    ranked = ranks_parents(learner) and "kdbk" not in options
     if ranked and not chosen:
         options["kdbk"] = default.MOST_PARENTS
     if discretize == "auto":
@@ -234,7 +235,7 @@ def _in_words(x: Model, given: Mapping[str, Any]) -> Model:
 
 def _check_additive(learner: Callable[..., Model], lp_args: Mapping[str, Any], *, in_memory: bool) -> None:
     """Raise a ValueError unless the default recipe can fit a sum of effects."""
-    if learner is not nb or not in_memory:
+    if learner is not LEARNERS[default.LEARNER_OF_SUMS] or not in_memory:
         raise ValueError(
             f"additive must be False with {'data that are not in memory' if not in_memory else 'a learner'}; "
             "got True. The sum of effects is a model of the default recipe: call "
@@ -244,13 +245,12 @@ def _check_additive(learner: Callable[..., Model], lp_args: Mapping[str, Any], *
         raise ValueError("additive must be False if a prior is given; got True. Omit the prior.")
 
 
-def _encoded_with_groups(data: Opened, groups: Any, class_var: Hashable, numeric: Numeric) -> Dataset:
-    """Return encoded data with the groups as cases."""
-    rows, cases = group_labels(data, groups, (class_var,))
+def _read_rows(rows: InMemory, class_var: Hashable, numeric: Numeric) -> Dataset:
+    """Return encoded rows, whose columns to discretize stay numbers."""
     reading = Preparing("mdlp", 5, None) if not numeric else Preparing(None, 5, None, numeric=numeric)
     read = reading.read(rows, class_var, rows.columns)
     warn_of_columns(read, class_var)
-    return replace(read, cases=cases)
+    return read
 
 
 def _find_single_learner(

@@ -18,7 +18,7 @@ from ..base.messages import silently
 from ..base.parallel import run_tasks
 from ..frames.dataset import Dataset
 from ..frames.training import TrainingData
-from ..model.arguments import encode_for
+from ..model.arguments import code_rows
 from ..model.model import Model, renewed
 from ..recipe.blend import FoldOdds
 from ..recipe.leave_one_out import LeaveOneOutSummary
@@ -62,7 +62,7 @@ def fit_by_folds(
 
 def _odds_of(x: Model, test: Dataset) -> FoldOdds:
     """Return the odds of rows by a model."""
-    encoded = encode_for(x, test, x.variables)
+    encoded = code_rows(x, test, x.variables)
     rows = x.place(encoded, unseen="missing")
     own: Codes = encoded.codes[encoded.positions[x.class_var]]
     weights = np.ones(len(test)) if test.weights is None else test.weights

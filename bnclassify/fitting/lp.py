@@ -13,11 +13,11 @@ from ..base.calls import guided, progress_bar
 from ..base.checks import Flag, Instance, Names, OneOf, Optional, Seed, Whole, check_rng
 from ..base.immutable import record
 from ..base.messages import listed, plain, shown, warn
-from ..frames.dataset import Dataset, Learnable, Opened
+from ..frames.dataset import Dataset, InMemory, Learnable, Opened
 from ..frames.frame import check_levels
-from ..frames.opening import InFull, InParts, group_labels, open_data
+from ..frames.opening import InFull, InParts, open_data, with_groups
 from ..frames.schema import Columns, Schema
-from ..frames.training import TrainingData, prepare
+from ..frames.training import TrainingData, read_training
 from ..model.arguments import check_model
 from ..model.model import Model, renewed
 from ..model.recipes import Rows, Step, Tally
@@ -188,7 +188,7 @@ def lp(
     method = _only_method([method for method in methods if method is not None])
     if groups is not None:
         check_holds_out(held_out, folds)
-        dataset = _encoded_with_groups(x, dataset, groups)
+        dataset = with_groups(dataset, groups, x.targets, partial(_read_rows, x))
     given = {**amounts, **awnb, **asked, "manb_prior": manb_prior, "wanbia": wanbia or None}
     given |= {"numbers": numbers, "subsumption": subsumption}
     given |= {"missing": None if missing == "available" else missing}
@@ -262,13 +262,12 @@ def _em_of_missing(missing: str | Mapping[str, Any]) -> EM | None:
     return EM(**missing)
 
 
-def _encoded_with_groups(x: Model, dataset: Any, groups: Any) -> Dataset:
-    """Return encoded data with the groups as cases."""
-    rows, cases = group_labels(dataset, groups, x.targets)
+def _read_rows(x: Model, rows: InMemory) -> Dataset:
+    """Return the variables of a structure, as its preparation reads them."""
     known = {} if x.levels is None else x.levels_by_name
     if x.preparation is not None:
-        return replace(x.preparation.read(rows, known), cases=cases)
-    return replace(rows.encode(Columns(x.variables, known)), cases=cases)
+        return x.preparation.read(rows, known)
+    return rows.encode(Columns(x.variables, known))
 
 
 @record
@@ -345,7 +344,7 @@ def warn_of_rows(x: Model, rows: int) -> None:
     warn_of_wide_tables(x, rows)
 
 
-def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method = PLAIN) -> Any:
+def rows_to_learn_from(model: Model, dataset: Opened, method: Method = PLAIN) -> Any:
     """Return the model's columns of data, coded by its levels if it has them, as `Countable`."""
     undefined = [name for name in model.numeric if name not in model.densities]
     if undefined:
@@ -355,11 +354,12 @@ def rows_to_learn_from(model: Model, dataset: InFull | InParts, method: Method =
         )
     levels = None if model.levels is None else model.levels_by_name
     takes_all = method.takes_rows_without_class
-    data = prepare(
+    data = read_training(
         dataset, model.targets, model.features, known=levels, preparation=model.preparation,
         numeric=tuple(model.densities), rows_needed=not method.counts_alone, warns=not takes_all,
     )  # fmt: skip
-    schema = Schema(model.variables, model.levels or data.schema.select(model.variables).levels)
+    own = data.schema.select(model.variables)
+    schema = Schema(model.variables, model.levels or own.levels, own.ordered)
     check_levels(schema, [name for name in schema.columns if name not in model.densities])
     # methods that use rows can skip rows of weight 0
     rows = data.all_rows if takes_all and isinstance(data, TrainingData) else data

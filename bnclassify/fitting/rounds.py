@@ -17,10 +17,10 @@ from ..base.parallel import run_tasks
 from ..frames.dataset import Countable, Dataset, Opened
 from ..frames.frame import check_levels
 from ..frames.labels import check_unseen, recode
-from ..frames.opening import group_labels, is_partitioned, open_data
+from ..frames.opening import group_labels, open_data
 from ..frames.partitions import NoRowsError, Partitions
 from ..frames.schema import Columns
-from ..frames.training import TrainingData, prepare
+from ..frames.training import TrainingData, read_training
 from ..metrics.folds import FoldRows, Folds, GivenFolds, HashedFolds, draw_folds, split_rows
 from ..model.arguments import as_model, check_fitted
 from ..model.derived import Derived
@@ -202,7 +202,7 @@ def plan_rounds(
     check_same_columns(models, opened, columns, dag, folds)
     names, lenient = [*opened.columns], unseen == "missing" and not dag
     counts: Mapping[Hashable, int] = {}
-    if is_partitioned(opened):
+    if opened.in_parts:
         if folds is not None:
             check_columns([folds], names, "folds")
             names = [name for name in names if name != folds]
@@ -243,12 +243,14 @@ def check_same_columns(
         )
 
 
-def raw_rows(x: Model, dataset: Any) -> Any:
+def raw_rows(x: Model, dataset: Opened) -> Any:
     """Return the rows with a class, prepared for the recipe of a model."""
-    return training_data({0: x}, dataset, open_data(dataset).columns, dag=True, warns=False)
+    return training_data({0: x}, dataset, dataset.columns, dag=True, warns=False)
 
 
-def _read_for_models(models: Mapping[Any, Model], dataset: Any, names: Sequence[Hashable], dag: bool) -> Any:
+def _read_for_models(
+    models: Mapping[Any, Model], dataset: Opened, names: Sequence[Hashable], dag: bool
+) -> Opened:
     """Encode rows in memory, with numeric columns as numbers if some models need them."""
     cut = {k: m for k, m in models.items() if m.discretizer is not None}
     raw = cut | {k: m for k, m in models.items() if m.densities}
@@ -259,7 +261,7 @@ def _read_for_models(models: Mapping[Any, Model], dataset: Any, names: Sequence[
     needed, coded = [set(names) if some is None else some for some in sets]
     target = next(iter(models.values())).class_var
     check_columns({target, *needed}, names, "dataset")
-    return open_data(dataset).in_memory("dataset").read_raw(target, needed | {target}, coded)
+    return dataset.in_memory("dataset").read_raw(target, needed | {target}, coded)
 
 
 def _hide_unseen(models: Mapping[Any, Model], data: TrainingData) -> tuple[TrainingData, dict[Hashable, int]]:
@@ -296,7 +298,7 @@ def _hide_in_parts(models: Mapping[Any, Model], data: Partitions) -> Partitions:
 
 def training_data(
     models: Mapping[Any, Model],
-    dataset: Any,
+    dataset: Opened,
     names: Sequence[Hashable],
     *,
     dag: bool,
@@ -308,7 +310,7 @@ def training_data(
     If ``lenient``, unseen values in partitioned data are missing. If ``warns``, dropped rows cause a warning.
     """
     preparation = None
-    if is_partitioned(dataset):
+    if dataset.in_parts:
         preparation = _common_preparation(models, dag)
     elif not isinstance(dataset, Dataset):
         dataset = _read_for_models(models, dataset, names, dag)
@@ -320,8 +322,7 @@ def training_data(
     chosen = [name for name in names if needed is None or name in needed or name in targets]
     known = {k: v for model in models.values() for k, v in values(model).items()} if preparation else None
     kept = () if isinstance(dataset, Dataset) else {name for m in models.values() for name in m.densities}
-    opened = open_data(dataset)
-    opened = opened if preparation is None else opened.prepared(preparation, known or {})
+    opened = dataset if preparation is None else dataset.prepared(preparation, known or {})
     data = opened.read(Columns(chosen, known, kept))
     if lenient and isinstance(data, Partitions):
         data = _hide_in_parts(models, data)
@@ -333,7 +334,7 @@ def training_data(
         unknown = data.select(targets).add_up(lambda rows: np.count_nonzero(rows.codes < 0))
         if unknown < len(data):  # none is left otherwise, which is an error below
             warn(f"{unknown} of {len(data)} rows have no class {shown(targets[0])} and are ignored")
-    return prepare(data, targets, known=dict.fromkeys(raw, ()), warns=False)
+    return read_training(data, targets, known=dict.fromkeys(raw, ()), warns=False)
 
 
 def _common_preparation(models: Mapping[Any, Model], dag: bool) -> Preparation | None:
@@ -426,7 +427,7 @@ def _plan_parts(data: Partitions, dataset: Opened, k: int, repeats: int, column:
         split = weights if data.is_weighted and not data.weight_counts[1] else None
         drawn: list[Any] = [HashedFolds(names, k, seed, split) for seed in seeds]
     else:
-        codes = open_data(dataset).read(Columns([column]))
+        codes = dataset.read(Columns([column]))
         counts = codes.add_up(
             lambda rows: np.bincount(rows.codes[0][rows.codes[0] >= 0], minlength=rows.cards[0])
         )

@@ -17,9 +17,8 @@ from ..base.messages import is_named_as_count, listed, shown, warn
 from ..frames.columns import warn_of_columns, warn_of_no_features
 from ..frames.dataset import Dataset, Learnable, Opened
 from ..frames.frame import Frame
-from ..frames.opening import open_data
 from ..frames.partitions import Partitions
-from ..frames.training import TrainingData, prepare, prepare_rows
+from ..frames.training import TrainingData, read_training
 from ..learners import LEARNERS, find_learner
 from ..learners.fixed import anb, nb
 from ..model.arguments import check_bnc
@@ -50,7 +49,7 @@ def learn_structure(
         if preparing.is_default and isinstance(learned_from, TrainingData) and learned_from.raw is not None:
             warn_of_copies(learned_from.raw)
         return structure, learned_from
-    data = prepare(dataset, (class_var,), _named_features(options), numeric=preparing.numeric)
+    data = read_training(dataset, (class_var,), _named_features(options), numeric=preparing.numeric)
     if preparing.is_default and isinstance(data, TrainingData):
         data = as_cases(data)
     if isinstance(dataset, Frame):
@@ -152,7 +151,7 @@ def _prepare_for_learner(
     kept = [name for name in data.schema.numeric if name in data.numbers]
     numeric = tuple([name for name in kept if not pd.isna(data.numbers[name]).all()])
     if names is not None:
-        return replace(prepare_rows(data, class_var, names, numeric), raw=raw)
+        return replace(_read_rows(data, class_var, names, numeric), raw=raw)
     cuts = preparation.discretizer
     uncut = () if cuts is None else cuts.uncut
     unknown = [name for name in features if name in data.schema.numeric and name not in numeric]
@@ -161,7 +160,7 @@ def _prepare_for_learner(
         drop -= {name for name in uncut if name in raw.numbers and pd.isna(raw.numbers[name]).any()}
     if not keep and len(drop) < len(features):
         features = [name for name in features if name not in drop]
-    prepared = replace(prepare_rows(data, class_var, features, numeric), raw=raw)
+    prepared = replace(_read_rows(data, class_var, features, numeric), raw=raw)
     if warns:
         fine = cuts.cuts if isinstance(cuts, MovedCuts) else ()  # with intentionally narrow intervals
         others = prepared.select([name for name in prepared.columns if name not in fine])
@@ -171,10 +170,19 @@ def _prepare_for_learner(
     return prepared
 
 
+def _read_rows(
+    data: Dataset, class_var: Hashable, names: Sequence[Hashable], numeric: tuple[Hashable, ...]
+) -> TrainingData:
+    """Return the columns of encoded data to learn from."""
+    found = read_training(data, (class_var,), names, numeric=numeric)
+    assert isinstance(found, TrainingData)
+    return found
+
+
 @record
 def relearn_raw(
     class_var: Hashable,
-    dataset: pd.DataFrame | Dataset,
+    dataset: Dataset,
     *,
     learner: str | Callable[..., Model],
     dag_args: Mapping[str, Any],
@@ -183,7 +191,7 @@ def relearn_raw(
 ) -> Model:
     """Learn a structure from raw data like `bnc`, including the preparation of the data."""
     function = find_learner(learner, "learner")
-    return _learn_raw(class_var, open_data(dataset), function, dag_args, Preparing(**preparing), rng)[0]
+    return _learn_raw(class_var, dataset, function, dag_args, Preparing(**preparing), rng)[0]
 
 
 def learn_from_codes(x: Model, rows: Dataset) -> Model:
@@ -237,6 +245,11 @@ def _warn_of_many_codes(frame: pd.DataFrame, names: Sequence[Hashable]) -> None:
             "levels. If they are measurements, use discretize='mdlp'. If they are codes, make the column "
             "a category, with .astype('category')."
         )
+
+
+def ranks_parents(learner: Callable[..., Model]) -> bool:
+    """Whether a learner ranks feature parents, so that the default recipe can drop some of them."""
+    return learner in [LEARNERS[name] for name in default.RANKING]
 
 
 def check_able(

@@ -15,7 +15,7 @@ from ..base.messages import shown
 from ..counts.contingency import Recoding
 from ..frames.dataset import Countable, Opened
 from ..frames.labels import united
-from ..frames.opening import InFull, InParts, is_partitioned, open_data
+from ..frames.opening import InFull, InParts, open_data
 from ..frames.schema import Columns
 from ..model.arguments import as_model, check_fitted
 from ..model.model import Model, renewed
@@ -79,7 +79,7 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     return cast("M", model.learn_by(_add_rows, rows))
 
 
-def _add_rows(x: Model, dataset: InFull | InParts) -> Model:
+def _add_rows(x: Model, dataset: Opened) -> Model:
     rows: Countable = rows_to_learn_from(x, dataset)
 
     def add_to(part: Model) -> Model:
@@ -94,7 +94,7 @@ def _levels_of(x: Model, dataset: Opened) -> dict[Hashable, tuple[Hashable, ...]
     """Return the levels of variables in data, and those of a model if it discretizes or merges a column."""
     fixed = set() if x.preparation is None else x.preparation.fixed
     names = [name for name in x.variables if name not in fixed]
-    known = None if is_partitioned(dataset) else x.levels_by_name
+    known = None if dataset.in_parts else x.levels_by_name
     numeric = [name for name in names if name in x.densities]
     data = dataset.read(Columns(names, known, numeric))
     return x.levels_by_name | dict(zip(data.columns, data.levels, strict=True))

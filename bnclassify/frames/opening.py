@@ -65,6 +65,14 @@ def group_labels(dataset: Any, groups: Any, targets: Collection[Hashable] = ()) 
     return rows, group_of_row
 
 
+def with_groups(
+    dataset: Any, groups: Any, targets: Collection[Hashable], read: Callable[[InMemory], Dataset]
+) -> Dataset:
+    """Return data that ``read`` encodes, with the groups of rows as cases; see `group_labels`."""
+    rows, cases = group_labels(dataset, groups, targets)
+    return replace(read(rows), cases=cases)
+
+
 def open_data(data: Any, argument: str = "dataset", *, or_rows: bool = False) -> Opened:
     """Open data of any source, the only entrance; opened data are returned, and errors name the argument.
 

@@ -19,7 +19,6 @@ from .numeric import FLOATS
 from .opening import InFull, InParts, open_data
 from .partitions import Partitions, check_rows
 from .schema import MISSING, Columns, Known, Schema
-from .sources import Source
 
 Numeric: TypeAlias = bool | tuple[Hashable, ...]
 """Columns to keep as numbers, or True for those that `discretize` discretizes by default."""
@@ -68,7 +67,28 @@ Trained = TypeVar("Trained", bound=Learnable)
 
 
 def prepare(
-    dataset: InFull | InParts | Source,
+    dataset: InFull | InParts,
+    targets: tuple[Hashable, ...],
+    features: Iterable[Hashable] | None = None,
+    *,
+    rows_needed: bool = False,
+    numeric: Numeric = (),
+    named_by: str = "class_var",
+) -> TrainingData | Partitions:
+    """Open and prepare training data, or raise: the first line of each function that learns a structure.
+
+    Data that are prepared for the targets are returned, with the ``features``. See `read_training`.
+    """
+    for target in targets:
+        check_name(target, named_by)
+    if isinstance(dataset, TrainingData) and dataset.targets == targets and not numeric:
+        return dataset if features is None else some_features(dataset, check_names(features, targets))
+    options: dict[str, Any] = {"rows_needed": rows_needed, "numeric": numeric, "named_by": named_by}
+    return read_training(open_data(dataset), targets, features, **options)
+
+
+def read_training(
+    opened: Opened,
     targets: tuple[Hashable, ...],
     features: Iterable[Hashable] | None = None,
     *,
@@ -79,7 +99,7 @@ def prepare(
     warns: bool = True,
     named_by: str = "class_var",
 ) -> TrainingData | Partitions:
-    """Prepare training data, or raise; every public function that learns calls this once.
+    """Read opened data to learn from them, or raise.
 
     The columns are the ``features`` (by default, all) in the order of the data, then the ``targets``. Data
     prepared for the same targets is returned unchanged. Partitioned data raises an error if ``rows_needed``.
@@ -87,9 +107,6 @@ def prepare(
     columns to categories, and ``numeric`` columns are kept as numbers. If ``warns`` is False, rows without
     a class and wide columns cause no warning.
     """
-    for target in targets:
-        check_name(target, named_by)
-    opened = open_data(dataset)
     if rows_needed:
         opened = opened.in_memory("dataset")
     if preparation is not None:
@@ -204,7 +221,7 @@ def find_schema(
         return data.schema.select(data.order), data.features
     chosen, columns = _choose_columns(data, (class_var,), features, True, "class_var")
     if not isinstance(data, InMemory):
-        learnable = prepare(data, (class_var,), features)
+        learnable = read_training(data, (class_var,), features)
         return learnable.schema.select(learnable.order), learnable.features
     floats = {name for name in chosen if numeric and data.types.get(name) in FLOATS}
     found = data.read_raw(class_var, columns, {*columns} - floats) if floats else data.read(Columns(columns))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import combinations, groupby
 from math import prod
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -32,17 +32,16 @@ from ..base.calls import advance, guided, progress_bar
 from ..base.checks import Names, OneOf, Unseen, Whole
 from ..base.graphs import descending
 from ..base.immutable import cached_property
-from ..frames.dataset import Dataset
 from ..frames.labels import check_unseen
 from ..frames.opening import InFull
 from ..frames.records import Row
-from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from ..scores.evaluate import averaged_in, scopes_in, scores_at
 from ..scores.formulas import Formula
 from ..scores.rows import Rows
 from .explain import own_values, read_one
+from .value_changes import Direction, Range, ValueChange, check_wish, value_changes
 
 _BLOCK_ROWS = 2**14
 _BLOCK_CELLS = 2**20
@@ -58,6 +57,8 @@ def counterfactual(
     target: Hashable | None = None,
     *,
     fixed: Sequence[Hashable] = (),
+    ranges: Mapping[Hashable, Range] | None = None,
+    directions: Mapping[Hashable, Direction] | None = None,
     most: int = 3,
     alternatives: int = 5,
     unseen: Unseen = "error",
@@ -76,6 +77,11 @@ def counterfactual(
         The class to predict after the changes; by default, the second most probable class.
     fixed : list of str, optional
         Features that keep their values.
+    ranges : dict, optional
+        Possible values of features: the lowest and the highest number, as in ``{"bmi": (25, 34)}``, or a list
+        of levels, as in ``{"job": ["part", "full"]}``.
+    directions : dict, optional
+        Features that can only rise or fall, as in ``{"age": "increasing"}``. They must be numbers.
     most : int, default 3
         Maximum number of features to change.
     alternatives : int, default 5
@@ -88,19 +94,24 @@ def counterfactual(
     pandas.DataFrame
         One row per changed feature, with the columns ``alternative`` (from 0), ``changes`` (the number of
         changed features), ``variable``, ``from``, ``to`` and ``probability`` (the posterior of the target).
-        Alternatives change as few features as possible, and the most probable target comes first. The table
-        is empty if the target is predicted already, or if no change of at most `most` features suffices.
+        Alternatives change as few features as possible, and each changes other features. The smallest changes
+        come first and, of equal ones, the most probable target. The table is empty if the target is predicted
+        already, or if no possible change of at most `most` features suffices.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `row` is not one row, a feature is missing and the model is a `DN`, or there are too many changes
-        to try.
+        If `row` is not one row, `ranges` or `directions` are not valid, a feature is missing and the model is
+        a `DN`, or there are too many changes to try.
 
     Notes
     -----
     Missing features stay missing. A number that the model discretizes changes to the nearest value of
-    another interval, and one with a density stays as it is. The search is exact [1]_.
+    another interval, with as many decimals as the cut points need, and one with a density stays as it is.
+    The size of a change of a number is the share of the cut points of its feature that it crosses; as these
+    are quantiles in many models, it is about the share of the training rows between the values. The size of
+    a change of a level is 1. For each set of features, the smallest sum that suffices is returned. The search
+    is exact [1]_. It takes seconds for averages of 60 networks, such as an AODE of 60 features.
 
     References
     ----------
@@ -120,6 +131,7 @@ def counterfactual(
     model = check_fitted(x)
     check_unseen(unseen)
     Names(model.features, "features of the model").check("fixed", fixed)
+    wish = check_wish(model, fixed, ranges, directions)
     Whole(least=1).check("most", most)
     Whole(least=1).check("alternatives", alternatives)
     labels = model.known_levels[-1]
@@ -132,7 +144,7 @@ def counterfactual(
         wanted = int(second_best(logs, predicted)[0]) if len(labels) > 1 else 0
     rows = []
     if wanted != predicted[0]:
-        moves = _single_changes(model, placed.codes[:, 0].tolist(), raw, {*fixed})
+        moves = value_changes(model, placed.codes[:, 0].tolist(), raw, wish)
         found = smallest_changes(Changes(model.score, placed, moves, wanted), most, alternatives)
         for i, (changes, probability) in enumerate(found):
             for name, change in [(model.features[change.feature], change) for change in changes]:
@@ -141,32 +153,6 @@ def counterfactual(
     columns = ["alternative", "changes", "variable", "from", "to", "probability"]
     table = pd.DataFrame(rows, columns=columns, dtype=object)
     return table.astype({"alternative": int, "changes": int, "probability": float})
-
-
-def _single_changes(x: Model, codes: Sequence[int], raw: Dataset, fixed: set[Hashable]) -> list[ValueChange]:
-    """Return all changes of single features, in column order and in the order of levels."""
-    moves = []
-    for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
-        if name in fixed or name in x.densities or codes[i] < 0 or labels[codes[i]] == MISSING:
-            continue
-        cuts = x.cuts.get(name) if name in raw.numbers else None
-        for code, label in enumerate(labels):
-            if code != codes[i] and label != MISSING:
-                number = None
-                if cuts is not None:  # the nearest of the interval; a cut point is in the interval below it
-                    is_below = code < codes[i]
-                    number = float(cuts[code] if is_below else np.nextafter(cuts[code - 1], np.inf))
-                moves.append(ValueChange(i, code, label if number is None else number, number))
-    return moves
-
-
-class ValueChange(NamedTuple):
-    """The change of a feature to a code: its label, or a number of its interval, as ``value``."""
-
-    feature: int
-    code: int
-    value: Hashable
-    number: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -380,25 +366,32 @@ def _check_rows(changes: Changes, rows: float, size: int) -> None:
 
 
 class SetSearch:
-    """The best sets of a size that lead to the target, trying those with the largest bounds first.
+    """The best sets of so many changes that lead to the target, trying those with the largest bounds first.
 
-    Sets are extended by moves of later features, block by block: the sets of a block are complete before the
-    next block is begun, so that memory is bounded.
+    The value of a set is the posterior of the target less twice the sizes of its changes, so that smaller
+    changes are better, and of equal ones the more probable. Of the sets that change the same features, only
+    the best counts. Sets are extended by moves of later features, block by block: the sets of a block are
+    complete before the next block is begun, so that memory is bounded.
     """
 
     def __init__(self, changes: Changes, size: int, number: int) -> None:
         self.changes, self.size, self.number = changes, size, number
         self.corrections = None if changes.scopes is None else changes.corrections(size)
         self.gains = [Gains.of(one, size) for one in changes.sums]
-        self.best, self.posteriors, self.least = np.empty((0, size), dtype=np.intp), np.empty(0), 0.0
+        self.best, self.values, self.least = np.empty((0, size), dtype=np.intp), np.empty(0), -np.inf
+        self.sizes = np.array([move.size for move in changes.moves], dtype=np.float64)
         self.tried = 0
 
     def run(self) -> Positions:
-        """Return the sets, the largest posterior first, ties in the order of the moves."""
+        """Return the sets, the largest value first, ties in the order of the moves."""
         nothing = np.empty((1, 0), dtype=np.intp)
         self._extend(nothing, self.changes.before[None], self._bounds(nothing, self.changes.before[None]))
         order = np.lexsort(self.best.T[::-1])
-        return self.best[order[descending(self.posteriors[order])]][: self.number]
+        sizes = self.sizes[self.best].sum(axis=1)
+        order = order[descending((self.values + 2 * sizes)[order])]  # by posteriors
+        best = self.best[order[np.argsort(sizes[order], kind="stable")]]
+        _, first = np.unique(self.changes.features[best], axis=0, return_index=True)
+        return best[np.sort(first)][: self.number]
 
     def _extend(self, sets: Positions, totals: Array, bounds: Array) -> None:
         """Extend sets, with the log joint after them and their bounds, to the size."""
@@ -406,7 +399,7 @@ class SetSearch:
         order = np.argsort(-bounds, kind="stable")
         for block in blocks(len(order), _BLOCK_CELLS, cells):
             rows = order[block]
-            rows = rows[bounds[rows] >= self.least]
+            rows = rows[(bounds[rows] >= self.least) & (bounds[rows] > -np.inf)]
             if not len(rows):
                 return
             advance()
@@ -414,7 +407,8 @@ class SetSearch:
             if longer.shape[1] < self.size:
                 self._extend(longer, logs, self._bounds(longer, logs))
             elif self.corrections is None:
-                longer = longer[self._bounds(longer, logs) >= self.least]
+                ends = self._bounds(longer, logs)
+                longer = longer[(ends >= self.least) & (ends > -np.inf)]
                 self.tried += len(longer)
                 _check_rows(self.changes, self.tried, self.size)
                 self._keep(longer, self.changes.logs(longer))
@@ -424,29 +418,47 @@ class SetSearch:
     def _keep(self, sets: Positions, logs: Array) -> None:
         """Keep the best of the sets that lead to the target."""
         wins: Mask = first_best(logs) == self.changes.target
+        if not wins.any():
+            return
         posteriors = np.exp(log_normalize(logs[wins])[:, self.changes.target])
         self.best = np.concatenate([self.best, sets[wins]])
-        self.posteriors = np.append(self.posteriors, posteriors)
-        if len(self.posteriors) >= self.number:
+        self.values = np.append(self.values, posteriors - 2 * self.sizes[sets[wins]].sum(axis=1))
+        _, owner = np.unique(self.changes.features[self.best], axis=0, return_inverse=True)
+        largest = np.full(owner.max() + 1, -np.inf)
+        np.maximum.at(largest, owner.ravel(), self.values)
+        if len(largest) >= self.number:
             at = self.number - 1
-            self.least = -np.partition(-self.posteriors, at)[at] - 2 * TOLERANCE
-        kept = self.posteriors >= self.least
-        self.best, self.posteriors = self.best[kept], self.posteriors[kept]
+            self.least = -np.partition(-largest, at)[at] - 2 * TOLERANCE
+        kept = self.values >= np.maximum(self.least, largest[owner.ravel()] - 2 * TOLERANCE)
+        self.best, self.values = self.best[kept], self.values[kept]
 
     def _bounds(self, sets: Positions, totals: Array) -> Array:
-        """Return a bound of the posterior of the target, -1 if it cannot be predicted, (sets,).
+        """Return a bound of the value of longer sets, -inf if the target cannot be predicted, (sets,).
 
         The odds of an average are not larger than those of the member with the largest odds.
         """
+        smallest = self._smallest_later(self.size - sets.shape[1])
+        later = (
+            self.changes.features[sets[:, -1]] + 1 if sets.shape[1] else np.zeros(len(sets), dtype=np.intp)
+        )
+        sizes = self.sizes[sets].sum(axis=1) + smallest[later]
         if not self.gains:
-            return np.ones(len(sets))
+            return np.asarray(1.0 - 2 * sizes)
         odds = None if self.corrections is None else totals[:, [self.changes.target]] - totals
         more = self.size - sets.shape[1]
         bounds = reduce(np.maximum, [gains.bounds(sets, more, odds) for gains in self.gains])
         bounds[:, self.changes.target] = 0.0
         with np.errstate(over="ignore"):
             posteriors = 1 / np.exp(-bounds).sum(axis=1)
-        return np.where((bounds >= -2 * TOLERANCE).all(axis=1), posteriors, -1.0)
+        return np.where((bounds >= -2 * TOLERANCE).all(axis=1), posteriors - 2 * sizes, -np.inf)
+
+    def _smallest_later(self, more: int) -> Array:
+        """Return the smallest sums of sizes of ``more`` features from each on, (features + 1,)."""
+        features = self.changes.features
+        n = int(features.max(initial=-1)) + 1
+        own = np.full(n, np.inf)
+        np.minimum.at(own, features, self.sizes)
+        return np.array([np.sort(own[f:])[:more].sum() if n - f >= more else np.inf for f in range(n + 1)])
 
 
 def _extended_sets(

@@ -22,7 +22,7 @@ from ..base.arrays import (
     log_normalize,
 )
 from ..base.calls import guided
-from ..base.checks import Flag, Instance, Names, Real, Seed, Unseen, check_columns, check_rng
+from ..base.checks import Flag, Instance, Names, OneOf, Real, Seed, Unseen, check_columns, check_rng
 from ..base.messages import listed, shown
 from ..frames.dataset import Dataset
 from ..frames.labels import check_unseen
@@ -30,7 +30,7 @@ from ..frames.partitions import dask_frame_of
 from ..frames.records import Row, is_missing
 from ..frames.sources import AnyFrame, in_kind_of, in_pandas
 from ..metrics.outcomes import Labelling, class_type
-from ..model.arguments import check_fitted, encode_for, log_joint
+from ..model.arguments import check_fitted, check_ordered, encode_for, log_joint
 from ..model.model import Model
 from ..reading.intervals import MOST_DRAWN, check_draws, check_interval, drawn_bounds, with_bounds
 from ..scores.evaluate import scores_at
@@ -54,6 +54,7 @@ class _Options(TypedDict, total=False):
     points: bool
     joint: bool
     greedy: bool
+    at_least: Hashable
     interval: float | None
     draws: int
     rng: Seed
@@ -90,6 +91,7 @@ def predict(
     points: bool = False,
     joint: bool = False,
     greedy: bool = False,
+    at_least: Hashable = None,
     interval: float | None = None,
     draws: int = 1000,
     rng: Seed = None,
@@ -123,6 +125,9 @@ def predict(
         the most probable label of each.
     greedy : bool, default False
         For a `chain`, whether to predict one class variable after the other, given the labels before.
+    at_least : label, optional
+        With ``prob=True``, return the probability of this class or a higher one, if the class was an ordered
+        categorical in training, or has numbers as labels.
     interval : float, optional
         With ``prob=True``, probability of a credible interval of each posterior, such as 0.9. Models with
         refits, from ``bnc(..., interval=True)``, and their tables and scorecards have a jackknife interval.
@@ -137,7 +142,7 @@ def predict(
     pandas.Series
         Categorical labels with the index of ``newdata``. Of tied classes, the first is predicted. If a
         column of `costs` is not a class, the categories are the columns of `costs`. With ``points=True``,
-        whole numbers.
+        whole numbers, and with `at_least`, probabilities.
     pandas.DataFrame
         With ``prob=True``, one column per class; a row that is impossible under every class has the uniform
         posterior. With `interval`, an additional level of the columns has lower, estimate and upper. With
@@ -196,6 +201,10 @@ def predict(
     if points:
         _check_points(model, prob=prob, prior=prior, costs=costs, interval=interval)
         predict_rows = partial(_total_points, model, **reading)
+    if at_least is not None:
+        if not prob or points or interval is not None:
+            raise ValueError("at_least must be None unless prob is True, without points and interval.")
+        predict_rows = _at_least(model, at_least, predict_rows)
     if check_interval(interval) is not None:
         if not prob or joint:
             raise ValueError("interval must be None unless prob is True and joint is False.")
@@ -274,6 +283,25 @@ def _predict_class(
     if len(decisions) < len(names):
         best = np.array([names.index(decision) for decision in decisions])[best]
     return labelling(data.index).labels(best)
+
+
+def _at_least(x: Model, label: Hashable, predict_rows: Callable[[NewData], Any]) -> Callable[[NewData], Any]:
+    """Return a function that predicts the probability of a label or a higher one."""
+    if len(x.targets) > 1:
+        raise TypeError(f"at_least must be None for a model of several class variables; got {shown(label)}.")
+    labels = x.known_levels[-1]
+    OneOf(labels).check("at_least", label)
+    check_ordered(x, "at_least")
+    return partial(_sum_of_posteriors, predict_rows=predict_rows, first=labels.index(label))
+
+
+def _sum_of_posteriors(
+    newdata: NewData, *, predict_rows: Callable[[NewData], pd.DataFrame], first: int
+) -> pd.Series[Any]:
+    """Return the sum of the posteriors from a class on."""
+    posteriors = predict_rows(newdata)
+    total = posteriors.iloc[:, first:].sum(axis=1).clip(upper=1.0)
+    return total.rename(f"{posteriors.columns.name} >= {posteriors.columns[first]}")
 
 
 def _check_points(x: Model, **others: object) -> None:

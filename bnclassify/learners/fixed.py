@@ -99,10 +99,10 @@ def nb(
     <BLANKLINE>
       Bayesian network classifier (only structure, no parameters)
     <BLANKLINE>
-      class variable:      class
-      num. features:       6
-      num. arcs:           6
-      learning algorithm:  nb
+      class variable:     class
+      num. features:      6
+      arcs:               none between features
+      learning algorithm: nb
     """
     schema, chosen = find_schema(dataset, class_var, features, numeric=True)
     step = Step("nb", nb, {"features": _selected_features(dataset, features, chosen)})

@@ -147,7 +147,11 @@ class GreedySearch:
         Whole(least=2).check("k", self.k)
         Real(least=0).check("epsilon", self.epsilon)
         OneOf(
-            [metric.name for metric in METRICS.values() if not (metric.needs_rows or metric.needs_joint)]
+            [
+                metric.name
+                for metric in METRICS.values()
+                if not (metric.needs_rows or metric.needs_joint or metric.needs_order)
+            ]
         ).check("metric", self.metric)
         Optional(Flag()).check("progress", self.progress)
         prior, generator = find_prior(**self.priors), check_rng(self.rng)

@@ -20,7 +20,7 @@ from ..frames.opening import InFull, open_data
 from ..model.model import renewed
 from ..model.recipes import Rows, Step
 from ..network.classifiers import BNC
-from ..network.em import Run, warn_of_end
+from ..network.em import Run, run_em, warn_of_end
 from .fixed import network
 
 _ITERATIONS = 5000
@@ -153,29 +153,34 @@ def _fit_classes(data: Dataset, k: int, smooth: float, restarts: int, rng: np.ra
     feature, level = np.repeat(np.arange(len(cards)), cards), np.concatenate([np.arange(n) for n in cards])
     hot = (patterns[feature] == level[:, None]).astype(np.float64)
     starts = (_normalized(rng.standard_exponential((k, len(level))), cards) for _ in range(restarts))
-    fits = [_run_em(hot, times, cards, tables, smooth) for tables in starts]
+    fits = [_fit_from(hot, times, cards, tables, smooth) for tables in starts]
     return max(fits, key=lambda fit: fit.run.objectives[-1])
 
 
-def _run_em(hot: Array, times: Array, cards: Positions, tables: Array, smooth: float) -> _Fit:
+def _fit_from(hot: Array, times: Array, cards: Positions, tables: Array, smooth: float) -> _Fit:
     """Run EM from a start until it converges; ``hot`` is (levels, patterns), ``times`` (patterns,)."""
-    shares: Array = np.full(len(tables), 1 / len(tables))
-    objectives: list[float] = []
-    while True:
-        log_tables, log_shares = log(np.maximum(tables, _LEAST)), log(np.maximum(shares, _LEAST))
+
+    def expect(parameters: tuple[Array, Array]) -> tuple[tuple[Array, float], float]:
+        """Return the mass of each class in each pattern, and the log-likelihood."""
+        log_tables, log_shares = [log(np.maximum(each, _LEAST)) for each in parameters]
         with one_thread:
             logs = log_tables @ hot + log_shares[:, None]
         totals = log_sum_exp(logs, axis=0)
         loglik = float(totals @ times)
-        objective = loglik + (smooth * float(log_tables.sum() + log_shares.sum()) if smooth else 0.0)
-        converged = bool(objectives) and objective - objectives[-1] <= _TOLERANCE
-        objectives.append(objective)
-        if converged or len(objectives) > _ITERATIONS:
-            return _Fit(_as_cpts(tables, shares, cards), loglik, Run(converged, tuple(objectives)))
-        mass = np.exp(logs - totals) * times
+        prior = smooth * float(log_tables.sum() + log_shares.sum()) if smooth else 0.0
+        return (np.exp(logs - totals) * times, loglik), loglik + prior
+
+    def maximize(expected: tuple[Array, float]) -> tuple[Array, Array]:
+        mass, _ = expected
         with one_thread:
             counts = mass @ hot.T
-        tables, shares = _normalized(counts + smooth, cards), normalize(mass.sum(axis=1) + smooth)
+        return _normalized(counts + smooth, cards), normalize(mass.sum(axis=1) + smooth)
+
+    shares: Array = np.full(len(tables), 1 / len(tables))
+    start = tables, shares
+    last = run_em(expect, maximize, start, iterations=_ITERATIONS, tolerance=_TOLERANCE)
+    (found, found_shares), (_, loglik), run = last
+    return _Fit(_as_cpts(found, found_shares, cards), loglik, run)
 
 
 def _normalized(mass: Array, cards: Positions) -> Array:

@@ -14,6 +14,7 @@ from ..base.arrays import TOLERANCE, Array, Mask, log
 from ..base.checks import OneOf
 from ..counts.contingency import count_families, flat_index
 from ..frames.dataset import Dataset
+from ..network.em import run_em
 from ..network.families import Scope
 from ..network.priors import Dirichlet
 from ..scores.elimination import equal_columns
@@ -72,12 +73,14 @@ class Completions(Generic[D]):
 
     def maximize(self, scopes: Sequence[Scope], counts: Sequence[Array]) -> tuple[D, float]:
         """Return the result of `expect` at maximum-likelihood tables, by EM that starts from some counts."""
-        evidence = -np.inf
-        while True:
-            expected, further = self.expect(scopes, [_LIKELIHOOD(table) for table in counts])
-            if not further - evidence > _TOLERANCE * self.weights.sum():  # also if it is not a number
-                return expected, further
-            counts, evidence = count_families(expected, scopes), further
+        _, expected, run = run_em(
+            lambda tables: self.expect(scopes, tables),
+            lambda expected: list(map(_LIKELIHOOD, count_families(expected, scopes))),
+            list(map(_LIKELIHOOD, counts)),
+            iterations=np.inf,
+            tolerance=_TOLERANCE * float(self.weights.sum()),
+        )
+        return expected, run.objectives[-1]
 
 
 def structural_em(

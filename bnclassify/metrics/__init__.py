@@ -29,6 +29,7 @@ class AnyMetric(ABC):
     target: int = 0
     needs_rows: bool = False
     needs_joint: bool = False
+    needs_order: bool = False
     is_pooled: bool = False
     calibrated: Callable[[Any], float] | None = None
 
@@ -50,7 +51,8 @@ class Metric(AnyMetric):
     one or more values per row. ``value`` computes the metric from the sums. A metric that ``is_pooled`` is
     computed from the sums over all folds, not as a mean over folds, and ``calibrated`` computes from these
     sums the value to expect if the posteriors were calibrated. One that ``needs_joint`` is defined only for
-    models with a joint distribution, and uses the log joint without normalization.
+    models with a joint distribution, and uses the log joint without normalization. One that ``needs_order``
+    is defined only for a class whose labels have an order.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Metric(AnyMetric):
     calibrated: Callable[[Array], float] | None = None
     target: int = 0
     needs_joint: bool = False
+    needs_order: bool = False
 
     def of_rows(self, logs: Array, actual: Codes, weights: Array | None = None) -> float:
         """Return the metric of rows; NaN if none has a positive weight."""
@@ -248,6 +251,17 @@ def _squared_shortfalls(logs: Array, actual: Codes, weights: Array) -> Array:
     return np.array([(1 - _entries_of_class(_posteriors(logs), actual)) ** 2 @ weights, weights.sum()])
 
 
+def _ranked_squares(logs: Array, actual: Codes, weights: Array) -> Array:
+    """Sum Σ_k (P(class ≤ k) − 1[actual ≤ k])² / (K − 1) of rows, with k = 1 … K − 1 of K classes."""
+    most = max(1, logs.shape[1] - 1)
+    below = _posteriors(logs).cumsum(axis=1)[:, :-1] - (actual[:, None] <= np.arange(logs.shape[1] - 1))
+    return np.array([(below**2).sum(axis=1) @ weights / most, weights.sum()])
+
+
+def _rank_errors(logs: Array, actual: Codes, weights: Array) -> Array:
+    return np.array([np.abs(first_best(logs) - actual.astype(np.intp)) @ weights, weights.sum()])
+
+
 def _mean(sums: Array) -> float:
     total, rows = sums.reshape(2, -1).sum(axis=1).tolist()
     return total / rows if rows else np.nan
@@ -376,6 +390,8 @@ METRICS = {
         Metric("recall", _confusion, partial(_macro_mean, 1.0)),
         Metric("kappa", _confusion, partial(_beyond_chance, is_kappa=True)),
         Metric("mcc", _confusion, partial(_beyond_chance, is_kappa=False)),
+        Metric("rps", _ranked_squares, _mean, is_loss=True, needs_order=True),
+        Metric("mean_absolute_error", _rank_errors, _mean, is_loss=True, needs_order=True),
         Metric("loglik", _log_densities, _mean, needs_joint=True),
     )
 }

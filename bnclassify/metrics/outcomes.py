@@ -14,7 +14,7 @@ from ..base.arrays import Array, Codes, log_normalize
 from ..base.immutable import cached_property
 from ..frames.dataset import Dataset, match
 from ..frames.schema import Levels
-from ..model.arguments import check_size, encode_for
+from ..model.arguments import check_size, code_rows
 from ..model.model import Model
 
 
@@ -109,7 +109,7 @@ def outcomes_of(x: Model, rows: Dataset) -> Outcomes:
     """Return the predictions of a model for rows, and the labels of the rows."""
     n, levels = len(x.features), x.levels or ()
     check_size(len(rows), max(map(len, levels[n:])))
-    data = encode_for(x, rows, x.features, "dataset")
+    data = code_rows(x, rows, x.features)
     placed = x.place(data)
     several: Any = x  # only models of several class variables are asked for combinations
     given = match(rows, x.targets, levels[n:]), x.targets, levels[n:], rows.index, rows.weights

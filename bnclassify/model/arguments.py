@@ -65,6 +65,19 @@ def observed_in(x: Model) -> tuple[Hashable, ...]:
     return x.features if "latent" in x.trace else x.variables
 
 
+def check_ordered(x: Model, argument: str, target: int = 0) -> None:
+    """Raise a ValueError unless the labels of a class were declared to have an order, or are numbers."""
+    name, labels = x.targets[target], x.levels_by_name[x.targets[target]]
+    declared = () if x.trained_on is None else x.trained_on.ordered
+    numbers = [label for label in labels if isinstance(label, int | float) and not isinstance(label, bool)]
+    if name not in declared and list(labels) != sorted(numbers):
+        raise ValueError(
+            f"{argument} requires a class with an order; got {shown(name)} with the labels {listed(labels)}. "
+            f"Declare it and refit, with dataset[{name!r}] = pd.Categorical(dataset[{name!r}], "
+            f"categories=[...], ordered=True), with the labels from the lowest to the highest."
+        )
+
+
 def check_joint(x: object, question: str, *, or_sampled: bool = False) -> Model:
     """Return ``x`` if it is a model with parameters and a joint distribution, or draws; if not, raise."""
     model = check_fitted(x)
@@ -166,6 +179,12 @@ def encode_for(
     The features ``unknown`` have no values in the data.
     """
     data = read_for(x, newdata, names, argument, unknown)
+    return data if x.preparation is None else x.preparation.code(data)
+
+
+def code_rows(x: Model, rows: InMemory, names: Sequence[Hashable]) -> Dataset:
+    """Return some variables of a model in opened rows, prepared as it reads them."""
+    data = _read(x, rows, names, "dataset")
     return data if x.preparation is None else x.preparation.code(data)
 
 

@@ -14,9 +14,8 @@ from ..base.checks import OneOf, Optional
 from ..base.immutable import EMPTY, Immutable
 from ..base.messages import listed
 from ..counts.contingency import Recoding, recoded
-from ..frames.dataset import Countable, Dataset, match
+from ..frames.dataset import Countable, Dataset, Opened, match
 from ..frames.numeric import as_floats
-from ..frames.opening import InFull, InParts
 from ..frames.schema import Levels
 from ..numbers.discretization import Discretizer
 from ..numbers.preparation import Preparation
@@ -337,7 +336,7 @@ class Model(Immutable):
             )
         return ""
 
-    def learn_by(self, function: Fit, dataset: InFull | InParts, step: Step | None = None) -> Model:
+    def learn_by(self, function: Fit, dataset: Opened, step: Step | None = None) -> Model:
         """Return a function of the model and its rows; in a chain, of each link. ``step`` is a new call."""
         return function(self, dataset)
 

@@ -63,7 +63,8 @@ class Step(Immutable):
 class Rows(Immutable):
     """The rows of parameters: weight, features with gaps, (label, weight) pairs per class variable.
 
-    If several rows, or parts of their weight, are one case, ``given`` rows are ``cases`` cases.
+    If several rows, or parts of their weight, are one case, ``given`` rows are ``cases`` cases. The labels of
+    the ``ordered`` class variables were declared to have an order.
     """
 
     bounds = bounded(size=COUNT, given=COUNT, cases=COUNT)
@@ -73,6 +74,7 @@ class Rows(Immutable):
     incomplete: tuple[Hashable, ...] = ()
     given: int = 0
     cases: int = 0
+    ordered: tuple[Hashable, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -92,7 +94,8 @@ class Rows(Immutable):
         cases = 0 if labels is None else len(np.unique(labels))
         if given or cases:
             given, cases = given or len(data), cases or len(data)
-        return cls(float(data.size), tuple(classes), tuple(coded), given, cases)
+        ordered = tuple([name for name in targets if name in data.schema.ordered])
+        return cls(float(data.size), tuple(classes), tuple(coded), given, cases, ordered)
 
     def __add__(self, more: Rows) -> Rows:
         classes = []
@@ -105,7 +108,8 @@ class Rows(Immutable):
         given, cases = self.given + more.given, self.cases + more.cases
         if (given and not (self.given and more.given)) or (cases and not (self.cases and more.cases)):
             given = cases = 0  # rows and units of weight are not added up
-        return Rows(self.size + more.size, tuple(classes), tuple(incomplete), given, cases)
+        ordered = tuple([name for name in self.ordered if name in more.ordered])
+        return Rows(self.size + more.size, tuple(classes), tuple(incomplete), given, cases, ordered)
 
 
 @record

@@ -109,10 +109,12 @@ class Graph(Model):
 
     def facts(self) -> dict[str, object]:
         """Return the size of the graph and of its tables, and the course of EM and of a greedy search."""
-        facts: dict[str, object] = {
-            "num. features": len(self.features),
-            "num. arcs": sum(len(family) - 1 for family in self.families),
-        }
+        facts: dict[str, object] = {"num. features": len(self.features)}
+        arcs = sum(len(family) - 1 for family in self.families)
+        if self.is_augmented:
+            facts["arcs"] = f"{arcs - len(self.features) or 'none'} between features"
+        else:
+            facts["num. arcs"] = arcs
         if self.cpts is not None and all(density.is_parametric for density in self.densities.values()):
             facts["free parameters"] = self.n_parameters
         facts["EM"] = self.learned.get("em")
@@ -332,7 +334,7 @@ class DN(Network):
     <BLANKLINE>
       class variable: class
       num. features:  2
-      num. arcs:      4
+      arcs:           2 between features
     """
 
     no_joint = (

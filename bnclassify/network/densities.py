@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from ..base.checks import OneOf
 from ..base.immutable import record
 from ..base.messages import listed, shown
-from ..frames.opening import open_data
+from ..frames.dataset import Opened
 from ..frames.training import Numeric, choose_numbers
 from ..model.model import Model, renewed
 from ..scores.densities import FAMILIES
@@ -58,13 +58,12 @@ class Densities(Plain):
         if x.discretizer is not None:
             raise ValueError("numbers must be None for a model that discretizes. Use only one of the two.")
 
-    def prepare(self, x: Model, dataset: Any) -> tuple[Model, Any]:
+    def prepare(self, x: Model, dataset: Opened) -> tuple[Model, Opened]:
         """Return the structure with densities to estimate, and the data."""
         found: tuple[Hashable, ...] = x.numeric
         if x.preparation is None:
-            data = open_data(dataset)
-            columns = [name for name in x.features if name in data.columns]
-            dataset, found = choose_numbers(data, columns, x.targets, columns_of(self.numbers))
+            columns = [name for name in x.features if name in dataset.columns]
+            dataset, found = choose_numbers(dataset, columns, x.targets, columns_of(self.numbers))
         chosen = [name for name in x.features if name in found or name in x.numeric]
         families = dict.fromkeys(chosen, self.numbers) if isinstance(self.numbers, str) else self.numbers
         lacking = [name for name in chosen if name not in families]

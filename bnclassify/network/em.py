@@ -5,10 +5,10 @@ Two passes through a network, up and down, give the expected counts of all table
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import prod
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from ..scores.factors import Belief, Factor, sum_terms
 from .families import Scope
 from .methods import Method
 from .priors import Dirichlet, Prior, PseudoCounts
+
+P = TypeVar("P")  # parameters
+X = TypeVar("X")  # what is expected under parameters
 
 _BLOCK_ROWS = 2**13
 _BLOCK_CELLS = 2**22
@@ -101,18 +104,42 @@ def maximize(data: Dataset, scopes: Sequence[Scope], prior: PseudoCounts, em: EM
     complete = not data.incomplete.any()
     # Zeros would stay zeros, so the start is always smoothed.
     start = prior if complete or prior.is_positive else Dirichlet(1)
-    tables = [start(counts) for counts in observed]
-    counts, objective = expected(tables)
-    objectives, converged = [objective], complete
-    while not converged and len(objectives) <= em.iterations:
-        tables = [prior(table) for table in counts]
-        counts, objective = expected(tables)
-        converged = objective - objectives[-1] <= em.tolerance * data.size
-        objectives.append(objective)
-        advance(f"{objective:.6g} nats")
-    run = Run(converged, tuple(objectives))
+    tables, _, run = run_em(
+        expected,
+        lambda counts: [prior(table) for table in counts],
+        [start(counts) for counts in observed],
+        iterations=0 if complete else em.iterations,
+        tolerance=em.tolerance * data.size,
+        report=lambda objective: advance(f"{objective:.6g} nats"),
+    )
+    run = replace(run, converged=run.converged or complete)
     warn_of_end(run, "Raise iterations or tolerance in missing={'iterations': ..., 'tolerance': ...}.")
     return tables, run
+
+
+def run_em(
+    expect: Callable[[P], tuple[X, float]],
+    maximize: Callable[[X], P],
+    parameters: P,
+    *,
+    iterations: float,
+    tolerance: float,
+    report: Callable[[float], None] = lambda objective: None,
+) -> tuple[P, X, Run]:
+    """Repeat expectation and maximization until the objective gains no more than a tolerance.
+
+    ``expect`` returns what is expected under parameters, and the objective at these, ``maximize`` the next
+    parameters. Return the last parameters, what is expected under them, and the course.
+    """
+    expected, objective = expect(parameters)
+    objectives, converged = [objective], False
+    while not converged and len(objectives) <= iterations:
+        parameters = maximize(expected)
+        expected, objective = expect(parameters)
+        converged = not objective - objectives[-1] > tolerance  # also if it is not a number
+        objectives.append(objective)
+        report(objective)
+    return parameters, expected, Run(converged, tuple(objectives))
 
 
 def warn_of_end(run: Run, remedy: str) -> None:

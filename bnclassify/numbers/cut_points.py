@@ -16,6 +16,7 @@ from ..base.messages import listed, shown, without_labels
 from ..counts.contingency import MAX_CELLS, flat_index
 from ..frames.columns import warn_of_columns
 from ..frames.databases import DatabaseTable, Spread
+from ..frames.dataset import Opened
 from ..frames.frame import encode_frame
 from ..frames.numeric import (
     MOST_CODES,
@@ -26,7 +27,6 @@ from ..frames.numeric import (
     check_exact,
     check_finite,
 )
-from ..frames.opening import open_data
 
 _BLOCK_CELLS = 2**16
 _LARGEST, _MOST_DIGITS = 1e300, 18  # size and digits of numbers that are shortened
@@ -328,9 +328,9 @@ def written_point(point: float) -> str:
 Cuts = tuple[tuple[float, ...], ...]
 
 
-def table_of(data: object) -> DatabaseTable | None:
+def table_of(data: Opened) -> DatabaseTable | None:
     """Return the table in a database that data are, or None."""
-    source = getattr(open_data(data), "source", None)
+    source = getattr(data, "source", None)
     return source if isinstance(source, DatabaseTable) else None
 
 

@@ -28,7 +28,7 @@ from ..frames.numeric import (
     names_column,
     read_numbers,
 )
-from ..frames.opening import frame_of
+from ..frames.opening import frame_of, open_data
 from ..frames.records import Row
 from ..frames.sources import AnyFrame
 from .cut_points import (
@@ -369,7 +369,7 @@ def discretize(
     """
     OneOf(METHODS).check("method", method)
     names = None if columns is None else check_names(columns, (class_var,), "columns")
-    if (table := table_of(dataset)) is not None:
+    if (table := table_of(open_data(dataset))) is not None:
         discretizer = Discretizer(method, *table_cuts(table, class_var, method, bins, names, weights))
         return cast("pd.DataFrame", discretizer.of_source(table)), discretizer
     dataset = frame_of(dataset, "dataset")

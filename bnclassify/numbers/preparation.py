@@ -12,17 +12,17 @@ from ..base.checks import OneOf, check_columns, check_names
 from ..base.immutable import Immutable, record
 from ..base.messages import listed
 from ..frames.databases import DatabaseTable
-from ..frames.dataset import Countable, Data, Dataset, InMemory
+from ..frames.dataset import Countable, Data, Dataset, InMemory, Opened
 from ..frames.encode import check_new_level
 from ..frames.frame import Frame, encode_frame
 from ..frames.numeric import are_categories, check_class, is_binary
-from ..frames.opening import frame_of, open_data
+from ..frames.opening import Parts, frame_of
 from ..frames.partitions import Partitions
 from ..frames.records import Row
 from ..frames.schema import Columns, Known
 from ..frames.sources import Source
-from ..frames.training import Numeric, choose_numbers, prepare, some_features
-from .cut_points import CUTTINGS, METHODS, table_cuts, table_of
+from ..frames.training import Numeric, choose_numbers, read_training, some_features
+from .cut_points import CUTTINGS, METHODS, table_cuts
 from .discretization import Discretizer, learn_cuts
 from .rare_levels import Merger, learn_merger, with_categories
 
@@ -102,10 +102,9 @@ class Preparation(Immutable):
 
     def of_source(self, source: Source) -> Source | None:
         """Return the source with discretized columns if it discretizes them itself, as a database can."""
-        table = table_of(source)
-        if table is None or self.merger is not None:
+        if not isinstance(source, DatabaseTable) or self.merger is not None:
             return None
-        return table if self.discretizer is None else self.discretizer.of_source(table)
+        return source if self.discretizer is None else self.discretizer.of_source(source)
 
     def code(self, data: Data) -> Data:
         """Return encoded data with the categories of the model; prepared columns do not change."""
@@ -136,9 +135,9 @@ class Preparing(NamedTuple):
         wants_level = self.missing_level not in (None, False, (), [])
         return self.discretize is not None or self.min_count is not None or wants_level
 
-    def read(self, data: Any, class_var: Hashable, columns: Collection[Hashable]) -> Dataset:
+    def read(self, data: Opened, class_var: Hashable, columns: Collection[Hashable]) -> Dataset:
         """Encode columns of raw data; columns to discretize stay numbers."""
-        rows = open_data(data).in_memory("dataset")
+        rows = data.in_memory("dataset")
         if self.discretize is None:
             features = [name for name in columns if name != class_var]
             opened, numeric = choose_numbers(rows, features, (class_var,), self.numeric)
@@ -200,7 +199,8 @@ def prepare_table(
     if preparing.discretize is not None:
         cuts = table_cuts(source, class_var, preparing.discretize, preparing.bins)
         discretizer = Discretizer(preparing.discretize, *cuts)
-    data = prepare(source, (class_var,), features, preparation=Preparation(None, discretizer))
+    rows = Parts(source, "dataset")
+    data = read_training(rows, (class_var,), features, preparation=Preparation(None, discretizer))
     assert isinstance(data, Partitions)
     missing = preparing.columns_with_level(data, class_var)
     data = data.with_missing_level(missing) if missing else data

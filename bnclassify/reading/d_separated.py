@@ -75,7 +75,7 @@ def d_separated(x: Model, a: Variables, b: Variables, given: Variables = ()) -> 
     """
     families = check_bnc(x, "d_separated").parents
     first, second = _names(families, "a", a), _names(families, "b", b)
-    known = _names(families, "given", given) if given != () else ()
+    known = _names(families, "given", given)
     for name, names, others in [
         ("b", second, first),
         ("given", known, (*first, *second)),

@@ -8,12 +8,12 @@ from textwrap import wrap
 
 from ..model.arguments import observed_in
 from ..model.model import MISSING_RULE, WRITERS, Model
-from ..model.recipes import Rows
+from ..model.recipes import Rows, Step
 from ..scores.evaluate import shifts_of_missing
 
 _WIDTH = 88
-_MOST = 6
-"""Largest number of columns or classes that are named."""
+_MOST, _FEW = 6, 3
+"""Largest number of columns or classes that are named, and of columns that are not counted instead."""
 
 
 def facts_of(x: Model) -> dict[str, object]:
@@ -37,7 +37,7 @@ def facts_of(x: Model) -> dict[str, object]:
     facts |= own
     if x.recipe is not None:
         facts["learning algorithm"] = x.recipe.structure.name
-        facts["parameters"] = x.recipe.parameters and str(x.recipe.parameters)
+        facts["parameters"] = x.recipe.parameters and _parameters_in_words(x.recipe.parameters)
     facts |= _preparation_in_words(x)
     summary = x.learned.get("leave_one_out")
     if summary is not None and summary.fold_rows:
@@ -88,13 +88,23 @@ def _write_shares(weights: Iterable[tuple[object, float]]) -> str:
     return _first_names(f"{label} {weight / total:.3f}" for label, weight in pairs)
 
 
+def _parameters_in_words(step: Step) -> str:
+    """Write how parameters were estimated, and what was made of them."""
+    inner = step.settings.get("parameters")
+    if isinstance(inner, Step) and " " not in step.name:  # not a text in place of a call
+        return f"{_parameters_in_words(inner)}, then {step.name}"
+    return str(step)
+
+
 def _preparation_in_words(x: Model) -> dict[str, str | None]:
     """Say which columns were discretized, merged, kept as numbers and dropped."""
     facts: dict[str, str | None] = {}
     merger, discretizer = None if x.preparation is None else x.preparation.merger, x.discretizer
     if discretizer is not None:
-        cut = _first_names(str(name) for name in x.features if discretizer.cuts.get(name))
-        facts["discretized"] = f"{cut} ({discretizer.method})" if cut else None
+        cut = [str(name) for name in x.features if discretizer.cuts.get(name)]
+        columns = ", ".join(cut) if len(cut) <= _FEW else f"{len(cut):,} numeric columns"
+        how = " in steps" if discretizer.method == "steps" else f" ({discretizer.method})"
+        facts["discretized"] = f"{columns}{how}" if cut else None
     if x.densities:
         kinds = sorted({type(density).__name__ for density in x.densities.values()})
         facts["kept as numbers"] = f"{_first_names(map(str, x.densities))} ({', '.join(kinds)})"
@@ -118,10 +128,11 @@ def _missing_in_words(x: Model, rows: Rows | None, rule: str) -> str:
     if rows is not None:
         n = sum(name in rows.incomplete for name in x.features)
         method = "EM" if x.network is not None and "em" in x.network.learned else "available cases"
-        shifts = ", and a shift of the log odds" if x.one_class and shifts_of_missing(x.score) else ""
+        shifts = ", and evidence" if x.one_class and shifts_of_missing(x.score) else ""
         if n or not levels:
             texts.append(f"in {n} feature{'s' * (n > 1)} ({method}{shifts})" if n else "none in training")
-    return "; ".join([*texts, f"{'others ' * bool(levels)}in new rows {rule}"])
+    where = "" if rule.startswith("the ") else f"{'others ' * bool(levels)}in new rows "
+    return "; ".join([*texts, f"{where}{rule}"])
 
 
 WRITERS.update(text=write_facts, html=mark_up)

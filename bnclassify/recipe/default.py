@@ -40,6 +40,15 @@ STEPS: dict[str, dict[str, Any]] = {
 }
 """The arguments of `lp` by what is learned from held-out rows; see `_steps_of`."""
 
+LEARNER, LEARNER_OF_SUMS = "kdb_gain", "nb"
+"""The learners of structures, and of those of sums of effects."""
+
+LEARNER_OF_PARTS = "kdb_mi", {"kdbk": 1}
+"""The learner if data are partitioned, and its arguments."""
+
+RANKING = ("kdb_gain", "kdb_mi")
+"""The learners that rank feature parents, of which some can be dropped."""
+
 MOST_PARENTS = 4
 """The number of feature parents in the deeper model, of learners that rank them."""
 

@@ -28,7 +28,7 @@ from .incomplete import MOST_EXPONENT, Fading, marginalize
 from .log_linear import LogLinear
 from .powers import Powers, best_powers, log_likelihood, odds
 from .prior import check_prefix_prior
-from .refined import TERMS
+from .refined import KNOWN_TERMS
 from .refinement import Refinement
 from .tables import LeftOut
 from .weighted import Weighted
@@ -68,10 +68,10 @@ class LeaveOneOutSummary:
         """By how much the evidence counts, and which share of it logistic regression provides."""
         regression = self.regression_power or 0.0
         total = (self.fold_power or 0.0) + regression
-        change = "reduced" if total < 1 else "increased"
+        change = "shrunk" if total < 1 else "stretched"
         by = f"{change} by {abs(1 - total):.0%}" if abs(1 - total) >= 0.005 else "unchanged"
-        share = f"; {regression / total:.0%} from logistic regression" if regression else ""
-        return f"{by}, checked on {self.fold_rows:,} held-out rows{share}"
+        share = f"; {regression / total:.0%} of the model is logistic regression" if regression else ""
+        return f"log odds {by} (tuned on {self.fold_rows:,} held-out rows){share}"
 
 
 @record
@@ -89,7 +89,7 @@ class LeaveOneOut(Method):
         Flag().check("weights", self.weights)
         Flag().check("parents in held_out_args", self.parents)
         for name in self.terms:
-            OneOf(TERMS).check("terms in held_out_args", name)
+            OneOf(KNOWN_TERMS).check("terms in held_out_args", name)
 
     def check(self, x: Model, prior: Prior) -> None:
         """Raise unless the model has one structure, and the prior leaves no probability at 0."""

@@ -103,7 +103,7 @@ class LogLinear(BuiltOn):
         """The treatment of missing values in prediction, in words."""
         if self.fading is None or not self.fading.usual.any():
             return "ignored, unless they were missing in training" if self.fading is not None else "ignored"
-        return "read more like by naive Bayes, the fewer values are known"
+        return "the fewer values a row has, the more it is predicted by naive Bayes"
 
     @property
     def basis(self) -> BNC:

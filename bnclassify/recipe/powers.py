@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import accumulate
 
@@ -35,7 +35,7 @@ _FEW_ROWS = 500  # up to which a factor is always fast
 _ROUNDING = 1e-13
 _BLOCK_CELLS = 2**20
 _PRODUCTS = 3e9  # maximum number of multiplications for a Hessian; beyond it, a subset of rows is used
-_MOST_CELLS = 2**26  # maximum number of cells of a Hessian, 512 MiB
+_MOST_CELLS = 2**22  # maximum number of cells of a Hessian; beyond it, its diagonal is used
 _ROUNDS = 4
 _LEAST, _MOST, _FACTOR = 1.0, 3000.0, 5.0  # bounds of a ridge, and of its change in a round
 
@@ -139,24 +139,54 @@ class Problem:
         return self.transposed(spread * posteriors * self.counts)
 
     def solver(self, posteriors: Array, ridges: Array) -> Solve:
-        """Return a function that solves (H + Λ) x = slope; with columns alone, approximately.
-
-        Then H is the sum over rows of x xᵀ ⊗ V, with V = diag(p) − p pᵀ for vectors that sum to 0. With two
-        classes V is a number; with more, the mean of its diagonal replaces it, and the ridges of a column
-        must be equal.
-        """
-        if not self.has_curvature or 2 * self.size > len(self.classes) > _FEW_ROWS:  # more steps are faster
+        """Return a function that solves (H + Λ) x = slope, maybe approximately; see `parts`."""
+        if not self.has_curvature or (self.columns is not None and not self.ends[-1]):
+            return self.parts(posteriors, ridges)[0]
+        if 2 * self.size > len(self.classes) > _FEW_ROWS:  # more steps are faster
             diagonal = self.diagonal(posteriors) + ridges
             return lambda slope: slope / diagonal
-        if self.columns is None or self.ends[-1]:
-            return factor(self.curvature(posteriors), ridges)[0]
-        shape = self.columns.shape[1], self.others
-        step = -(-len(self.classes) // max(2 * shape[0], int(_PRODUCTS / shape[0] ** 2)))
-        spread: Array = 1 - (posteriors**2).sum(axis=0) - (1 - posteriors.sum(axis=0)) ** 2
-        root = self.columns[::step].times(np.sqrt(self.counts * spread / self.others * step)[::step])
-        wide = root.shape[0] < shape[0]
-        solve, _ = factor(root.full().T if wide else root.gram(), ridges.reshape(shape)[:, 0])
-        return lambda slope: np.asarray(solve(slope.reshape(shape))).ravel()
+        return factor(self.curvature(posteriors), ridges)[0]
+
+    def parts(self, posteriors: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]:
+        """Return functions that solve (H + Λ) x = slope, and return diag (H + Λ)⁻¹, approximately.
+
+        H is divided into the part of shared terms and that of columns, which is the sum over rows of
+        x xᵀ ⊗ V, with V = diag(p) − p pᵀ for vectors that sum to 0. With two classes V is a number; with
+        more, the parts of the classes are taken apart, with C/(C − 1) of the diagonal of V. The ridges of a
+        column must be equal.
+        """
+        end, n, k = self.ends[-1], len(self.classes), self.others
+        shared = replace(self, columns=None)
+        if shared.has_curvature:
+            solve_shared, of_shared = factor(shared.curvature(posteriors), ridges[:end])
+        else:
+            diagonal = shared.diagonal(posteriors) + ridges[:end]
+            solve_shared, of_shared = (lambda slope: slope / diagonal), (lambda: 1 / diagonal)
+        if self.columns is None:
+            return solve_shared, of_shared
+        width = self.columns.shape[1]
+        step = -(-n // max(2 * width, int(_PRODUCTS / width**2 / (k + 1))))
+        columns, basis = self.columns[::step], _basis(k + 1)
+        shares = np.concatenate([1 - posteriors.sum(axis=0, keepdims=True), posteriors])[:, ::step].clip(0)
+        solvers = []
+        for share in shares if k > 1 else shares[:1]:  # two classes have the same part
+            root = columns.times(np.sqrt(self.counts[::step] * step * share * (1 - share) * (k + 1) / k))
+            wide = root.shape[0] < width
+            solvers.append(
+                factor(root.full().T if wide else root.gram(), ridges[end:].reshape(width, k)[:, 0])
+            )
+
+        def solve(slope: Array) -> Array:
+            by_class = slope[end:].reshape(width, k) @ basis.T
+            pairs = zip(solvers if k > 1 else solvers * 2, by_class.T, strict=True)
+            solved = np.stack([one(of_class) for (one, _), of_class in pairs])
+            return np.concatenate([solve_shared(slope[:end]), (solved.T @ basis).ravel()])
+
+        def variances() -> Array:
+            mean = np.mean([of_class() for _, of_class in solvers], axis=0)
+            return np.concatenate([of_shared(), np.repeat(mean, k)])
+
+        return solve, variances
 
     def diagonal(self, posteriors: Array) -> Array:
         """Return the diagonal of H; for columns, approximately."""
@@ -401,18 +431,21 @@ def weigh_blocks(
 
     ``blocks`` has the number of the block of each weight. In a ``search``, all ridges except the first
     maximize the evidence: λ_b ← γ_b / |w_b|², where γ_b = p_b − λ_b tr_b (H + Λ)⁻¹ is the effective number
-    of weights. They are kept if H is too large. With one block or one class, the means are kept.
+    of weights. If H is large, its diagonal stands for it. With one block or one class, the means are kept.
     """
     amounts = np.array(ridges, dtype=np.float64)
     weights = mean
     if len(amounts) == 1 or not x.others:
         return mean, x.offset + x.odds(mean), amounts
     curvature = None
-    for _ in range(_ROUNDS if search and x.has_curvature else 0):
+    for _ in range(_ROUNDS if search else 0):
         full = amounts[blocks]
         weights, _, posteriors = maximize(x, mean, full, weights, CLOSE_ENOUGH, curvature)
-        curvature = x.curvature(posteriors)
-        effective = 1 - full * factor(curvature, full)[1]()
+        if x.has_curvature:
+            curvature = x.curvature(posteriors)
+            effective = 1 - full * factor(curvature, full)[1]()
+        else:
+            effective = 1 - full * x.parts(posteriors, full)[1]()
         sums = [np.bincount(blocks, values, len(amounts)) for values in (effective, (weights - mean) ** 2)]
         wanted = np.clip(sums[0] / np.maximum(sums[1], 1e-9), amounts / _FACTOR, amounts * _FACTOR)
         amounts[1:] = np.clip(wanted, _LEAST, _MOST)[1:]

@@ -24,7 +24,7 @@ from .tables import PrefixTable
 from .terms import NumberTerms
 from .weighted import Stacked
 
-TERMS = ("gaussians", "zscores", "densities", "slopes", "shifts", "steps", "depths", "codings", "gaps")
+KNOWN_TERMS = ("gaussians", "zscores", "densities", "slopes", "shifts", "steps", "depths", "codings", "gaps")
 """The terms that can be added, in the order of `feature_weights`."""
 
 ADDITIVE = ("densities", "slopes", "shifts", "steps", "codings", "gaps")

@@ -8,15 +8,17 @@ in which a feature is missing are processed at once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask, Positions, blocks, log_sum_exp, share_out
+from ..base.arrays import Array, Codes, Mask, Positions, blocks, log, log_sum_exp, share_out
 from ..base.graphs import layers
 from .factors import Belief, Factor
 
 _BLOCK_CELLS = 2**20
+_LEAST = 1e-200  # means of likelihoods below which logs are added up
 
 
 class ChildEvidence(NamedTuple):
@@ -38,8 +40,9 @@ def collect_evidence(
 ) -> Iterator[ChildEvidence]:
     """Add terms as `add_missing`, and yield evidence on missing features (maybe leaves), children first."""
     parent, children = _arcs_of_forest(factors)
-    # From missing features to missing parents: the rows, and (rows, levels of the parent, classes) logs.
-    messages: dict[int, tuple[Positions, Array]] = {}
+    # From missing features to missing parents: logs at the rows that lack both, (rows, levels of the
+    # parent, classes).
+    messages: dict[int, Array] = {}
     parents = {v: [] if p is None else [p] for v, p in enumerate(parent)}
     for v in (v for layer in reversed(layers(parents)) for v in layer):
         if not (leaves or v in children):
@@ -59,8 +62,7 @@ def collect_evidence(
             _conditional_logs(v, p, seen, factors, codes, context) + evidence[known], axis=1
         )
         if len(unseen):
-            pairs = _pair_blocks(factors[v].table, context[unseen], evidence[~known])
-            messages[v] = unseen, np.concatenate([log_sum_exp(logs, axis=1) for logs in pairs])
+            messages[v] = _log_means_by_parent(factors[v].table, context[unseen], evidence[~known])
 
 
 def descend(
@@ -122,6 +124,28 @@ def _conditional_logs(
     return _look_up(table.swapaxes(0, 1), codes[p, rows], context[rows])
 
 
+def _log_means_by_parent(table: Array, context: Codes, evidence: Array) -> Array:
+    """Return ln Σ_v P(v | p) e(v) for each level p of a missing parent, (rows, levels of p, classes).
+
+    Without further contexts, this is a product of matrices per class. It is repeated with logs where it is
+    so small that a term may have been rounded to 0.
+    """
+    if table.shape[-2] > 1:
+        pairs = _pair_blocks(table, context, evidence)
+        return np.concatenate([log_sum_exp(logs, axis=1) for logs in pairs])
+    top: Array = reduce(np.maximum, evidence.swapaxes(0, 1))
+    top = np.where(top == -np.inf, 0.0, top)
+    shares = np.exp(evidence - top[:, None])
+    conditional = np.exp(table[..., 0, :])
+    means = np.matmul(shares.transpose(2, 0, 1), conditional.transpose(2, 0, 1)).transpose(1, 2, 0)
+    result = log(means) + top[:, None]
+    small = np.flatnonzero((means < _LEAST).any(axis=(1, 2)))
+    if len(small):
+        pairs = _pair_blocks(table, context[small], evidence[small])
+        result[small] = np.concatenate([log_sum_exp(logs, axis=1) for logs in pairs])
+    return result
+
+
 def _pair_blocks(table: Array, context: Codes, evidence: Array) -> Iterator[Array]:
     """Yield a table plus evidence, (rows, levels, levels of the missing parent, classes), block by block."""
     tables = np.ascontiguousarray(np.moveaxis(table, -2, 0))  # copied once, not for each block
@@ -153,7 +177,7 @@ def _add_evidence(
     factors: Sequence[Factor],
     codes: Codes,
     context: Codes,
-    messages: Mapping[int, tuple[Positions, Array]],
+    messages: Mapping[int, Array],
 ) -> None:
     """Add the evidence of a child on each value of a missing feature to (rows, levels, classes)."""
     if child == len(codes):  # the class, which has no row in the codes
@@ -162,5 +186,4 @@ def _add_evidence(
     # The code of a missing child selects the padding, 0.
     evidence += _look_up(factors[child].padded[:, :-1], codes[child, rows], context[rows])
     if child in messages:
-        child_rows, message = messages[child]
-        evidence[np.searchsorted(rows, child_rows)] += message
+        evidence[codes[child, rows] < 0] += messages[child]

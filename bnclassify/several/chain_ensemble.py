@@ -12,7 +12,7 @@ import numpy as np
 from ..base.arrays import Array, Codes, blocks, first_best, log_normalize, log_sum_exp
 from ..base.immutable import record
 from ..base.messages import listed
-from ..frames.opening import InFull, InParts
+from ..frames.dataset import Opened
 from ..model.derived import forwarding
 from ..model.model import Fit
 from ..model.recipes import Recipe, Step, renew_parameters
@@ -96,7 +96,7 @@ class ChainEnsemble(Chained):
     def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
         return _log_mean([member.log_posterior_at(rows, labels) for member in self.members])
 
-    def learn_by(self, function: Fit, dataset: InFull | InParts, step: Step | None = None) -> ChainEnsemble:
+    def learn_by(self, function: Fit, dataset: Opened, step: Step | None = None) -> ChainEnsemble:
         data, recipe = self.prepared(dataset), renew_parameters(self.recipe, step)
         members = tuple([member.learn_by(function, data, step) for member in self.members])
         return replace(self, members=members, recipe=recipe)

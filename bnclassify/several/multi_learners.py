@@ -20,7 +20,7 @@ from ..base.messages import sharing, shown
 from ..counts.pairs import pair_statistics
 from ..frames.dataset import Learnable
 from ..frames.opening import InFull, InParts
-from ..frames.training import prepare
+from ..frames.training import prepare, read_training
 from ..learners import find_learner
 from ..learners.local_scores import LocalScores, check_score, warn_of_fractions
 from ..model.model import Model
@@ -357,7 +357,7 @@ def _learn_links(
     """Return the models of a chain, in its order."""
     links = []
     for i, name in enumerate(order):
-        rows = prepare(data.select((*data.features, *order[:i], name)), (name,), warns=False)
+        rows = read_training(data.select((*data.features, *order[:i], name)), (name,), warns=False)
         link = learner(name, dataset=rows, **options)
         if not isinstance(link, Model) or not link.one_class:
             expected = "a function that returns a structure of one class variable"

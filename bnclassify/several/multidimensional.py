@@ -15,10 +15,9 @@ from ..base.arrays import Array, Codes, blocks, first_best, log, log_normalize
 from ..base.checks import OneOf
 from ..base.immutable import EMPTY, cached_property, record
 from ..base.messages import listed, shown
-from ..frames.dataset import Learnable, match
-from ..frames.opening import InFull, InParts
+from ..frames.dataset import Learnable, Opened, match
 from ..frames.schema import Levels
-from ..frames.training import prepare
+from ..frames.training import read_training
 from ..metrics.outcomes import Labelling
 from ..model.arguments import read_for
 from ..model.derived import forwarding
@@ -209,10 +208,10 @@ class Chained(MultiModel):
         alike = zip(self.members, *[other.members for other in others], strict=True)
         return replace(self, members=tuple([member.each(function, *rest) for member, *rest in alike]))
 
-    def prepared(self, dataset: InFull | InParts) -> Learnable:
+    def prepared(self, dataset: Opened) -> Learnable:
         """Return the training rows of all members."""
         known = None if self.levels is None else self.levels_by_name
-        return prepare(dataset, self.class_vars, self.features, known=known)
+        return read_training(dataset, self.class_vars, self.features, known=known)
 
 
 @record
@@ -322,7 +321,7 @@ class Chain(Chained):
         given = zip(_follow_chain(self, rows.codes, labels)[0], labels.astype(np.intp), strict=True)
         return np.asarray(sum(np.take_along_axis(logs, own[:, None], axis=1)[:, 0] for logs, own in given))
 
-    def learn_by(self, function: Fit, dataset: InFull | InParts, step: Step | None = None) -> Chain:
+    def learn_by(self, function: Fit, dataset: Opened, step: Step | None = None) -> Chain:
         members = tuple(map(function, self.members, self._rows(dataset)))
         return replace(self, members=members, recipe=renew_parameters(self.recipe, step))
 
@@ -330,11 +329,11 @@ class Chain(Chained):
     def settings(self) -> dict[str, Any]:
         return {**super().settings, "order": self.order}
 
-    def _rows(self, dataset: InFull | InParts) -> Iterator[Learnable]:
+    def _rows(self, dataset: Opened) -> Iterator[Learnable]:
         """Yield the training rows of each member, which have its class."""
         data = self.prepared(dataset)
         for member in self.members:
-            yield prepare(data.select(member.variables), member.targets, warns=False)
+            yield read_training(data.select(member.variables), member.targets, warns=False)
 
     def facts(self) -> dict[str, object]:
         """Return the number of features and the order of the chain."""

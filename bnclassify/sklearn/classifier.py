@@ -21,22 +21,21 @@ from ..base.parallel import using_jobs
 from ..evaluation.summary import measure_strengths
 from ..fitting.bnc import bnc
 from ..fitting.lp import lp
-from ..fitting.structure import relearn_raw
+from ..fitting.structure import ranks_parents, relearn_raw
 from ..frames.dataset import Dataset
 from ..frames.encode import each_a_case
 from ..frames.numeric import check_index, check_weights
-from ..frames.opening import Meaning, group_labels
+from ..frames.opening import Meaning, group_labels, open_data
 from ..frames.sources import in_pandas
 from ..inference.predict import check_class_prior, check_costs, log_prior_ratio, predict, weigh_classes
 from ..learners import LEARNERS, find_learner
-from ..learners.k_dependence import kdb_gain, kdb_mi
 from ..model.arguments import check_joint, check_model
 from ..model.model import Model
 from ..network.densities import columns_of
 from ..numbers.preparation import Preparing
-from ..recipe.default import STEPS, cuts
+from ..recipe import default
 from ..recipe.prior import PRIORS
-from .inputs import CategoricalInput, as_labels, class_name, draw_seed
+from .inputs import CategoricalInput, as_categories, as_labels, class_name, draw_seed
 
 _PREPARATION = ("discretize", "bins", "min_count", "missing_level")
 """The arguments of `bnc` that prepare raw data."""
@@ -67,7 +66,7 @@ def _arguments_of(x: Model) -> dict[str, Any]:
         held_out_args = dict(lp_args.get("held_out_args", {}))
         ranked = held_out_args.pop("parents", False)
         usual = lp_args | ({"held_out_args": held_out_args} if held_out_args else {})
-        if step.settings.get("is_default") and usual in STEPS.values():  # the default recipe
+        if step.settings.get("is_default") and usual in default.STEPS.values():  # the default recipe
             dag_args = {name: v for name, v in dag_args.items() if name != "kdbk" or not ranked}
             lp_args = {}
     if isinstance(dag_args.get("parents"), tuple):  # of anb
@@ -133,7 +132,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     feature_importances_ : (features,) array
         Mean absolute contributions of the features to the log odds, as proportions.
     classes_ : (classes,) array
-        Labels that occur in `y`, sorted.
+        Labels that occur in `y`, sorted. ``model_`` has those of an ordered categorical in their order.
     n_features_in_ : int
         Number of columns of `X`.
     feature_names_in_ : (features,) array of str
@@ -318,7 +317,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         if isinstance(X, pd.DataFrame) and isinstance(y, pd.Series) and y.name in X and y.equals(X[y.name]):
             warn(f"X has the class as its column {shown(y.name)}. Drop it from X.")
         target = class_name(getattr(y, "name", None), frame.columns)
-        frame[target] = pd.Categorical.from_codes(codes, categories=classes.tolist())
+        frame[target] = as_categories(y, classes, codes)
         data: pd.DataFrame | Dataset = frame
         preparing = self._preparing
         if weights is not None or cases is not None:
@@ -395,7 +394,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         chosen = any(given.get(name) not in (None, False) for name in PRIORS)
         method = self.discretize
         if method == "auto" and chosen:
-            method = None if numeric else cuts(learner)
+            method = None if numeric else default.cuts(learner)
         return Preparing(method, self.bins, self.min_count, self.missing_level, numeric)
 
     def _check_decisions(self, classes: list[Any]) -> None:
@@ -416,7 +415,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         """Return encoded data with weights and cases, and what is left to prepare."""
         preparing = self._preparing
         reading = preparing._replace(discretize="mdlp") if preparing.discretize == "auto" else preparing
-        read = reading.read(frame, target, frame.columns)
+        read = reading.read(open_data(frame, "X"), target, frame.columns)
         preparing = preparing if read.numbers else preparing._replace(discretize=None)
         data = replace(read, weights=weights, cases=cases)
         if weights is not None and cases is None and self._are_cases(weights, bool(read.numbers)):
@@ -435,11 +434,13 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     ) -> Model:
         rng: dict[str, Any] = {"rng": draw_seed(self.random_state)}
         lp_args = {**({} if self.smooth is None else {"smooth": self.smooth}), **(self.lp_args or {})}
-        defaults = {"kdbk": 4} if learner in (kdb_mi, kdb_gain) and PRIORS.keys() & lp_args else {}
+        defaults = (
+            {"kdbk": default.MOST_PARENTS} if ranks_parents(learner) and PRIORS.keys() & lp_args else {}
+        )
         drawn = rng if "rng" in parameters_of(learner) else {}
         dag_args = {**defaults, **drawn, **(self.dag_args or {})}
         options = {name: getattr(preparing, name) for name in _PREPARATION}
         options |= {name: getattr(self, name) for name in ("additive", "interval", "draws")}
-        given = None if self.additive and learner is kdb_gain else learner
+        given = None if self.additive and learner is LEARNERS[default.LEARNER] else learner
         with showing_progress(self.verbose, "verbose"), using_jobs(self.n_jobs):
             return bnc(given, target, data, dag_args=dag_args, **options, **{**rng, **lp_args})

@@ -153,6 +153,16 @@ def draw_seed(random_state: Seed | np.random.RandomState) -> Seed:
     return random_state
 
 
+def as_categories(y: Any, classes: ArrayOf[Any], codes: ArrayOf[Any]) -> pd.Categorical:
+    """Return labels as categories, which are in order if those of ``y`` are, and sorted if not."""
+    labels, dtype = classes.tolist(), getattr(y, "dtype", None)
+    made = pd.Categorical.from_codes(codes, categories=labels)
+    if not isinstance(dtype, pd.CategoricalDtype) or not dtype.ordered:
+        return made
+    in_order = [label for label in dtype.categories.tolist() if label in labels]
+    return pd.Categorical(made, categories=in_order, ordered=True)
+
+
 def as_labels(y: Any) -> ArrayLike:
     """Return labels as an array of NumPy, or raise for missing, multiple or mixed labels."""
     _, *columns = getattr(y, "shape", None) or (0,)

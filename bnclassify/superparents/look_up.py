@@ -8,14 +8,14 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, blocks, log, log_sum_exp, one_thread
+from ..base.arrays import Array, Codes, Mask, Positions, blocks, log, log_sum_exp, one_thread
 from ..base.immutable import cached_property
 
 _ROWS = 2**14
 _BLOCK_CELLS = 2**16
-_LEAST_ROWS = 96  # number of rows from which tables are multiplied
+_BLOCK_ROWS = 48  # number of rows that are multiplied at once, or a multiple: no remainder in registers
 _PRODUCTS_PER_LOOK_UP = 60  # number of multiplications in the time of a look-up
-_MOST_MULTIPLIED = 2**24  # number of cells of tables up to which they are copied for products
+_MOST_MULTIPLIED = 2**21  # number of cells of tables up to which a product for a single row is fast
 _NEVER = -1e200  # log of 0 in a product, where -inf · 0 is not a number
 _JOINT_LEVELS = 16  # maximum number of joint levels of features that are looked up together,
 _JOINT_CELLS = 2**16  # or more, if their table has no more cells than these
@@ -60,7 +60,7 @@ class LookUp:
         not used, and `log_weights` is (members,). If it ``marginalizes``, each superparent is the level of
         a feature, and if it is missing, the member is the sum over the levels of the feature.
         """
-        if levels.shape[1] >= _LEAST_ROWS and self._multiplies(len(superparents)):
+        if self._multiplies(len(superparents)):
             return self._total_by_product(levels, superparents, log_weights, marginalizes)
         places = self._places(levels)
         total = self._total_by_look_up(places, superparents, log_weights)
@@ -148,33 +148,35 @@ class LookUp:
     def _total_by_product(
         self, levels: Codes, superparents: Codes, log_weights: Array, marginalizes: bool
     ) -> Array:
-        n, _, n_classes = self.logs.shape
-        result = np.empty((levels.shape[1], n_classes))
-        size = max(_BLOCK_CELLS, _LEAST_ROWS * n * n_classes)
+        """Return `total` by products of blocks of one size, so that no row depends on the other rows."""
+        cells = self.logs.shape[0] * self.logs.shape[2]
+        size = _BLOCK_ROWS * max(1, _BLOCK_CELLS // (_BLOCK_ROWS * cells))
+        result = np.empty((levels.shape[1], self.logs.shape[2]))
+        complete: Mask = np.asarray((levels >= 0).all(axis=0))
         with one_thread:
-            for rows in blocks(len(result), size, n * n_classes):
-                block, index = levels[:, rows], superparents[:, rows].astype(np.intp)
-                if marginalizes and (block < 0).any():
-                    result[rows] = self._marginal_products(block, log_weights)
-                    continue
-                at = np.arange(index.shape[1]) * n + index
-                logs = self._products(block).reshape(-1, n_classes).take(at, axis=0, mode="clip")
-                logs += log_weights[:, None, None]
-                np.copyto(logs, -np.inf, where=(index < 0)[..., None])
-                result[rows] = _log_total(logs)
+            for has_all, some in ((True, np.flatnonzero(complete)), (False, np.flatnonzero(~complete))):
+                for part in blocks(len(some), size):
+                    rows = np.resize(some[part], size)
+                    if marginalizes and not has_all:
+                        total = self._marginal_products(levels[:, rows], log_weights)
+                    else:
+                        sums = self._products(levels[:, rows], has_all)
+                        total = _total_of_members(sums, superparents[:, rows], log_weights)
+                    result[some[part]] = total[: part.stop - part.start]
         return result
 
-    def _products(self, levels: Codes) -> Array:
-        """Return the sums of all superparents, (rows, superparents · classes), by a product of matrices.
+    def _products(self, levels: Codes, complete: bool) -> Array:
+        """Return the sums of all superparents, (rows, superparents, classes), by a product of matrices.
 
         The levels of rows, as zeros and ones, are multiplied with the tables.
         """
-        if (levels < 0).any():
-            return np.asarray(self._ones(levels).T @ self._matrix)
-        numbers, matrix = self._differences
-        ones = np.ones((1 + len(numbers), levels.shape[1]))
-        np.equal(levels[self._feature[numbers]], numbers[:, None], out=ones[1:])
-        return np.asarray(ones.T @ matrix)
+        if complete:
+            numbers, matrix = self._differences
+            ones: Array = np.ones((1 + len(numbers), levels.shape[1]))
+            np.equal(levels[self._feature[numbers]], numbers[:, None], out=ones[1:])
+        else:
+            ones, matrix = self._ones(levels), self._matrix
+        return np.asarray(ones.T @ matrix).reshape(levels.shape[1], *self.logs.shape[::2])
 
     def _ones(self, levels: Codes) -> Array:
         """Return 1 for the levels that rows have, and 0 for others, (levels, rows)."""
@@ -230,6 +232,16 @@ class LookUp:
         others = np.delete(np.arange(len(self._feature)), firsts)
         table, first = self._matrix, firsts[self._feature[others]]
         return others, np.vstack([table[firsts].sum(axis=0), table[others] - table[first]])
+
+
+def _total_of_members(sums: Array, superparents: Codes, log_weights: Array) -> Array:
+    """Return the log of the weighted sum over the members of rows, from the sums of all superparents."""
+    rows, n, n_classes = sums.shape
+    at: Positions = np.arange(rows) * n + superparents
+    logs = sums.reshape(-1, n_classes).take(at, axis=0, mode="clip")
+    logs += log_weights[:, None, None]
+    np.copyto(logs, -np.inf, where=(superparents < 0)[..., None])
+    return _log_total(logs)
 
 
 def _log_total(logs: Array) -> Array:

@@ -1,0 +1,201 @@
+"""Changes of single values of a row: which there are, to which value, and how large they are."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from numbers import Real
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ..base.checks import Instance, OneOf, must_be
+from ..base.messages import listed, shown
+from ..frames.dataset import Dataset
+from ..frames.schema import MISSING
+from ..model.arguments import check_not_dropped
+from ..model.model import Model
+from .explain import own_values
+
+Range: TypeAlias = "tuple[float, float] | Sequence[Hashable]"
+Direction: TypeAlias = Literal["increasing", "decreasing"]
+
+WHOLE = 1000
+"""The size of a change of a category, or of a number over all cut points."""
+
+_MOST_PLACES = 6  # decimals of numbers that are rounded
+
+
+class ValueChange(NamedTuple):
+    """The change of a feature to a code: its label, or a number of its interval, as ``value``."""
+
+    feature: int
+    code: int
+    value: Hashable
+    number: float | None
+    size: int = WHOLE
+
+
+class Wish(NamedTuple):
+    """Which changes are possible: features that stay, ends of numbers, levels, and directions."""
+
+    fixed: frozenset[Hashable]
+    ends: Mapping[Hashable, tuple[float, float]]
+    levels: Mapping[Hashable, frozenset[Hashable]]
+    directions: Mapping[Hashable, Direction]
+
+
+def check_wish(
+    x: Model,
+    fixed: Sequence[Hashable],
+    ranges: Mapping[Hashable, Range] | None,
+    directions: Mapping[Hashable, Direction] | None,
+) -> Wish:
+    """Return what changes are possible, or raise an error that names what is not valid."""
+    for argument, value in {"ranges": ranges or {}, "directions": directions or {}}.items():
+        Instance(Mapping, f"a dict of {argument} by feature").check(argument, value)
+        check_not_dropped(x, argument, value)
+        for name in value:
+            OneOf(x.features, "a feature of the model").check(argument, name)
+    ends, levels = dict[Hashable, tuple[float, float]](), dict[Hashable, frozenset[Hashable]]()
+    for name, values in (ranges or {}).items():
+        found = _ends_of(values)
+        if found is None:
+            levels[name] = _check_levels(x, name, values)
+        else:
+            ends[name] = _check_ends(x, name, found)
+    for name, direction in (directions or {}).items():
+        OneOf(("increasing", "decreasing")).check(f"directions[{name!r}]", direction)
+        if not _is_numeric(x, name) and not all(isinstance(v, Real) for v in _labels(x, name)):
+            raise ValueError(
+                f"directions must name features that are numbers; got {shown(name)} with the levels "
+                f"{listed(_labels(x, name))}. Name the possible ones, with ranges={{{name!r}: [...]}}."
+            )
+    return Wish(frozenset(fixed), ends, levels, directions or {})
+
+
+def _ends_of(values: object) -> tuple[float, float] | None:
+    """Return the ends of a range that is a pair of numbers."""
+    if not isinstance(values, tuple) or len(values) != 2:
+        return None
+    low, high = values
+    return (float(low), float(high)) if isinstance(low, Real) and isinstance(high, Real) else None
+
+
+def _check_ends(x: Model, name: Hashable, ends: tuple[float, float]) -> tuple[float, float]:
+    """Return the ends of a range, or raise an error if no value is within."""
+    argument, labels = f"ranges[{name!r}]", _labels(x, name)
+    if not ends[0] <= ends[1]:
+        raise ValueError(must_be(argument, "two numbers, the smaller one first", ends))
+    if not _is_numeric(x, name) and not any(_is_between(label, ends) for label in labels):
+        raise ValueError(must_be(argument, f"a range with one of the values {listed(labels)}", ends))
+    return ends
+
+
+def _check_levels(x: Model, name: Hashable, values: object) -> frozenset[Hashable]:
+    """Return the levels of a range, or raise an error if one is not known."""
+    argument, labels = f"ranges[{name!r}]", _labels(x, name)
+    if _is_numeric(x, name) or not isinstance(values, list | tuple | set | frozenset):
+        expected = "two numbers, (lowest, highest)" if _is_numeric(x, name) else "a list of levels"
+        raise ValueError(must_be(argument, expected, values))
+    if strange := [value for value in values if value not in labels]:
+        raise ValueError(f"{argument} must be among {listed(labels)}; got {listed(strange)}.")
+    return frozenset(values)
+
+
+def _is_between(label: object, ends: tuple[float, float]) -> bool:
+    return isinstance(label, Real) and ends[0] <= float(label) <= ends[1]
+
+
+def _labels(x: Model, name: Hashable) -> list[Hashable]:
+    """Return the levels of a feature without the one of missing values."""
+    return [label for label in x.levels_by_name[name] if label != MISSING]
+
+
+def _is_numeric(x: Model, name: Hashable) -> bool:
+    return name in x.densities or bool(x.cuts.get(name))
+
+
+def value_changes(x: Model, codes: Sequence[int], raw: Dataset, wish: Wish) -> list[ValueChange]:
+    """Return all possible changes of single features, in column order and in the order of levels."""
+    moves = list[ValueChange]()
+    for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
+        is_fixed = name in wish.fixed or name in x.densities
+        if is_fixed or codes[i] < 0 or labels[codes[i]] == MISSING:
+            continue
+        before = own_values(raw, name)[0]
+        if name in raw.numbers and name in x.cuts:
+            ends = wish.ends.get(name, (-np.inf, np.inf))
+            found = _numbers_in_intervals(i, codes[i], x.cuts[name], float(before), ends)
+        else:
+            found = [
+                ValueChange(i, code, label, None)
+                for code, label in enumerate(labels)
+                if code != codes[i] and label != MISSING and _is_possible(label, name, wish)
+            ]
+        direction = wish.directions.get(name)
+        moves += [move for move in found if direction is None or _goes(before, move.value, direction)]
+    return moves
+
+
+def _goes(before: object, after: object, direction: Direction) -> bool:
+    """Whether a number changes in a direction."""
+    if not isinstance(before, Real) or not isinstance(after, Real):
+        return False
+    return float(after) > float(before) if direction == "increasing" else float(after) < float(before)
+
+
+def _is_possible(label: Hashable, name: Hashable, wish: Wish) -> bool:
+    """Whether a level is in the range of its feature, if it has one."""
+    if name in wish.ends:
+        return _is_between(label, wish.ends[name])
+    return name not in wish.levels or label in wish.levels[name]
+
+
+def _numbers_in_intervals(
+    feature: int, own: int, cuts: Sequence[float], before: float, ends: tuple[float, float]
+) -> list[ValueChange]:
+    """Return the changes of a number to the nearest value of each other interval that is in a range."""
+    (least, most), places = ends, decimals(cuts, before)
+    moves = []
+    for code, (low, high) in enumerate(zip([-np.inf, *cuts], [*cuts, np.inf], strict=True)):
+        if code == own:
+            continue
+        number = nearest_inside(low, high, code < own, places)
+        number = min(number, most) if code < own else max(number, least)
+        if low < number <= high and least <= number <= most:
+            size = max(1, int(WHOLE * abs(code - own) / len(cuts) + 0.5))
+            value = int(number) if number.is_integer() and before.is_integer() else number
+            moves.append(ValueChange(feature, code, value, number, size))
+    return moves
+
+
+def decimals(cuts: Sequence[float], before: float = 0.0) -> int | None:
+    """Return the decimals that values of a column have, by its cut points; None if they have many.
+
+    >>> decimals((115.5, 127.5)), decimals((21.35, 29.05)), decimals((44.2, 50.0)), decimals((1.23456789,))
+    (0, 1, 1, None)
+    """
+    texts = [format(Decimal(repr(float(cut))), "f").rstrip("0") for cut in cuts]
+    parts = [text.partition(".")[2] for text in texts]
+    most = max(map(len, parts), default=0)
+    if most and all(part.endswith("5") for part in parts if len(part) == most):
+        most -= 1  # the middle between two values
+    most = max(most, len(format(Decimal(repr(before)), "f").rstrip("0").partition(".")[2]))
+    return most if most <= _MOST_PLACES else None
+
+
+def nearest_inside(low: float, high: float, is_below: bool, places: int | None) -> float:
+    """Return the largest number of an interval, or the smallest, with so many decimals if there is one.
+
+    >>> nearest_inside(90.0, 115.5, True, 0), nearest_inside(115.5, 130.0, False, 0)
+    (115.0, 116.0)
+    """
+    exact = high if is_below else float(np.nextafter(low, np.inf))
+    if places is None or not np.isfinite(exact) or abs(exact) > 10.0 ** (15 - places):
+        return exact
+    unit, end = Decimal(1).scaleb(-places), Decimal(repr(high if is_below else low))
+    number = float(end.quantize(unit, ROUND_FLOOR if is_below else ROUND_CEILING))
+    if not is_below and number <= low:
+        number = float(Decimal(repr(number)) + unit)
+    return number if low < number <= high else exact
