@@ -2,7 +2,8 @@
 
 Each has a power by held-out folds of the training rows. Leave-one-out alone is overconfident, because
 weights and arcs are learned from the rows that they are evaluated on. Here, each fold is predicted by arcs,
-tables and weights of the other folds; the cut points are those of all rows. Powers leave ln P(y) as it is.
+tables and weights of the other folds; only the quantiles of numbers are those of all rows. Powers leave
+ln P(y) as it is.
 """
 
 from __future__ import annotations
@@ -26,18 +27,18 @@ from .leave_one_out import LeaveOneOut, distinct_rows, summary_of
 from .log_linear import LogLinear
 from .powers import Problem, common_power, log_likelihood, maximize
 from .row_folds import split_rows
-from .weighted import with_at_most
+from .weighted import with_at_most, with_own_cuts
 
 _LEAST_POWER = 0.01  # minimum power of the tables, which keeps the order of the classes
 _MEANS = (0.25, 0.5)
-"""The means of the powers of regression and of tables, a priori."""
+"""The means of the powers of regression and of tables, a priori, for many rows."""
+_FEW = 20.0  # number of cases for which these means are halved
 _PRECISION = 15.0  # of these powers
 _STEP_PRECISION = 2.0  # of the power of the step to parents
 _STEP_MEAN = -3.0  # so that each unit of its power must gain 6 nats to be above 0
 _SOME_ROWS = 150  # number of held-out rows from which the step to parents can be dropped
 _ENOUGH_ROWS = 600  # number of held-out rows from which no more folds are used
 _MOST_ROWS = 5000  # number of rows of a fold that are predicted
-_LEAST_CASES = 20  # number of cases from which there are folds
 _ROWS_PER_FEATURE = 5  # fewest rows per feature from which features can have parents
 
 
@@ -110,7 +111,7 @@ def fit_blend(
     method: LeaveOneOut,
     prior: Any,
     number: int,
-    learn_structure: Callable[[Dataset], Model],
+    learn_structure: Callable[[Model, Dataset], Model],
     rng: np.random.Generator | None,
 ) -> Model:
     """Return the sum of logistic regression and of the models without and with feature parents.
@@ -120,8 +121,7 @@ def fit_blend(
     """
     data = in_order(as_cases(rows))
     data = data if data.cases is not None else distinct_rows(data)
-    cases = data.size if data.cases is None else min(data.size, len(np.unique(data.cases)))
-    has_folds = cases >= max(2 * number, _LEAST_CASES) and np.ptp(data.codes[-1]) > 0
+    has_folds = number_of_cases(data) >= 2 * number and np.ptp(data.codes[-1]) > 0
     enough = data.size >= _ROWS_PER_FEATURE * (len(data.codes) - 1)
     deepens = method.parents and has_folds and enough and x.graph is not None and x.graph.depth > 0
     learn = partial(_Members.learn, method=method, prior=prior, deepens=deepens)
@@ -142,6 +142,11 @@ def fit_blend(
         return method.finish(members.total(powers), summary, data)
 
 
+def number_of_cases(data: Dataset) -> float:
+    """Return the sum of the weights of rows or, if it is smaller, the number of groups, at least 1."""
+    return max(1.0, data.size if data.cases is None else min(data.size, len(np.unique(data.cases))))
+
+
 class _Members:
     """Logistic regression, if the method has its terms, and models without and with feature parents."""
 
@@ -152,7 +157,8 @@ class _Members:
         self.plain = self.method.fit(held.up_to(self.depth).given_class(), ridges)
         gaps = self.plain.ridges.get("gaps", RIDGE)
         self.regression = Regression.fit(held, gaps) if regresses else None
-        self.mean = _MEANS if regresses else (sum(_MEANS),)
+        share = 1 / (1 + _FEW / number_of_cases(held.terms.data))
+        self.mean = [share * mean for mean in (_MEANS if regresses else (sum(_MEANS),))]
 
     @classmethod
     def learn(
@@ -221,7 +227,8 @@ def _odds_of_fold(
     """Return the odds of the rows of a fold by members that were learned from the other rows."""
     weights = np.ones(len(data)) if data.weights is None else data.weights
     others = replace(data, weights=weights - taken)
-    structure = learn_structure(others.counting()) if deepens else x
+    x = with_own_cuts(x, others)
+    structure = learn_structure(x, others.counting()) if deepens else x
     rows = np.flatnonzero(taken)
     rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _MOST_ROWS)).astype(np.intp)]
     members: _Members = learn(structure, others, deepens=deepens)
