@@ -71,6 +71,7 @@ from .evaluation.compare import compare as compare
 from .evaluation.compare_ranks import compare_ranks as compare_ranks
 from .evaluation.cv import cv as cv
 from .evaluation.cv_predict import cv_predict as cv_predict
+from .evaluation.drift import drift as drift
 from .evaluation.distances import kl_divergence as kl_divergence, shd as shd
 from .evaluation.loglik import AIC as AIC, BIC as BIC, cloglik as cloglik, loglik as loglik
 from .evaluation.summary import summary as summary

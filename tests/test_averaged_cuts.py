@@ -157,7 +157,7 @@ def test_raw_rows_in_every_form() -> None:
         assert bn.predict(model, one).tolist() == [labels[7]]
         told = bn.explain(model, one, target=labels[7])
         p = bn.predict(model, one, prob=True).iloc[0]
-        odds = p.iloc[1] / p.iloc[0]
+        odds = p[labels[7]] / (1 - p[labels[7]])
         assert told["log_odds"].sum() == pytest.approx(np.log(odds))
     assert bn.cloglik(model, frame) < 0
     beyond = row.drop("late").to_dict() | {"distance": 1e9, "weather": "snow"}

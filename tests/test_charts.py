@@ -176,7 +176,7 @@ def test_cpt_says_what_is_given(car: pd.DataFrame) -> None:
     assert blocks_of(ax) == ["persons = 2", "persons = 4", "persons = more"]
     alone = bn.plot_cpt(x, "class")
     assert (alone.get_title("left"), alone.get_xlabel()) == ("P(class)", "rows: class")
-    long = pd.DataFrame({"a": [*range(400)] * 2, "k": [0, 1] * 400})
+    long = pd.DataFrame({"a": [*range(400)] * 2, "k": [0, 1] * 200 + [1, 0] * 200})
     with pytest.raises(ValueError, match=r"got 'a' with 400 rows and 2 columns. Use cpt"):
         bn.plot_cpt(bn.lp(bn.nb("k", long), long, smooth=1), "a")
     with pytest.raises(KeyError, match="Did you mean 'safety'"):

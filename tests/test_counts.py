@@ -193,7 +193,11 @@ def test_a_posterior_does_not_depend_on_the_other_rows(learner: Callable, classe
 def test_a_long_feature_makes_no_ensemble_large() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
-        {"long": np.arange(18_000) % 9_000, "a": rng.integers(2, size=18_000), "k": np.arange(18_000) % 2}
+        {
+            "long": np.arange(18_000) % 9_000,
+            "a": rng.integers(2, size=18_000),
+            "k": rng.integers(2, size=18_000),
+        }
     )
     x = bn.lp(bn.aode("k", frame), frame, smooth=1)
     assert sum(table.size for table in x.children or ()) == 2 * 9_000 * 2 * 2

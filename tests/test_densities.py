@@ -307,7 +307,7 @@ def test_the_curve_of_a_number_is_its_contribution(mixed: Frame) -> None:
         explained = bn.explain(x, {"u": value}, target="k1", against=["k2", "k3"])
         assert log_odds[100] == pytest.approx(explained.loc["u", "log_odds"])
         y = bn.bnc("tan_cl", "class", mixed, smooth=1, numbers=method)
-        assert len(bn.plot_effect(y, "u").lines) == 1 + len(bn.values(y)[bn.families(y)["u"][1]])
+        assert len(bn.plot_effect(y, "u", target="k1").lines) == 1 + len(bn.values(y)[bn.families(y)["u"][1]])
 
 
 def test_samples_have_the_moments_of_the_model(fitted: bn.BNC, mixed: Frame) -> None:

@@ -214,3 +214,14 @@ def test_copies_of_the_class_are_told_with_groups_and_densities_too() -> None:
         lambda: bn.bnc("nb", "y", plain, smooth=1, numbers="gaussian"),
     ):
         assert any(text.startswith("'fee': alone predicts the class") for text in warned(call))
+
+
+def test_rows_without_a_class_do_not_stop_a_fit() -> None:
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame(
+        {"size": rng.normal(size=120), "n": rng.integers(0, 40, 120), "text": rng.choice(["u", "v"], 120)}
+    )
+    frame["y"] = np.where(rng.random(120) < 0.1, None, rng.choice(["a", "b"], 120))
+    told = warned(lambda: bn.bnc(class_var="y", dataset=frame))
+    assert all("have no class" in text for text in told)
+    assert not findings(frame, "y")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -16,13 +15,10 @@ from scipy.special import gammaln, log_softmax
 import bnclassify as bn
 from bnclassify.base.arrays import Array
 from bnclassify.model.model import renewed
-from bnclassify.network.priors import Dirichlet
 from bnclassify.recipe import family_terms, leave_one_out
 from bnclassify.recipe.counts import count_prefixes
 from bnclassify.recipe.powers import best_powers, common_power
-from bnclassify.recipe.prior import LEAST, MOST, BackOff, best_concentrations
-from bnclassify.recipe.tables import LeftOut, LeftOutFolds, RowFolds
-from bnclassify.recipe.weighted import Weighted
+from bnclassify.recipe.prior import LEAST, MOST, best_concentrations
 
 from .conftest import REFERENCE, read_reference
 from .strategies import frames, networks
@@ -74,33 +70,6 @@ def test_a_number_of_pseudo_counts_per_level_replaces_searched_ones(car: pd.Data
     rows = car[(car["lug_boot"] == boot[0]) & (car["class"] == label[0])]
     counts = rows["doors"].value_counts()[doors].to_numpy()
     np.testing.assert_allclose(table, (counts + 8 * shorter) / (len(rows) + 8))
-
-
-@pytest.mark.parametrize("prior", [BackOff(2.0), Dirichlet(1.0)])
-def test_folds_are_left_out_as_if_their_rows_had_no_weight(prior: Any) -> None:
-    """With the concentrations of all rows, also if a row is in two folds, and values are missing."""
-    rng = np.random.default_rng(4)
-    frame = pd.DataFrame(rng.choice(list("uvw"), (60, 3)), columns=list("abc"))
-    frame = frame.mask(rng.random(frame.shape) < 0.1).assign(y=rng.choice(list("pqr"), 60))
-    weights = rng.choice([1.0, 2.0, 3.0], 60)
-    data = bn.encode(frame, weights=weights)
-    x = Weighted(bn.anb("y", {"a": ["b", "c"], "b": ["c"]}, frame))
-    all_rows = x.learn_tables(data, prior)
-    rows = np.concatenate([np.arange(60), np.flatnonzero(weights > 1)])
-    numbers = np.concatenate([np.arange(60) % 4, (np.flatnonzero(weights > 1) + 1) % 4])
-    amounts = np.where(np.arange(len(rows)) < 60, 1.0, weights[rows] - 1)
-    folds = LeftOutFolds(numbers, RowFolds(rows, numbers, amounts, 4))
-    found, _ = all_rows.left_out_odds(rows, folds, range(3))
-    for fold in range(4):
-        own = np.flatnonzero(numbers == fold)
-        rest = weights.copy()
-        np.subtract.at(rest, rows[own], amounts[own])
-        learned = x.learn_tables(replace(data, weights=rest), prior)
-        for group, of_all in zip(learned.groups, all_rows.groups, strict=True):
-            group.stack.masses[:] = of_all.stack.masses
-        nothing = LeftOut(data.codes[-1, rows[own]], np.zeros(len(own)))
-        expected, _ = learned.left_out_odds(rows[own], nothing, range(3))
-        np.testing.assert_allclose(found[..., own], expected, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize(("name", "k"), CASES)

@@ -39,6 +39,7 @@ CALLS: dict[str, Callable[[Any, pd.DataFrame, Path], Any]] = {
     "effects": lambda x, df, path: bn.effects(x, df),
     "em_objectives": lambda x, df, path: bn.em_objectives(x),
     "explain": lambda x, df, path: bn.explain(x, df.iloc[0]),
+    "drift": lambda x, df, path: bn.drift(x, df, df),
     "families": lambda x, df, path: bn.families(x),
     "feature_families": lambda x, df, path: bn.feature_families(x),
     "feature_weights": lambda x, df, path: bn.feature_weights(x),

@@ -147,3 +147,19 @@ def test_compare_and_summary_know_that_lower_is_better() -> None:
         rng=0,
     )
     assert "ranked probability score" not in plain["item"].tolist()
+
+
+def test_the_order_of_partitioned_data_is_kept() -> None:
+    coded = DATA.drop(columns="size")
+    parts = [coded.head(150), coded.tail(250)]
+    whole = bn.lp(bn.nb("stage", coded), coded, smooth=1)
+    expected = bn.predict(whole, coded, prob=True, at_least="high")
+    for dataset in (parts, lambda: iter(parts)):
+        x = bn.lp(bn.nb("stage", dataset), dataset, smooth=1)
+        pd.testing.assert_series_equal(bn.predict(x, coded, prob=True, at_least="high"), expected)
+        scores = bn.cv(x, dataset, k=2, metric=["rps", "mean_absolute_error"])
+        assert scores.between(0, 3).all()
+    differ = [parts[0].assign(stage=parts[0]["stage"].cat.reorder_categories(STAGES[::-1])), parts[1]]
+    y = bn.lp(bn.nb("stage", differ), differ, smooth=1)
+    with pytest.raises(ValueError, match="at_least requires a class with an order"):
+        bn.predict(y, coded, prob=True, at_least="high")

@@ -87,6 +87,8 @@ def written(x: Any, folder: Path, **options: Any) -> str:
 
 
 def as_json(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(map(as_json, value))
     value = value.item() if isinstance(value, np.generic) else value
     return None if pd.isna(value) else value
 

@@ -172,6 +172,7 @@ def check_signature(name: str) -> None:
         "cmi": ["x", "y", "dataset"],
         "counterfactual": ["x", "row", "target"],
         "d_separated": ["x", "a", "b", "given"],
+        "drift": ["x", "newdata", "dataset"],
         "monotonize": ["x", "directions", "dataset"],
         "query": ["x", "variables", "evidence"],
         "with_table": ["x", "variable", "frame"],

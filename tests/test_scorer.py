@@ -95,16 +95,19 @@ class Row:
     def completed(self, formula: Completed) -> list[float]:
         """Complete a sum by the moments of effects, as jointly normal numbers."""
         told, q = formula.unknown, self.n_classes - 1
-        if (
-            len([c for c, always in zip(self.codes, told.always, strict=True) if c < 0 and not always])
-            > told.most
-        ):
-            unknown = [i for i, code in enumerate(self.codes) if code < 0]
-        else:
-            unknown = [i for i, code in enumerate(self.codes) if code < 0 and told.always[i]]
-        known = [i for i, code in enumerate(self.codes) if code >= 0]
-        terms = {term.owner: self.look_up(term.logs, self.places(term)) for term in formula.formula.terms}
-        effects = {i: [x - logs[0] for x in logs[1:]] for i, logs in terms.items()}
+        lacks = [code < 0 for code in self.codes]
+        too_many = sum(lack and gap for lack, gap in zip(lacks, told.gaps, strict=True)) > told.most
+        hidden = [
+            lack and (always or (gap and too_many))
+            for lack, always, gap in zip(lacks, told.always, told.gaps, strict=True)
+        ]
+        scopes = [term.scope for term in formula.formula.terms if term.owner >= 0]
+        unknown = [i for i, scope in enumerate(scopes) if any(hidden[v] for v in scope)]
+        known = [i for i, scope in enumerate(scopes) if not any(lacks[v] for v in scope)]
+        rows = {
+            i - 1: self.look_up(term.logs, self.places(term)) for i, term in enumerate(formula.formula.terms)
+        }
+        effects = {i: [x - logs[0] for x in logs[1:]] for i, logs in rows.items()}
         at, of = ([i * q + c for i in some for c in range(q)] for some in (known, unknown))
         s = told.covariances
         weights = (

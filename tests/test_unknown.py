@@ -136,7 +136,8 @@ def test_unknown_effects_are_those_of_a_joint_normal_distribution(n_classes: int
     x = UnknownEffects.of_rows(effects, nothing, np.ones(200), shares)
     q, constant = n_classes - 1, rng.normal(size=n_classes)
     states = np.array([[0], [-2], [0], [-2]])
-    found = x.steps(constant, effects[:, :1], states, [2, 0, 1, 3])[-1, 0]
+    start, parts = x.parts(constant, effects[:, :1], states)
+    found = (start + parts.sum(axis=0))[0]
     rows = np.moveaxis(effects[..., 1:], 1, 0).reshape(200, -1)
     s, m = np.cov(rows.T, bias=True) + 1e-5 * np.eye(4 * q), rows.mean(axis=0)
     k = [i * q + c for i in (0, 2) for c in range(q)]

@@ -169,6 +169,10 @@ CASES: dict[str, Callable[[], Case]] = {
         bn.bnc(class_var="diabetes", dataset=bn.load_pima().head(400), additive=True),
         some_women(),
     ),
+    "sum with pairs": lambda: (
+        bn.bnc(class_var="Class", dataset=bn.load_voting(), additive=True, pairs=3),
+        some_votes(),
+    ),
     "effects": lambda: (bn.from_effects(bn.effects(case("women recipe without arcs")[0])), some_women()),
     "effects of three classes": _effects_of_car,
     "dependency network": lambda: _on_car(lambda car: bn.chisq_dn("class", car, alpha=0.9)),

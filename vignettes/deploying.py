@@ -21,6 +21,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 import pandas as pd
 from bnclassify import (
     bnc,
+    drift,
     effects,
     explain,
     from_effects,
@@ -34,6 +35,7 @@ from bnclassify import (
     read_bif,
     save,
     scorecard,
+    summary,
     tan_cl,
     to_sql,
     write_bif,
@@ -197,6 +199,26 @@ print(len(to_sql(from_effects(table), table="women")), "characters of SQL")
 # the query has a column `points`. The reasons compare each value with the average woman, as a letter about a decision
 # should; `explain` also has a column `lost`, the points below the best value. The last lines set the effect of missing
 # values to 0. All of these are models: you can predict, explain, evaluate, save and export them.
+#
+# ## After deployment
+#
+# `drift` compares new rows with the training data. It returns one row per feature, with the population stability index
+# (below 0.1 is little, above 0.25 much), the shares of missing and unseen values, and the change of the mean log odds; the
+# last row is the score. Here the new rows are women over 30:
+
+# %%
+older = women[women["age"] > 30]
+print(drift(card, older, women)[["psi", "log_odds"]].round(2).to_string())
+print(
+    summary(card, women.assign(over_30=women["age"] > 30), by="over_30", k=5, rng=0)
+    .round(3)
+    .T.to_string()
+)
+
+# %% [markdown]
+# The age has changed most, of course, then the number of pregnancies, which depends on it. `summary(..., by=...)` shows
+# results by group: the shares of a class that occur and that are predicted, the error, the log-loss and the calibration,
+# here from five folds. With `k=0`, the model is evaluated as it is, on rows that it has not seen.
 #
 # ## A page for web browsers
 #

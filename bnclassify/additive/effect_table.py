@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, T, log, log_normalize, normalize, share_out
-from ..base.immutable import ANY_NUMBER, PROBABILITY, bounded, cached_property, record
+from ..base.immutable import ANY_NUMBER, PROBABILITY, Immutable, bounded, cached_property, record
 from ..base.messages import shown
 from ..counts.contingency import flat_index
 from ..frames.dataset import Dataset
@@ -46,6 +46,28 @@ _HALF = 0.5  # pseudo-count of each value, so that intervals without rows keep t
 
 
 @record
+@dataclass(frozen=True, eq=False)
+class PairEffects(Immutable):
+    """The effects of a pair of features, beyond those of each, in groups of their values.
+
+    ``features`` are their positions, ascending, and ``groups`` has the number of the group of each value of
+    each of them, and -1 for a missing one. The ``table`` is (groups + 1, groups + 1, classes); its last
+    entries are for missing values, and 0.
+    """
+
+    features: tuple[int, int]
+    groups: tuple[Positions, Positions]
+    table: Array
+
+    bounds = bounded(table=ANY_NUMBER)
+
+    @property
+    def term(self) -> Table:
+        """The table as a term of the scores; it belongs to the second feature."""
+        return Table(self.features[1], self.features, self.table, self.groups)
+
+
+@record
 @dataclass(frozen=True, eq=False, repr=False)
 class EffectTable(BuiltOn):
     """A model whose log odds are a sum of entries of tables, from `from_effects` or `monotonize`.
@@ -69,6 +91,8 @@ class EffectTable(BuiltOn):
         Results of `monotonize`, by name.
     unknown : UnknownEffects or None
         The means and covariances of the effects in the training data; if None, unknown effects are 0.
+    pairs : tuple of PairEffects
+        The effects of pairs of features, beyond those of each.
     """
 
     structure: BNC
@@ -79,6 +103,7 @@ class EffectTable(BuiltOn):
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
     unknown: UnknownEffects | None = None
+    pairs: tuple[PairEffects, ...] = ()
 
     bounds = bounded(tables=ANY_NUMBER, constant=ANY_NUMBER, shares=PROBABILITY)
 
@@ -92,8 +117,15 @@ class EffectTable(BuiltOn):
         fits = [table.shape for table in self.tables] == shapes and self.constant.shape == (n_classes - 1,)
         if not fits or [len(share) for share in self.shares] not in ([], cards):
             raise ValueError("tables must have an effect of each value of each feature on each class.")
-        if self.unknown is not None and self.unknown.means.shape != (len(cards), n_classes - 2):
-            raise ValueError("unknown must have a mean of the effect of each feature on each class.")
+        n = len(cards) + len(self.pairs)
+        if self.unknown is not None and self.unknown.means.shape != (n, n_classes - 2):
+            raise ValueError("unknown must have a mean of each effect on each class.")
+        for pair in self.pairs:
+            first, second = pair.features
+            sizes = tuple([2 + int(groups.max()) for groups in pair.groups])
+            lengths = [len(groups) for groups in pair.groups]
+            if pair.table.shape != (*sizes, n_classes - 1) or lengths != [cards[first], cards[second]]:
+                raise ValueError("pairs must have an effect of each pair of groups of values on each class.")
 
     @property
     def axes(self) -> dict[Hashable, Values]:
@@ -118,6 +150,7 @@ class EffectTable(BuiltOn):
     def facts(self) -> dict[str, object]:
         """Return the size and form of the table, and the order that was asked of it."""
         form = "sum of one effect per feature" if set(self.givens) <= {None} else "sum of effects of pairs"
+        form += f", and of {len(self.pairs)} pairs" if self.pairs else ""
         directions: dict[Hashable, tuple[str, Hashable]] = dict(self.learned.get("monotone", {}))
         targets = list(dict.fromkeys(target for _, target in directions.values()))
         asked = "; ".join(
@@ -149,6 +182,7 @@ class EffectTable(BuiltOn):
         """The scores, with the log odds of the posteriors: the constant, and one table per feature."""
         pairs = enumerate(zip(self.term_scopes, self.tables, strict=True))
         tables = [Table(i, scope, table) for i, (scope, table) in pairs]
+        tables += [pair.term for pair in self.pairs]
         total = Sum((Table(-1, (), self.constant), *tables), marginalizes=False)
         return total if self.unknown is None else Completed(total, self.unknown)
 
@@ -311,7 +345,8 @@ def with_unknown(x: EffectTable, dataset: InFull, ignored: Mask | None = None) -
     codes = x.place(data, "missing").codes
     of_class = data.codes[data.positions[x.class_var]]
     weights = np.ones(len(data)) if data.weights is None else data.weights
-    effects = np.array(list(x.entries_at(codes, x.tables))).reshape(len(codes), len(data), len(x.constant))
+    entries = [*x.entries_at(codes, x.tables), *[pair.term.at(codes) for pair in x.pairs]]
+    effects = np.array(entries).reshape(len(entries), len(data), len(x.constant))
     counts = np.bincount(of_class[of_class >= 0], weights[of_class >= 0], len(x.constant))
     counts = np.maximum(counts, _HALF)
     ignored = x.unknown.always if ignored is None and x.unknown is not None else ignored

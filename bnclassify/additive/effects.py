@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array
+from ..base.arrays import Array, Mask
 from ..base.checks import Optional, Whole
 from ..base.messages import listed, repeated, shown
 from ..frames.dataset import InMemory, match
@@ -18,6 +18,7 @@ from ..inference.evidence import target_position
 from ..model.arguments import check_fitted, encode_for
 from ..model.model import Model
 from .effect_table import RESERVED, EffectTable, counts_in
+from .pair_table import counts_of_pair, rows_of_pair
 from .tabulate import tabulate
 
 BASE = "(base)"
@@ -123,9 +124,13 @@ def effects(
         others = [""] if j is None else table.shown_values(parent)
         rows += [(name, value, parent, other) for value, other in product(table.shown_values(name), others)]
     frame = pd.DataFrame(rows, columns=["feature", "value", "given", "given_value"], dtype=object)
-    if set(table.givens) <= {None}:
+    cells = [rows_of_pair(table, pair) for pair in table.pairs]
+    of_pairs = [row for rows_of_pair, _ in cells for row in rows_of_pair]
+    frame = pd.concat([frame, pd.DataFrame(of_pairs, columns=frame.columns, dtype=object)], ignore_index=True)
+    if set(table.givens) <= {None} and not cells:
         frame = frame.drop(columns=["given", "given_value"])
-    logs = np.concatenate([entries.reshape(-1, len(names)) for entries in (table.constant, *table.tables)])
+    entries = (table.constant, *table.tables, *[logs for _, logs in cells])
+    logs = np.concatenate([each.reshape(-1, len(names)) for each in entries])
     logs = logs if c is None else logs[:, [c]] - logs[:, [1 - c]]
     for i, label in enumerate(columns):
         frame[label] = logs[:, i]
@@ -138,11 +143,15 @@ def _shares_in(x: EffectTable, rows: InMemory, c: int | None) -> dict[str, Array
     """Return the share of the rows that have each value and, of two classes, the share of one in these."""
     has_class = c is not None and x.class_var in rows.columns
     data = encode_for(x, rows, x.variables if has_class else x.features, "dataset")
-    counts = counts_in(x, data)
+
+    def counted(at: Mask | None = None) -> list[Array]:
+        return [*counts_in(x, data, at), *[counts_of_pair(x, pair, data, at) for pair in x.pairs]]
+
+    counts = counted()
     shares = {"share": np.concatenate([[1.0], *[n.ravel() / (n.sum() or 1.0) for n in counts]])}
     if has_class:
         labels = match(data, (x.class_var,), x.known_levels[-1:], unseen="missing").ravel()
-        known, chosen = (counts_in(x, data, at) for at in (labels >= 0, labels == c))
+        known, chosen = (counted(at) for at in (labels >= 0, labels == c))
         weights = np.ones(len(labels)) if data.weights is None else data.weights
         below = np.concatenate([[weights[labels >= 0].sum()], *map(np.ravel, known)])
         above = np.concatenate([[weights[labels == c].sum()], *map(np.ravel, chosen)])

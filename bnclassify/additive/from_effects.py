@@ -6,6 +6,7 @@ import re
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -26,12 +27,14 @@ from .effect_table import (
     RESERVED,
     UNSEEN,
     EffectTable,
+    PairEffects,
     Values,
     build,
     intervals_between,
     with_shares,
     with_unknown,
 )
+from .pair_table import read_pair
 
 _INTERVAL = re.compile(r"\(\s*([^\s,()\[\]]+),\s*([^\s,()\[\]]+)(?:\]|(?<=inf)\))")
 
@@ -46,8 +49,8 @@ def from_effects(
     table : pandas.DataFrame
         The columns ``feature``, ``value``, one column of numbers per class (of two classes, only the last)
         and, if a feature depends on another one, ``given`` and ``given_value``, which are empty for other
-        features. Rows can be in any order. The columns ``share`` and ``observed`` are optional. See
-        `effects`.
+        features. Rows of a feature given another one, beside rows without, are the effects of a pair. Rows
+        can be in any order. The columns ``share`` and ``observed`` are optional. See `effects`.
     class_var : str, optional
         Name of the class. By default, the feature of the first row. Its row has the base of the log odds and,
         for two classes, the first class as its value.
@@ -97,9 +100,7 @@ def from_effects(
     features: list[Hashable] = frame["feature"].tolist()
     class_var = features[0] if class_var is None and features else class_var
     check_name(class_var)
-    groups: dict[Hashable, list[int]] = {}
-    for row, name in enumerate(features):
-        groups.setdefault(name, []).append(row)
+    groups, of_pairs = _rows_of_features(frame, features)
     of_class = groups.pop(class_var, [])
     classes, constant = _read_base(frame["value"][of_class], numbers[of_class], names, class_var)
     if len(names) == 1:
@@ -119,7 +120,10 @@ def from_effects(
     )
     shares = shares if all(np.isfinite(share).all() for share in shares) else ()
     values = {name: axis.own for name, axis in axes.items()}
-    model = build(class_var, classes, values, parents, tables=tables, constant=constant, shares=shares)
+    fields: dict[str, Any] = {"tables": tables, "constant": constant, "shares": shares}
+    if of_pairs:
+        values, fields = _with_pairs(frame, of_pairs, numbers, values, fields)
+    model = build(class_var, classes, values, parents, **fields)
     if dataset is not None:
         model = with_shares(model, dataset)
         model = model if any(parents.values()) else with_unknown(model, dataset)
@@ -137,6 +141,87 @@ def given_table(class_var: Hashable, dataset: object, *, model: EffectTable) -> 
 def as_given(x: Model, data: object) -> Model:
     """Return a model as it is."""
     return x
+
+
+def _rows_of_features(
+    frame: pd.DataFrame, features: Sequence[Hashable]
+) -> tuple[dict[Hashable, list[int]], dict[tuple[Hashable, Hashable], list[int]]]:
+    """Return the rows of each feature and of each pair: rows given another one, beside others without."""
+    given: list[Hashable] = frame["given"].tolist() if "given" in frame else [""] * len(frame)
+    is_given = [not is_missing(name) and name != "" for name in given]
+    alone = {name for name, has_given in zip(features, is_given, strict=True) if not has_given}
+    groups: dict[Hashable, list[int]] = {}
+    pairs: dict[tuple[Hashable, Hashable], list[int]] = {}
+    for row, name in enumerate(features):
+        if is_given[row] and name in alone:
+            pairs.setdefault((name, given[row]), []).append(row)
+        else:
+            groups.setdefault(name, []).append(row)
+    return groups, pairs
+
+
+def _with_pairs(
+    frame: pd.DataFrame,
+    pairs: Mapping[tuple[Hashable, Hashable], list[int]],
+    numbers: Array,
+    values: dict[Hashable, Values],
+    fields: dict[str, Any],
+) -> tuple[dict[Hashable, Values], dict[str, Any]]:
+    """Return the values of features with all cut points of pairs, and the tables with the pairs."""
+    names, read = list(values), dict[tuple[Hashable, Hashable], list[_Axis]]()
+    cuts = {name: set(own.cuts) for name, own in values.items() if own.cuts is not None}
+    for pair, rows in pairs.items():
+        for name in pair:
+            if name not in values or pair[0] == pair[1] or pair[::-1] in read:
+                raise ValueError(
+                    f"given must be another feature of the table, once for each pair; got {listed(pair)}."
+                )
+        columns = [frame[column][rows] for column in ("value", "given_value")]
+        read[pair] = [_Axis(_read_values(*of)) for of in zip(pair, columns, strict=True)]
+        for name, axis in zip(pair, read[pair], strict=True):
+            if (axis.own.cuts is None) != (name not in cuts) or (
+                axis.own.cuts is None and {*axis.own.labels} != {*values[name].labels}
+            ):
+                raise ValueError(
+                    f"table must have the same labels of {shown(name)} in the rows of a pair as in its own "
+                    f"rows, or intervals in both; got {listed(axis.own.labels)}."
+                )
+            if axis.own.cuts is not None:
+                cuts[name] |= {*axis.own.cuts}
+    fine, tables, shares = dict(values), list(fields["tables"]), list(fields["shares"])
+    for name, points in cuts.items():
+        i, old = names.index(name), np.array(values[name].cuts)
+        if len(points) > len(old):
+            fine[name] = Values.between(sorted(points))
+            at = np.append(np.searchsorted(old, [*sorted(points), np.inf], side="left"), len(old) + 1)
+            tables[i], shares = tables[i][at], []  # the shares of parts of an interval are not known
+    found = []
+    for pair, rows in pairs.items():
+        axes = read[pair]
+        at_rows = [{v: k for k, v in enumerate(_written(axis))} for axis in axes]
+        columns = [frame[column][rows] for column in ("value", "given_value")]
+        texts = [list(map(partial(_key, axis), column)) for axis, column in zip(axes, columns, strict=True)]
+        owns = [fine[name] for name in pair]
+        groups, table = read_pair(
+            pair, list(zip(*texts, strict=True)), numbers[rows], at_rows, [axis.own for axis in axes], owns
+        )
+        places = [names.index(name) for name in pair]
+        if places[0] > places[1]:
+            places, groups, table = places[::-1], groups[::-1], np.swapaxes(table, 0, 1)
+        found.append(PairEffects((places[0], places[1]), groups, table))
+    fields = {**fields, "tables": tuple(tables), "shares": tuple(shares), "pairs": tuple(found)}
+    return fine, fields
+
+
+def _written(axis: _Axis) -> list[Hashable]:
+    """Return the values of an axis as they are looked up, without a missing one."""
+    return list(axis.positions)[:-1]
+
+
+def _key(axis: _Axis, value: Hashable) -> Hashable:
+    """Return a value as it is looked up."""
+    position = axis.position_of(value)
+    return value if position is None else list(axis.positions)[position]
 
 
 def _check_columns(table: pd.DataFrame) -> pd.DataFrame:

@@ -123,6 +123,12 @@ def _check_directions(model: Model, table: EffectTable, directions: Mapping[Hash
     for name, direction in directions.items():
         OneOf(table.features, "a feature of the model").check("directions", name)
         OneOf(("increasing", "decreasing")).check(f"directions[{name!r}]", direction)
+        together = {i for pair in table.pairs for i in pair.features}
+        if table.features.index(name) in together:
+            raise ValueError(
+                f"directions must name features without effects of pairs; got {shown(name)}. Fit the sum "
+                "with pairs=None."
+            )
         if children := [child for child, parents in table.feature_parents.items() if name in parents]:
             raise ValueError(
                 "directions must name features on which no other effect depends; got "

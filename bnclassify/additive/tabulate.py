@@ -45,6 +45,7 @@ from .effect_table import (
     with_values,
 )
 from .from_effects import as_given
+from .pairs import with_pairs
 
 _STEPS = 32  # intervals of a feature
 _POINTS = 256  # at which a curve is evaluated between cut points
@@ -76,20 +77,29 @@ def tabulate(x: object, steps: int | None = None, dataset: InFull | None = None)
         raise ValueError(f"x must have at least two classes; got {listed(model.known_levels[-1])}.")
     if steps is None:
         return model
+    if model.pairs:
+        raise ValueError(f"steps must be None for a sum with pairs, whose cut points are fixed; got {steps}.")
     return merge_intervals(model if dataset is None else with_shares(model, dataset), steps)
 
 
-def as_sum(x: Model, data: InFull) -> EffectTable:
-    """Return the default as a sum of effects: a table without intervals that hardly differ in the data."""
+def as_sum(x: Model, data: InFull, pairs: Any = None) -> EffectTable:
+    """Return the default as a sum of effects: a table without intervals that hardly differ in the data.
+
+    The ``pairs`` are a number of pairs, pairs of names or "auto".
+    """
     table, recipe = merge_intervals(with_shares(_tabulate_effects(x), data), lost=_LOST), x.recipe
     table = _with_shortest_cuts(table, data)
     table = _with_gaps(table, data, x)
+    if pairs is not None:
+        ignored = None if table.unknown is None else table.unknown.always
+        table = with_unknown(with_pairs(table, data, pairs, x), data, ignored)
     if "refits" in table.learned:
         pairs = zip(table.learned["refits"], x.learned["refits"], strict=True)
         refits = tuple([_with_gaps(refit, data, model) for refit, model in pairs])
         table = renewed(table, learned={**table.learned, "refits": refits})
     if recipe is not None and recipe.parameters is not None:
         name, settings = f"{recipe.parameters} as a table", {"parameters": recipe.parameters}
+        settings |= {} if pairs is None else {"pairs": pairs}
         recipe = replace(recipe, parameters=Step(name, fit_sum, settings, draws=True))
     return renewed(table, recipe=recipe)
 
@@ -100,7 +110,7 @@ def _with_shortest_cuts(x: EffectTable, data: InFull) -> EffectTable:
     for name, cuts in x.cuts.items():
         if name in numbers:
             values[name] = Values.between(shortest_cuts(cuts, numbers[name]))
-    return with_values(x, values)
+    return with_shares(with_values(x, values), data)
 
 
 def _with_gaps(table: EffectTable, data: InFull, x: Model) -> EffectTable:
@@ -112,10 +122,15 @@ def _with_gaps(table: EffectTable, data: InFull, x: Model) -> EffectTable:
 
 @record
 def fit_sum(
-    x: Model, data: Dataset, *, parameters: Step, rng: np.random.Generator | None = None
+    x: Model,
+    data: Dataset,
+    *,
+    parameters: Step,
+    pairs: Any = None,
+    rng: np.random.Generator | None = None,
 ) -> EffectTable:
     """Estimate the parameters of a structure, and return the effects as a table."""
-    return as_sum(estimate(parameters, x, data, rng), data)
+    return as_sum(estimate(parameters, x, data, rng), data, pairs)
 
 
 def estimate(parameters: Step, x: Model, data: Dataset, rng: np.random.Generator | None) -> Model:

@@ -335,6 +335,7 @@ query: predict sample impute markov_blanket
 read_bif write_bif: read_bif write_bif save load to_pgmpy
 shd kl_divergence: shd kl_divergence arc_strength network_score
 stratified_folds r_folds: cv cv_predict stratified_folds r_folds
+drift: summary cv_predict predict effects check_data
 effects from_effects monotonize EffectTable: effects from_effects monotonize scorecard plot_effect explain
 scorecard Scorecard: scorecard explain effects plot_nomogram to_sql cv
 plot_nomogram: scorecard plot_explanation plot_effect

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..base.calls import guided
-from ..base.checks import Seed
+from ..base.checks import Seed, Whole
 from ..frames.opening import InFull, InParts, is_partitioned
 from ..inference.evidence import weigh_evidence
 from ..model.arguments import check_fitted, check_model, encode_for, observed_in
 from ..model.model import Model
 from ..reading.facts import aligned, facts_of
+from .by_group import results_by_group
 from .cv import cv
 from .fold_scores import scheme_of
 
@@ -29,11 +30,12 @@ def summary(
     x: Model,
     dataset: InFull | InParts | None = None,
     *,
+    by: Hashable | Sequence[Hashable] | None = None,
     k: int = 10,
     rng: Seed = None,
     progress: bool | None = None,
 ) -> pd.DataFrame:
-    """Summarize a model in one table, which also shows its performance if data are given.
+    """Summarize a model in one table, which also shows its performance if data are given, also by group.
 
     Parameters
     ----------
@@ -41,8 +43,10 @@ def summary(
         With or without parameters; with parameters if `dataset` is given.
     dataset : pandas.DataFrame, Dataset, or partitioned data, optional
         Data for cross-validation, as in `cv`: usually those that the model was learned from.
+    by : str or list of str, optional
+        Columns of `dataset` whose values are groups, such as "sex". They need not be features.
     k : int, default 10
-        Number of folds.
+        Number of folds. With `by`, 0 evaluates the model as it is, on rows that it has not seen.
     rng : int or numpy.random.Generator, optional
         Seed of the folds.
     progress : bool, optional
@@ -56,13 +60,16 @@ def summary(
         are also the cross-validated accuracy, log-loss and calibration error, and for a class with an order
         the ranked probability score, each with its baseline, the value if every row gets the class
         proportions, and the three features with the largest mean absolute contributions in `explain`, in at
-        most 1,000 rows. ``attrs["metrics"]`` has the exact values and
-        baselines.
+        most 1,000 rows. ``attrs["metrics"]`` has the exact values and baselines.
+
+        With `by`, one row per group and a last one of all: the number of rows, the actual share of a class,
+        the share predicted and the mean probability, the error, log-loss and calibration error. The class is
+        the last of two; with more, there are three columns per class.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        With `dataset`, as `cv` and `explain`.
+        With `dataset`, as `cv` and `explain`. If `by` is not a column, or has more than 100 groups.
 
     Examples
     --------
@@ -75,6 +82,8 @@ def summary(
     strongest features    safety 1.43, persons 1.19, maint 0.79
     """
     x = check_model(x)
+    if by is not None:
+        return results_by_group(x, dataset, by, Whole(least=0).check("k", k), rng, progress)
     facts, metrics = facts_of(x), dict[str, tuple[float, float | None]]()
     if dataset is not None:
         if observed_in(check_fitted(x)) == x.variables:

@@ -168,6 +168,7 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
         "decisions": {  # the parts by which the page splits contributions and weighs unknown values
             "prior": _formula_as_json(log(x.class_prior())),
             "average": x.is_average,
+            "pairs": bool(x.pairs),
             "missing": isinstance(x.score, Completed) or bool(shifts_of_missing(x.score)),
             "tables": _formula_as_json(
                 tuple(main_effects(x.score, cards)) if is_sum_of_tables(x.score) else ()

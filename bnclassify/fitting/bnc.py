@@ -7,10 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
+from ..additive.pairs import Pairs, check_pairs
 from ..additive.tabulate import as_sum
 from ..base.calls import check_arguments, guided, parameters_of, showing_progress
 from ..base.checks import AnyCutting, Flag, Instance, Learner, Whole, check_name, check_names
-from ..base.messages import did_you_mean, listed, warn
+from ..base.messages import did_you_mean, listed, shown, warn
 from ..base.parallel import check_jobs, using_jobs
 from ..frames.columns import warn_of_columns
 from ..frames.dataset import Dataset, InMemory
@@ -47,6 +48,7 @@ def bnc(
     numbers: Numbers = None,
     groups: Any = None,
     additive: bool = False,
+    pairs: Pairs = None,
     interval: bool = False,
     draws: int = 20,
     n_jobs: int | None = None,
@@ -91,6 +93,9 @@ def bnc(
     additive : bool, default False
         If True, the default recipe fits a sum of one effect per feature: no arcs, and no term of several
         features. The model is an `EffectTable` of steps, which `effects` shows, and `scorecard` rounds.
+    pairs : int, "auto" or list of pairs, optional
+        With ``additive=True``, the effects of pairs of features that are added to the sum: those of these
+        pairs of names, of so many pairs, or of as many as held-out rows favour, which can be none.
     interval : bool, default False
         If True, the model is fitted ``draws`` times more, each time without a part of the rows, and contains
         these refits for ``predict(..., prob=True, interval=0.9)``.
@@ -166,6 +171,7 @@ def bnc(
         learner, dag_args = LEARNERS[name], {**own, **(dag_args or {})}
     if not isinstance(missing_level, bool | None) and missing_level != "auto":
         missing_level = check_names(missing_level, (class_var,), "missing_level")
+    pairs = _check_pairs(pairs, data, class_var, groups, additive=additive, interval=interval)
     numeric = columns_of(numbers)
     if groups is not None:
         read = partial(_read_rows, class_var=class_var, numeric=numeric)
@@ -199,7 +205,7 @@ def bnc(
         fitted = fitted if chosen else _in_words(fitted, lp_args)
         warn_of_rows(fitted, len(learned_from))
         fitted = with_refits(fitted, data, draws=draws) if interval else fitted
-        return as_sum(fitted, data) if additive else fitted
+        return as_sum(fitted, data, pairs) if additive else fitted
 
 
 def _in_order(learner: Any, class_var: Any, dataset: Any) -> tuple[Any, Any, Any]:
@@ -243,6 +249,17 @@ def _check_additive(learner: Callable[..., Model], lp_args: Mapping[str, Any], *
         )
     if _has_prior(lp_args):
         raise ValueError("additive must be False if a prior is given; got True. Omit the prior.")
+
+
+def _check_pairs(
+    pairs: Pairs, data: Any, class_var: Hashable, groups: Any, *, additive: bool, interval: bool
+) -> Any:
+    """Return the argument ``pairs`` with names of columns, or raise."""
+    if pairs is not None and (not additive or interval):
+        needed = "additive=True" if not additive else "interval=False"
+        raise ValueError(f"pairs must be None unless {needed}; got {shown(pairs)}.")
+    others = {class_var, groups if isinstance(groups, Hashable) else None}
+    return check_pairs(pairs, [name for name in data.columns if name not in others], class_var)
 
 
 def _read_rows(rows: InMemory, class_var: Hashable, numeric: Numeric) -> Dataset:

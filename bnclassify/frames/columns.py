@@ -159,7 +159,8 @@ def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = No
         if name not in numbers
     ]
     if numbers:
-        rows = data if raw is None else raw
+        rows = data if raw is None else raw.requiring(class_var)
+        numbers = {name: rows.numbers[name] for name in numbers}
         labels = rows.codes[rows.positions[class_var]] if class_var in rows.positions else None
         columns += [
             CodedColumn(name, (), rows.codes[rows.positions[name]], values, rows.weights, labels)

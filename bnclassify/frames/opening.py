@@ -170,7 +170,9 @@ class Parts(Opened):
             surveyed, facts = survey(source, coded, required, weights)
             levels = dict(zip(coded, surveyed, strict=True)) | levels
             memo.keep(facts, coded)
-        schema = Schema(tuple(names), tuple([levels[name] for name in names]))
+        declared: Known = getattr(self.source, "ordered", {})
+        ordered = frozenset(name for name in names if name in declared and declared[name] == levels[name])
+        schema = Schema(tuple(names), tuple([levels[name] for name in names]), ordered)
         return Partitions(source, Reading(schema, required, weights, preparation), memo=memo)
 
     def prepared(self, preparation: Prepare, known: Known) -> Parts:

@@ -162,7 +162,7 @@ class Partitions(Learnable):
     def read(self, wanted: Columns = ALL) -> Partitions:
         chosen = wanted.among(self.columns)
         levels = {**self.schema.known, **(wanted.known or {}), **dict.fromkeys(wanted.numeric, ())}
-        schema = Schema(chosen, tuple([levels[name] for name in chosen]))
+        schema = Schema(chosen, tuple([levels[name] for name in chosen]), self.schema.ordered)
         return self.coded(schema).requiring(wanted.required)
 
     def prepared(self, preparation: Prepare, known: Known) -> Partitions:

@@ -212,6 +212,11 @@ class Chunks:
         """Names of the columns of the first frame."""
         return self._peek().columns.tolist()
 
+    @property
+    def ordered(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
+        """The categories of the first frame that have an order."""
+        return ordered_categories(self._peek())
+
     def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
         """Iterate over the frames; see `Source`."""
         total: list[T] = []
@@ -272,6 +277,12 @@ class DaskFrame:
         categories = {n: self.frame[n].cat for n, dtype in dtypes if isinstance(dtype, pd.CategoricalDtype)}
         return {name: tuple(column.categories) for name, column in categories.items() if column.known}
 
+    @property
+    def ordered(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
+        """The categories that have an order and are known to Dask."""
+        empty: Any = self.frame._meta
+        return ordered_categories(empty)
+
     def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
         """Read the partitions with the scheduler of Dask; see `Source`."""
         from dask.delayed import delayed
@@ -285,6 +296,14 @@ class DaskFrame:
         while len(results) > 1:
             results = [together(results[i : i + _MERGED]) for i in range(0, len(results), _MERGED)]
         return cast("T", results[0].compute())
+
+
+def ordered_categories(frame: pd.DataFrame) -> dict[Hashable, tuple[Hashable, ...]]:
+    """Return the categories of columns that have an order."""
+    dtypes = {name: frame[name].dtype for name in frame.columns}
+    return {
+        n: tuple(d.categories) for n, d in dtypes.items() if isinstance(d, pd.CategoricalDtype) and d.ordered
+    }
 
 
 def is_dask(data: object) -> bool:

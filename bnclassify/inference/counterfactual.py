@@ -195,7 +195,7 @@ class Changes:
             for i in numbers.keys() & set[int](changed[~np.isnan(values[moves])].tolist()):
                 at: Mask = changed == i
                 numbers[i][at] = values[moves[at]]
-        return Rows(codes, numbers)
+        return Rows(codes, numbers, copies.unknown)
 
     @cached_property
     def before(self) -> Array:

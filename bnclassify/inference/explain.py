@@ -89,7 +89,8 @@ def explain(
         One row per variable: the class, then the features, parents before children. Columns are ``value``,
         NaN if missing; ``parents``, the values of its feature parents; ``log_odds``, the contribution in
         nats, 0 for a missing feature; its exponential ``odds_ratio``; and, of a `Scorecard`, ``points`` and
-        ``lost``, the points below those of the best value. With ``interactions=True``, the features are
+        ``lost``, the points below those of the best value. A pair of features in a sum of effects has a row
+        of its own, such as "age × sex". With ``interactions=True``, the features are
         followed by one row per interaction, indexed by the tuple of its features, or by ``"(rest)"`` in an
         average. For several rows or none, the tables are concatenated, indexed by row label and variable,
         with the additional columns ``target`` and ``against``.
@@ -139,7 +140,7 @@ def explain(
     raw, data = _read_rows(x, row)
     evidence = weigh_evidence(x, data, target, against, unseen)
     x, several = evidence.model, len(data) != 1
-    known, log_odds = _contributions(evidence, raw, interactions)
+    known, log_odds = _contributions(evidence, raw, interactions or bool(x.pairs))
     points = {} if interactions else x.points_of(evidence.rows, evidence.order)
     if sentences:
         base, texts = " with the average" if points else "", list[list[str]]()
@@ -150,12 +151,15 @@ def explain(
     columns = _compared_by_line(evidence, len(known)) if several else {}
     columns |= {"value": np.stack(list(known.values()), axis=1).ravel()}
     if not interactions:
-        columns |= {"parents": np.stack(_parents(evidence), axis=1).ravel()}
+        parents = _parents(evidence)
+        parents += parents[:1] * (len(known) - len(parents))  # pairs have none
+        columns |= {"parents": np.stack(parents, axis=1).ravel()}
     columns |= {name: column.ravel() for name, column in points.items()}
     with np.errstate(over="ignore"):
         ratios = np.exp(log_odds)
     columns |= {"log_odds": log_odds.ravel(), "odds_ratio": ratios.ravel()}
-    index = pd.Index(list(known), name="variable", tupleize_cols=False)
+    variables = list(known) if interactions else list(map(written_pair, known))
+    index = pd.Index(variables, name="variable", tupleize_cols=False)
     if several:
         rows = data.index.rename("row") if list(data.index.names) == [None] else data.index
         table = pd.DataFrame(columns, add_index_level(rows, index))
@@ -182,6 +186,15 @@ def _contributions(
         blank: list[Hashable] = [""] * len(log_odds)
         values.append(_objects(list(zip(*[of_feature[i] for i in scope], strict=True)) if scope else blank))
     return dict(zip(names, values, strict=True)), log_odds
+
+
+def written_pair(variable: Hashable) -> Hashable:
+    """Return the name of a variable, or of a pair of features as text.
+
+    >>> written_pair("age"), written_pair(("age", "sex"))
+    ('age', 'age × sex')
+    """
+    return " \N{MULTIPLICATION SIGN} ".join(map(str, variable)) if isinstance(variable, tuple) else variable
 
 
 def _sentences_of_reasons(
@@ -248,7 +261,7 @@ def explain_row(
     Flag().check("interactions", interactions)
     raw, data = read_one(x, row)
     evidence = weigh_evidence(x, data, target, against, unseen)
-    values, log_odds = _contributions(evidence, raw, interactions)
+    values, log_odds = _contributions(evidence, raw, interactions or bool(x.pairs))
     known = {variable: column[0] for variable, column in values.items()}
     weights = dict(zip(known, log_odds.ravel().tolist(), strict=True))
     joint = dict(list(weights.items())[evidence.log_odds.shape[1] :])

@@ -448,10 +448,14 @@ class LeftOutScores:
         from w = 0.
         """
         cards = np.array(self.data.cards)
+        found = np.zeros(len(parents))
+        useful = np.flatnonzero((cards[parents].min(axis=1, initial=2) > 1) & (cards[child] > 1))
         largest = int(cards[parents].prod(axis=1).max(initial=0) * cards[child])  # number of cells of a table
         at_once = max(1, _BLOCK_CELLS // max(1, max(len(self.data), largest) * int(cards[-1])))
-        blocks = [parents[start : start + at_once] for start in range(0, len(parents), at_once)]
-        return np.concatenate([np.empty(0), *[self._gains_of_block(child, block) for block in blocks]])
+        for start in range(0, len(useful), at_once):
+            block = useful[start : start + at_once]
+            found[block] = self._gains_of_block(child, parents[block])
+        return found
 
     def _gains_of_block(self, child: int, parents: Positions) -> Array:
         data, cards, n_classes = self.data, np.array(self.data.cards), self.data.cards[-1]
@@ -479,5 +483,4 @@ class LeftOutScores:
         mean: Array = np.einsum("src,rc->sr", terms, self.posterior)
         spread: Array = np.einsum("src,src,rc->sr", terms, terms, self.posterior) - mean**2
         slope, curvature = (terms[:, *self.at] - mean) @ self.weights, spread @ self.weights
-        useful = (cards[parents].min(axis=1) > 1) & (cards[child] > 1)
-        return np.where(useful, np.maximum(slope, 0.0) ** 2 / 2 / (curvature + _CURVATURE), 0.0)
+        return np.asarray(np.maximum(slope, 0.0) ** 2 / 2 / (curvature + _CURVATURE))

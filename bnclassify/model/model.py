@@ -90,6 +90,9 @@ class Model(Immutable):
     is_average = False
     """Whether it averages networks whose features may have different parents."""
 
+    pairs: tuple[Any, ...] = ()
+    """The pairs of features that have effects beyond those of each, in a sum of effects."""
+
     is_sampled = False
     """Whether questions about features are answered by draws, because it has no joint distribution."""
 

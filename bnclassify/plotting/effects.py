@@ -35,6 +35,7 @@ from .canvas import (
     letters_across,
     prepare_axes,
 )
+from .pair_effects import draw_pair
 
 _MOST_LEVELS = 300
 _MARGIN = 0.08  # share of the range of the cut points, drawn on both sides
@@ -60,8 +61,8 @@ def plot_effect(
     ----------
     x : BNC, AODE or another model
         A model with parameters.
-    feature : str
-        Feature of the model.
+    feature : str or pair of str
+        Feature of the model, or a pair that has effects in a sum of effects, which is drawn as a heat map.
     target : optional
         Class to explain. By default, the last of two classes; of more, one line or bar per class, for the
         five most frequent ones, each against all others.
@@ -83,6 +84,8 @@ def plot_effect(
     >>> ax = plot_effect(lp(nb("class", car), car, smooth=1), "safety", target="acc")
     """
     x = check_model(x)
+    if isinstance(feature, tuple) and feature not in x.features:
+        return draw_pair(x, feature, target, ax)
     effect, cuts = measure_effect(x, feature, target), x.cuts.get(feature, ())
     if not cuts and len(effect.levels) > _MOST_LEVELS:
         expected = f"a feature with at most {_MOST_LEVELS} levels"

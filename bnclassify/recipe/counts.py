@@ -114,7 +114,15 @@ def count_prefixes(
     the variable and its feature parents, -1 where missing; ``classes`` are given if the class is a parent.
     Rows of several codings can be concatenated; each coding is then a configuration without parents.
 
-    The configurations and cells of the rows in each prefix, -1 if they are not counted, follow the counts.
+    The configurations and cells of the rows given 0, 1, 2, … feature parents, -1 if they are not counted,
+    follow the counts.
+
+    >>> variable, parent, classes = np.array([[0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 1, 1]])
+    >>> prefixes, places = count_prefixes([variable, parent], [2, 2], classes, 2)
+    >>> [prefix.counts.astype(int).tolist() for prefix in prefixes]  # alone, and given the class and parent
+    [[[2], [2]], [[1, 1], [0, 2]], [[1, 0], [0, 1], [0, 1], [0, 1]]]
+    >>> [of_rows.tolist() for of_rows in places[1]]  # the cells are (parent, variable): 00, 01, 10, 11
+    [[0, 0, 1, 1], [0, 1, 2, 3]]
     """
     parents = Numbering(np.arange(codings), codings)
     places = np.where(codes[0] >= 0, np.repeat(parents.keys, len(codes[0]) // codings), -1)
@@ -126,7 +134,7 @@ def count_prefixes(
         for given in [classes] if i > 0 or classes is None else [None, classes]:
             counts = _sums_by_cell(index, len(cells), given, n_classes, weights)
             result.append(PrefixCounts(cards[0], parents, cells, counts))
-            found.append((places, index))
+        found.append((places, index))
     return tuple(result), found
 
 
@@ -274,11 +282,13 @@ def _joined_codes(places: Places, codes: ArrayOf[Any], card: int) -> Places:
 
 def _numbered_observed(numbers: Places, bound: int) -> tuple[Numbering, Places]:
     """Return the numbering of the observed numbers, without -1, and their positions."""
-    if bound <= max(_MARKED, len(numbers)):
-        seen = np.zeros(bound + 1, dtype=bool)
-        seen[numbers] = True
-        numbering = Numbering(seen[:-1].nonzero()[0], bound)
-    else:
+    if bound > max(_MARKED, len(numbers)):
         unique = np.unique(numbers)
         numbering = Numbering(unique[unique >= 0], bound)
-    return numbering, numbering.find(numbers)
+        return numbering, numbering.find(numbers)
+    seen = np.zeros(bound + 1, dtype=bool)
+    seen[numbers] = True
+    numbering = Numbering(seen[:-1].nonzero()[0], bound)
+    places = np.empty(bound + 1, dtype=np.int32)  # most of which is never written, as all numbers occur
+    places[numbering.keys], places[-1] = np.arange(len(numbering)), -1
+    return numbering, np.asarray(places.take(numbers, mode="wrap"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from math import prod
 from typing import Any, TypeAlias
@@ -27,6 +27,9 @@ def back_off(prefixes: int, read: Read, mass: Callable[[int, Array, Array], Any]
     """Yield the distributions of the prefixes of a family, each estimated with a base distribution.
 
         P(x | u) = (n(u, x) + mass · base(x)) / (n(u) + mass), and the base if both are 0
+
+    Example: x occurs in 3 of the 4 rows of u, its base is 0.5, and the mass is 4. Then P(x | u) is
+    (3 + 4 · 0.5) / (4 + 4) = 0.625. It is the base of the next prefix, which adds a parent to u.
 
     ``read`` returns n(u, x), n(u) and the base of a prefix by its number and the distributions of the
     previous prefix; ``mass`` returns its number of pseudo-counts, given n(u, x) and the base.
@@ -147,10 +150,12 @@ class PrefixTable(Immutable):
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """The tables of one family in several codings of the rows, whose roots are numbered together.
+    """Tables with equally many feature parents, as of one family in several codings, counted together.
 
-    ``cards`` has one row per coding, and the masses of a prefix one number per coding. The prefixes number
-    the values of each variable by its largest number of levels. See `PrefixTable`.
+    ``cards`` has one row per table, and the masses of a prefix one number per table. Table t is configuration
+    t without feature parents, and the rows of all tables are concatenated: with 6 tables and 100 rows, row
+    230 is row 30 in table 2. The prefixes number the values of each variable by its largest number of levels.
+    See `PrefixTable`.
     """
 
     cards: Positions
@@ -168,33 +173,11 @@ class Stack:
         codings = np.repeat(np.arange(len(self.cards)), len(codes[0]) // len(self.cards))
         return walk(self.prefixes, codes, self.cards.max(axis=0).tolist(), codings)
 
-    def without(self, places: RowPlaces, classes: ArrayOf[Any], folds: RowFolds) -> list[tuple[Array, Array]]:
-        """Return n(u, x) and n(u) of each prefix in all rows but those of a fold, those of fold 0 first.
-
-        ``places`` and ``classes`` are those of all training rows, with codings concatenated.
-        """
-        n, result = len(self.cards), list[tuple[Array, Array]]()
-        rows = np.concatenate([folds.rows + i * (len(classes) // n) for i in range(n)])
-        numbers, amounts = np.tile(folds.numbers, n), np.tile(folds.amounts, n)
-        for prefix, (parents, cells) in zip(self.prefixes, places, strict=True):
-            columns = prefix.counts.shape[1]
-            seen = cells[rows] >= 0
-            counted, fold, amount = rows[seen], numbers[seen], amounts[seen]
-            own = 0 if columns == 1 else classes[counted]
-            kept = []
-            for table, at in ((prefix.counts, cells), (prefix.totals, parents)):
-                keys = (at[counted] + fold * len(table)) * columns + own
-                taken = np.bincount(keys, amount, folds.count * table.size)
-                kept.append((table - taken.reshape(-1, *table.shape)).clip(0).reshape(-1, columns))
-            result.append((kept[0], kept[1]))
-        return result
-
     def at_rows(
         self,
         codes: Sequence[ArrayOf[Any]],
         classes: ArrayOf[Any] | None = None,
         deduct: Deduct | None = None,
-        without: tuple[Places, Sequence[tuple[Array, Array]]] | None = None,
         places: RowPlaces | None = None,
     ) -> Iterator[Array]:
         """Yield P(x | class, first parents) at rows, for 0 feature parents and more, as (rows, classes or 1).
@@ -202,8 +185,7 @@ class Stack:
         ``codes`` are the codes of the variable and its feature parents, with codings concatenated. If a
         parent is missing (-1), the distribution given the previous parents is used. ``deduct`` returns, for
         the number of a prefix, the amounts to subtract at each row from n(u, x) and n(u), in the column of
-        its class. ``without`` are the fold of each row, and the counts without each fold; see `without`.
-        ``places`` are those of the rows, if they are known.
+        its class. ``places`` are those of the rows, if they are known.
         """
         n = len(self.cards)
         codings = np.repeat(np.arange(n), len(codes[0]) // n)
@@ -213,13 +195,8 @@ class Stack:
 
         def read(i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
             parents, cells = next(places)
-            if without is None:
-                counts = _look_up(self.prefixes[i].counts, cells)
-                totals = _look_up(self.prefixes[i].totals, parents)
-            else:
-                folds, (tables, of_parents) = without[0], without[1][i]
-                counts = _look_up(tables, _in_fold(cells, folds, len(self.prefixes[i].cells)))
-                totals = _look_up(of_parents, _in_fold(parents, folds, len(self.prefixes[i].parents)))
+            counts = _look_up(self.prefixes[i].counts, cells)
+            totals = _look_up(self.prefixes[i].totals, parents)
             if deduct is not None:
                 _subtract_own_row(deduct(i), counts, totals, classes, parents)
             if shorter is None or self.nested:
@@ -261,10 +238,6 @@ class LeftOut:
         """Return the rows several times."""
         return LeftOut(np.tile(self.classes, times), np.tile(self.shares, times))
 
-    def given(self, table: Stack, places: RowPlaces, classes: ArrayOf[Any]) -> LeftOut:
-        """Return the rows for a table; nothing else is to be known of it."""
-        return self
-
     def of_feature(
         self, table: Stack, codes: Sequence[ArrayOf[Any]], places: RowPlaces | None = None
     ) -> Iterator[Array]:
@@ -278,55 +251,10 @@ class LeftOut:
         return table.at_rows(codes, deduct=lambda i: amounts)
 
 
-@dataclass(frozen=True, eq=False)
-class RowFolds:
-    """Training rows in ``count`` folds: fold ``numbers[i]`` has the amount ``amounts[i]`` of ``rows[i]``."""
-
-    rows: Positions
-    numbers: Positions
-    amounts: Array
-    count: int
-
-
-@dataclass(frozen=True, eq=False)
-class LeftOutFolds:
-    """Counted rows, from which all rows of their fold are left out.
-
-    ``numbers`` are the folds of these rows, ``folds`` those of all training rows, and ``tables`` the counts
-    of a `Stack` without each fold.
-    """
-
-    numbers: Positions
-    folds: RowFolds
-    tables: Sequence[tuple[Array, Array]] = ()
-
-    def take(self, rows: Any) -> LeftOutFolds:
-        """Return some of the rows, by position or by a mask."""
-        return replace(self, numbers=self.numbers[rows])
-
-    def tiled(self, times: int) -> LeftOutFolds:
-        """Return the rows several times."""
-        return replace(self, numbers=np.tile(self.numbers, times))
-
-    def given(self, table: Stack, places: RowPlaces, classes: ArrayOf[Any]) -> LeftOutFolds:
-        """Return the rows for a table, from the places in it and classes of all training rows."""
-        return replace(self, tables=table.without(places, classes, self.folds))
-
-    def of_feature(
-        self, table: Stack, codes: Sequence[ArrayOf[Any]], places: RowPlaces | None = None
-    ) -> Iterator[Array]:
-        """Yield P(feature | class, first parents) at the rows; see `Stack.at_rows`."""
-        return table.at_rows(codes, without=(self.numbers, self.tables), places=places)
-
-    def of_class(self, table: Stack, codes: Sequence[ArrayOf[Any]], c: int) -> Iterator[Array]:
-        """Yield P(class c | first parents) at the rows; see `Stack.at_rows`."""
-        return table.at_rows(codes, without=(self.numbers, self.tables))
-
-
 def feature_probabilities(
     table: Any,
     codes: Sequence[ArrayOf[Any]],
-    left_out: LeftOut | LeftOutFolds | None = None,
+    left_out: LeftOut | None = None,
     places: RowPlaces | None = None,
 ) -> Iterator[Array]:
     """Yield P(feature | class, first parents) at rows, for 0 feature parents and more; 1 if it is missing."""
@@ -338,7 +266,7 @@ def feature_probabilities(
 
 
 def class_probabilities(
-    table: Any, codes: Sequence[ArrayOf[Any]], rows: int, left_out: LeftOut | LeftOutFolds | None = None
+    table: Any, codes: Sequence[ArrayOf[Any]], rows: int, left_out: LeftOut | None = None
 ) -> Iterator[Array]:
     """Yield P(class | first parents) at rows, for 0 parents and more, as (rows, classes)."""
 
@@ -361,11 +289,6 @@ def _subtract_own_row(
     places = np.arange(0, counts.size, n_classes) + columns
     for table, amount in zip((counts, totals), amounts, strict=True):
         table.reshape(-1)[places] -= np.where(absent, 0.0, amount) if any_absent else amount
-
-
-def _in_fold(places: Places, folds: Places, size: int) -> Places:
-    """Return positions among those of all folds, ``size`` each; -1 for -1."""
-    return np.where(places < 0, -1, places + folds * size)
 
 
 def _look_up(table: Array, places: Places) -> Array:

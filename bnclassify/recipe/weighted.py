@@ -24,10 +24,10 @@ from .incomplete import Fading
 from .log_linear import LogLinear, shortened
 from .powers import odds
 from .prior import concentrations_of
-from .tables import LeftOut, LeftOutFolds, PrefixTable, class_probabilities
+from .tables import LeftOut, PrefixTable, class_probabilities
 from .terms import Power, by_depth
 
-_BLOCK_CELLS = 2**16  # number of log probabilities of a family, which stay in cache
+_BLOCK_CELLS = 2**17  # number of log probabilities of a family, which stay in cache
 
 
 @record
@@ -248,12 +248,11 @@ class Stacked(LogLinear):
         return [self._varying[np.array(card)[self._varying] > 1] for card in cards]
 
     def left_out_odds(
-        self, rows: Positions, left_out: LeftOut | LeftOutFolds, depths: Sequence[int]
+        self, rows: Positions, left_out: LeftOut, depths: Sequence[int]
     ) -> tuple[Array, list[Array]]:
         """Return the odds by each family, with each row held out: (depths, families, classes − 1, rows).
 
-        In each discretization that is apart, they are those of `apart_families`. ``left_out`` describes the
-        ``rows``, of which each is held out alone or with its fold.
+        In each discretization that is apart, they are those of `apart_families`.
         """
         n_classes, varying = self.structure.cards[-1], self._varying
         place = np.full(len(self.powers), -1)
@@ -261,13 +260,13 @@ class Stacked(LogLinear):
         result = np.zeros((len(depths), len(self.powers), n_classes - 1, len(rows)))
         apart = np.zeros((self.apart, len(depths), len(varying), n_classes - 1, len(rows)))
         for group in self.groups:
-            rows_per_block = max(1, _BLOCK_CELLS // (n_classes * len(group.stack.cards)))
-            of_group = group.left_out(self.codes, left_out)
+            columns = 1 if group.of_class else n_classes  # which are worked out at once
+            rows_per_block = max(1, _BLOCK_CELLS // (columns * len(group.stack.cards)))
             for start in range(0, len(rows), rows_per_block):
                 block = slice(start, start + rows_per_block)
                 places = group.places_at(rows[block])
                 by_number = list(
-                    group.logs(self.codes, of_group.take(block), rows[block], self.apart, places)
+                    group.logs(self.codes, left_out.take(block), rows[block], self.apart, places)
                 )
                 for i, depth in enumerate(depths):
                     mean, *others = by_number[min(depth, len(by_number) - 1)]

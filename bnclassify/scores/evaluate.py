@@ -85,8 +85,8 @@ def _scores(x: Formula, rows: Rows, adjusted: bool) -> Array:
     if isinstance(x, Completed):
         incomplete = np.flatnonzero(~rows.is_complete) if adjusted else ()
         if len(incomplete):
-            order = range(len(rows.codes))
-            scores[incomplete] = scores_in_sequence(x, rows.take(incomplete), order)[-1]
+            start, parts = _completed(x, rows.take(incomplete))
+            scores[incomplete] = start + parts.sum(axis=0)
         return scores
     if isinstance(x, Raised):
         return scores * (_power_at(x, rows) if adjusted else x.power)
@@ -246,7 +246,9 @@ def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
         _blend(x, logs, rows, partial(scores_in_sequence, order=order), order)
         return logs
     if isinstance(x, Completed):
-        return _completed(x, rows, order)
+        start, parts = _completed(x, rows)
+        owners = [term.owner for term in tables_of(x)]
+        return _running_sums([(-1, start), *zip(owners, parts, strict=True)], len(rows), order)
     if not isinstance(x, Sum) or (_class_depends_on_features(x) and not x.scales):
         return _by_steps(x, rows, order)
     if not x.marginalizes:
@@ -262,16 +264,24 @@ def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
     return logs
 
 
-def _completed(x: Completed, rows: Rows, order: Sequence[int]) -> Array:
-    """Return the scores in sequence, with what the known effects say of the unknown ones."""
+def _completed(x: Completed, rows: Rows) -> tuple[Array, Array]:
+    """Return the parts of the class and of each table, with what known effects say of unknown ones."""
     unknown = x.unknown.unknown_in(rows.codes, rows.unknown)
-    logs = scores_in_sequence(x.formula, Rows(rows.codes, rows.numbers, unknown), order)
-    some = np.flatnonzero(unknown.any(axis=0))
+    [constant] = [term.logs for term in x.formula.terms if isinstance(term, Table) and term.owner < 0]
+    tables, of_features = tables_of(x), np.where(unknown, UNKNOWN, np.minimum(rows.codes, 0))
+    states = np.array([of_features[list(term.scope)].min(axis=0) for term in tables]).reshape(-1, len(rows))
+    parts = np.array([term.at(rows.codes) for term in tables]).reshape(len(tables), len(rows), -1)
+    parts = np.where(states[..., None] == UNKNOWN, 0.0, parts)
+    start = np.tile(constant, (len(rows), 1))
+    some = np.flatnonzero((states == UNKNOWN).any(axis=0))
     if len(some):
-        effects = np.diff(logs[:, some], axis=0)[np.argsort(order)]
-        states = np.where(unknown[:, some], UNKNOWN, np.minimum(rows.codes[:, some], 0))
-        logs[:, some] = x.unknown.steps(logs[0, some[0]], effects, states, order)
-    return logs
+        start[some], parts[:, some] = x.unknown.parts(constant, parts[:, some], states[:, some])
+    return start, parts
+
+
+def tables_of(x: Completed) -> list[Table]:
+    """Return the tables of features, and then of pairs."""
+    return [term for term in x.formula.terms if isinstance(term, Table) and term.owner >= 0]
 
 
 def _class_depends_on_features(x: Sum) -> bool:
@@ -315,9 +325,15 @@ def effects_at(x: Formula, rows: Rows, cards: Sequence[int]) -> Iterator[Effect]
         yield from effects_at(x.formula, recoded(x, rows), cards)
     elif isinstance(x, Raised):
         yield from ((i, scope, x.power * logs) for i, scope, logs in effects_at(x.formula, rows, cards))
+    elif isinstance(x, Completed):
+        terms, (_, parts) = tables_of(x), _completed(x, rows)
+        yield from ((term.owner, term.scope, part) for term, part in zip(terms, parts, strict=True))
     elif is_sum_of_tables(x):
         core, tables = core_of(x), main_effects(x, cards)
+        alone = {term.owner for term in _tables_of_features(core) if term.scope == (term.owner,)}
         wide = [term for term in _tables_of_features(core) if len(term.scope) > 1]
+        if isinstance(x, Sum):  # the pairs of features that have effects of their own
+            wide = [term for term in wide if term.owner not in alone]
         others = replace(core, terms=tuple([term for term in core.terms if term not in wide]))
         for i in sorted({term.owner for term in wide}):
             yield i, (i,), tables[i][rows.codes[i]]

@@ -260,9 +260,9 @@ class Blend:
 
 @dataclass(frozen=True, eq=False)
 class Completed:
-    """The score of a sum of one effect per feature, also if features are unknown; see `UnknownEffects`."""
+    """The score of a sum of effects of features and pairs, also if some are unknown; see `UnknownEffects`."""
 
-    formula: Formula
+    formula: Sum
     unknown: UnknownEffects
 
 
@@ -308,6 +308,8 @@ def written(x: Formula) -> Formula:
     if isinstance(x, Blend):
         trees = tuple(map(written, x.trees))
         return replace(x, formula=written(x.formula), trees=trees)
+    if isinstance(x, Completed):
+        return x
     return replace(x, formula=written(x.formula))
 
 

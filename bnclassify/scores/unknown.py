@@ -23,13 +23,13 @@ _PROBIT = np.pi / 8  # the mean of a logistic function of a normal number z is a
 @record
 @dataclass(frozen=True, eq=False)
 class UnknownEffects(Immutable):
-    """The means and covariances of the effects of features in the training rows.
+    """The means and covariances of the effects of features, and then of pairs, in the training rows.
 
     An effect is the log odds of a class against the first one, so that a feature has one per other class;
-    they are in the order of the features. If some features are unknown, the sum m of their effects has a
-    normal distribution given the known effects, with mean E and, as the mean over pairs of classes, variance
-    v. With the log odds L of the class ``shares`` and the variance v₀ and the log odds z₀ of a row of which
-    nothing is known, the log odds are
+    they are in the order of the features and pairs. A pair is known if both features are. If some effects
+    are unknown, their sum has a normal distribution given the known ones, with mean E and, as the mean over
+    pairs of classes, variance v. With the log odds L of the class ``shares``, and the variance v₀ and the log
+    odds z₀ of a row of which nothing is known, the log odds are
 
         (constant + Σ known effects + E) / √(1 + π v / 8) + (L − z₀ / √(1 + π v₀ / 8)) v / v₀
 
@@ -50,13 +50,13 @@ class UnknownEffects(Immutable):
     def __post_init__(self) -> None:
         super().__post_init__()
         n = self.means.size
-        fits = self.covariances.shape in ((n, n), (n,)) and self.means.shape[0] == len(self.always)
+        fits = self.covariances.shape in ((n, n), (n,)) and self.means.shape[0] >= len(self.always)
         if not fits or self.means.ndim != 2 or self.shares.shape not in ((self.means.shape[1] + 1,), (0,)):
             raise ValueError("means and covariances must be those of the effects of each feature.")
 
     @classmethod
     def of_rows(cls, effects: Array, missing: Mask, weights: Array, shares: Array) -> UnknownEffects:
-        """Return the moments of effects in rows, (features, rows, classes), that have weights.
+        """Return the moments of effects in rows, (effects, rows, classes), that have weights.
 
         ``missing`` are the missing values, (features, rows).
         """
@@ -101,29 +101,27 @@ class UnknownEffects(Immutable):
         """The number of classes less 1."""
         return self.means.shape[1]
 
-    def steps(self, constant: Array, effects: Array, states: Codes, order: Sequence[int]) -> Array:
-        """Return logs of the class and of the first 0, 1, … features, (1 + features, rows, classes).
+    def parts(self, constant: Array, effects: Array, states: Codes) -> tuple[Array, Array]:
+        """Return what the class and the effects add to the scores, (rows, classes), and one for each effect.
 
-        ``effects`` are (features, rows, classes), and ``states`` (features, rows): 0 known, `UNKNOWN`, or -1
-        missing. Effects of unknown values are not read, and those of missing ones are no evidence of these.
-        What the known effects say of the unknown ones is in the contributions of the known features.
+        ``effects`` are (effects, rows, classes), and ``states`` (effects, rows): 0 known, `UNKNOWN`, or -1
+        missing. Unknown effects are not read, and missing ones are no evidence of these. What the known
+        effects say of the unknown ones is in the parts of the known ones.
         """
         odds = effects[..., 1:] - effects[..., :1]
-        logs = np.zeros((len(order) + 1, states.shape[1], self.others + 1))
-        logs[0, :, 1:] = constant[1:] - constant[0]
-        of_feature = logs[1 + np.argsort(order)]  # a copy, with a row per feature
+        start, parts = np.zeros(effects.shape[1:]), np.zeros(effects.shape)
+        start[:, 1:] = constant[1:] - constant[0]
         per_variance = self._correction(constant)
         for rows, known, unknown in _by_pattern(states):
             weights, variance = self._regression(known, unknown)
             scale = np.sqrt(1 + _PROBIT * variance)
-            parts = np.where(unknown[:, None, None], 0.0, odds[:, rows])
-            from_mean = parts[known] - self.means[known][:, None]
-            parts[known] += np.einsum("kcd,krc->krd", weights, from_mean)
-            logs[0, rows, 1:] += self.means[unknown].sum(axis=0)
-            logs[0, rows, 1:] = logs[0, rows, 1:] / scale + per_variance * variance
-            of_feature[:, rows, 1:] = parts / scale
-        logs[1:] = of_feature[list(order)]
-        return np.cumsum(logs, axis=0)
+            own = np.where(unknown[:, None, None], 0.0, odds[:, rows])
+            from_mean = own[known] - self.means[known][:, None]
+            own[known] += np.einsum("kcd,krc->krd", weights, from_mean)
+            expected = start[rows, 1:] + self.means[unknown].sum(axis=0)
+            start[rows, 1:] = expected / scale + per_variance * variance
+            parts[:, rows, 1:] = own / scale
+        return start, parts
 
     def _regression(self, known: Mask, unknown: Mask) -> tuple[Array, float]:
         """Return the weights of known effects in the sum of the unknown ones, and its variance given them.

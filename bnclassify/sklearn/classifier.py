@@ -109,6 +109,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         As in `bnclassify.predict`. Costs change labels, not probabilities.
     additive : bool, default False
         If True, the default recipe fits a sum of one effect per feature, as in `bnc`.
+    pairs : int, "auto" or list of pairs, optional
+        The effects of pairs of features that are added to the sum, as in `bnc`.
     interval, draws : bool and int, default False and 20
         Whether to keep refits for intervals of posteriors, and their number, as in `bnc`.
     weights_are : {"frequencies", "cases"}, optional
@@ -193,6 +195,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     prior: Mapping[Any, float] | pd.Series[Any] | None = None
     costs: pd.DataFrame | None = None
     additive: bool = False
+    pairs: Any = None
     interval: bool = False
     draws: int = 20
     weights_are: Meaning | None = None
@@ -440,7 +443,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         drawn = rng if "rng" in parameters_of(learner) else {}
         dag_args = {**defaults, **drawn, **(self.dag_args or {})}
         options = {name: getattr(preparing, name) for name in _PREPARATION}
-        options |= {name: getattr(self, name) for name in ("additive", "interval", "draws")}
+        options |= {name: getattr(self, name) for name in ("additive", "pairs", "interval", "draws")}
         given = None if self.additive and learner is LEARNERS[default.LEARNER] else learner
         with showing_progress(self.verbose, "verbose"), using_jobs(self.n_jobs):
             return bnc(given, target, data, dag_args=dag_args, **options, **{**rng, **lp_args})

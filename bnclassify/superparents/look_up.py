@@ -13,9 +13,10 @@ from ..base.immutable import cached_property
 
 _ROWS = 2**14
 _BLOCK_CELLS = 2**16
-_BLOCK_ROWS = 48  # number of rows that are multiplied at once, or a multiple: no remainder in registers
+_BLOCK_ROWS = 96  # number of rows that are multiplied at once, or a multiple
+_REGISTER_ROWS = 16  # of whose multiples BLAS adds up each row in the same order
 _PRODUCTS_PER_LOOK_UP = 60  # number of multiplications in the time of a look-up
-_MOST_MULTIPLIED = 2**21  # number of cells of tables up to which a product for a single row is fast
+_MOST_MULTIPLIED = 2**22  # number of cells of tables up to which a product for a single row is fast
 _NEVER = -1e200  # log of 0 in a product, where -inf · 0 is not a number
 _JOINT_LEVELS = 16  # maximum number of joint levels of features that are looked up together,
 _JOINT_CELLS = 2**16  # or more, if their table has no more cells than these
@@ -148,7 +149,7 @@ class LookUp:
     def _total_by_product(
         self, levels: Codes, superparents: Codes, log_weights: Array, marginalizes: bool
     ) -> Array:
-        """Return `total` by products of blocks of one size, so that no row depends on the other rows."""
+        """Return `total` by products of full registers, so that no row depends on the other rows."""
         cells = self.logs.shape[0] * self.logs.shape[2]
         size = _BLOCK_ROWS * max(1, _BLOCK_CELLS // (_BLOCK_ROWS * cells))
         result = np.empty((levels.shape[1], self.logs.shape[2]))
@@ -156,13 +157,14 @@ class LookUp:
         with one_thread:
             for has_all, some in ((True, np.flatnonzero(complete)), (False, np.flatnonzero(~complete))):
                 for part in blocks(len(some), size):
-                    rows = np.resize(some[part], size)
+                    own = some[part]
+                    rows = np.resize(own, -(-len(own) // _REGISTER_ROWS) * _REGISTER_ROWS)
                     if marginalizes and not has_all:
                         total = self._marginal_products(levels[:, rows], log_weights)
                     else:
                         sums = self._products(levels[:, rows], has_all)
                         total = _total_of_members(sums, superparents[:, rows], log_weights)
-                    result[some[part]] = total[: part.stop - part.start]
+                    result[own] = total[: len(own)]
         return result
 
     def _products(self, levels: Codes, complete: bool) -> Array:

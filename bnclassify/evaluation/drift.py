@@ -1,0 +1,253 @@
+"""Whether the population has changed since training: stability of the features and of the score."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ..additive.effect_table import UNSEEN, EffectTable
+from ..base.arrays import Array, Codes, Mask
+from ..base.checks import must_be
+from ..base.graphs import descending
+from ..frames.dataset import Dataset
+from ..frames.numeric import as_floats
+from ..frames.opening import InFull
+from ..frames.schema import MISSING
+from ..inference.evidence import weigh_evidence
+from ..model.arguments import check_fitted, encode_for
+from ..model.model import Model
+from ..model.recipes import Tally
+
+SCORE = "(score)"
+"""The row of the log odds of a class, or of the predicted class."""
+
+_GROUPS = 10  # of neighbouring intervals, and of the score
+_SHARES = np.arange(1, _GROUPS) / _GROUPS
+_HALF = 0.5  # pseudo-count of each value
+_ROWS = 1000.0  # of training data of unknown size
+_TINY = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """What rows are like: the values of features, which are missing or unseen, and the parts of the log odds.
+
+    ``values`` are weights of levels, (levels,), or numbers of a density, (rows,), NaN if missing. ``odds``
+    are (classes or 1, 1 + features): means over rows. ``scores`` are (rows,), None if they are not known.
+    """
+
+    values: list[Array]
+    missing: Array
+    unseen: Array
+    odds: Array
+    scores: Array | None = None
+    weights: Array | None = None
+
+
+def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFrame:
+    """Measure how far new rows differ from the training data, feature by feature.
+
+    Parameters
+    ----------
+    x : BNC or another model
+        Fitted model of one class variable.
+    newdata : pandas.DataFrame, Dataset or another frame
+        New rows, with or without the class.
+    dataset : pandas.DataFrame, Dataset or another frame, optional
+        Training data. Sums of effects, their cards, and networks contain the shares of values; other models
+        need `dataset`, as do the shares of missing values of networks, and the last row.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per feature, the largest change first, and a last row ``"(score)"``. Columns:
+
+        - ``psi``, the population stability index of the values
+        - ``missing_before``, ``missing_now``, ``unseen_before``, ``unseen_now``, the shares of missing
+          values, and of labels that did not occur in training
+        - ``log_odds``, the change of the mean contribution in `explain`; with more than two classes, one
+          column ``log_odds <label>`` per class against all others
+
+        The row ``"(score)"`` has the index of the log odds in tenths of the training data or, with more than
+        two classes, of the predicted classes, and the change of the mean log odds. Results that need
+        `dataset` are NaN without it. ``attrs["target"]`` is the class of ``log_odds``.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If there are no rows, `x` has several class variables, or it does not contain the shares of values.
+
+    Notes
+    -----
+    With p and q the shares of a value in training and now, the index is Σ (q − p) ln(q / p) over the values
+    [1]_. Missing and unseen values are values, too. Each count has a pseudo-count of one half. More than ten
+    intervals are joined to ten with about equal shares in training. By a rule of thumb, less than 0.1 is
+    little, and more than 0.25 much; small samples have larger indices by chance, about (values − 1) (1/n +
+    1/N) for n new and N training rows.
+
+    References
+    ----------
+    .. [1] Yurdakul, B. (2018). Statistical properties of population stability index. Western Michigan
+       University.
+
+    Examples
+    --------
+    >>> from bnclassify import bnc, drift, load_pima
+    >>> pima = load_pima()
+    >>> model = bnc(class_var="diabetes", dataset=pima, additive=True)
+    >>> older = pima[pima["age"] > 30]
+    >>> drift(model, older, pima)[["psi", "log_odds"]].round(1).iloc[[0, 1, -1]]
+                 psi  log_odds
+    feature
+    age          2.7       0.4
+    pregnancies  0.4       0.1
+    (score)      0.4       1.0
+    """
+    model = check_fitted(x)
+    if not model.one_class:
+        raise ValueError("x must have one class variable; got several. Pass a model of one of them.")
+    now = _sample_of_rows(model, newdata, "newdata")
+    then = _sample_of_model(model) if dataset is None else _sample_of_rows(model, dataset, "dataset")
+    labels = model.known_levels[-1]
+    pairs = zip(model.features, then.values, now.values, strict=True)
+    gaps = np.array([[one.missing, one.unseen] for one in (then, now)])
+    table = pd.DataFrame(
+        {
+            "psi": [_stability(model, name, b, a, gaps[..., i]) for i, (name, b, a) in enumerate(pairs)],
+            "missing_before": then.missing,
+            "missing_now": now.missing,
+            "unseen_before": then.unseen,
+            "unseen_now": now.unseen,
+        },
+        index=pd.Index(model.features, name="feature", tupleize_cols=False),
+    )
+    columns = ["log_odds"] if len(labels) == 2 else [f"log_odds {label}" for label in labels]
+    change = now.odds - then.odds
+    table = table.assign(**dict(zip(columns, change[:, 1:], strict=True)))
+    table = table.iloc[descending(table["psi"].fillna(-1.0).to_numpy())]
+    score = {"psi": _stability_of_scores(then, now), **dict(zip(columns, change.sum(axis=1), strict=True))}
+    last = pd.DataFrame(score, index=pd.Index([SCORE], name="feature")).reindex(columns=table.columns)
+    result = pd.concat([table, last])
+    result.attrs["target"] = labels[-1] if len(labels) == 2 else None
+    return result
+
+
+def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
+    """Return what rows are like, or raise if there are none."""
+    data = encode_for(x, rows, x.features, argument)
+    if not len(data):
+        raise ValueError(must_be(argument, "a table with rows", rows))
+    weights = np.ones(len(data)) if data.weights is None else np.asarray(data.weights, dtype=float)
+    placed, total = x.place(data, "missing").codes, float(weights.sum())
+    values, missing, unseen = list[Array](), list[float](), list[float]()
+    for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
+        gap, strange = _missing_and_unseen(data, name, placed[i], labels)
+        known = ~gap & ~strange
+        if name in x.densities:
+            values.append(np.where(known, as_floats(data.numbers[name]), np.nan))
+        else:
+            values.append(np.bincount(placed[i][known], weights[known], len(labels)).astype(float))
+        missing.append(float(weights[gap].sum()) / total)
+        unseen.append(float(weights[strange].sum()) / total)
+    parts = _parts_of_odds(x, data)
+    totals: Array = parts.sum(axis=2)
+    scores = totals[0] if len(totals) == 1 else totals.argmax(axis=0).astype(np.float64)
+    odds = np.average(parts, axis=1, weights=weights)
+    return _Sample(values, np.array(missing), np.array(unseen), odds, scores, weights)
+
+
+def _missing_and_unseen(
+    data: Dataset, name: Hashable, codes: Codes, labels: Sequence[Hashable]
+) -> tuple[Mask, Mask]:
+    """Return which rows have no value of a feature, and which have one that training did not have."""
+    raw = data.codes[data.positions[name]]
+    gap: Mask = np.less(raw, 0)
+    if name in data.numbers:
+        gap = np.isnan(as_floats(data.numbers[name]))
+    strange: Mask = np.less(codes, 0) & ~gap
+    for label, mask in ((MISSING, gap), (UNSEEN, strange)):
+        if label in labels:
+            mask |= np.equal(codes, list(labels).index(label))
+    return gap, strange
+
+
+def _parts_of_odds(x: Model, data: Dataset) -> Array:
+    """Return the log odds of the class and of features, for the last of two classes or for each of more."""
+    names = x.known_levels[-1]
+    pairs = [(names[1], names[0])] if len(names) == 2 else [(a, [b for b in names if b != a]) for a in names]
+    found = []
+    for target, against in pairs:
+        evidence = weigh_evidence(x, data, target, against, "missing", argument="newdata")
+        order = np.append(0, 1 + np.argsort(evidence.order))
+        found.append(evidence.log_odds[:, order])
+    return np.stack(found)
+
+
+def _sample_of_model(x: Model) -> _Sample:
+    """Return what the training data were like as far as a model contains it, or raise."""
+    n, many = len(x.features), len(x.known_levels[-1])
+    odds = np.full((1 if many == 2 else many, 1 + n), np.nan)
+    if isinstance(x, EffectTable) and x.shares:
+        rows = _ROWS if x.trained_on is None else x.trained_on.size
+        missing, unseen, values = np.zeros(n), np.zeros(n), list[Array]()
+        for i, share in enumerate(x.shares):
+            labels = x.known_levels[i]
+            at = [k for k, label in enumerate(labels) if label != UNSEEN]
+            missing[i], unseen[i] = share[-1], share[: len(labels)].sum() - share[at].sum()
+            kept = np.zeros(len(labels))
+            kept[at] = share[at] * rows
+            values.append(kept)
+        if many == 2 and set(x.givens) <= {None}:
+            means = [share @ table for share, table in zip(x.shares, x.tables, strict=True)]
+            logs = np.stack([x.constant, *means])
+            odds = (logs[:, 1] - logs[:, 0])[None]
+        return _Sample(values, missing, unseen, odds)
+    counts = x.learned.get("counts")
+    if not isinstance(counts, Tally) or x.network is not x or x.densities:
+        raise ValueError(
+            f"dataset must be the training data, because a model such as {x.called} does not contain the "
+            "shares of values. Call drift(x, newdata, dataset)."
+        )
+    families = dict(zip([family[0] for family in x.settings["families"]], counts.counts, strict=True))
+    values = [np.asarray(families[v], float).reshape(len(families[v]), -1).sum(axis=1) for v in x.features]
+    return _Sample(values, np.full(n, np.nan), np.zeros(n), odds)
+
+
+def _stability(x: Model, name: Hashable, before: Array, after: Array, gaps: Array) -> float:
+    """Return the index of the values of a feature, given their weights or numbers, and shares of no value."""
+    if name in x.densities:
+        known = [values[~np.isnan(values)] for values in (before, after)]
+        ends = np.unique(np.quantile(known[0], _SHARES)) if len(known[0]) else np.empty(0)
+        before, after = (_weights_between(ends, values) for values in known)
+    elif name in x.cuts and len(before) > _GROUPS and before.any():
+        middle = (np.cumsum(before) - before / 2) / before.sum()
+        group = np.searchsorted(_SHARES, middle)
+        before, after = (np.bincount(group, weights, _GROUPS).astype(float) for weights in (before, after))
+    shares: Array = np.where(np.isnan(gaps).any(axis=0), 0.0, gaps)  # of missing and unseen values
+    pairs = zip((before, after), shares, strict=True)
+    before, after = (np.append(v, v.sum() * own / max(1 - own.sum(), _TINY)) for v, own in pairs)
+    return _index_of(before, after)
+
+
+def _weights_between(ends: Array, numbers: Array, weights: Array | None = None) -> Array:
+    """Return the weight of numbers in each interval."""
+    return np.bincount(np.searchsorted(ends, numbers), weights, len(ends) + 1).astype(float)
+
+
+def _index_of(before: Array, after: Array) -> float:
+    """Return the population stability index of two tables of weights."""
+    used = (before > 0) | (after > 0)
+    p, q = ((v[used] + _HALF) / (v[used] + _HALF).sum() for v in (before, after))
+    return float(((q - p) * np.log(q / p)).sum())
+
+
+def _stability_of_scores(then: _Sample, now: _Sample) -> float:
+    """Return the index of the scores in tenths of those before, or of a few values."""
+    if then.scores is None or now.scores is None:
+        return float("nan")
+    ends = np.unique(np.quantile(then.scores, _SHARES, method="inverted_cdf"))
+    before, after = _weights_between(ends, then.scores, then.weights), (now.scores, now.weights)
+    return _index_of(before, _weights_between(ends, *after))

@@ -1,0 +1,122 @@
+"""After deployment: how far new rows differ from training, and results by group."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bnclassify as bn
+
+
+@pytest.fixture(scope="module")
+def pima() -> pd.DataFrame:
+    return bn.load_pima()
+
+
+@pytest.fixture(scope="module")
+def total(pima: pd.DataFrame) -> Any:
+    return bn.bnc(class_var="diabetes", dataset=pima, additive=True)
+
+
+def test_the_index_is_that_of_the_formula() -> None:
+    """Shares of .5, .3, .2 then and .2, .3, .5 now, by hand."""
+    before = pd.DataFrame({"a": ["p"] * 500 + ["q"] * 300 + ["r"] * 200, "y": ["u", "v"] * 500})
+    before.loc[:300, "y"] = "u"
+    after = pd.DataFrame({"a": ["p"] * 200 + ["q"] * 300 + ["r"] * 500})
+    x = bn.bnc("nb", "y", before, smooth=1)
+    p, q = np.array([500, 300, 200]) + 0.5, np.array([200, 300, 500]) + 0.5
+    p, q = p / p.sum(), q / q.sum()
+    expected = ((q - p) * np.log(q / p)).sum()
+    for dataset in (before, None):  # a network contains its counts
+        assert bn.drift(x, after, dataset)["psi"]["a"] == pytest.approx(expected)
+    odds = bn.effects(x).set_index("value")["v"]
+    change = sum((q - p) * odds[["p", "q", "r"]])
+    assert bn.drift(x, after, before)["log_odds"]["a"] == pytest.approx(change, abs=1e-3)
+
+
+def test_nothing_has_changed_in_the_training_data(pima: pd.DataFrame, total: Any) -> None:
+    for x in (total, bn.scorecard(total), bn.bnc("nb", "diabetes", pima, smooth=1, numbers="gaussian")):
+        table = bn.drift(x, pima, pima)
+        assert table["psi"].abs().max() < 1e-12
+        assert table["log_odds"].abs().max() < 1e-9
+        assert table.index[-1] == "(score)"
+        assert set(table.index[:-1]) == set(bn.features(x))
+        assert table.attrs["target"] == "yes"
+    own = bn.drift(total, pima)  # the shares in the table have half a row more of each value
+    assert own["psi"].max() < 0.01
+    assert np.isnan(own["psi"]["(score)"])
+
+
+def test_missing_and_unseen_values(car: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1)
+    new = car.sample(500, random_state=0).astype(object).reset_index(drop=True)
+    new.loc[:99, "safety"] = "super"
+    new.loc[:49, "doors"] = None
+    table = bn.drift(x, new, car)
+    assert table["unseen_now"]["safety"] == pytest.approx(0.2)
+    assert table["missing_now"]["doors"] == pytest.approx(0.1)
+    assert (table["missing_before"].iloc[:-1] == 0).all()
+    assert list(table.index[:2]) == ["safety", "doors"]
+    assert [name for name in table if name.startswith("log_odds")] == [
+        f"log_odds {label}" for label in bn.classes(x)
+    ]
+
+
+def test_a_shift_of_one_number(pima: pd.DataFrame, total: Any) -> None:
+    sicker = pima.assign(glucose=pima["glucose"] + 30)
+    table = bn.drift(total, sicker, pima)
+    assert table.index[0] == "glucose"
+    assert table["psi"]["glucose"] > 0.25
+    assert table["psi"].drop(["glucose", "(score)"]).max() < 1e-9
+    posteriors = [bn.predict(total, data, prob=True) for data in (sicker, pima)]
+    now, then = (np.log(p["yes"] / p["no"]).mean() for p in posteriors)
+    assert table["log_odds"]["(score)"] == pytest.approx(now - then)
+    assert table["log_odds"]["(score)"] == pytest.approx(table["log_odds"].iloc[:-1].sum())
+
+
+def test_drift_that_cannot_be_measured(pima: pd.DataFrame, total: Any) -> None:
+    with pytest.raises(ValueError, match="newdata must be a table with rows"):
+        bn.drift(total, pima.head(0))
+    with pytest.raises(ValueError, match="dataset must be the training data, because"):
+        bn.drift(bn.bnc("nb", "diabetes", pima, smooth=1, numbers="gaussian"), pima)
+    with pytest.raises(KeyError, match="glucose"):
+        bn.drift(total, pima.drop(columns="glucose"))
+
+
+def test_results_by_group(pima: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp")
+    frame = pima.assign(old=np.where(pima["age"] > 40, "old", "young"))
+    table = bn.summary(x, frame, by="old", k=0)
+    p, labels = bn.predict(x, pima, prob=True), bn.predict(x, pima)
+    for group in ("old", "young", "(all)"):
+        at = np.ones(len(frame), dtype=bool) if group == "(all)" else (frame["old"] == group).to_numpy()
+        own, actual = table.loc[group], pima["diabetes"][at]
+        assert own["rows"] == at.sum()
+        assert own["actual yes"] == pytest.approx((actual == "yes").mean())
+        assert own["predicted yes"] == pytest.approx((labels[at] == "yes").mean())
+        assert own["probability yes"] == pytest.approx(p["yes"][at].mean())
+        assert own["error"] == pytest.approx((labels[at].astype(str) != actual.astype(str)).mean())
+        chosen = [p.loc[i, label] for i, label in actual.items()]
+        assert own["log_loss"] == pytest.approx(-np.log(chosen).mean())
+    held_out = bn.summary(x, frame, by="old", k=3, rng=0)
+    whole = bn.cv(x, pima, k=3, rng=0, metric="log_loss")
+    assert held_out["log_loss"]["(all)"] == pytest.approx(whole, abs=0.01)
+    both = bn.summary(x, frame.assign(sex=["f", None] * 384), by=["old", "sex"], k=0)
+    assert both.index.tolist()[-1] == "(all)"
+    assert len(both) == 5
+    gaps = bn.summary(x, frame.assign(sex=["f", None] * 384), by="sex", k=0)
+    assert gaps.index.tolist() == ["f", "(missing)", "(all)"]
+
+
+def test_groups_that_are_not_valid(pima: pd.DataFrame, car: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp")
+    with pytest.raises(KeyError, match="by"):
+        bn.summary(x, pima, by="sex")
+    with pytest.raises(ValueError, match=r"by must have at most 100 groups.*pd\.qcut"):
+        bn.summary(x, pima, by="pedigree")
+    four = bn.summary(bn.bnc("nb", "class", car, smooth=1), car, by="doors", k=0)
+    labels = car["class"].cat.categories
+    assert [name for name in four if name.startswith("actual")] == [f"actual {label}" for label in labels]

@@ -1,0 +1,235 @@
+"""Effects of pairs of features in a sum of effects: chosen by held-out rows, pure, and exact everywhere."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bnclassify as bn
+
+PAIR = "a \N{MULTIPLICATION SIGN} b"
+
+
+def crossed(n: int, rng: np.random.Generator, share: float = 0.95) -> pd.DataFrame:
+    """Return rows whose class depends on two features together, and on a third one alone."""
+    a, b = rng.normal(size=n), rng.choice(["u", "v", "w"], n)
+    c, d = rng.normal(size=n), rng.choice(["x", "y"], n)
+    together = (a > 0) == (b == "u")
+    y = np.where(rng.random(n) < share, together, rng.random(n) < 0.3) | (c > 1.5)
+    return pd.DataFrame({"a": a.round(2), "b": b, "c": c.round(2), "d": d, "class": np.where(y, "yes", "no")})
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    found = crossed(400, np.random.default_rng(0))
+    found.loc[:30, "c"] = np.nan
+    return found
+
+
+@pytest.fixture(scope="module")
+def model(frame: pd.DataFrame) -> Any:
+    return bn.bnc(class_var="class", dataset=frame, additive=True, pairs="auto")
+
+
+def test_a_pair_that_matters_is_found(model: Any, frame: pd.DataFrame) -> None:
+    assert model.pairs[0].features == (0, 1)
+    new = crossed(300, np.random.default_rng(1))
+    plain = bn.bnc(class_var="class", dataset=frame, additive=True)
+    truth = (new["class"] == "yes").to_numpy().astype(int)
+
+    def log_loss(x: Any) -> float:
+        found = bn.predict(x, new.drop(columns="class"), prob=True).to_numpy()
+        return float(-np.log(found[np.arange(len(new)), truth]).mean())
+
+    assert log_loss(model) < log_loss(plain) - 0.2
+
+
+def test_no_pair_is_added_if_held_out_rows_gain_nothing() -> None:
+    rng = np.random.default_rng(2)
+    y = rng.random(200) < 0.5
+    frame = pd.DataFrame({f"v{i}": rng.normal(size=200) + y for i in range(4)}).assign(y=y)
+    auto, none, zero = (
+        bn.bnc(class_var="y", dataset=frame, additive=True, pairs=pairs) for pairs in ("auto", None, 0)
+    )
+    assert not auto.pairs
+    for x in (auto, zero):
+        pd.testing.assert_frame_equal(bn.predict(x, frame, prob=True), bn.predict(none, frame, prob=True))
+
+
+@pytest.mark.parametrize("pairs", [2, [("a", "b"), ("d", "c")]])
+def test_a_number_and_names_of_pairs(frame: pd.DataFrame, pairs: Any) -> None:
+    x = bn.bnc(class_var="class", dataset=frame, additive=True, pairs=pairs)
+    assert len(x.pairs) == 2
+    if pairs != 2:
+        assert [pair.features for pair in x.pairs] == [(0, 1), (2, 3)]
+
+
+def test_pairs_have_the_mean_0_along_each_side(model: Any) -> None:
+    for pair in model.pairs:
+        shares = [
+            np.bincount(groups[:-1], model.shares[i][:-1])
+            for i, groups in zip(pair.features, pair.groups, strict=True)
+        ]
+        table = pair.table[:-1, :-1]
+        for axis in (0, 1):
+            np.testing.assert_allclose(np.tensordot(shares[axis], table, (0, axis)), 0, atol=1e-12)
+        assert not pair.table[-1].any()
+        assert not pair.table[:, -1].any()
+
+
+def test_contributions_add_up_with_one_row_per_pair(model: Any, frame: pd.DataFrame) -> None:
+    rows = frame.drop(columns="class")
+    for row in (
+        rows.iloc[100].to_dict(),
+        rows.iloc[3].to_dict(),
+        {"a": 1.0},
+        {"b": "u", "d": "x", "c": None},
+    ):
+        [[no, yes]] = bn.predict(model, row, prob=True).to_numpy()
+        table = bn.explain(model, row)
+        assert PAIR in table.index
+        assert table["log_odds"].sum() == pytest.approx(np.log(yes / no), abs=1e-9)
+        if "a" not in row or "b" not in row:
+            assert table.loc[PAIR, "log_odds"] == 0
+        split = bn.explain(model, row, interactions=True)
+        assert split["log_odds"].tolist() == pytest.approx(table["log_odds"].tolist())
+        assert split.index[5] == ("a", "b")
+    reasons = bn.explain(model, rows.iloc[100], sentences=True)
+    start = f"a = {rows['a'][100]:g}, b = {rows['b'][100]}: the odds of 'yes' are"
+    assert any(reason.startswith(start) for reason in reasons)
+    several = bn.explain(model, rows.head(3))
+    assert len(several) == 3 * len(bn.explain(model, rows.iloc[0]))
+
+
+def test_unknown_values_have_no_effect_of_a_pair_and_nothing_known_the_shares(
+    model: Any, frame: pd.DataFrame
+) -> None:
+    found = bn.predict(model, frame[[]].head(1), prob=True, unknown=bn.features(model))
+    shares = frame["class"].value_counts(normalize=True)[found.columns]
+    np.testing.assert_allclose(found.iloc[0], shares, atol=1e-12)
+    records = frame[["a", "c"]].tail(5).to_dict("records")
+    known = bn.predict(model, frame[["a", "c"]].tail(5), prob=True, unknown=["b", "d"])
+    np.testing.assert_allclose(bn.predict(model, records, prob=True), known, atol=1e-12)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_tables_files_and_edits_are_exact(several: bool, tmp_path: Path) -> None:
+    if several:
+        frame, name = bn.load_car(), "class"
+        frame = frame.sample(600, random_state=0).reset_index(drop=True)
+    else:
+        frame, name = crossed(300, np.random.default_rng(3)), "class"
+    x = bn.bnc(class_var=name, dataset=frame, additive=True, pairs=3)
+    rows = frame.drop(columns=name)
+    expected = bn.predict(x, rows, prob=True)
+    table = bn.effects(x, frame)
+    pairs = table[table["given"] != ""]
+    assert list(table.columns[:4]) == ["feature", "value", "given", "given_value"]
+    for _, own in pairs.groupby(["feature", "given"], sort=False):
+        assert own["share"].sum() == pytest.approx(1)
+    text = pd.read_csv(io.StringIO(table.to_csv(index=False)))
+    bn.save(x, tmp_path / "x.json")
+    for again in (bn.from_effects(table), bn.from_effects(text, dataset=frame), bn.load(tmp_path / "x.json")):
+        np.testing.assert_allclose(bn.predict(again, rows, prob=True), expected, rtol=0, atol=1e-12)
+    edited = table.copy()
+    last = edited.columns[4] if not several else "unacc"
+    edited.loc[pairs.index, last] += 1.0  # of all cells of three pairs
+    changed = bn.predict(bn.from_effects(edited), rows, prob=True)
+    odds = [np.log(p / (1 - p)) for p in (changed["yes"], expected["yes"])] if not several else None
+    if odds is not None:
+        np.testing.assert_allclose(odds[0] - odds[1], 3.0, atol=1e-9)
+
+
+def test_cut_points_of_a_pair_can_be_edited(model: Any, frame: pd.DataFrame) -> None:
+    single = pd.DataFrame(
+        [("class", "no", "", "", 0.0), ("a", "(-inf, 0.0]", "", "", -1.0), ("a", "(0.0, inf]", "", "", 1.0)]
+        + [("b", label, "", "", 0.0) for label in "uvw"]
+        + [
+            ("a", interval, "b", label, float(label == "u" and interval == "(1.0, inf]"))
+            for interval in ("(-inf, 1.0]", "(1.0, inf]")
+            for label in "uvw"
+        ],
+        columns=["feature", "value", "given", "given_value", "yes"],
+    )
+    x = bn.from_effects(single, class_var="class")
+    found = bn.predict(x, [{"a": 2.0, "b": "u"}, {"a": 0.5, "b": "u"}, {"a": 2.0, "b": "v"}], prob=True)
+    np.testing.assert_allclose(np.log(found["yes"] / found["no"]), [2.0, 1.0, 1.0])
+    with pytest.raises(ValueError, match="a row for every combination of values of 'a' and 'b'"):
+        bn.from_effects(single.iloc[:-1], class_var="class")
+    with pytest.raises(ValueError, match="the same labels of 'b'"):
+        bn.from_effects(single.replace({"given_value": {"w": "z"}}), class_var="class")
+
+
+def test_other_functions_accept_pairs_or_refuse_them(model: Any, frame: pd.DataFrame) -> None:
+    with pytest.raises(ValueError, match="pairs, which have no points"):
+        bn.scorecard(model)
+    with pytest.raises(ValueError, match="features without effects of pairs; got 'a'"):
+        bn.monotonize(model, {"a": "increasing"}, frame)
+    with pytest.raises(ValueError, match="steps must be None"):
+        bn.effects(model, steps=4)
+    if len(model.pairs) == 1:
+        ordered = bn.monotonize(model, {"c": "increasing"}, frame)
+        assert len(ordered.pairs) == 1
+    assert len(bn.counterfactual(model, frame.iloc[100])) > 0
+    assert (bn.value_of_information(model, {"a": 1.0})["gain"] >= 0).all()
+    found = bn.cv(model, frame, k=2, rng=0, metric="log_loss")
+    assert found < bn.cv(
+        bn.bnc(class_var="class", dataset=frame, additive=True), frame, k=2, rng=0, metric="log_loss"
+    )
+
+
+def test_wrong_pairs_are_errors(frame: pd.DataFrame) -> None:
+    wrong = {
+        "two different features; got 'a' twice": [("a", "a")],
+        "got the class 'class'": [("a", "class")],
+        "distinct; got 'a', 'b' twice": [("a", "b"), ("b", "a")],
+        "a whole number from 0 to 6; got 7": 7,
+        "pairs must be pairs of two features": [("a", "b", "c")],
+        "None, a number, 'auto' or a list": "all",
+        "features of the data; got 'z'": [("a", "z")],
+    }
+    for message, pairs in wrong.items():
+        with pytest.raises((ValueError, TypeError, KeyError), match=message):
+            bn.bnc(class_var="class", dataset=frame, additive=True, pairs=pairs)
+    with pytest.raises(ValueError, match=r"pairs must be None unless additive=True; got 3"):
+        bn.bnc(class_var="class", dataset=frame, pairs=3)
+    with pytest.raises(ValueError, match="interval=False"):
+        bn.bnc(class_var="class", dataset=frame, additive=True, interval=True, pairs=3)
+
+
+def test_pairs_in_the_estimator(frame: pd.DataFrame) -> None:
+    sklearn = pytest.importorskip("bnclassify.sklearn", reason="scikit-learn is not installed")
+    y = frame["class"]
+    fitted = sklearn.BNCClassifier(additive=True, pairs="auto").fit(frame.drop(columns="class"), y)
+    assert fitted.model_.pairs
+
+
+def test_order_of_rows_and_columns_does_not_matter(frame: pd.DataFrame) -> None:
+    one, other = (
+        bn.bnc(class_var="class", dataset=rows, additive=True, pairs=1)
+        for rows in (frame, frame.sample(frac=1, random_state=1)[["d", "c", "class", "b", "a"]])
+    )
+    rows = frame.head(50).drop(columns="class")
+    expected = bn.predict(one, rows, prob=True)
+    np.testing.assert_allclose(bn.predict(other, rows, prob=True), expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["one feature", "one level", "few rows", "missing column"])
+def test_degenerate_data(kind: str) -> None:
+    rng = np.random.default_rng(4)
+    frame = crossed(60, rng)
+    if kind == "one feature":
+        frame = frame[["a", "class"]]
+    if kind == "one level":
+        frame = frame.assign(b="u")
+    if kind == "few rows":
+        frame = frame.groupby("class").head(2)
+    if kind == "missing column":
+        frame = frame.assign(a=np.nan, d=frame["d"].where(frame.index > 50))
+    x = bn.bnc(class_var="class", dataset=frame, additive=True, pairs="auto")
+    assert np.isfinite(bn.predict(x, frame, prob=True)).all(axis=None)
