@@ -18,6 +18,7 @@ from ..frames.opening import InFull
 from ..frames.schema import MISSING
 from ..inference.evidence import weigh_evidence
 from ..model.arguments import check_fitted, encode_for
+from ..model.counted import counted
 from ..model.model import Model
 from ..model.recipes import Tally
 
@@ -211,7 +212,9 @@ def _sample_of_model(x: Model) -> _Sample:
             f"dataset must be the training data, because a model such as {x.called} does not contain the "
             "shares of values. Call drift(x, newdata, dataset)."
         )
-    families = dict(zip([family[0] for family in x.settings["families"]], counts.counts, strict=True))
+    families = dict(
+        zip([family[0] for family in counted(x).settings["families"]], counts.counts, strict=True)
+    )
     values = [np.asarray(families[v], float).reshape(len(families[v]), -1).sum(axis=1) for v in x.features]
     return _Sample(values, np.full(n, np.nan), np.zeros(n), odds)
 

@@ -19,6 +19,7 @@ from ..base.checks import Instance, must_be
 from ..base.messages import listed, shown, warn
 from ..inference.predict import predict
 from ..model.arguments import check_model
+from ..model.counted import CountedModel, counted
 from ..model.model import Model
 from ..model.recipes import Tally
 from ..reading.families import members
@@ -184,7 +185,7 @@ def _try_out(x: Model) -> None:
     _try_intervals(x)
     for member in members(x) if "members" in x.__dataclass_fields__ else ():
         _try_out(member)
-    for name, table in x.distributions():
+    for name, table in x.distributions() if isinstance(x, CountedModel) else ():
         sums = table.sum(axis=0) if len(table) else 1.0  # the table of a number is empty
         if not np.all(np.abs(sums - 1) <= _ROUNDING):
             raise ValueError(f"the probabilities of {shown(name)} do not sum to 1")
@@ -193,7 +194,7 @@ def _try_out(x: Model) -> None:
     _try_tables(x)
     tally = x.learned.get("counts")
     if isinstance(tally, Tally) and tally.prior is not None:
-        _try_tables(replace(x.tabulate(tally)))  # which checks the tables
+        _try_tables(replace(counted(x).tabulate(tally)))  # which checks the tables
     with suppress(ValueError, OverflowError):  # if it requires every feature, or pandas refuses its labels
         names = pd.Index(list(x.features), dtype=object, tupleize_cols=False)
         predict(x, pd.DataFrame([[None] * len(names)], columns=names))

@@ -18,6 +18,7 @@ from ..frames.labels import united
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.schema import Columns
 from ..model.arguments import as_model, check_fitted
+from ..model.counted import counted
 from ..model.model import Model, renewed
 from ..model.recipes import Rows, Tally
 from ..network.priors import Given
@@ -83,8 +84,8 @@ def _add_rows(x: Model, dataset: Opened) -> Model:
     rows: Countable = rows_to_learn_from(x, dataset)
 
     def add_to(part: Model) -> Model:
-        tally = part.tally()
-        grown = pooled(part, [tally.counts, part.count_all(rows, tally.prior)])
+        tally = counted(part).tally()
+        grown = pooled(part, [tally.counts, counted(part).count_all(rows, tally.prior)])
         return of_rows(grown, part, Rows.of(rows, part.targets))
 
     return of_rows(x.each(add_to), x, Rows.of(rows, x.targets))
@@ -181,12 +182,12 @@ def _with_one_prior(models: Sequence[Model]) -> list[Model]:
 
 
 def _check_counts(part: Model) -> Model:
-    part.tally()
+    counted(part).tally()
     return part
 
 
 def _pool_counts(*models: Model) -> Model:
-    return of_rows(pooled(models[0], [x.tally().counts for x in models]), *models)
+    return of_rows(pooled(models[0], [counted(x).tally().counts for x in models]), *models)
 
 
 def of_rows(x: Model, *sources: Model | Rows) -> Model:
@@ -199,7 +200,7 @@ def of_rows(x: Model, *sources: Model | Rows) -> Model:
 
 def pooled(x: Model, counts: Iterable[tuple[Any, ...]]) -> Model:
     """Return the model of rows that were counted apart."""
-    return x.tabulate(Tally(added(counts), x.tally().prior).narrowed())
+    return counted(x).tabulate(Tally(added(counts), counted(x).tally().prior).narrowed())
 
 
 def _with_larger_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
@@ -207,8 +208,8 @@ def _with_larger_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]
     recodings = {name: Recoding.of(labels, levels[name]) for name, labels in x.levels_by_name.items()}
     bare = renewed(x, **{name: None for name in _TABLES if name in vars(x)})
     grown = renewed(bare, levels=tuple([levels[name] for name in x.variables]))
-    tally = x.tally()
-    counts = grown.recoded(tally.counts, recodings, x)
+    tally = counted(x).tally()
+    counts = counted(grown).recoded(tally.counts, recodings, x)
     return renewed(grown, learned={"counts": Tally(counts, tally.prior)})
 
 
@@ -227,8 +228,8 @@ def unite(levels: Iterable[Mapping[Hashable, tuple[Hashable, ...]]]) -> dict[Has
 
 def _check_alike(first: Model, other: Model, *, number: int) -> Model:
     """Return the first model, or raise a ValueError that names a property in which the two differ."""
-    theirs_by_name: Mapping[str, object] = other.settings
-    for name, own in first.settings.items():
+    theirs_by_name: Mapping[str, object] = counted(other).settings
+    for name, own in counted(first).settings.items():
         theirs = theirs_by_name.get(name)
         if own != theirs:
             if isinstance(own, tuple) and isinstance(theirs, tuple):  # show the first that differ

@@ -7,6 +7,7 @@ import numpy as np
 from ..base.arrays import Codes
 from ..frames.dataset import Dataset
 from ..frames.schema import Schema
+from ..model.counted import counted
 from ..model.model import Model
 from ..model.recipes import Tally
 from ..network.priors import PseudoCounts
@@ -61,6 +62,6 @@ def _augmented(
         completed = x.complete(rows, labels, rng)
         if sweep > burn_in and (sweep - burn_in) % spacing == 0:
             found.append(completed)
-        counts = x.count_all(Dataset(schema, completed, data.index), prior)
-        x = x.tabulate(Tally(counts, prior.drawn(rng)))
+        counts = counted(x).count_all(Dataset(schema, completed, data.index), prior)
+        x = counted(x).tabulate(Tally(counts, prior.drawn(rng)))
     return np.concatenate(found, axis=1)

@@ -16,6 +16,7 @@ from ..base.immutable import EMPTY
 from ..base.messages import listed, shown
 from ..frames.dataset import match
 from ..model.arguments import check_joint, check_not_dropped, encode_for
+from ..model.counted import CountedModel
 from ..model.model import Model
 from ..reading.intervals import BOUNDS, check_draws, check_interval, drawn_bounds
 from ..scores.evaluate import scores_at
@@ -253,7 +254,7 @@ def log_table(
     of_class = len(cards) - 1  # the position of the class
     if variables and of_class not in variables:
         largest = max(variables, key=cards.__getitem__)
-        exchanged = x.with_class(largest)
+        exchanged = x.with_class(largest) if isinstance(x, CountedModel) else None
         if exchanged is not None:  # one sum gives all levels of the class, and none of other variables
             position = {largest: of_class, of_class: largest}
             codes = evidence.codes.copy()

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Positions, log_normalize
+from ..base.arrays import Array, ArrayOf, Codes, log_normalize
 from ..base.checks import OneOf, Optional
 from ..base.immutable import EMPTY, Immutable
 from ..base.messages import listed
-from ..counts.contingency import Recoding, recoded
 from ..frames.dataset import Countable, Dataset, Opened, match
 from ..frames.numeric import as_floats
 from ..frames.schema import Levels
@@ -23,7 +21,7 @@ from ..scores.densities import Density
 from ..scores.evaluate import scores_at
 from ..scores.formulas import Formula
 from ..scores.rows import Rows
-from .recipes import A_NETWORK, Recipe, Step, Tally
+from .recipes import Recipe, Step
 from .recipes import Rows as TrainingRows
 
 M = TypeVar("M", bound="Model")
@@ -238,10 +236,6 @@ class Model(Immutable):
         """Return ln P(label, observed features) for each target variable, (rows, labels) each."""
         return [scores_at(self.score, rows)]
 
-    def with_class(self, variable: int) -> Model | None:
-        """Return the joint distribution with a feature and the class exchanged, or None if there is none."""
-        return None
-
     def class_prior(self) -> Array:
         """Return P(class), (classes,): by default the posterior of a row whose features are all missing."""
         nothing = Rows(np.full((len(self.features), 1), -1, dtype=np.int8))
@@ -267,104 +261,21 @@ class Model(Immutable):
         return self
 
     def estimate(self, data: Countable, prior: Any) -> Model:
-        """Return the structure with tables from data of the model's variables, coded by its levels."""
-        return estimated(self, data, prior)
+        """Return the structure with parameters from data of its variables, coded by its levels."""
+        raise lacks(self, "estimate its parameters from data")
 
     def feature_weights(self) -> Mapping[Hashable, float] | pd.DataFrame | None:
         """Return the weights of features, the class first, as a dict or a frame by term, or None."""
         weights: Sequence[float] | None = self.learned.get("weights")
         return None if weights is None else dict(zip(self.features, weights, strict=True))
 
-    # What is estimated.
-
-    def count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
-        """Return the counts behind the tables; counts of different rows add up."""
-        raise lacks(self, "count")
-
-    def tabulate(self, tally: Tally) -> Self:
-        """Return the structure, whose levels are known, with tables and their counts."""
-        raise lacks(self, "make tables")
-
-    def count_all(self, data: Countable, prior: Any) -> tuple[Any, ...]:
-        """Return the counts behind the tables in all rows."""
-        return data.count_all(partial(self.count, prior=prior))
-
-    def distributions(self) -> Iterable[tuple[Hashable, Array]]:
-        """Return variables and their tables, which sum to 1 along the first axis."""
-        return ()
-
     def each(self, function: Callable[..., Model], *others: Model) -> Model:
         """Apply a function to each part of the model that has counts, with the same part of ``others``."""
         return function(self, *others)
 
-    def recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Model) -> Any:
-        """Return counts of the model ``before`` its levels changed, for the levels that it has now."""
-        families = zip(counts, self._counted_families, strict=True)
-        return tuple([recoded(table, [recodings[v] for v in family]) for table, family in families])
-
-    @property
-    def _counted_families(self) -> tuple[tuple[Hashable, ...], ...]:
-        """The families that are counted, each a variable and its parents."""
-        return ()
-
-    def tally(self) -> Tally:
-        """Return the counts behind the tables; raise if the tables depend on more than counts."""
-        tally = self.learned.get("counts")
-        if isinstance(tally, Tally) and tally.prior is not None:
-            return tally
-        if self.given_by_hand:
-            raise ValueError(
-                f"x must have tables that follow from counts; its tables were {self.given_by_hand}."
-            )
-        adjusted = [name for name in self.learned if name != "counts"]
-        reason = "does not contain the counts behind its parameters"
-        if adjusted:
-            reason = f"has parameters that do not follow from counts: {listed(adjusted)}"
-        raise ValueError(
-            f"x must have tables that follow from counts; it {reason}. Refit it to all rows, or fit a model "
-            f"with such tables: {A_NETWORK}."
-        )
-
-    @property
-    def given_by_hand(self) -> str:
-        """How tables without counts were given, and what to do; empty if they were estimated."""
-        steps = () if self.recipe is None or self.learned else (self.recipe.parameters, self.recipe.structure)
-        names = [step.name for step in steps if step is not None]
-        if any("with_table(" in name for name in names):
-            return "given by hand in part. Call with_table last, after the other functions"
-        if not {"from_tables", "read_bif"}.isdisjoint(names):
-            return (
-                "given by hand or read from a file. Say how many rows they are worth, with from_tables("
-                f"{self.class_var!r}, {{name: cpt(x, name) for name in families(x)}}, rows=100)"
-            )
-        return ""
-
     def learn_by(self, function: Fit, dataset: Opened, step: Step | None = None) -> Model:
         """Return a function of the model and its rows; in a chain, of each link. ``step`` is a new call."""
         return function(self, dataset)
-
-    def maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
-        """Return the structure with the tables that EM finds."""
-        raise lacks(self, "run EM")
-
-    def log_joint_left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: Any) -> Array:
-        """Return ln P(features, class) of rows, each under the model of all other rows, (rows, classes)."""
-        raise TypeError(f"held_out must be None for {self.called}, for which 'power' is not defined.")
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The properties in which models must agree so that their counts can be added."""
-        kinds = [getattr(kind, "__name__", type(kind).__name__) for kind in self.densities.values()]
-        return {
-            "type": type(self).__name__,
-            "class variables": self.targets,
-            "features": self.features,
-            "families": self._counted_families,
-            "densities": tuple(zip(self.densities, kinds, strict=True)),
-            "cut points": tuple(self.cuts.items()),
-            "preparation": self.preparation,
-            "prior": getattr(self.learned.get("counts"), "prior", None),
-        }
 
     # What pictures show.
 
@@ -412,12 +323,6 @@ def rows_with(x: Model, features: Iterable[int], codes: Codes, numbers: Mapping[
             "they are discretized."
         )
     return Rows(codes, found)
-
-
-def estimated(x: M, data: Countable, prior: Any) -> M:
-    """Return a structure with tables from data, as its method `estimate` does by default."""
-    structure = renewed(x, levels=data.levels)
-    return structure.tabulate(Tally(structure.count_all(data, prior), prior).narrowed())
 
 
 def renewed(x: M, **changes: Any) -> M:

@@ -15,7 +15,8 @@ from ..base.messages import WIDE, how_to_merge, shown, warn
 from ..counts.contingency import count_families, flat_index
 from ..frames.dataset import Countable, Dataset
 from ..frames.schema import Levels
-from ..model.model import Model, estimated, renewed
+from ..model.counted import CountedModel, estimated
+from ..model.model import Model, renewed
 from ..model.recipes import Recipe, Tally
 from ..scores.densities import Density
 from ..scores.elimination import BLOCK_ROWS, complete, draw_columns
@@ -38,7 +39,7 @@ from .priors import Prior, is_nested, tabulate
 _FEWEST_ROWS = 100  # with fewer rows, most networks have more parameters than rows
 
 
-class Graph(Model):
+class Graph(CountedModel):
     """Base of models that are one graph: a family per variable and, once fitted, a table per family."""
 
     bounds = bounded(cpts=PROBABILITY)

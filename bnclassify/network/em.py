@@ -19,6 +19,7 @@ from ..base.immutable import ANY_NUMBER, Immutable, bounded, record
 from ..base.messages import warn
 from ..counts.contingency import contingency_tables
 from ..frames.dataset import Dataset
+from ..model.counted import CountedModel, counted
 from ..model.model import Model
 from ..scores import elimination, forests
 from ..scores.factors import Belief, Factor, sum_terms
@@ -54,7 +55,7 @@ class Run(Immutable):
 
 def _check_maximizes(x: Model) -> None:
     """Raise a TypeError unless `maximize` is defined for a model and for what it averages."""
-    if type(x).maximize is Model.maximize:
+    if not isinstance(x, CountedModel) or type(x).maximize is CountedModel.maximize:
         reason = x.no_joint or f"it is not defined for {x.called}; omit it"
         raise TypeError(f'missing: "em" needs a joint distribution; {reason}')
     for member in x.members if x.is_average else ():
@@ -84,7 +85,7 @@ class EM(Method):
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the structure with the tables that EM finds."""
-        return x.maximize(data, prior, self)
+        return counted(x).maximize(data, prior, self)
 
 
 def maximize(data: Dataset, scopes: Sequence[Scope], prior: PseudoCounts, em: EM) -> tuple[list[Array], Run]:

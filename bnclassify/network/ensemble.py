@@ -13,6 +13,7 @@ from ..base.arrays import Array, Codes, Positions, log, log_sum_exp
 from ..base.immutable import cached_property, record
 from ..base.messages import listed
 from ..frames.dataset import Countable, Dataset
+from ..model.counted import CountedModel, counted
 from ..model.derived import forwarding
 from ..model.model import MISSING_RULE, Model, renewed
 from ..model.recipes import Recipe, Step
@@ -26,7 +27,7 @@ from .priors import Prior
 ArcShares = dict[tuple[Hashable, Hashable], float]
 
 
-class Average(Model):
+class Average(CountedModel):
     """Base of models that average the joint distributions of their members."""
 
     is_average = True
@@ -72,7 +73,7 @@ class Average(Model):
         return mean_arcs(self.members, np.exp(self.log_weights).tolist())
 
     def log_joint_left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: Any) -> Array:
-        return self._mean([m.log_joint_left_out(data, prior, rows, left_out) for m in self.members])
+        return self._mean([counted(m).log_joint_left_out(data, prior, rows, left_out) for m in self.members])
 
     def _mean(self, logs: list[Array]) -> Array:
         """Return the log of the weighted mean of the members' joint distributions."""
@@ -169,10 +170,12 @@ class Ensemble(Average):
         return {**super().settings, "number of members": len(self.members), "weights": self.weights}
 
     def maximize(self, data: Dataset, prior: Any, em: Any) -> Ensemble:
-        return replace(self, members=tuple([member.maximize(data, prior, em) for member in self.members]))
+        return replace(
+            self, members=tuple([counted(member).maximize(data, prior, em) for member in self.members])
+        )
 
     def with_class(self, variable: int) -> Ensemble | None:
-        members = [member.with_class(variable) for member in self.members]
+        members = [counted(member).with_class(variable) for member in self.members]
         return None if None in members else renewed(self, members=tuple(members))
 
 

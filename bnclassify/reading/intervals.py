@@ -12,6 +12,7 @@ from scipy.special import betaincinv
 
 from ..base.arrays import Array
 from ..base.checks import Optional, Real, Whole
+from ..model.counted import counted, given_by_hand
 from ..model.recipes import A_NETWORK, Tally
 
 if TYPE_CHECKING:
@@ -84,8 +85,8 @@ def posterior_tally(x: Model) -> Tally:
     tally = _tally_of_posterior(x)
     if tally is not None:
         return tally
-    if x.given_by_hand:
-        raise ValueError(f"interval must be None, because the tables of x were {x.given_by_hand}.")
+    if how := given_by_hand(x):
+        raise ValueError(f"interval must be None, because the tables of x were {how}.")
     raise ValueError(
         f"interval must be None for {x.called}, because it has no refits. Fit with interval=True, as in "
         "bnc(class_var=..., dataset=..., interval=True), or fit a network with a prior above 0: "
@@ -96,7 +97,7 @@ def posterior_tally(x: Model) -> Tally:
 def draw_tables(x: Model, rng: np.random.Generator) -> Model:
     """Return a model with tables that are drawn from their posterior distribution."""
     tally = posterior_tally(x)
-    return x.tabulate(Tally(tally.counts, tally.prior.drawn(rng)))
+    return counted(x).tabulate(Tally(tally.counts, tally.prior.drawn(rng)))
 
 
 def with_bounds(frame: pd.DataFrame, bounds: Array) -> pd.DataFrame:

@@ -48,8 +48,10 @@ class FamilyTerm:
         """Return the values at rows, (rows or 1, classes or 1)."""
         if self._fine is not None:
             return self._fine.at(codes)
-        total = [term.logs(self._coded(codings, codes)) for codings, term in self.parts]
-        return total[0] if len(total) == 1 else np.asarray(sum(total))
+        if len(self.parts) == 1:
+            [(codings, term)] = self.parts
+            return term.logs(self._coded(codings, codes) if codings else codes)
+        return np.asarray(sum(term.logs(self._coded(codings, codes)) for codings, term in self.parts))
 
     def _coded(self, codings: Sequence[Coding], codes: Codes) -> dict[int, Codes]:
         """Return the codes of the features in scope, in a coding."""

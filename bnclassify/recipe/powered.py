@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base.immutable import POWER, bounded, cached_property, record
 from ..frames.dataset import Dataset
+from ..model.counted import CountedModel
 from ..model.derived import Derived, forwarding
 from ..model.model import Model
 from ..model.recipes import NO_JOINT, Recipe
@@ -73,6 +74,8 @@ class LeaveOneOutPower(Method):
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
         """Return the model with the power."""
         fitted = x.estimate(data, prior)
+        if not isinstance(fitted, CountedModel):
+            raise TypeError(f"held_out must be None for {x.called}, for which 'power' is not defined.")
         rows, weights, left_out, n = rows_to_hold_out(data, 1)
         logs = fitted.log_joint_left_out(data, prior, rows, left_out)
         total = odds(logs)

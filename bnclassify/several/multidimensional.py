@@ -20,6 +20,7 @@ from ..frames.schema import Levels
 from ..frames.training import read_training
 from ..metrics.outcomes import Labelling
 from ..model.arguments import read_for
+from ..model.counted import CountedModel
 from ..model.derived import forwarding
 from ..model.model import Fit, Model
 from ..model.recipes import Recipe, Step, renew_parameters
@@ -36,7 +37,7 @@ _PROBABILITY = "probability"
 _BLOCK_CODES = 2**22
 
 
-class MultiModel(Model):
+class MultiModel(CountedModel):
     """Base of models that predict several ``class_vars``; ``levels`` has the features, then the classes."""
 
     one_class = False

@@ -19,7 +19,8 @@ from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts, frame_of
 from ..frames.schema import Levels
 from ..frames.training import find_schema
-from ..model.model import MISSING_RULE, Model, Picture, estimated
+from ..model.counted import estimated
+from ..model.model import MISSING_RULE, Model, Picture
 from ..model.recipes import Recipe, Step, Tally
 from ..network.classifiers import BNC
 from ..network.ensemble import Average

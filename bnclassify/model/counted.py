@@ -1,0 +1,128 @@
+"""Models whose tables follow from counts of rows: what is counted, and how counts become tables."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from functools import partial
+from typing import Any, Self, TypeVar
+
+from ..base.arrays import Array, Positions
+from ..base.messages import listed
+from ..counts.contingency import Recoding, recoded
+from ..frames.dataset import Countable, Dataset
+from .model import Model, lacks, renewed
+from .recipes import A_NETWORK, Tally
+
+C = TypeVar("C", bound="CountedModel")
+
+
+class CountedModel(Model):
+    """Base of models whose tables follow from counts, and of models that consist of such models.
+
+    Counts of different rows add up, so `update` and `pool` accept these models.
+    """
+
+    def estimate(self, data: Countable, prior: Any) -> Model:
+        """Return the structure with tables from data of the model's variables, coded by its levels."""
+        return estimated(self, data, prior)
+
+    def count(self, data: Dataset, prior: Any) -> tuple[Any, ...]:
+        """Return the counts behind the tables; counts of different rows add up."""
+        raise lacks(self, "count")
+
+    def count_all(self, data: Countable, prior: Any) -> tuple[Any, ...]:
+        """Return the counts behind the tables in all rows."""
+        return data.count_all(partial(self.count, prior=prior))
+
+    def tabulate(self, tally: Tally) -> Self:
+        """Return the structure, whose levels are known, with tables and their counts."""
+        raise lacks(self, "make tables")
+
+    def distributions(self) -> Iterable[tuple[Hashable, Array]]:
+        """Return variables and their tables, which sum to 1 along the first axis."""
+        return ()
+
+    def tally(self) -> Tally:
+        """Return the counts behind the tables; raise if the tables depend on more than counts."""
+        tally = self.learned.get("counts")
+        if isinstance(tally, Tally) and tally.prior is not None:
+            return tally
+        raise no_counts(self)
+
+    def recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Model) -> Any:
+        """Return counts of the model ``before`` its levels changed, for the levels that it has now."""
+        families = zip(counts, self._counted_families, strict=True)
+        return tuple([recoded(table, [recodings[v] for v in family]) for table, family in families])
+
+    @property
+    def _counted_families(self) -> tuple[tuple[Hashable, ...], ...]:
+        """The families that are counted, each a variable and its parents."""
+        return ()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The properties in which models must agree so that their counts can be added."""
+        kinds = [getattr(kind, "__name__", type(kind).__name__) for kind in self.densities.values()]
+        return {
+            "type": type(self).__name__,
+            "class variables": self.targets,
+            "features": self.features,
+            "families": self._counted_families,
+            "densities": tuple(zip(self.densities, kinds, strict=True)),
+            "cut points": tuple(self.cuts.items()),
+            "preparation": self.preparation,
+            "prior": getattr(self.learned.get("counts"), "prior", None),
+        }
+
+    def maximize(self, data: Dataset, prior: Any, em: Any) -> Self:
+        """Return the structure with the tables that EM finds."""
+        raise lacks(self, "run EM")
+
+    def log_joint_left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: Any) -> Array:
+        """Return ln P(features, class) of rows, each under the model of all other rows, (rows, classes)."""
+        raise TypeError(f"held_out must be None for {self.called}, for which 'power' is not defined.")
+
+    def with_class(self, variable: int) -> Model | None:
+        """Return the joint distribution with a feature and the class exchanged, or None if there is none."""
+        return None
+
+
+def counted(x: Model) -> CountedModel:
+    """Return a model whose tables follow from counts, or raise a ValueError."""
+    if not isinstance(x, CountedModel):
+        raise no_counts(x)
+    return x
+
+
+def no_counts(x: Model) -> ValueError:
+    """Return the error about a model whose tables do not follow from counts."""
+    if how := given_by_hand(x):
+        return ValueError(f"x must have tables that follow from counts; its tables were {how}.")
+    adjusted = [name for name in x.learned if name != "counts"]
+    reason = "does not contain the counts behind its parameters"
+    if adjusted:
+        reason = f"has parameters that do not follow from counts: {listed(adjusted)}"
+    return ValueError(
+        f"x must have tables that follow from counts; it {reason}. Refit it to all rows, or fit a model "
+        f"with such tables: {A_NETWORK}."
+    )
+
+
+def given_by_hand(x: Model) -> str:
+    """Return how tables without counts were given, and what to do; empty if they were estimated."""
+    steps = () if x.recipe is None or x.learned else (x.recipe.parameters, x.recipe.structure)
+    names = [step.name for step in steps if step is not None]
+    if any("with_table(" in name for name in names):
+        return "given by hand in part. Call with_table last, after the other functions"
+    if not {"from_tables", "read_bif"}.isdisjoint(names):
+        return (
+            "given by hand or read from a file. Say how many rows they are worth, with from_tables("
+            f"{x.class_var!r}, {{name: cpt(x, name) for name in families(x)}}, rows=100)"
+        )
+    return ""
+
+
+def estimated(x: C, data: Countable, prior: Any) -> C:
+    """Return a structure with tables from data, as its method `estimate` does by default."""
+    structure = renewed(x, levels=data.levels)
+    return structure.tabulate(Tally(structure.count_all(data, prior), prior).narrowed())
