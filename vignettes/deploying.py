@@ -204,8 +204,8 @@ print(len(to_sql(from_effects(table), table="women")), "characters of SQL")
 #
 # A sum of single effects cannot contain an interaction. `pairs="auto"` adds the effects of pairs of features, as many as
 # held-out rows favour, which is none on most tables of people. Each pair is a table with the mean 0 along each side: rows
-# of `effects` with the columns `given` and `given_value`, a row such as "persons × safety" in `explain`, and a heat map,
-# `plot_effect(model, ("persons", "safety"))`. `scorecard` does not accept pairs.
+# of `effects` with the columns `given` and `given_value`, a row such as "buying × maint" in `explain`, and a heat map,
+# `plot_effect(model, ("buying", "maint"))`. `scorecard` does not accept pairs.
 
 # %%
 car = load_car()
