@@ -166,7 +166,7 @@ def _prepare_for_learner(
     if warns:
         fine = cuts.cuts if isinstance(cuts, MovedCuts) else ()  # with intentionally narrow intervals
         others = prepared.select([name for name in prepared.columns if name not in fine])
-        warn_of_columns(others, class_var, raw)
+        warn_of_columns(others, class_var, raw.requiring(class_var))
         if not features:
             warn_of_no_features(class_var)
     return prepared

@@ -37,6 +37,7 @@ MAX_DEPTH = 30
 _MOST_TREES = 100_000
 _ALL_SUBSETS = 10  # maximum number of levels for a search of all splits with more than two classes
 _BLOCK_CELLS = 2**22
+_TREE_CELLS = 2**18  # number of codes of the rows of trees that grow together
 
 _Counts: TypeAlias = ArrayOf[np.intp]
 
@@ -90,7 +91,13 @@ def depth_weights(data: Dataset, samples: Iterable[Positions]) -> Array:
 
 def testing_depths(data: Dataset, samples: Iterable[Positions]) -> Positions:
     """Return the smallest depth of each feature in the tree of each sample, (samples, features), or 0."""
-    return np.array([_Tree(data, sample).depths() for sample in samples])
+    at_once, depths = list[Positions](), list[Positions]()
+    for sample in samples:
+        if at_once and (len(at_once) + 1) * len(sample) * len(data.columns) > _TREE_CELLS:
+            depths.append(_Trees(data, at_once).depths())
+            at_once = []
+        at_once.append(sample)
+    return np.concatenate([*depths, _Trees(data, at_once).depths()])
 
 
 @dataclass
@@ -102,8 +109,8 @@ class _Layer:
     feature: Positions
 
 
-class _Tree:
-    """An unpruned classification tree on some rows, which grows layer by layer from a table of its nodes.
+class _Trees:
+    """Unpruned classification trees, one per sample of rows, which grow together layer by layer.
 
     Each node is split in two by the subset of the levels of a feature that gains the most information, until
     all of its rows have the same class or no split gains information, and at most 30 levels deep. With two
@@ -116,13 +123,14 @@ class _Tree:
        decision trees. Data Mining and Knowledge Discovery 3.
     """
 
-    def __init__(self, data: Dataset, rows: Positions) -> None:
+    def __init__(self, data: Dataset, samples: Sequence[Positions]) -> None:
         *cards, self.n_classes = data.cards
+        rows = np.concatenate(samples)
         self.classes = data.codes[-1:].ravel().take(rows).astype(np.intp)
         self.codes: Codes = data.codes[:-1].take(rows, axis=1)
         self.by_card = {r: [j for j, card in enumerate(cards) if card == r] for r in set(cards) if r > 1}
-        self.node = np.zeros(len(rows), dtype=np.intp)
-        self.layers = [self._open(np.array([-1]))]
+        self.node = np.repeat(np.arange(len(samples)), [len(sample) for sample in samples])
+        self.layers = [self._open(np.full(len(samples), -1))]
         while self._grow():
             advance()
 
@@ -184,18 +192,21 @@ class _Tree:
         return counts.reshape(-1, r, self.n_classes)
 
     def depths(self) -> Positions:
-        """Prune upwards, and return the smallest depth of each feature."""
+        """Prune upwards, and return the smallest depth of each feature in each tree, or 0."""
         errors = self.layers[-1].errors  # errors of the pruned subtree at each node
         for upper, lower in zip(self.layers[-2::-1], self.layers[:0:-1], strict=True):
             errors_below = np.bincount(lower.parent, errors, len(upper.parent)).astype(np.intp)
             upper.feature[(upper.feature >= 0) & (errors_below >= upper.errors)] = -1
             errors = np.where(upper.feature >= 0, errors_below, upper.errors)
-        result = np.zeros(len(self.codes), dtype=np.intp)
-        splits = np.array([True])
+        trees = len(self.layers[0].parent)
+        result = np.zeros((trees, len(self.codes)), dtype=np.intp)
+        splits, tree = np.ones(trees, dtype=bool), np.arange(trees)
         for depth, layer in enumerate(self.layers, start=1):
-            splits = splits[layer.parent] & (layer.feature >= 0)  # parent -1, the last, is the only one
-            tested = np.unique(layer.feature[splits])
-            result[tested[result[tested] == 0]] = depth
+            if depth > 1:
+                splits, tree = splits[layer.parent], tree[layer.parent]
+            splits = splits & (layer.feature >= 0)
+            tested = tree[splits], layer.feature[splits]
+            result[tested] = np.where(result[tested] > 0, result[tested], depth)
         return result
 
 

@@ -10,9 +10,11 @@ import numpy as np
 
 from ..base.arrays import Codes, code_type
 from ..base.immutable import Immutable, is_within, record
-from ..frames.schema import Levels, Schema
+from ..frames.dataset import Dataset
+from ..frames.schema import MISSING, Levels, Schema
 from ..frames.training import TrainingData
 from ..model.model import Model
+from ..numbers.cut_points import cut_points
 from ..numbers.discretization import MovedCuts
 
 
@@ -67,6 +69,25 @@ def coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...]:
                 levels.append(labels)
         result.append(Coarsening(tuple(levels), tuple(maps)))
     return tuple(result)
+
+
+def cut_by_class(coarsen: Coarsening, data: Dataset) -> Coarsening:
+    """Return a discretization with the cut points that MDLP finds among those of the fine intervals."""
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    maps, levels = list(coarsen.maps), list(coarsen.levels)
+    for i, places in enumerate(coarsen.maps):
+        if places is None:
+            continue
+        extra = coarsen.levels[i][-1:] if coarsen.levels[i][-1:] == (MISSING,) else ()
+        fine = np.arange(len(places) - 1 - len(extra))
+        known = (data.codes[i] >= 0) & (data.codes[i] < len(fine)) & (weights > 0)
+        numbers, classes = data.codes[i, known].astype(np.float64), data.codes[-1, known]
+        points = cut_points(numbers, classes, "mdlp", 2, weights[known])
+        ends = range(len(points), len(points) + 1 + len(extra))
+        new = [*np.searchsorted(points, fine, side="left").tolist(), *list(ends)[1:], -1]
+        maps[i] = np.array(new, dtype=code_type(ends.stop))
+        levels[i] = (*[f"interval {k}" for k in range(len(points) + 1)], *extra)
+    return Coarsening(tuple(levels), tuple(maps))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
