@@ -87,7 +87,7 @@ def steps(
     """Return the arguments of `lp` for a structure, with the ``given`` ones in place of others.
 
     The parents are ``ranked`` if some of them can be dropped. Groups are held out by folds, not one by one.
-    If it ``ignores_missing`` values, these are no evidence.
+    If it ``ignores_missing`` values, these are not evidence.
     """
     if any(given.get(name) not in (None, False, "available") for name in _OTHER_METHODS):
         return STEPS["plain"] | given
