@@ -252,8 +252,9 @@ print(
 # ## A page for web browsers
 #
 # `write_page` writes one HTML file that predicts and explains without Python, for example for a clinician, a credit
-# officer or a class of students. It works offline and sends no data. Readers choose the known values and see the
-# posterior, the contribution of each value, and the network.
+# officer or a class of students. It works offline and sends no data. Readers fill in what they know and see the answer, how
+# much each value speaks for it, which single changes would alter it and, of a scorecard, the points. `labels=` gives the
+# fields titles with units, `note=` says what the data are, and `order=` puts fields first.
 
 # %%
 write_page(model, "diabetes.html", title="Does she have diabetes?")

@@ -71,11 +71,11 @@ def bnc(
         prior of `lp` unless these arguments contain a prior.
     discretize : str or None, default "auto"
         Method that discretizes numeric columns: "mdlp", "quantile", "width" or "mixed", as in `discretize`,
-        or "averaged", "averaged5" or "averaged_mdlp" for an average over nine discretizations, five, or six
-        and one by MDLP, which the term "codings" of `lp` weighs. The model then accepts raw data. Numeric
-        columns with a single interval are dropped, unless no feature would remain. "auto" is None if a prior
-        or ``numbers`` is given or rows are not in memory. If not, it is "averaged_mdlp", or "mdlp" for
-        learners that cannot average.
+        or "averaged", "averaged5" or "averaged_mdlp" for an average over nine discretizations, five, or four,
+        and further ones by MDLP and into 16 intervals, which the term "codings" of `lp` weighs. The model
+        then accepts raw data. Numeric columns with a single interval are dropped, unless no feature would
+        remain. "auto" is None if a prior or ``numbers`` is given or rows are not in memory. If not, it is
+        "averaged_mdlp", or "mdlp" for learners that cannot average.
     bins : int, default 5
         Number of intervals of "quantile", "width" and "mixed".
     min_count : int, optional

@@ -112,7 +112,7 @@ def predict(
         which only the type is wrong, such as the text "1.0" for the number 1, is always an error.
     unknown : sequence of str, optional
         Names of features that are unknown in all rows, and that `newdata` has no values of. What is unknown
-        is no evidence; what is missing is evidence as far as it was in training.
+        is not evidence; what is missing is evidence as far as it was in training.
     prior : dict or pandas.Series, optional
         The probability of each class in the population of `newdata`, if it differs from the training data.
     costs : pandas.DataFrame, optional
