@@ -233,3 +233,28 @@ def test_degenerate_data(kind: str) -> None:
         frame = frame.assign(a=np.nan, d=frame["d"].where(frame.index > 50))
     x = bn.bnc(class_var="class", dataset=frame, additive=True, pairs="auto")
     assert np.isfinite(bn.predict(x, frame, prob=True)).all(axis=None)
+
+
+@pytest.mark.parametrize("kind", ["sum", "pairs", "card", "monotone", "given"])
+def test_estimators_of_sums_and_cards_predict_and_repeat_their_recipe(
+    kind: str, frame: pd.DataFrame, model: Any
+) -> None:
+    sklearn = pytest.importorskip("bnclassify.sklearn", reason="scikit-learn is not installed")
+    base = pytest.importorskip("sklearn.base", reason="scikit-learn is not installed")
+    total = bn.bnc(class_var="class", dataset=frame, additive=True)
+    x = {
+        "sum": lambda: total,
+        "pairs": lambda: model,
+        "card": lambda: bn.scorecard(total, pdo=20),
+        "monotone": lambda: bn.monotonize(total, {"c": "increasing"}, frame),
+        "given": lambda: bn.from_effects(bn.effects(total)),
+    }[kind]()
+    rows, half = frame.drop(columns="class"), frame.head(200)
+    made = sklearn.BNCClassifier.from_model(x)
+    np.testing.assert_allclose(made.predict_proba(rows), bn.predict(x, rows, prob=True))
+    fitted = base.clone(made).fit(half.drop(columns="class"), half["class"])
+    assert type(fitted.model_) is type(x)
+    if kind == "given":
+        np.testing.assert_allclose(fitted.predict_proba(rows), bn.predict(x, rows, prob=True))
+    else:
+        assert not np.allclose(fitted.predict_proba(rows), made.predict_proba(rows))

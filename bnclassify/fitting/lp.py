@@ -310,8 +310,7 @@ def _fit_alone(
     else:
         n, blend = folds
         if blend and isinstance(method, LeaveOneOut) and method.weights:
-            learner = partial(learn_from_codes, structure)
-            fitted = fit_blend(structure, rows, method, prior, n, learner, rng)
+            fitted = fit_blend(structure, rows, method, prior, n, learn_from_codes, rng)
         else:
             learn = partial(_learn, method=method, prior=prior, rng=rng)
             fitted = fit_by_folds(structure, dataset, rows, n, learn, rng)

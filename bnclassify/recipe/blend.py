@@ -2,7 +2,8 @@
 
 Each has a power by held-out folds of the training rows. Leave-one-out alone is overconfident, because
 weights and arcs are learned from the rows that they are evaluated on. Here, each fold is predicted by arcs,
-tables and weights of the other folds; the cut points are those of all rows. Powers leave ln P(y) as it is.
+tables and weights of the other folds; only the quantiles of numbers are those of all rows. Powers leave
+ln P(y) as it is.
 """
 
 from __future__ import annotations
@@ -21,21 +22,24 @@ from ..base.parallel import number_of_jobs, run_tasks
 from ..frames.dataset import Dataset
 from ..model.model import Model
 from .cases import as_cases, in_order
-from .held_out import HeldOutTerms, Regression, WeightedFit
+from .held_out import RIDGE, HeldOutTerms, Regression, WeightedFit
 from .leave_one_out import LeaveOneOut, distinct_rows, summary_of
 from .log_linear import LogLinear
 from .powers import Problem, common_power, log_likelihood, maximize
 from .row_folds import split_rows
-from .weighted import with_at_most
+from .weighted import with_at_most, with_own_cuts
 
 _LEAST_POWER = 0.01  # minimum power of the tables, which keeps the order of the classes
 _MEANS = (0.25, 0.5)
-"""The means of the powers of regression and of tables, a priori."""
+"""The means of the powers of regression and of tables, a priori, for many rows."""
+_FEW = 20.0  # number of cases for which these means are halved
 _PRECISION = 15.0  # of these powers
 _STEP_PRECISION = 2.0  # of the power of the step to parents
 _STEP_MEAN = -3.0  # so that each unit of its power must gain 6 nats to be above 0
 _SOME_ROWS = 150  # number of held-out rows from which the step to parents can be dropped
 _ENOUGH_ROWS = 600  # number of held-out rows from which no more folds are used
+_MOST_ROWS = 5000  # number of rows of a fold that are predicted
+_ROWS_PER_FEATURE = 5  # fewest rows per feature from which features can have parents
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +111,7 @@ def fit_blend(
     method: LeaveOneOut,
     prior: Any,
     number: int,
-    learn_structure: Callable[[Dataset], Model],
+    learn_structure: Callable[[Model, Dataset], Model],
     rng: np.random.Generator | None,
 ) -> Model:
     """Return the sum of logistic regression and of the models without and with feature parents.
@@ -117,9 +121,9 @@ def fit_blend(
     """
     data = in_order(as_cases(rows))
     data = data if data.cases is not None else distinct_rows(data)
-    cases = data.size if data.cases is None else min(data.size, len(np.unique(data.cases)))
-    has_folds = cases >= 2 * number and len(data) > 0 and np.ptp(data.codes[-1]) > 0
-    deepens = method.parents and has_folds and x.graph is not None and x.graph.depth > 0
+    has_folds = number_of_cases(data) >= 2 * number and np.ptp(data.codes[-1]) > 0
+    enough = data.size >= _ROWS_PER_FEATURE * (len(data.codes) - 1)
+    deepens = method.parents and has_folds and enough and x.graph is not None and x.graph.depth > 0
     learn = partial(_Members.learn, method=method, prior=prior, deepens=deepens)
     with one_thread:
         members = learn(x, data)
@@ -138,16 +142,23 @@ def fit_blend(
         return method.finish(members.total(powers), summary, data)
 
 
+def number_of_cases(data: Dataset) -> float:
+    """Return the sum of the weights of rows or, if it is smaller, the number of groups, at least 1."""
+    return max(1.0, data.size if data.cases is None else min(data.size, len(np.unique(data.cases))))
+
+
 class _Members:
     """Logistic regression, if the method has its terms, and models without and with feature parents."""
 
     def __init__(self, held: HeldOutTerms, method: LeaveOneOut, ridges: Mapping[str, float]) -> None:
         self.held, self.method = held, replace(method, parents=False)
         regresses = method.regresses and held.terms.data.cards[-1] > 1
-        self.regression = Regression.fit(held) if regresses else None
         self.depth = held.depths[0 if method.parents else -1]
-        self.plain = self.method.fit(held.up_to(self.depth), ridges)
-        self.mean = _MEANS if regresses else (sum(_MEANS),)
+        self.plain = self.method.fit(held.up_to(self.depth).given_class(), ridges)
+        gaps = self.plain.ridges.get("gaps", RIDGE)
+        self.regression = Regression.fit(held, gaps) if regresses else None
+        share = 1 / (1 + _FEW / number_of_cases(held.terms.data))
+        self.mean = [share * mean for mean in (_MEANS if regresses else (sum(_MEANS),))]
 
     @classmethod
     def learn(
@@ -167,19 +178,25 @@ class _Members:
     @cached_property
     def deep(self) -> WeightedFit:
         """The model with feature parents."""
-        return self.method.fit(self.held, self.plain.ridges)
+        return self.method.fit(self.held.given_class(), self.plain.ridges)
 
     def odds_at(self, rows: Positions, counts: Array, *, deepens: bool) -> FoldOdds:
         """Return the odds of other rows by the members."""
         held = self.held.at(rows, counts)
-        members: list[Any] = [*([] if self.regression is None else [self.regression]), self.plain]
-        members += [self.deep] if deepens else []
-        found = np.array([member.odds_at(held) for member in members]) - held.of_class
+        found = [] if self.regression is None else [self.regression.odds_at(held) - held.of_class]
+        found += [
+            self._without_class(member, held) for member in (self.plain, *([self.deep] if deepens else []))
+        ]
         if deepens:
-            found[-1] -= found[-2]
-        return FoldOdds(
-            found, np.broadcast_to(held.offset + held.of_class, found[0].shape), held.classes, counts
-        )
+            found[-1] = found[-1] - found[-2]
+        offset = np.broadcast_to(held.offset + held.of_class, found[0].shape)
+        return FoldOdds(np.array(found), offset, held.classes, counts)
+
+    @staticmethod
+    def _without_class(member: WeightedFit, held: HeldOutTerms) -> Array:
+        """Return the odds of rows by a model, without those of the class alone."""
+        found = member.odds_at(held)
+        return found - held.of_class if member.held.has_class else found
 
     def total(self, powers: Sequence[float]) -> LogLinear:
         """Return the sum of the members with powers."""
@@ -210,9 +227,10 @@ def _odds_of_fold(
     """Return the odds of the rows of a fold by members that were learned from the other rows."""
     weights = np.ones(len(data)) if data.weights is None else data.weights
     others = replace(data, weights=weights - taken)
-    structure = learn_structure(others.counting()) if deepens else x
+    x = with_own_cuts(x, others)
+    structure = learn_structure(x, others.counting()) if deepens else x
     rows = np.flatnonzero(taken)
-    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _ENOUGH_ROWS)).astype(np.intp)]
+    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _MOST_ROWS)).astype(np.intp)]
     members: _Members = learn(structure, others, deepens=deepens)
     return members.odds_at(rows, taken[rows], deepens=deepens)
 

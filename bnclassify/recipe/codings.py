@@ -10,8 +10,11 @@ import numpy as np
 
 from ..base.arrays import Codes, code_type
 from ..base.immutable import Immutable, is_within, record
-from ..frames.schema import Levels, Schema
+from ..frames.dataset import Dataset
+from ..frames.schema import MISSING, Levels, Schema
 from ..frames.training import TrainingData
+from ..model.model import Model
+from ..numbers.cut_points import cut_points
 from ..numbers.discretization import MovedCuts
 
 
@@ -68,15 +71,34 @@ def coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...]:
     return tuple(result)
 
 
+def cut_by_class(coarsen: Coarsening, data: Dataset) -> Coarsening:
+    """Return a discretization with the cut points that MDLP finds among those of the fine intervals."""
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    maps, levels = list(coarsen.maps), list(coarsen.levels)
+    for i, places in enumerate(coarsen.maps):
+        if places is None:
+            continue
+        extra = coarsen.levels[i][-1:] if coarsen.levels[i][-1:] == (MISSING,) else ()
+        fine = np.arange(len(places) - 1 - len(extra))
+        known = (data.codes[i] >= 0) & (data.codes[i] < len(fine)) & (weights > 0)
+        numbers, classes = data.codes[i, known].astype(np.float64), data.codes[-1, known]
+        points = cut_points(numbers, classes, "mdlp", 2, weights[known])
+        ends = range(len(points), len(points) + 1 + len(extra))
+        new = [*np.searchsorted(points, fine, side="left").tolist(), *list(ends)[1:], -1]
+        maps[i] = np.array(new, dtype=code_type(ends.stop))
+        levels[i] = (*[f"interval {k}" for k in range(len(points) + 1)], *extra)
+    return Coarsening(tuple(levels), tuple(maps))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class FineData(TrainingData):
     """Training data whose numeric columns were discretized several times.
 
-    The last ``further`` of the ``cuttings`` do not belong to the average at quantiles.
+    The last ones of the ``cuttings``, ``further``, do not belong to the average; see `MovedCuts`.
     """
 
     cuttings: tuple[Coarsening, ...] = ()
-    further: int = 0
+    further: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, data: TrainingData, cuts: MovedCuts) -> FineData:
@@ -88,12 +110,17 @@ class FineData(TrainingData):
     @property
     def views(self) -> Iterator[TrainingData]:
         """The rows in each discretization, except that by own values, whose information would be biased."""
-        return map(self._view, self.cuttings[: len(self.cuttings) - max(0, self.further - 1)])
+        return map(self._view, [each for each in self.cuttings if each is not self._by_value])
 
     @property
     def by_value(self) -> TrainingData | None:
         """The rows in the discretization by own values, in which other numbers have a single level."""
-        return self._view(self.cuttings[-1]) if self.further > 1 else None
+        return None if self._by_value is None else self._view(self._by_value)
+
+    @property
+    def _by_value(self) -> Coarsening | None:
+        further = dict(zip(reversed(self.further), reversed(self.cuttings), strict=False))
+        return further.get("values")
 
     def _view(self, coarsen: Coarsening) -> TrainingData:
         codes = np.concatenate([coarsen(self.codes[:-1]), self.codes[-1:]])
@@ -109,3 +136,8 @@ def recode(codes: Codes, coarsenings: Sequence[Coarsening]) -> Codes:
     for row, coarsen in zip(result, coarsenings, strict=True):
         row[:] = coarsen(codes)
     return result
+
+
+def further_codings(x: Model) -> tuple[str, ...]:
+    """Return what the discretizations of a model are that do not belong to its average; see `MovedCuts`."""
+    return getattr(x.discretizer, "further", ())

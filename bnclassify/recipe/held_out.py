@@ -102,7 +102,8 @@ class HeldOutTerms:
     """Terms of training rows, and the odds by each of them at rows that are held out.
 
     ``counts`` are the weights of the rows, and ``represented`` is how many training rows they stand for. At
-    incomplete rows, all terms count ``kept``, and ``offset`` are the odds that are added to them.
+    incomplete rows, all terms count ``kept``, and ``offset`` are the odds that are added to them. If it
+    ``has_class``, the class is a term with a weight, the last one of the tables; if not, it is in the offset.
     """
 
     terms: Refinement
@@ -114,6 +115,7 @@ class HeldOutTerms:
     fading: Fading
     kept: Array | None = None
     offset: Array | float = 0.0
+    has_class: bool = True
 
     @classmethod
     def of(
@@ -152,6 +154,13 @@ class HeldOutTerms:
         prior: Array = self.odds.by_depth[0][-1]
         return prior
 
+    def given_class(self) -> HeldOutTerms:
+        """Return the terms with the class in the offset, unless it has parents."""
+        if not self.has_class or len(self.terms.stacked.structure.scopes[-1]) > 1:
+            return self
+        odds = self.odds._replace(by_depth=self.odds.by_depth[:, :-1])
+        return replace(self, odds=odds, offset=self.offset + self.of_class, has_class=False)
+
     def up_to(self, depth: int) -> HeldOutTerms:
         """Return the terms with a maximum number of feature parents."""
         by_depth, codings, numbers = self.odds
@@ -178,12 +187,12 @@ class HeldOutTerms:
 
     def model_blocks(self, best: int) -> list[Block]:
         """Return all terms, first the tables number ``best``."""
-        odds, asked = self.odds, self.terms.asked
+        odds, asked, features = self.odds, self.terms.asked, len(self.terms.data.codes) - 1
         others = [i for i in range(len(odds.by_depth)) if i != best and "depths" in asked]
         scales = [terms.name for terms in self.terms.of_numbers if terms.gaussians]
         return [
             Block("tables", odds.by_depth[best]),
-            *[Block("depths", odds.by_depth[i, :-1]) for i in others],
+            *[Block("depths", odds.by_depth[i, :features]) for i in others],
             *[Block("codings", of_coding[best]) for of_coding in odds.of_codings if "codings" in asked],
             *[Block(name, of_scale) for name, of_scale in zip(scales, odds.of_numbers, strict=True)],
             *self.columns(),
@@ -219,11 +228,12 @@ class Regression:
     weights: Array
 
     @classmethod
-    def fit(cls, held: HeldOutTerms) -> Regression:
+    def fit(cls, held: HeldOutTerms, ridge_of_gaps: float = RIDGE) -> Regression:
         """Return the regression with the best weights."""
-        problem = held.problem(held.regression_blocks())
-        others, n = problem.others, 0 if problem.columns is None else problem.columns.shape[1]
-        precisions = np.repeat([RIDGE] * (n - 1) + [_FREE], others)
+        blocks = held.regression_blocks()
+        problem, ridges = held.problem(blocks), {"gaps": ridge_of_gaps, "intercept": _FREE}
+        sizes = [block.weights(problem.others) for block in blocks]
+        precisions = np.repeat([ridges.get(block.name, RIDGE) for block in blocks], sizes)
         nothing = np.zeros(len(precisions))
         return cls(held, problem, precisions, maximize(problem, nothing, precisions, nothing)[0])
 
@@ -280,6 +290,7 @@ class WeightedFit:
     def odds_at(self, rows: HeldOutTerms) -> Array:
         """Return the odds of other rows."""
         same = rows.up_to(self.held.depths[-1])
+        same = same if self.held.has_class else same.given_class()
         return same.problem(same.model_blocks(self.best)).odds(self.weights)
 
     @cached_property
@@ -296,7 +307,7 @@ class WeightedFit:
         for block, part in zip(blocks, np.split(self.weights, ends[:-1]), strict=True):
             found.setdefault(block.name, []).append(part)
         [of_tables] = found["tables"]
-        powers: list[Power] = of_tables.tolist()
+        powers: list[Power] = [*of_tables.tolist(), *([] if held.has_class else [1.0])]
         if "depths" in held.terms.asked:
             others = [i for i in range(len(held.depths)) if i != self.best]
             by_number = dict(zip([self.best, *others], [of_tables, *found["depths"]], strict=True))

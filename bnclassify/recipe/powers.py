@@ -449,5 +449,6 @@ def weigh_blocks(
         sums = [np.bincount(blocks, values, len(amounts)) for values in (effective, (weights - mean) ** 2)]
         wanted = np.clip(sums[0] / np.maximum(sums[1], 1e-9), amounts / _FACTOR, amounts * _FACTOR)
         amounts[1:] = np.clip(wanted, _LEAST, _MOST)[1:]
-    weights, total, _ = maximize(x, mean, amounts[blocks], weights, _CLOSE, curvature)
+    close = _CLOSE if search else CLOSE_ENOUGH
+    weights, total, _ = maximize(x, mean, amounts[blocks], weights, close, curvature)
     return weights, total, amounts

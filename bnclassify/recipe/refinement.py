@@ -102,7 +102,7 @@ class Refinement:
 
     @cached_property
     def shifted(self) -> Shifts:
-        """The features with a shift per level, of the most frequent levels."""
+        """The features with a shift per level, of the 1,024 most frequent levels, and their ties."""
         data, numeric = self.data, self.numeric
         if "shifts" not in self.asked:
             return []
@@ -113,8 +113,8 @@ class Refinement:
             if i in numeric:  # only "(missing)"
                 count[: len(labels) - (labels[-1:] == (MISSING,))] = 0
             counts.append(count)
-        too_rare = np.sort(np.concatenate([[0.0], *counts]))[:-_MOST_SHIFTS][-1:].max(initial=0)
-        kept = [np.append(count > too_rare, False) for count in counts]
+        least = np.sort(np.concatenate(counts))[-_MOST_SHIFTS:][:1].max(initial=1e-300)
+        kept = [np.append(count >= least, False) for count in counts]
         return [(i, np.where(has, has.cumsum() - 1, -1)) for i, has in enumerate(kept) if has.any()]
 
     def assemble(

@@ -17,7 +17,7 @@ from ..network.classifiers import BNC
 from ..numbers.discretization import MovedCuts
 from ..scores.elimination import BLOCK_ROWS
 from ..scores.rows import Rows
-from .codings import Coarsening, recode
+from .codings import Coarsening, cut_by_class, recode
 from .counts import without_class
 from .groups import Group, learn_groups
 from .incomplete import Fading
@@ -293,3 +293,12 @@ def with_at_most(x: Model, parents: int) -> Any:
     short = shortened(network, parents)
     averages = isinstance(x, Weighted) and x.coarsenings
     return renewed(x, structure=short) if averages else renewed(short, recipe=x.recipe)
+
+
+def with_own_cuts(x: Model, data: Dataset) -> Any:
+    """Return a structure whose discretization by MDLP, if it has one, is that of other rows."""
+    if not isinstance(x, Weighted) or not x.apart:
+        return x
+    codings = list(x.coarsenings)
+    codings[-x.apart] = cut_by_class(codings[-x.apart], data)
+    return renewed(x, coarsenings=tuple(codings))

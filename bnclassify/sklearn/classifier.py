@@ -13,6 +13,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from ..additive.effect_table import EffectTable
 from ..base.arrays import Array, ArrayOf, Positions, log_normalize
 from ..base.calls import parameters_of, showing_progress
 from ..base.checks import AnyCutting, Learner, OneOf, Seed, Unseen
@@ -21,6 +22,7 @@ from ..base.parallel import using_jobs
 from ..evaluation.summary import measure_strengths
 from ..fitting.bnc import bnc
 from ..fitting.lp import lp
+from ..fitting.rounds import raw_rows
 from ..fitting.structure import ranks_parents, relearn_raw
 from ..frames.dataset import Dataset
 from ..frames.encode import each_a_case
@@ -89,8 +91,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     Parameters
     ----------
-    learner : str or callable, default "kdb_gain"
-        Learner of the structure, or its name, as in `bnc`.
+    learner : str, callable or EffectTable, default "kdb_gain"
+        Learner of the structure, or its name, as in `bnc`. Of a sum of effects, such as one that is made
+        monotone or a scorecard, `fit` repeats the recipe; the other arguments of the fit are not used.
     smooth : float, optional
         As in `lp`. Without `smooth` or another prior in `lp_args`, the default recipe of `bnc` is used:
         held-out rows choose how complex and how confident the model is.
@@ -210,8 +213,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         Parameters
         ----------
         x : BNC, AODE or another model
-            A model of `bnc`, or of a learner and `lp`, which `load` may have read from a file. Without
-            parameters, `fit` estimates those of the default recipe.
+            A model of `bnc`, or of a learner and `lp`, which `load` may have read from a file, or a table of
+            effects, also made monotone or rounded to a scorecard. Without parameters, `fit` estimates those
+            of the default recipe.
 
         Returns
         -------
@@ -233,8 +237,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         BNCClassifier(dag_args={'score': 'aic'}, discretize=None, learner='tan_cl',
                       missing_level=None, smooth=1)
         """
-        estimator = cls(**_arguments_of(check_model(x)))
+        estimator = cls(x) if isinstance(x, EffectTable) else cls(**_arguments_of(check_model(x)))
         if x.fitted:
+            if x.recipe is None:
+                raise ValueError("x must have a recipe; got none. Learn it with bnc.")
             estimator._take(x)
         return estimator
 
@@ -319,7 +325,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         self._check_decisions(classes.tolist())
         if isinstance(X, pd.DataFrame) and isinstance(y, pd.Series) and y.name in X and y.equals(X[y.name]):
             warn(f"X has the class as its column {shown(y.name)}. Drop it from X.")
-        target = class_name(getattr(y, "name", None), frame.columns)
+        target = self._name_of_class(y, frame)
         frame[target] = as_categories(y, classes, codes)
         data: pd.DataFrame | Dataset = frame
         preparing = self._preparing
@@ -385,6 +391,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     def _find_learner(self) -> Callable[..., Model]:
         """Return the learner, or raise an error for unknown arguments."""
+        if isinstance(self.learner, EffectTable):  # whose recipe is repeated
+            return LEARNERS["nb"]
         learner = find_learner(self.learner, "learner")
         self._check_arguments(learner, "class_var")
         return learner
@@ -432,9 +440,23 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             return self.weights_are == "cases"
         return has_numbers or bool((weights % 1).any())
 
+    def _name_of_class(self, y: Any, frame: pd.DataFrame) -> Any:
+        """Return the name of the class: that of a model whose recipe is repeated, or of y."""
+        if not isinstance(self.learner, EffectTable):
+            return class_name(getattr(y, "name", None), frame.columns)
+        if self.learner.class_var in frame.columns:
+            raise ValueError(f"X must not have the class {shown(self.learner.class_var)}; drop this column.")
+        return self.learner.class_var
+
     def _learn_model(
         self, learner: Callable[..., Model], target: str, data: pd.DataFrame | Dataset, preparing: Preparing
     ) -> Model:
+        if isinstance(self.learner, EffectTable):
+            recipe = self.learner.recipe
+            if recipe is None:
+                raise ValueError("learner must be a table with a recipe, which fit repeats; got none.")
+            fitted: Model = recipe.fit(raw_rows(self.learner, open_data(data, "X")))
+            return fitted
         rng: dict[str, Any] = {"rng": draw_seed(self.random_state)}
         lp_args = {**({} if self.smooth is None else {"smooth": self.smooth}), **(self.lp_args or {})}
         defaults = (
