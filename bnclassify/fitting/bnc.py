@@ -82,8 +82,8 @@ def bnc(
         Minimum number of rows of a level; rarer levels are merged, as by `merge_rare`, including in new data.
     missing_level : bool, list or "auto", default "auto"
         If True, missing values are a level, "(missing)", of each feature that has some in the training
-        data; a list names the features. "auto" is False. The default recipe then has a constant for them,
-        which is near 0 if they are not evidence.
+        data; a list names the features. With "auto", the default recipe has a constant for them, which is
+        near 0 if they are not evidence. With False, it has none: that a value is missing is not evidence.
     numbers : {"gaussian", "kernel"} or dict, optional
         Numeric columns to keep as numbers, with a density as in `lp`, in place of ``discretize``. For the
         learners nb, anb, tan_cl and kdb_mi.
