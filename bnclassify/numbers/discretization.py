@@ -17,6 +17,7 @@ from ..base.immutable import ANY_NUMBER, Immutable, bounded, cached_property, re
 from ..base.messages import listed, shown
 from ..frames.databases import DatabaseTable
 from ..frames.dataset import Data
+from ..frames.foreign import AnyFrame
 from ..frames.numeric import (
     ArrayLike,
     as_floats,
@@ -30,7 +31,6 @@ from ..frames.numeric import (
 )
 from ..frames.opening import frame_of, open_data
 from ..frames.records import Row
-from ..frames.sources import AnyFrame
 from .cut_points import (
     BY_CLASS,
     CUTTINGS,
