@@ -60,7 +60,7 @@ def evaluate(model) -> pd.Series:
 # ## Step by step
 #
 # 1. Naive Bayes with plain tables. MDLP discretizes each column once.
-# 2. `discretize="averaged_mdlp"`: each column is discretized seven times, six times at quantiles, into 4, 8 and 16
+# 2. `discretize="averaged_mdlp"`: each column is discretized six times, five times at quantiles, into 4, 8 and 16
 #    intervals, and once by MDLP, and the logs of the tables are averaged, so that no single cut point matters much. `backoff=True`
 #    (hierarchical smoothing) shrinks each table by the amount that maximizes the marginal likelihood.
 # 3. `held_out="weights"`: each table gets a weight that maximizes the leave-one-out likelihood, so that redundant features

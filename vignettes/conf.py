@@ -25,6 +25,7 @@ extensions = [
     "sphinx_copybutton",
     "cards",
     "chapters",
+    "decimals",
     "downloads",
     "mathml",
     "percent",

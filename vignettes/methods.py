@@ -1136,9 +1136,9 @@ print(pd.crosstab(frame["x"], frame["class"]))
 # ## Averaged cut points
 #
 # With `discretize="averaged"`, numeric columns are discretized nine times with shifted cut points, and each term
-# of the log joint probability is the mean of nine logarithms. "averaged_mdlp", the default without a prior, has six, into
-# 4, 8 and 16 intervals, and adds one by MDLP. In the default recipe, this one is not part of the average, but has weights of
-# its own, and so has one by the own values of columns whose numbers repeat, whole or not: each value occurs twice on average (the term
+# of the log joint probability is the mean of nine logarithms. "averaged_mdlp", the default without a prior, has four, into
+# 4 and 8 intervals, and adds one by MDLP and one into 16 intervals. In the default recipe, these are not part of the average,
+# but have weights of their own, and so has one by the own values of columns whose numbers repeat, whole or not: each value occurs twice on average (the term
 # "codings" above). There, a number that did not occur is read as the nearest one that did: the cut points lie just above the
 # middle of two neighboring values, at 33.702 between 33.6 and 33.8, and exactly in the middle of whole numbers in sequence, at 3.5
 # between 3 and 4. Without weights, the posterior is the normalized geometric mean of nine

@@ -21,6 +21,7 @@ from ..inference.evidence import Effect, measure_effect
 from ..inference.explain import describe, read_one
 from ..model.arguments import check_model, encode_for, read_for
 from ..model.model import Model
+from ..scores.evaluate import scales_of
 from ..scores.rows import Rows
 from .canvas import (
     BLUE,
@@ -108,13 +109,17 @@ def plot_effect(
 def _axis_ends(
     x: Model, feature: Hashable, cuts: tuple[float, ...], data: Dataset | None
 ) -> tuple[float, float]:
-    """Return the ends of the training data, of the data, and of a margin around the cut points."""
+    """Return the ends of the training data, or of a margin around the cut points, and of the data."""
     if not cuts:
         return 0.0, 0.0
     margin = _MARGIN * (cuts[-1] - cuts[0]) or abs(cuts[0]) * _MARGIN or 1.0
-    found = [cuts[0] - margin, cuts[-1] + margin]
-    if x.discretizer is not None and x.discretizer.ranges:
-        found += x.discretizer.ranges[x.discretizer.columns.index(feature)]
+    found = [max(cuts[0] - margin, min(cuts[0], 0.0)), cuts[-1] + margin]
+    steps = x.discretizer
+    ranks = [each.knots for each in scales_of(x.score, x.features.index(feature)) if len(each.knots) > 2]
+    if ranks:  # training values
+        found = [float(min(knots.min() for knots in ranks)), float(max(knots.max() for knots in ranks))]
+    elif steps is not None and steps.ranges and steps.ranges[steps.columns.index(feature)]:
+        found = list(steps.ranges[steps.columns.index(feature)])
     values = np.append(found, [] if data is None else as_floats(data.numbers[feature]))
     finite = values[np.isfinite(values)]
     return float(finite.min()), float(finite.max())
@@ -135,6 +140,9 @@ def _draw_curves(
     if points is None:  # steps, from each cut point to the next
         points = np.repeat([ends[0], *cuts, ends[1]], 2)[1:-1]
         lines = np.repeat(lines[:, : len(cuts) + 1], 2, axis=1)
+    elif cuts:
+        inside = (points >= ends[0]) & (points <= ends[1])
+        points, lines = points[inside], lines[:, inside]
     for i, (color, dashes) in enumerate(LINES[: len(lines)]):
         (drawn,) = axes.plot(points, lines[i, :], color=color, linestyle=dashes, linewidth=1.6)
         names |= {_named(effect, i): drawn} if effect.parent is not None else {}

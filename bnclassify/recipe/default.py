@@ -1,8 +1,8 @@
 """The default recipe: the steps of `bnc` and `BNCClassifier` if no prior is given, for each type of model.
 
-1. Numbers are discretized six times, into 4, 8 and 16 intervals, and the logs of tables are averaged, so no
-   cut point decides (`cuts`).
-   MDLP, and the own values of numbers that repeat, are codings with weights of their own.
+1. Numbers are discretized four times, into 4 and 8 intervals, and the logs of tables are averaged, so no cut
+   point decides (`cuts`). 16 intervals, MDLP, and the own values of numbers that repeat, are codings with
+   weights of their own.
 2. A missing value has a shift per class, and counts towards the evidence that a row lacks
    (`recipe/incomplete.py`).
 3. Each row is a case, and whole weights are numbers of rows, unless groups say otherwise (`recipe/cases.py`).
@@ -87,7 +87,7 @@ def steps(
     """Return the arguments of `lp` for a structure, with the ``given`` ones in place of others.
 
     The parents are ``ranked`` if some of them can be dropped. Groups are held out by folds, not one by one.
-    If it ``ignores_missing`` values, these are no evidence.
+    If it ``ignores_missing`` values, these are not evidence.
     """
     if any(given.get(name) not in (None, False, "available") for name in _OTHER_METHODS):
         return STEPS["plain"] | given

@@ -12,7 +12,7 @@ from ..base.arrays import Array, Codes, Mask, Positions
 from ..base.immutable import ANY_NUMBER, COUNT, PROBABILITY, Immutable, bounded, record
 
 UNKNOWN = -2
-"""The state of an unknown value, about which nothing is said; that of a missing one is -1."""
+"""The state of an unknown value, which is not evidence; that of a missing one is -1."""
 
 _MOST_EFFECTS = 2_000  # of which all covariances are kept
 _DIGITS = 6  # of covariances, which are written to files and pages
@@ -105,7 +105,7 @@ class UnknownEffects(Immutable):
         """Return what the class and the effects add to the scores, (rows, classes), and one for each effect.
 
         ``effects`` are (effects, rows, classes), and ``states`` (effects, rows): 0 known, `UNKNOWN`, or -1
-        missing. Unknown effects are not read, and missing ones are no evidence of these. What the known
+        missing. Unknown effects are not read, and missing ones are not evidence of these. What the known
         effects say of the unknown ones is in the parts of the known ones.
         """
         odds = effects[..., 1:] - effects[..., :1]
