@@ -300,7 +300,7 @@ ASK = """<script>
   const missing = answer();
   box.click();
   const town = document.getElementById("feature-0");
-  town.value = [...town.options].find((option) => option.text === "(missing)").value;
+  town.value = [...town.options].find((option) => option.text === "not measured").value;
   town.dispatchEvent(new Event("input", { bubbles: true }));
   const neither = answer();
   const place = (id) => document.getElementById(id).getBoundingClientRect();

@@ -502,3 +502,11 @@ def test_nomograms(tree: bn.BNC, pima: pd.DataFrame) -> None:
         bn.plot_nomogram(tree)
     with pytest.raises(ValueError, match="row must be one row"):
         bn.plot_nomogram(card, row=pima.head(2))
+
+
+def test_notebooks_show_the_points(tree: bn.BNC) -> None:
+    card = bn.scorecard(tree, pdo=20)
+    text = card._repr_html_()
+    assert f"Start with {card.start:,} points. Points of diabetes = yes" in text
+    assert text.count("<tr") == len(card.written_points) + 1
+    assert {"points", "probabilities"} <= set(dir(card))

@@ -194,6 +194,7 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs, titles: Mapping[Hashable, st
     """Return the data of the page."""
     position = {variable: i for i, variable in enumerate(x.variables)}
     names, cards = check_texts(x.variables, "variables"), cards_of(x)
+    lacking = _missing_in_training(x)
     return {
         "classVar": names[-1],
         "labels": check_texts(scorer.labels, "labels of the class"),
@@ -210,9 +211,10 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs, titles: Mapping[Hashable, st
                 "range": data_range(x, column.name),
                 "other": column.other,
                 "missing": column.missing,
+                "lacks": column.missing >= 0 or i in lacking,
                 "numbers": _formula_as_json(_points_of(x, column.name)),
             }
-            for column in scorer.columns
+            for i, column in enumerate(scorer.columns)
         ],
         "decisions": {  # the parts by which the page splits contributions and weighs unknown values
             "prior": _formula_as_json(log(x.class_prior())),
@@ -235,6 +237,15 @@ def _outcomes_as_json(x: Model) -> object:
     score = x.score.formula if isinstance(x.score, Raised) else x.score
     parts = score.trees if isinstance(score, Blend) else (score,)
     return None if x.outcomes == parts else _formula_as_json(x.outcomes)
+
+
+def _missing_in_training(x: Model) -> set[int]:
+    """Return the features whose missing values are evidence, because training rows have some."""
+    score = x.score
+    if isinstance(score, Completed):
+        found: list[int] = np.flatnonzero(score.unknown.gaps).tolist()
+        return set(found)
+    return set(shifts_of_missing(score))
 
 
 def _points_of(x: Model, name: Hashable) -> Array | tuple[Array, Array] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -11,12 +10,11 @@ import numpy as np
 from ..additive.scorecard import Scorecard
 from ..base.checks import Instance, Names, Optional, check_columns
 from ..base.graphs import descending
-from ..inference.evidence import measure_effect
+from ..inference.evidence import effect_ranges
 from ..inference.value_changes import decimals
 from ..model.model import Model
 from ..scores.rows import Rows
 
-_MOST_MEASURED = 200  # features whose effects are compared
 _IDLE = 0.01  # range of the log odds of a feature without effect
 _LINES = 25  # of totals
 
@@ -33,7 +31,7 @@ def check_titles(x: Model, labels: Mapping[Hashable, str] | None) -> dict[Hashab
 def view_of(x: Model, titles: Mapping[Hashable, str], order: Sequence[Hashable] | None) -> dict[str, Any]:
     """Return what the page shows, as JSON has it; ``order`` names the first fields."""
     first = list(Optional(Names(x.features, "features of the model")).check("order", order) or ())
-    strengths = _strengths(x)
+    strengths = effect_ranges(x)
     chosen = [x.features.index(name) for name in first]
     rest = [i for i in descending(strengths).tolist() if i not in chosen]
     idle = [i for i in rest if strengths[i] < _IDLE]
@@ -45,18 +43,6 @@ def view_of(x: Model, titles: Mapping[Hashable, str], order: Sequence[Hashable] 
         "start": "start" if x.no_joint else "prior",
         "card": _card(x, titles) if isinstance(x, Scorecard) else None,
     }
-
-
-def _strengths(x: Model) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the range of the effect of each feature alone on the log odds; 1 if it is not defined."""
-    ranges = np.ones(len(x.features))
-    if len(x.features) > _MOST_MEASURED:
-        return ranges
-    for i, name in enumerate(x.features):
-        with suppress(TypeError, ValueError), np.errstate(invalid="ignore"):
-            odds = measure_effect(x, name).log_odds
-            ranges[i] = np.ptp(odds) if np.isfinite(odds).all() else 1.0
-    return ranges
 
 
 def data_range(x: Model, name: Hashable) -> list[float] | None:
