@@ -127,7 +127,7 @@ def test_explanation_is_readable_and_whole(case: tuple[bn.BNC, pd.DataFrame]) ->
 def test_explanation_says_what_it_shows(car: pd.DataFrame) -> None:
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     ax = bn.plot_explanation(x, {**car.iloc[1727], "doors": None}, target="good", against="acc", top=6)
-    assert ax.get_xlabel() == "weight of evidence (log odds, nats)"
+    assert ax.get_xlabel() == "log odds: pushes towards acc ← → good"
     posterior = bn.predict(x, {**car.iloc[1727], "doors": None}, prob=True)["good"].item()
     first, second = ax.get_title("left").split("\n")
     assert first == f"class = good: probability {posterior:.2f}"
@@ -331,7 +331,7 @@ def test_effects_of_numbers_show_cut_points_and_values() -> None:
     ax = bn.plot_effect(x, "glucose", dataset=women)
     check_readable(ax)
     assert ax.get_title("left") == "Effect of glucose on diabetes = yes"  # the last class
-    assert ax.get_ylabel().replace("\n", " ") == "adds to the log odds of yes (nats)"
+    assert ax.get_ylabel().replace("\n", " ") == "log odds: away from yes ↓ ↑ towards it"
     *_, first, second = legend(ax)
     assert (first, second) == ("cut points", "values in the data")
     marks = {line.get_color(): np.asarray(line.get_xdata()) for line in ax.lines[-2:]}
@@ -736,3 +736,32 @@ def test_the_last_of_two_classes_is_drawn_and_all_of_three() -> None:
     for bars, label in zip(axes.containers, "abc", strict=True):
         [alone] = bn.plot_effect(x, "x", target=label).containers
         np.testing.assert_allclose([b.get_width() for b in bars], [b.get_width() for b in alone])
+
+
+@pytest.fixture(scope="module")
+def banded() -> Any:
+    data = bn.load_pima()[["glucose", "age", "diabetes"]]
+    return bn.bnc(class_var="diabetes", dataset=data, additive=True, interval=True)
+
+
+def test_effects_with_intervals_have_a_band_within_the_training_data(banded: Any) -> None:
+    """The band contains the effect, and the curve ends where the values of training end."""
+    ax = bn.plot_effect(banded, "glucose")
+    assert legend(ax)[0] == "90 % interval"
+    (points, effect) = ax.lines[1].get_data()
+    assert (points.min(), points.max()) == (44, 199)
+    [band] = ax.collections
+    corners = band.get_paths()[0].vertices
+    assert corners[:, 1].min() < effect.min() < effect.max() < corners[:, 1].max()
+    assert "90 % interval" not in legend(bn.plot_effect(bn.from_effects(bn.effects(banded)), "glucose"))
+
+
+def test_nomograms_write_short_intervals_that_do_not_overlap(banded: Any) -> None:
+    ax = bn.plot_nomogram(bn.scorecard(banded, most_intervals=5))
+    texts = [text.get_text() for text in ax.texts]
+    assert any(text.startswith("≤ ") for text in texts)
+    assert any(text.startswith("> ") for text in texts)
+    assert not any("inf" in text for text in texts)
+    ax.figure.canvas.draw()
+    boxes = [text.get_window_extent().padded(-1) for text in ax.texts]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])

@@ -345,3 +345,13 @@ def test_the_first_of_scores_that_differ_by_rounding_is_chosen(n: int) -> None:
     scores = np.zeros((2, n))
     scores[:, 1:3] = [[1, 1 + TOLERANCE / 2], [1, 1 + 2 * TOLERANCE]]
     assert first_best(scores).tolist() == [1, 2]
+
+
+@examples(100)
+@given(st.integers(1, 40), st.integers(1, 30), st.integers(1, 600), st.integers(0, 2**32 - 1))
+def test_families_counted_together_have_their_own_counts(
+    families: int, cells: int, rows: int, seed: int
+) -> None:
+    index = np.random.default_rng(seed).integers(cells, size=(families, rows)).astype(np.int8)
+    expected = [np.bincount(row, minlength=cells) for row in index]
+    np.testing.assert_array_equal(counting._count_crossed(index, cells), expected)

@@ -229,9 +229,11 @@ put("against", "False", "change");
 const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
 const pre = document.createElement("pre");
 pre.id = "state";
-const queries = ["h1", "#answer", "#posterior tbody tr", "#contributions tbody tr", "#steps tbody tr",
-  "#network .node title"];
-pre.textContent = JSON.stringify({ all, wide, texts: queries.map((query) => [query, texts(query)]) });
+const queries = ["h1", "#answer", "#posterior tbody tr", "#contributions tbody tr", "#together-label",
+  "#steps tbody tr", "#network .node title"];
+const state = { all, wide, texts: queries.map((query) => [query, texts(query)]) };
+document.getElementById("together").click();
+pre.textContent = JSON.stringify({ ...state, together: texts("#contributions tbody tr") });
 document.body.append(pre);
 </script></body>"""
 
@@ -251,6 +253,14 @@ def test_form_shows_posterior_and_contributions_by_strength(width: int, tmp_path
     parts = bn.explain(x, record, interactions=True)["log_odds"].map(signed).to_dict()
     assert state["all"] == ["unknown", "100 %", 'a "b"', "it's", "ž;--"]
     assert state["wide"] == 0  # pixels by which the page is wider than the window
+    assert state["together"] == [
+        f"prior of True{weights['class']}",
+        f'a "quoted" name = ž;--{weights.iloc[1]}',
+        f"income = 12.5{parts['income']}",
+        f"Town = other{parts['Town']}",
+        f"Town = other, income = 12.5{parts['Town', 'income']}",
+        f'a "quoted" name = ž;--, Town = other{parts[_QUOTED, "Town"]}',
+    ]
     assert dict(state["texts"]) == {
         "h1": ["Is it <so>?"],
         "#answer": [f"class: True ({100 * posterior[True]:.1f} %)"],
@@ -258,11 +268,10 @@ def test_form_shows_posterior_and_contributions_by_strength(width: int, tmp_path
         "#contributions tbody tr": [
             f"prior of True{weights['class']}",
             f'a "quoted" name = ž;--{weights.iloc[1]}',
-            f"income = 12.5{parts['income']}",
-            f"Town = other{parts['Town']}",
-            f"Town = other, income = 12.5{parts['Town', 'income']}",
-            f'a "quoted" name = ž;--, Town = other{parts[_QUOTED, "Town"]}',
+            f"income = 12.5{weights['income']}",
+            f"Town = other{weights['Town']}",
         ],
+        "#together-label": ["\nshow what values add together"],
         "#steps tbody tr": [
             f"classTrue{weights['class']}0.924",
             f'a "quoted" namež;--{weights.iloc[1]}1.32',
@@ -291,7 +300,7 @@ ASK = """<script>
   const missing = answer();
   box.click();
   const town = document.getElementById("feature-0");
-  town.value = [...town.options].find((option) => option.text === "(missing)").value;
+  town.value = [...town.options].find((option) => option.text === "not measured").value;
   town.dispatchEvent(new Event("input", { bubbles: true }));
   const neither = answer();
   const place = (id) => document.getElementById(id).getBoundingClientRect();
@@ -323,7 +332,7 @@ def test_unknown_is_not_missing_and_the_prediction_stays_in_view(width: int, tmp
     def shown(posterior: pd.Series) -> str:
         return f"label: {posterior.idxmax()} ({100 * posterior.max():.1f} %)"
 
-    assert state["empty"] == shown(bn.query(x, "label"))
+    assert state["empty"] == shown(bn.query(x, "label")) + ", before anything is known"
     assert state["missing"] == shown(bn.query(x, "label", {"income": "(missing)"}))
     assert state["neither"] == shown(bn.query(x, "label", {"town": "(missing)"}))
     assert state["missing"] != state["empty"] != state["neither"]
@@ -358,11 +367,9 @@ def test_single_changes_of_numbers_are_the_nearest(tmp_path: Path) -> None:
 NEXT = """<script>
 setTimeout(() => {
   const texts = (query) => [...document.querySelectorAll(query)].map((element) => element.textContent);
-  const best = texts(".gain.next");
-  document.getElementById("ask").click();
   const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
-  const [gains, changes, note] = [".gain", "#changes tbody tr", "#changes-text"].map(texts);
-  const state = { gains, best, active: document.activeElement.id, changes, note, wide };
+  const [next, changes, note] = ["#next", "#changes tbody tr", "#changes-text"].map(texts);
+  const state = { before, next, active: document.activeElement.id, changes, note, wide };
   const pre = document.createElement("pre");
   pre.id = "state";
   pre.textContent = JSON.stringify(state);
@@ -371,6 +378,8 @@ setTimeout(() => {
 const input = document.getElementById("feature-5");
 input.value = "2";
 input.dispatchEvent(new Event("input", { bubbles: true }));
+const before = document.getElementById("next").textContent;
+document.getElementById("ask").click();
 </script></body>"""
 
 
@@ -386,11 +395,10 @@ def test_what_unknown_values_would_tell_and_what_flips_the_prediction(width: int
     state, record = json.loads(unescape(text)), {"safety": "high"}
     p = bn.predict(x, record, prob=True).iloc[0]
     shares = bn.value_of_information(x, record)["gain"] / -(p * np.log(p)).sum()
-    expected = [
-        f"removes {100 * shares[v]:.1f} % of the uncertainty" if v in shares else "" for v in bn.features(x)
-    ]
-    assert state["gains"] == expected
-    assert state["best"] == [f"removes {100 * shares.iloc[0]:.1f} % of the uncertainty"]
+    best = shares.head(3).items()
+    texts = [f"{name} (removes {100 * share:.1f} % of the uncertainty)" for name, share in best]
+    assert state["before"] == ""  # only on request
+    assert state["next"] == [f"Find out next: {', then '.join(texts)}."]
     assert state["active"] == f"feature-{bn.features(x).index(shares.index[0])}"
     assert state["changes"] == []
     assert state["note"] == ["No change of a single known value changes the prediction."]
@@ -454,9 +462,75 @@ def test_picture_is_plain_without_graphviz_and_if_it_is_large(
 @pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
 def test_name_that_is_too_long_for_graphviz_is_shortened_in_the_picture(tmp_path: Path) -> None:
     car = bn.load_car().rename(columns={"doors": "ö" * 17_000})
-    x = bn.lp(bn.nb("class", car), car, smooth=1)
+    x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     assert f">{'ö' * 400}" in written(x, tmp_path)
     assert "ö" * 600 not in bn.plot(x).pipe(format="svg", encoding="utf-8")
+
+
+def test_titles_notes_and_order(tmp_path: Path) -> None:
+    """The strongest fields come first, after those that are named, and those without effect are folded."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.choice(["a", "b"], 400) for name in ("weak", "strong", "idle")})
+    frame["idle"] = "b"
+    frame["y"] = np.where((frame["strong"] == "a") ^ (rng.random(400) < 0.1), "no", "yes")
+    frame.loc[:30, "y"] = np.where(frame.loc[:30, "weak"] == "a", "no", "yes")
+    x = bn.bnc("nb", "y", frame, smooth=1)
+    page = written(x, tmp_path, labels={"weak": "Weak, mg/dl", "y": "Ill"}, note="From 1974 to 1984.")
+    data = json.loads(Elements(page).data)
+    assert data["page"] == {"classTitle": "Ill", "order": [1, 0], "idle": [2], "start": "prior", "card": None}
+    assert [feature["title"] for feature in data["features"]] == ["Weak, mg/dl", "strong", "idle"]
+    assert "<p>From 1974 to 1984.</p>" in page
+    assert 'id="network"' not in page  # no arcs between features
+    first = json.loads(Elements(written(x, tmp_path, order=["idle", "weak"])).data)["page"]
+    assert (first["order"], first["idle"]) == ([2, 0, 1], [])
+    assert "<p>From 400 rows.</p>" in written(x, tmp_path)
+    for wrong, message in (
+        ({"labels": {"weka": "Weak"}}, "labels"),
+        ({"order": ["weka"]}, "order"),
+        ({"labels": {"weak": 3}}, r"labels\['weak'\] must be text"),
+        ({"note": 3}, "note must be text or None"),
+    ):
+        with pytest.raises((KeyError, TypeError), match=message):
+            written(x, tmp_path, **wrong)
+
+
+CARD = """<script>
+const texts = (query) => [...document.querySelectorAll(query)].map((element) => element.textContent);
+const empty = texts("#answer");
+const input = document.getElementById("feature-0");
+input.value = "170";
+input.dispatchEvent(new Event("input", { bubbles: true }));
+const pre = document.createElement("pre");
+pre.id = "state";
+pre.textContent = JSON.stringify({ empty, answer: texts("#answer"), bars: texts("#contributions tbody tr"),
+  reasons: texts("#reasons"), points: texts("#points tbody tr"), totals: texts("#totals tbody tr") });
+document.body.append(pre);
+</script></body>"""
+
+
+@needs_browser
+@pytest.mark.slow
+def test_page_of_a_card_has_its_points(tmp_path: Path) -> None:
+    pima = bn.load_pima()[["glucose", "age", "diabetes"]]
+    card = bn.scorecard(bn.bnc(class_var="diabetes", dataset=pima, additive=True), pdo=20, most_intervals=3)
+    page = written(card, tmp_path).replace("</body>", CARD)
+    [text] = re.findall('<pre id="state">(.*)</pre>', browse(page, tmp_path))
+    state = json.loads(unescape(text))
+    p, total = (
+        bn.predict(card, {"glucose": 170}, **how).iloc[0] for how in ({"prob": True}, {"points": True})
+    )
+    assert state["answer"] == [f"diabetes: yes ({100 * p['yes']:.1f} %), {total:,} points"]
+    share = 100 * (pima["diabetes"] == "no").mean()
+    assert re.fullmatch(
+        rf"diabetes: no \({share:.1f} %\), \d+ points, before anything is known", state["empty"][0]
+    )
+    times = p["yes"] / p["no"]
+    assert state["reasons"][0].startswith(f"Yes is {times:.3g}")
+    points = bn.explain(card, {"glucose": 170})["points"]
+    start, glucose, age = (points[name] for name in ("diabetes", "glucose", "age"))
+    assert state["bars"] == [f"start{start}", f"glucose = 170{glucose}", f"what is unknown, together{age}"]
+    assert len(state["points"]) == len(card.points)
+    assert len(state["totals"]) >= 2
 
 
 def test_page_cannot_be_written(tmp_path: Path) -> None:

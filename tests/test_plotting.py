@@ -467,3 +467,12 @@ def test_bad_arguments(tan: bn.BNC) -> None:
 def test_an_argument_of_r_is_answered(tan: bn.BNC) -> None:
     with pytest.raises(TypeError, match="Did you mean 'engine'"):
         bn.plot(tan, layoutType="twopi")
+
+
+def test_models_without_arcs_show_the_size_of_effects() -> None:
+    x = bn.bnc(class_var="diabetes", dataset=bn.load_pima(), additive=True)
+    source, table = bn.plot(x).source, bn.effects(x)
+    for name in ("glucose", "age"):
+        known = table[(table["feature"] == name) & (table["value"] != "(missing)")]["yes"]
+        assert f"{name}\\n{known.max() - known.min():.2f}" in source
+    assert "range of the effect on the log odds" in source

@@ -119,8 +119,8 @@ def test_weights_of_all_terms_are_those_of_plain_loops(gaps: float) -> None:
     families.sort()
     assert [members[0] for members in families] == list(range(len(names)))
     assert max(map(len, families)) == 3
-    assert base.apart == 2
-    averaged = len(coded) - 2
+    assert base.apart == 3
+    averaged = len(coded) - 3
 
     def logs(f: int, coding: int, parents: int) -> Array:
         own_parents = min(parents, len(families[f]) - 1)
@@ -157,11 +157,11 @@ def test_weights_of_all_terms_are_those_of_plain_loops(gaps: float) -> None:
     parts: list[tuple[str, Array]] = [("tables", term) for term in np.moveaxis(tables, -1, 0)]
     parts += [("depths", term * (1 - h)) for depth in range(2) for term in by_depth[depth]]
     cut = {f for f in range(len(names)) if base.coarsenings[0].maps[f] is not None}
-    cards = [[base.tables[averaged + k][f].cards[0] for f in range(len(names))] for k in range(2)]
+    cards = [[base.tables[averaged + k][f].cards[0] for f in range(len(names))] for k in range(3)]
     varying = [
         [f for f, own_family in enumerate(families) if cut & {*own_family} and of[f] > 1] for of in cards
     ]
-    parts += [("codings", logs(f, averaged + k, 2) * (1 - h)) for k in range(2) for f in varying[k]]
+    parts += [("codings", logs(f, averaged + k, 2) * (1 - h)) for k in range(3) for f in varying[k]]
     numbers = np.array([rows.numbers[i] for i in model.numbers], dtype=float)
     scores = np.array([scale(number) for scale, number in zip(z.scales, numbers, strict=True)]).T
     known = np.isnan(numbers)
@@ -211,7 +211,7 @@ def test_weights_of_all_terms_are_those_of_plain_loops(gaps: float) -> None:
             powers[min(depth, len(powers) - 1)] += weight
         np.testing.assert_allclose(base.powers[f], powers, atol=1e-4)
     assert np.sum(base.powers[-1]) == pytest.approx(of_kind["tables"][4], abs=1e-4)
-    found = [np.sum(base.further[k][f]) for k in range(2) for f in varying[k]]
+    found = [np.sum(base.further[k][f]) for k in range(3) for f in varying[k]]
     np.testing.assert_allclose(found, of_kind["codings"], atol=1e-4)
     np.testing.assert_allclose(z.powers, of_kind["zscores"], atol=1e-4)
     np.testing.assert_allclose(z.slopes.ravel(), of_kind["slopes"], atol=1e-4)

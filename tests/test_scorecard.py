@@ -171,7 +171,8 @@ def test_cards_are_short(pima: pd.DataFrame, run: Run) -> None:
     assert not (known["points"].diff().eq(0) & known["variable"].eq(known["variable"].shift())).any()
     assert "noise" not in bn.features(card)
     assert "noise" not in repr(card) + bn.to_sql(card, table="t")
-    assert f"probabilities has all {len(card.probabilities)} totals." in repr(card)
+    told = f"probabilities has all {len(card.probabilities)} totals." in repr(card)
+    assert told == (len(card.probabilities) > 12)
     check(run, card, frame)
     table = pd.DataFrame({"feature": ["y", "x", "x"], "value": ["no", "a", "b"], "yes": 0.0})
     nothing = bn.scorecard(bn.from_effects(table))
@@ -501,3 +502,11 @@ def test_nomograms(tree: bn.BNC, pima: pd.DataFrame) -> None:
         bn.plot_nomogram(tree)
     with pytest.raises(ValueError, match="row must be one row"):
         bn.plot_nomogram(card, row=pima.head(2))
+
+
+def test_notebooks_show_the_points(tree: bn.BNC) -> None:
+    card = bn.scorecard(tree, pdo=20)
+    text = card._repr_html_()
+    assert f"Start with {card.start:,} points. Points of diabetes = yes" in text
+    assert text.count("<tr") == len(card.written_points) + 1
+    assert {"points", "probabilities"} <= set(dir(card))

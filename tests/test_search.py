@@ -37,7 +37,9 @@ from bnclassify.recipe.prior import BackOff, find_prior
 from .conftest import read_reference, reference_frame, scores_of
 from .strategies import examples, frames, networks
 
-SEARCHED = [n for n, metric in METRICS.items() if not (metric.needs_rows or metric.needs_joint)]
+SEARCHED = [
+    n for n, metric in METRICS.items() if not (metric.needs_rows or metric.needs_joint or metric.needs_order)
+]
 
 LEARNERS = {"fssj": bn.fssj, "bsej": bn.bsej, "tan_hc": bn.tan_hc, "tan_hcsp": bn.tan_hcsp, "kdb": bn.kdb}
 FILES = ["car_search", "car_search_eps0", "car_search_smooth0", "voting_complete_search"]

@@ -622,7 +622,7 @@ def test_without_arguments_it_is_the_most_accurate(X: pd.DataFrame, y: pd.Series
     same = bn.bnc("kdb_gain", "class", frame, backoff=2, **averaged, **options)
     np.testing.assert_allclose(clf.predict_proba(features), bn.predict(same, features, prob=True))
     np.testing.assert_array_equal(bn.predict(clf.model_, features, prob=True), clf.predict_proba(features))
-    assert len(bn.members(clf.model_)) == 8  # six, one by MDLP, and one by the values themselves
+    assert len(bn.members(clf.model_)) == 7  # four, by MDLP, by the values themselves, and a fine one
     assert len(clf.discretizer_.cuts) == 4
     strange = features.head(1).assign(**{features.columns[0]: [1e9]})
     assert clf.predict(strange).tolist() == ["0"]

@@ -78,7 +78,11 @@ def test_types_of_options_are_what_functions_accept() -> None:
     assert set(get_args(checks.Cutting)) == set(METHODS)
     averaged = set(get_args(get_args(checks.AnyCutting)[1]))
     assert averaged == set(CUTTINGS)
-    searchable = {n for n, metric in METRICS.items() if not (metric.needs_rows or metric.needs_joint)}
+    searchable = {
+        n
+        for n, metric in METRICS.items()
+        if not (metric.needs_rows or metric.needs_joint or metric.needs_order)
+    }
     assert {name for part in get_args(checks.SearchMetric) for name in get_args(part)} == searchable
     names = {name for part in get_args(checks.MetricName) for name in get_args(part)}
     assert names == {*METRICS, *LABEL_METRICS}

@@ -60,7 +60,7 @@ def evaluate(model) -> pd.Series:
 # ## Step by step
 #
 # 1. Naive Bayes with plain tables. MDLP discretizes each column once.
-# 2. `discretize="averaged_mdlp"`: each column is discretized seven times, six times at quantiles, into 4, 8 and 16
+# 2. `discretize="averaged_mdlp"`: each column is discretized six times, five times at quantiles, into 4, 8 and 16
 #    intervals, and once by MDLP, and the logs of the tables are averaged, so that no single cut point matters much. `backoff=True`
 #    (hierarchical smoothing) shrinks each table by the amount that maximizes the marginal likelihood.
 # 3. `held_out="weights"`: each table gets a weight that maximizes the leave-one-out likelihood, so that redundant features
@@ -68,8 +68,8 @@ def evaluate(model) -> pd.Series:
 # 4. Additional terms: each numeric feature adds a Gaussian term and a linear term, each categorical one a constant per level
 #    and class.
 # 5. The default. In addition, the discretization by MDLP has weights of its own, and numbers that repeat, such as
-#    grades, are also read by their own values. A missing value has a constant per class. And with five folds, everything is fitted
-#    again without each fifth of the rows, until 600 rows have been predicted in this way. Three models are added up, each with
+#    grades, are also read by their own values. A missing value has a constant per class. And with five folds, arcs, tables and
+#    weights are learned again without each fifth of the rows, until 600 rows have been predicted in this way. Three models are added up, each with
 #    the power that is best for these held-out rows: a logistic regression, the model without arcs between features, and
 #    the step from this to a model with at most four feature parents.
 

@@ -64,7 +64,9 @@ print(predict(again, women, prob=True).equals(predict(model, women, prob=True)))
 # ## Predict one record
 #
 # A web service receives a record as JSON, and returns the probabilities and the reasons. `predict` and `explain` accept a
-# dict; features that the record omits are missing, and unseen levels can be treated as missing.
+# dict. A key that is absent from the JSON object is unknown, which is no evidence, and null is missing, which is evidence as
+# far as it was in training. Unseen levels can be treated as missing. For whole columns, use `predict(model, rows,
+# unknown=["insulin"])`.
 
 
 # %%
@@ -200,6 +202,33 @@ print(len(to_sql(from_effects(table), table="women")), "characters of SQL")
 # should; `explain` also has a column `lost`, the points below the best value. The last lines set the effect of missing
 # values to 0. All of these are models: you can predict, explain, evaluate, save and export them.
 #
+# A sum of single effects cannot contain an interaction. `pairs="auto"` adds the effects of pairs of features, as many as
+# held-out rows favour, which is none on most tables of people. Each pair is a table with the mean 0 along each side: rows
+# of `effects` with the columns `given` and `given_value`, a row such as "buying × maint" in `explain`, and a heat map,
+# `plot_effect(model, ("buying", "maint"))`. `scorecard` does not accept pairs.
+
+# %%
+car = load_car()
+crossed = bnc(
+    class_var="class", dataset=car, additive=True, pairs=[("persons", "safety")]
+)
+pair = effects(crossed)
+print(pair[pair["given"] != ""].head(3).round(2).to_string())
+
+# %% [markdown]
+# Log-loss on the other half of the rows, means of two splits:
+#
+# | data | sum of effects | with `pairs="auto"` | number of pairs | default |
+# |---|---|---|---|---|
+# | car | 0.193 | 0.087 | 1 to 8 | 0.091 |
+# | churn (5,000 customers) | 0.288 | 0.204 | 16 | 0.191 |
+# | vowel (11 classes) | 0.543 | 0.452 | 8 to 16 | 0.171 |
+# | pima | 0.485 | 0.485 | 0 | 0.490 |
+# | german credit | 0.520 | 0.520 | 0 | 0.514 |
+#
+# Take the sum if people read, edit or sign the model. Add pairs if interactions matter. Take the default if accuracy alone
+# counts, or if more than two features act together.
+#
 # ## After deployment
 #
 # `drift` compares new rows with the training data. It returns one row per feature, with the population stability index
@@ -223,8 +252,9 @@ print(
 # ## A page for web browsers
 #
 # `write_page` writes one HTML file that predicts and explains without Python, for example for a clinician, a credit
-# officer or a class of students. It works offline and sends no data. Readers choose the known values and see the
-# posterior, the contribution of each value, and the network.
+# officer or a class of students. It works offline and sends no data. Readers fill in what they know and see the answer, how
+# much each value speaks for it, which single changes would alter it and, of a scorecard, the points. `labels=` gives the
+# fields titles with units, `note=` says what the data are, and `order=` puts fields first.
 
 # %%
 write_page(model, "diabetes.html", title="Does she have diabetes?")

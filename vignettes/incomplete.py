@@ -51,7 +51,7 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # | `numbers="gaussian"` or `"kernel"` | available cases | marginalized over | yes | yes | categorical variables only |
 # | `wanbia=True` | available cases for naive Bayes, an error for other structures | marginalized over | yes | yes | yes |
 # | the default of `bnc` and `BNCClassifier`, `held_out="weights"` | available cases | weighted average with a model that marginalizes | no | yes | no |
-# | `additive=True` | available cases | given the effect of "(missing)" | no | yes | no |
+# | `additive=True` | available cases | given the effect of "(missing)"; what is unknown is estimated from the rest | no | yes | no |
 # | `held_out="power"` | available cases | marginalized over, then raised to the power | no | yes | no |
 # | `discretize="averaged"` | available cases | ignored | no | yes | no |
 # | `subsumption=30` | available cases | averaged over; implied values too | no | yes | no |
@@ -61,6 +61,19 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # | `chain` | available cases | as the models of its learner | no | yes | no |
 #
 # By default, `hc` and `ban` require complete rows; with `missing="em"` they do not. EM requires `smooth`, `ess` or `m`.
+#
+# ## Unknown or missing?
+#
+# A value can be missing, or nobody has asked for it. The two are different:
+#
+# - `None`, `NaN` and `pandas.NA` are *missing*, as in the training data. A missing value is evidence as far as it was there.
+# - A feature that a record (a dict or a Series) omits is *unknown*, and no evidence. So are whole columns that
+#   `predict(x, rows, unknown=["crime"])` names, and the empty fields of a page. In SQL, `NULL` is missing.
+#
+# A network marginalizes over both, unless missing values are a level. A sum of effects (`additive=True`) regards the unknown
+# effects as jointly normal with the known ones: their mean and variance are those of the training rows, given what is known. If
+# nothing is known, the posteriors are the shares of the classes. A missing value of a feature that no training row lacks is
+# unknown, too. For such a row, the SQL of a sum has no answer (`NULL`), because it contains only the effects.
 #
 # ## Learn and predict as usual
 #
@@ -132,7 +145,7 @@ print(predict(models["tan_cl"], odd, unseen="missing").tolist())
 #
 # If nearly all features have missing values in training, and new rows lack many more values for other reasons, do one of these:
 #
-# - Drop the term "gaps" from the default recipe, as `by_values` does below. Missing values are then not evidence. On the same
+# - Fit the model with `missing_level=False`, as `by_values` does below. Missing values are then not evidence. On the same
 #   halves, the log-loss is 0.105, 0.179, 0.254 and 0.500 on voting, and 0.463, 0.497, 0.532 and 0.615 on pima.
 # - Use a network, such as `tan_cl` with `smooth=1`, which marginalizes: the tree of the table.
 #
@@ -141,8 +154,7 @@ print(predict(models["tan_cl"], odd, unseen="missing").tolist())
 
 # %%
 default = bnc(class_var="Class", dataset=voting)
-terms = ("zscores", "slopes", "shifts", "depths", "codings")  # without "gaps"
-by_values = bnc(class_var="Class", dataset=voting, held_out_args={"terms": terms})
+by_values = bnc(class_var="Class", dataset=voting, missing_level=False)
 print(predict(default, unknown, prob=True).round(4))
 print(predict(by_values, unknown, prob=True).round(4))
 

@@ -248,7 +248,9 @@ def build(
     open_ones = {n: each.labels[:-1] for n, each in values.items() if each.labels[-1:] == (UNSEEN,)}
     kept = {} if like is None else {name: labels for name, labels in like.kept.items() if name in values}
     points, labels = (*cuts.values(), *[()] * len(kept)), (*[()] * len(cuts), *kept.values())
-    steps = Discretizer("steps", (*cuts, *kept), points, labels)
+    known = {} if like is None or not like.ranges else dict(zip(like.columns, like.ranges, strict=True))
+    ranges = tuple([known.get(name, ()) for name in (*cuts, *kept)])
+    steps = Discretizer("steps", (*cuts, *kept), points, labels, ranges if any(ranges) else ())
     merger = Merger(1, UNSEEN, tuple(open_ones), tuple(open_ones.values())) if open_ones else None
     structure = BNC(class_var, (*families, (class_var,)), levels)
     prepares = Preparation(merger, steps if cuts or like is not None else None)

@@ -40,7 +40,7 @@ _OF_SUM = 30.0  # precision of the power of the sum
 _OF_CLASSES = 1e-3
 _OF_CELLS = 8.0  # precision of the effects in the search
 _SHARES = (0.25, 0.5, 0.75, 1.0)
-_CLEAR = 1.0  # standard errors by which the likelihood of held-out rows must rise
+_CLEAR = 2.0  # standard errors by which the likelihood of held-out rows must rise
 _PATIENCE = 3  # numbers of pairs after which the search ends without a gain
 _MOST_STEPS = 60
 

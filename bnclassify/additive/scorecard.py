@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from itertools import product
 from math import log
 from typing import Any
@@ -191,6 +192,14 @@ class Scorecard(EffectTable):
         """Return the facts of the table, and the size of the points."""
         size = f"of {self.target}; one adds {self.unit:.3g} to its log odds"
         return super().facts() | {"points": size, MISSING_RULE: "given the points of (missing)"}
+
+    def _repr_html_(self) -> str:
+        """Return the points, which a notebook shows."""
+        start = f"Start with {self.start:,} points. " if self.start else ""
+        title = escape(f"{start}Points of {self.class_var} = {self.target}")
+        frame = self.written_points
+        frame = frame if frame["given"].any() else frame.drop(columns="given")
+        return f"<p>{title}</p>{frame.to_html(index=False)}"
 
     def __repr__(self) -> str:
         frame, totals = self.written_points, self.probabilities

@@ -14,6 +14,7 @@ from ..base.arrays import Array, Positions, log, share_out
 from ..base.immutable import record
 from ..base.messages import listed
 from ..frames.dataset import Dataset
+from ..frames.numeric import as_floats
 from ..frames.opening import InFull
 from ..frames.schema import MISSING
 from ..inference.evidence import cards_of, order_features
@@ -21,7 +22,7 @@ from ..inference.value_of_information import grid_of
 from ..model.arguments import check_fitted, read_for
 from ..model.model import Model, renewed
 from ..model.recipes import Step
-from ..numbers.cut_points import readable, shortest_cuts
+from ..numbers.cut_points import describe_intervals, readable, shortest_cuts
 from ..scores.evaluate import (
     alone_at,
     effects_at,
@@ -110,7 +111,13 @@ def _with_shortest_cuts(x: EffectTable, data: InFull) -> EffectTable:
     for name, cuts in x.cuts.items():
         if name in numbers:
             values[name] = Values.between(shortest_cuts(cuts, numbers[name]))
-    return with_shares(with_values(x, values), data)
+    table = with_shares(with_values(x, values), data)
+    steps, preparation = table.discretizer, table.preparation
+    if steps is None or steps.kept or not all(name in numbers for name in steps.columns):
+        return table
+    ends = [describe_intervals(as_floats(numbers[name]), (), None)[0] for name in steps.columns]
+    known = replace(steps, ranges=tuple(ends))
+    return replace(table, preparation=replace(preparation, discretizer=known))
 
 
 def _with_gaps(table: EffectTable, data: InFull, x: Model) -> EffectTable:

@@ -18,7 +18,7 @@ Vertex = TypeVar("Vertex", bound=Hashable)
 def find_cycle(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[Vertex]:
     """Return the vertices of one directed cycle in the order of its arcs, or an empty list."""
     try:
-        TopologicalSorter(parents).prepare()
+        TopologicalSorter({vertex: above for vertex, above in parents.items() if above}).prepare()
     except CycleError as error:
         return list(error.args[1])
     return []

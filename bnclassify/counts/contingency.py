@@ -123,6 +123,7 @@ def _count_crossed(index: Codes, width: int) -> ArrayOf[Any]:
     if together == 1:
         return _count_cells(index, width)
     n = -(-len(index) // together)
+    together = -(-len(index) // n)  # 4 families in tables of 3 are 2 tables of 2
     joint = np.zeros((n, index.shape[1]), dtype=code_type(_CROSSED_CELLS))
     for start in range(0, len(index), n):
         joint *= width

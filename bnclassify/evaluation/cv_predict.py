@@ -16,9 +16,9 @@ from ..base.messages import listed
 from ..base.parallel import using_jobs
 from ..fitting.rounds import Plan, Round, name_models, plan_rounds
 from ..frames.dataset import Dataset
+from ..frames.foreign import AnyFrame, in_kind_of
 from ..frames.opening import InFull, InPandas, InParts
 from ..frames.partitions import Partitions, dask_frame_of
-from ..frames.sources import AnyFrame, in_kind_of
 from ..frames.training import TrainingData
 from ..inference.predict import predict
 from ..metrics.folds import Folds, GivenFolds, HashedFolds

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from html import escape
@@ -30,6 +30,7 @@ from ..plotting.nodes import visible
 from ..scores.evaluate import is_sum_of_tables, main_effects, shifts_of_missing
 from ..scores.formulas import Blend, Completed, Raised, Table
 from .libraries import check_texts
+from .page_view import check_titles, data_range, view_of
 from .scorer import Scorer, largest_table, scorer_of, tables_of
 from .storage import as_path, replace_file
 
@@ -42,12 +43,21 @@ _Arcs: TypeAlias = Sequence[tuple[Hashable, Hashable]]
 _SVG = "http://www.w3.org/2000/svg"
 
 
-def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = None) -> None:
+def write_page(
+    x: Model,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    labels: Mapping[Hashable, str] | None = None,
+    note: str | None = None,
+    order: Sequence[Hashable] | None = None,
+) -> None:
     """Write a page for web browsers that predicts and explains, as one file.
 
-    Readers of the page enter values, or leave them unknown, and see the posterior, the contribution of each
-    value, which value to find out next, which single changes would lead to another prediction, and the
-    network. The page computes in the browser, works offline and sends no data.
+    Readers of the page enter values, or leave them unknown, and see the posterior, how much each known value
+    speaks for a class, which single changes would lead to another prediction, the points of a scorecard, and
+    the network if features depend on each other. On request, the page suggests which values to find out
+    next. It computes in the browser, works offline and sends no data.
 
     Parameters
     ----------
@@ -57,12 +67,20 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
         Name of the file, such as "model.html". An existing file is replaced.
     title : str, optional
         Title of the page. By default, the name of the class.
+    labels : dict, optional
+        Titles of variables on the page, as in ``{"bili": "Bilirubin, mg/dl"}``.
+    note : str, optional
+        A line below the title, for example on the data. By default, the number of training rows.
+    order : list of str, optional
+        The features whose fields come first. The others follow, those with the strongest effects first, and
+        those without effect are folded.
 
     Raises
     ------
     OSError, KeyError, TypeError, ValueError
-        If the scores of the model are not sums of tables, as with several class variables, kernel
-        densities, `subsumption` and `ande` with n=2, or the tables need more than 20,000,000 characters.
+        If `labels` or `order` name other variables, the scores of the model are not sums of tables, as with
+        several class variables, kernel densities, `subsumption` and `ande` with n=2, or the tables need more
+        than 20,000,000 characters.
 
     Notes
     -----
@@ -104,19 +122,45 @@ def write_page(x: Model, path: str | os.PathLike[str], *, title: str | None = No
     file = as_path(path)
     Instance(str | None, "text or None").check("title", title)
     x = check_model(x)
-    scorer = scorer_of(x)
+    Instance(str | None, "text or None").check("note", note)
+    scorer, titles = scorer_of(x), check_titles(x, labels)
+    view = view_of(x, titles, order)
     drawn = sketch(x, class_arcs=True)
     arcs = [*drawn.arcs, *[(head, tail) for tail, head in drawn.arcs if (tail, head) in drawn.mutual]]
     texts = {
         "title": _html_text(scorer.class_var if title is None else title),
-        "subtitle": _html_text(f"{len(scorer.labels):,} classes, {len(scorer.columns):,} features."),
-        "caption": _html_text(" ".join(f"{note[0].upper()}{note[1:]}." for note in drawn.notes)),
-        "data": _json_in_page(x, scorer, arcs),
-        "picture": _network_as_svg(x, arcs),
+        "subtitle": _subtitle(x, note),
+        "data": _json_in_page(x, scorer, arcs, titles, view),
+        "network": _network_section(x, arcs, drawn.notes),
     }
     template = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
     page = re.sub(r"\{\{(\w+)\}\}", lambda found: texts[found[1]], template)
     replace_file(file, page.encode("utf-8"))
+
+
+def _subtitle(x: Model, note: str | None) -> str:
+    """Return a line on the data, or nothing."""
+    rows = x.trained_on
+    text = note if note is not None or rows is None else f"From {rows.given or rows.size:,.0f} rows."
+    return f"<p>{_html_text(text)}</p>" if text else ""
+
+
+def _network_section(x: Model, arcs: _Arcs, notes: Sequence[str]) -> str:
+    """Return the picture of a network, and nothing if features do not depend on each other."""
+    if all(tail == x.class_var for tail, _ in arcs) and len(arcs) == len(x.features):
+        return ""
+    caption = _html_text(" ".join(f"{note[0].upper()}{note[1:]}." for note in notes))
+    return f"""<section class="card picture" aria-labelledby="network-heading">
+<h2 id="network-heading">Network</h2>
+<p class="soft">Known features have the color of their contribution, and unknown ones are dashed.
+{caption}</p>
+<div class="scroll" id="network" role="region" aria-label="Picture of the network" tabindex="0">
+{_network_as_svg(x, arcs)}</div>
+<details>
+<summary>Arcs as a table</summary>
+<div class="scroll" role="region" aria-label="Arcs" tabindex="0"><table id="arcs"></table></div>
+</details>
+</section>"""
 
 
 def _html_text(text: object) -> str:
@@ -124,10 +168,13 @@ def _html_text(text: object) -> str:
     return escape(visible(str(text)))
 
 
-def _json_in_page(x: Model, scorer: Scorer, arcs: _Arcs) -> str:
+def _json_in_page(
+    x: Model, scorer: Scorer, arcs: _Arcs, titles: Mapping[Hashable, str], view: dict[str, Any]
+) -> str:
     """Return the data of the page as JSON that cannot end its element, or raise."""
     fits = sum(map(_fewest_characters, tables_of(scorer))) <= _LONGEST  # before the page is written
-    text = json.dumps(_content(x, scorer, arcs), separators=(",", ":")) if fits else ""  # in ASCII
+    content = _content(x, scorer, arcs, titles) | {"page": view} if fits else None
+    text = json.dumps(content, separators=(",", ":")) if fits else ""  # in ASCII
     if not 0 < len(text) <= _LONGEST:
         raise ValueError(
             f"x must fit on a page of {_LONGEST:,} characters. Its largest table is that of "
@@ -143,10 +190,11 @@ def _fewest_characters(term: Table) -> int:
     return 0 if rows.size <= _SMALL else _SHORTEST * np.unique(rows, axis=0).size + len(rows)
 
 
-def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
+def _content(x: Model, scorer: Scorer, arcs: _Arcs, titles: Mapping[Hashable, str]) -> dict[str, Any]:
     """Return the data of the page."""
     position = {variable: i for i, variable in enumerate(x.variables)}
     names, cards = check_texts(x.variables, "variables"), cards_of(x)
+    lacking = _missing_in_training(x)
     return {
         "classVar": names[-1],
         "labels": check_texts(scorer.labels, "labels of the class"),
@@ -154,16 +202,19 @@ def _content(x: Model, scorer: Scorer, arcs: _Arcs) -> dict[str, Any]:
         "features": [
             {
                 "name": names[position[column.name]],
+                "title": titles[column.name],
                 "parents": [position[parent] for parent in x.feature_parents[column.name]],
                 "levels": list(map(str, x.written_levels(column.name))),
                 "values": list(map(_label_as_json, column.known)),
                 "cuts": column.cuts,
                 "places": decimals(column.cuts or ()),
+                "range": data_range(x, column.name),
                 "other": column.other,
                 "missing": column.missing,
+                "lacks": column.missing >= 0 or i in lacking,
                 "numbers": _formula_as_json(_points_of(x, column.name)),
             }
-            for column in scorer.columns
+            for i, column in enumerate(scorer.columns)
         ],
         "decisions": {  # the parts by which the page splits contributions and weighs unknown values
             "prior": _formula_as_json(log(x.class_prior())),
@@ -186,6 +237,15 @@ def _outcomes_as_json(x: Model) -> object:
     score = x.score.formula if isinstance(x.score, Raised) else x.score
     parts = score.trees if isinstance(score, Blend) else (score,)
     return None if x.outcomes == parts else _formula_as_json(x.outcomes)
+
+
+def _missing_in_training(x: Model) -> set[int]:
+    """Return the features whose missing values are evidence, because training rows have some."""
+    score = x.score
+    if isinstance(score, Completed):
+        found: list[int] = np.flatnonzero(score.unknown.gaps).tolist()
+        return set(found)
+    return set(shifts_of_missing(score))
 
 
 def _points_of(x: Model, name: Hashable) -> Array | tuple[Array, Array] | None:

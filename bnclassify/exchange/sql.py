@@ -89,8 +89,9 @@ def to_sql(
     SQLite (from 3.35, with its mathematical functions), DuckDB and PostgreSQL (from 12) run the statement. It
     predicts like `predict` with ``unseen="missing"``: it discretizes numbers, merges rare levels, and treats
     values that are not among the levels as missing. NULL, NaN and, for numbers, text that does not represent
-    a number are missing. A `DN` requires all features, so all results are NULL for other rows. Posteriors
-    differ from those of `predict` by less than 1e-9.
+    a number are missing. A `DN` requires all features, so all results are NULL for other rows. So they are
+    for rows in which a sum of effects of ``additive=True`` lacks a value that no training row lacks, or more
+    values than any. Posteriors differ from those of `predict` by less than 1e-9.
 
     Values are compared with the levels as text or, if all levels are numbers, as numbers. Booleans may be
     stored as 0 and 1, and these as booleans. DuckDB and PostgreSQL compare text by the collation of its

@@ -71,19 +71,19 @@ def bnc(
         prior of `lp` unless these arguments contain a prior.
     discretize : str or None, default "auto"
         Method that discretizes numeric columns: "mdlp", "quantile", "width" or "mixed", as in `discretize`,
-        or "averaged", "averaged5" or "averaged_mdlp" for an average over nine discretizations, five, or six
-        and one by MDLP, which the term "codings" of `lp` weighs. The model then accepts raw data. Numeric
-        columns with a single interval are dropped, unless no feature would remain. "auto" is None if a prior
-        or ``numbers`` is given or rows are not in memory. If not, it is "averaged_mdlp", or "mdlp" for
-        learners that cannot average.
+        or "averaged", "averaged5" or "averaged_mdlp" for an average over nine discretizations, five, or four,
+        and further ones by MDLP and into 16 intervals, which the term "codings" of `lp` weighs. The model
+        then accepts raw data. Numeric columns with a single interval are dropped, unless no feature would
+        remain. "auto" is None if a prior or ``numbers`` is given or rows are not in memory. If not, it is
+        "averaged_mdlp", or "mdlp" for learners that cannot average.
     bins : int, default 5
         Number of intervals of "quantile", "width" and "mixed".
     min_count : int, optional
         Minimum number of rows of a level; rarer levels are merged, as by `merge_rare`, including in new data.
     missing_level : bool, list or "auto", default "auto"
         If True, missing values are a level, "(missing)", of each feature that has some in the training
-        data; a list names the features. "auto" is False. The default recipe then has a constant for them,
-        which is near 0 if they are not evidence.
+        data; a list names the features. With "auto", the default recipe has a constant for them, which is
+        near 0 if they are not evidence. With False, it has none: that a value is missing is not evidence.
     numbers : {"gaussian", "kernel"} or dict, optional
         Numeric columns to keep as numbers, with a density as in `lp`, in place of ``discretize``. For the
         learners nb, anb, tan_cl and kdb_mi.

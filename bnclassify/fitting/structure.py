@@ -29,7 +29,7 @@ from ..numbers.discretization import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_numbers, prepare_table
 from ..recipe import default
 from ..recipe.cases import as_cases, warn_of_copies
-from ..recipe.codings import FineData
+from ..recipe.codings import FineData, further_codings
 from ..recipe.weighted import Weighted
 
 _MANY_CODES = 50
@@ -108,7 +108,9 @@ def _learn_raw(
     check_able(learner, default.averages, expected, cuts.method, "learn from several discretizations at once")
     fine = FineData.of(data, cuts)
     network = check_bnc(learner(class_var, dataset=fine, **options), "discretize")
-    return Weighted(renewed(network, recipe=recipe), fine.cuttings, recipe=recipe, apart=fine.further), fine
+    return Weighted(
+        renewed(network, recipe=recipe), fine.cuttings, recipe=recipe, apart=len(fine.further)
+    ), fine
 
 
 def _read_raw(
@@ -207,7 +209,7 @@ def learn_from_codes(x: Model, rows: Dataset) -> Model:
     if not (isinstance(x, Weighted) and x.coarsenings):
         found = _checked_structure(learner(x.class_var, dataset=TrainingData(**content), **options))
         return renewed(found, recipe=x.recipe)
-    data = FineData(**content, cuttings=x.coarsenings, further=x.apart)
+    data = FineData(**content, cuttings=x.coarsenings, further=further_codings(x))
     return renewed(x, structure=check_bnc(learner(x.class_var, dataset=data, **options), "dag_learner"))
 
 

@@ -9,9 +9,10 @@ import pandas as pd
 from ..base.arrays import Codes
 from ..base.calls import guided
 from ..base.checks import check_columns, check_name
+from .coded_columns import CodedColumn, Finding
 from .columns import column_arrays
 from .dataset import Dataset, InMemory
-from .findings import CodedColumn, Finding, drop, find, float_class
+from .findings import drop, find, float_class
 from .frame import Frame
 from .numeric import CATEGORICAL, FLOATS, advice_on
 from .opening import InFull, open_data

@@ -11,12 +11,13 @@ import pandas as pd
 
 from ..base.arrays import ArrayOf
 from ..base.messages import listed, plain, shown, warn
+from .coded_columns import CodedColumn
 from .dataset import Dataset
-from .findings import CodedColumn, candidates, find, sentences
+from .findings import candidates, find, sentences
+from .foreign import categories_of_arrow
 from .numeric import CATEGORICAL, FLOATS, ArrayLike, advice_on, is_dictionary, value_type, without_decimals
 from .row_findings import find_frequencies
 from .schema import Schema
-from .sources import categories_of_arrow
 
 
 def column_arrays(frame: pd.DataFrame) -> list[ArrayLike]:

@@ -14,8 +14,9 @@ import numpy as np
 from ..base.arrays import Array, ArrayOf, Mask, Positions
 from ..base.immutable import EMPTY, cached_property
 from ..base.messages import needs_rows, shown
+from .foreign import Foreign
 from .schema import Known
-from .sources import Foreign, LabelCounts, Make, Merge, T, register_source
+from .sources import LabelCounts, Make, Merge, T, register_source
 from .survey import MAX_LEVELS
 
 _MOST_CELLS = 2**12  # of a table from which those of several families are summed

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import product
-from math import exp, lgamma, log, sqrt
-from typing import Any, NamedTuple
+from math import lgamma, log
 
 import numpy as np
-import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions
+from ..base.arrays import Array, Codes, Mask, Positions
 from ..base.messages import listed, shown
+from .coded_columns import BEGINNING, CHANCE, CodedColumn, Finding
+from .group_findings import IS_ID, find_groups
 from .numeric import MOST_CODES, as_floats, as_label
 from .schema import MISSING
 from .texts import MARKERS, alike, dates_in, is_marker, numbers_in
@@ -21,27 +20,11 @@ from .texts import MARKERS, alike, dates_in, is_marker, numbers_in
 _FEWEST_ROWS = 20
 """With fewer rows, all values of a column can differ by chance."""
 
-CHANCE = -14.0
-"""Log of the probability, one in a million, below which chance does not explain what is found."""
-
 _LONGEST = 300
 """Number of characters of the longest list of columns in code."""
 
 _ROW_NAMES = ("rownames", "row.names", "rowname", "row", "rowid", "row_id", "index", "unnamed: 0", "level_0")
 """Names that R and pandas give to numbers of rows in files."""
-
-_IS_PERSON = re.compile(
-    r"(?:patient|subject|person|participant|respondent|pupil|student|child|family|household)"
-    r"[\W_]*(?:id|nr|no|number|code)?",
-    re.IGNORECASE,
-)
-"""Names of persons, or of groups of them, that have several rows each."""
-
-_FEWEST_GROUPS, _LARGEST_GROUP = 10, 20
-"""Smallest number of levels, and largest mean number of their rows, of an identifier that repeats."""
-
-_IS_ID = re.compile(r"(?:^|[\W_])(?:[iI][dD]|uuid|key|nr)(?:$|[\W_])|[a-z]I[dD]$")
-"""Names of identifiers, such as id, enrollee_id and CustomerId."""
 
 _MOST_NUMBERS = 20
 """Number of labels from which a numeric class is probably a measurement."""
@@ -49,46 +32,8 @@ _MOST_NUMBERS = 20
 _MOST_LEVELS = 50
 """Number of levels from which those of a few rows are reported."""
 
-_BEGINNING = 200
-"""Number of rows that are searched first for a value with two classes."""
-
 _FEW = 20
 """Of so many rows, one can have a value that does not repeat, if values predict the class."""
-
-
-class Finding(NamedTuple):
-    """What is odd about a column, and what to do; an empty remedy is to drop the column."""
-
-    column: Hashable
-    finding: str
-    remedy: str = ""
-    serious: bool = False
-
-
-class CodedColumn(NamedTuple):
-    """A column as codes of levels, as numbers, or both; ``classes`` are the codes of the class.
-
-    A column that ``is_apart`` is not compared with the class, and one that cannot copy it only for groups.
-    The labels of one that ``is_category`` are declared.
-    """
-
-    name: Hashable
-    levels: tuple[Hashable, ...]
-    codes: Codes
-    numbers: ArrayOf[Any] | None = None
-    weights: Array | None = None
-    classes: Codes | None = None
-    is_class: bool = False
-    is_apart: bool = False
-    is_category: bool = False
-    can_copy: bool = True
-
-    @property
-    def positions(self) -> Positions:
-        """The position of the value of each row among the distinct numbers or levels; -1 is missing."""
-        if self.numbers is None:
-            return self.codes.astype(np.intp)
-        return pd.factorize(as_floats(self.numbers), sort=True)[0]
 
 
 def drop(names: Sequence[Hashable]) -> str:
@@ -122,7 +67,7 @@ def find(column: CodedColumn, *, only_serious: bool = False) -> Iterator[Finding
             if labelled.serious:
                 return
         yield from _in_labels(column, texts, only_serious)
-    if group := _find_groups(column):
+    if group := find_groups(column):
         yield group
     elif not only_serious:
         yield from _in_counts(column)
@@ -292,7 +237,7 @@ def _in_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
         yield Finding(name, "infinite numbers", remedy)
         return
     n = len(values)
-    some = values[:_BEGINNING]
+    some = values[:BEGINNING]
     if n < _FEWEST_ROWS or (some % 1).any() or len(np.unique(some)) < len(some):
         return
     if np.isnan(values).any() or (values % 1).any() or len(np.unique(values)) < n:
@@ -300,7 +245,7 @@ def _in_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
     span = float(np.ptp(values)) + 1
     if span == n or str(name).casefold() in _ROW_NAMES:
         yield Finding(name, "numbers of the rows, which predict the class only if rows are sorted", "", True)
-    elif _IS_ID.search(str(name)) or float(np.log1p(-np.arange(1, n) / span).sum()) < CHANCE:
+    elif IS_ID.search(str(name)) or float(np.log1p(-np.arange(1, n) / span).sum()) < CHANCE:
         yield Finding(name, "whole numbers that all differ, as in a column of identifiers", "", True)
 
 
@@ -370,7 +315,7 @@ def _is_far(tail: Array, others: Array, *, is_low: bool) -> bool:
 def candidates(codes: Codes, classes: Codes) -> Positions:
     """Return which columns of (columns, rows) codes can predict the class alone, by some of the rows."""
     rows = np.flatnonzero(classes >= 0)
-    some = rows[:: max(1, len(rows) // _BEGINNING)]
+    some = rows[:: max(1, len(rows) // BEGINNING)]
     some = some[np.argsort(classes[some], kind="stable")]
     first, last = some[: len(some) // 2], some[::-1][: len(some) // 2]
     differ: Mask = classes[first] != classes[last]
@@ -388,7 +333,7 @@ def _copies_class(column: CodedColumn) -> Iterator[Finding]:
     """
     if column.classes is None:
         return
-    for rows in (slice(_BEGINNING), slice(None)):
+    for rows in (slice(BEGINNING), slice(None)):
         classes, values = column.classes[rows], column.codes[rows]
         if column.numbers is not None:
             values = np.nan_to_num(as_floats(column.numbers[rows]), nan=np.inf)
@@ -414,88 +359,3 @@ def _copies_class(column: CodedColumn) -> Iterator[Finding]:
         spread = np.bincount(in_order[np.append(True, ~is_same)]) > 1
         serious = bool(repeats) and not (separates and np.count_nonzero(spread) > 1)
         yield Finding(column.name, "alone predicts the class in all rows", remedy, serious)
-
-
-def _find_groups(column: CodedColumn) -> Finding | None:
-    """Return the finding that a column identifies persons, or other groups of rows with the same class.
-
-    Rows with equal values have the class of the row before them with a probability of Σ p² by chance. If the
-    column is not called like an identifier, they must have it more often than rows with neighboring values,
-    as measurements have not, and the values must occur more evenly than drawn values do.
-    """
-    if column.is_apart or column.is_class or column.classes is None or column.weights is not None:
-        return None
-    if not _can_have_groups(column):
-        return None
-    positions = column.positions
-    is_known: Mask = (positions >= 0) & (column.classes >= 0)
-    values, classes = positions[is_known], column.classes[is_known]
-    sizes = np.bincount(values)
-    sizes, n = sizes[sizes > 0], len(values)
-    if len(sizes) < _FEWEST_GROUPS or not 1.5 * len(sizes) <= n <= _LARGEST_GROUP * len(sizes):
-        return None
-    order = np.argsort(values, kind="stable")
-    is_same: Mask = np.diff(values[order]) == 0
-    agrees: Mask = np.diff(classes[order]) == 0
-    share = float(np.square(np.bincount(classes) / n).sum())
-    hits, rows = int(np.count_nonzero(is_same & agrees)), int(np.count_nonzero(is_same))
-    if is_named_as_group(column.name):
-        chance = _log_chance(hits, rows, share)
-        is_group, serious = chance < _LIKELY, chance < CHANCE
-    else:
-        near = np.count_nonzero(~is_same & agrees) / max(1, len(sizes) - 1)
-        is_group = serious = _log_chance(hits, rows, max(share, near)) < CHANCE and _are_even(sizes)
-    if not is_group:
-        return None
-    name = repr(column.name)
-    return Finding(
-        column.name,
-        f"{len(sizes):,} values in {n:,} rows, as of persons with several rows each: rows with equal values "
-        "have the same class more often than by chance",
-        f"If such rows belong together, pass groups={name} to bnc and to cv, so that rows of the same group "
-        "are held out together, and the groups are not a feature",
-        serious,
-    )
-
-
-_LIKELY = -3.0
-"""Log of the probability, one in twenty, below which chance does not explain what a name suggests, too."""
-
-
-def is_named_as_group(name: Hashable) -> bool:
-    """Whether a column is called like an identifier or a person."""
-    return bool(_IS_ID.search(str(name)) or _IS_PERSON.fullmatch(str(name)))
-
-
-def _can_have_groups(column: CodedColumn) -> bool:
-    """Whether a column can have enough values with few rows each; a quick test that sorts no rows."""
-    if column.numbers is None:
-        return len(column.levels) >= max(_FEWEST_GROUPS, len(column.codes) / _LARGEST_GROUP)
-    values = as_floats(column.numbers)
-    if np.isinf(values).any() or np.isnan(values).all() or (values[:_BEGINNING] % 1 > 0).any():
-        return False
-    return bool(np.nanmax(values) - np.nanmin(values) + 1 >= len(values) / _LARGEST_GROUP) and not bool(
-        (values % 1 > 0).any()
-    )
-
-
-def _log_chance(hits: int, rows: int, share: float) -> float:
-    """Return the bound of Chernoff on the log probability of so many hits, each of the given probability."""
-    observed = hits / rows if rows else 0.0
-    if observed <= share:
-        return 0.0
-    rest = (1 - observed) * log((1 - observed) / (1 - share)) if observed < 1 else 0.0
-    return -rows * (observed * log(observed / share) + rest)
-
-
-def _are_even(sizes: Positions) -> bool:
-    """Whether groups have more equal sizes than drawn values, of which each occurs at least once.
-
-    Their sizes would have a Poisson distribution without 0, with mean m = λ / (1 − exp(−λ)), and a variance
-    of m (1 + λ − m), whose estimate has a relative standard deviation of √(2 / (n − 1)).
-    """
-    mean = rate = float(sizes.mean())
-    for _ in range(50):
-        rate = mean * (1 - exp(-rate))
-    ratio = float(sizes.var()) / (mean * (1 + rate - mean))
-    return 2 * ratio < 1 and (1 - ratio) * sqrt((len(sizes) - 1) / 2) > 4

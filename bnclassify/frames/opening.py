@@ -15,13 +15,14 @@ from ..base.checks import check_columns
 from ..base.immutable import cached_property
 from ..base.messages import cut, shown
 from .dataset import Dataset, InMemory, Learnable, Opened, Prepare
+from .foreign import AnyFrame, converted
 from .frame import Frame, check_unique
 from .numeric import check_index, names_column
 from .partitions import Memo, Partitions
 from .reading import Reading
 from .records import Records
 from .schema import ALL, Columns, Known, Schema
-from .sources import AnyFrame, Source, converted, find_source, in_pandas
+from .sources import Source, find_source, in_pandas
 from .survey import numbers_among, survey
 
 InPandas: TypeAlias = pd.DataFrame | Dataset

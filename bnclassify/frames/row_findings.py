@@ -11,11 +11,14 @@ import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions
 from ..base.messages import how_to_weigh, is_named_as_count, listed
-from .findings import CHANCE, CodedColumn, Finding
+from .coded_columns import CHANCE, CodedColumn, Finding
 from .numeric import MOST_CODES, as_floats
 
 _LIKELY = -4.0
 """Log of the probability below which chance does not explain different rows, if a column has such a name."""
+
+_SAMPLE = 1000
+"""Number of rows, evenly spaced, that are looked at first."""
 
 _MOST_COLUMNS = 20
 """Maximum number of columns of a table of frequencies."""
@@ -38,18 +41,17 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
     n = len(columns[0].codes) if columns else 0
     if n < 6 or len(columns) > _MOST_COLUMNS or any(column.weights is not None for column in columns):
         return None
-    candidates = [column for column in columns if not column.is_class and _can_count(column)]
-    candidates.sort(key=lambda column: not is_named_as_count(column.name))
-    values = {column.name: column.positions for column in columns} if candidates else {}
-    for column in candidates:
-        others = [other for other in columns if other is not column and values[other.name].max() < n - 1]
-        crossed, cells = _crossing(others, values)
-        chance = float(np.log1p(-np.arange(1, n) / cells).sum()) if cells >= n else 0.0
-        if chance >= _LIKELY or n < cells / 4 or len(crossed) < 2:
+    counts = [column for column in columns if not column.is_class and _can_count(column)]
+    counts.sort(key=lambda column: not is_named_as_count(column.name))
+    some = slice(None, None, max(1, n // _SAMPLE))
+    sample = {column.name: column.taken(some) for column in columns} if counts else {}
+    fine = [name for name, column in sample.items() if _is_fine(column)]
+    for column in counts:
+        others = [other for other in columns if other is not column]
+        if any(name != column.name for name in fine):
             continue
-        with_class = any(other.is_class for other in crossed)
-        is_full = chance < CHANCE and len(crossed) >= 4 and with_class and n > 0.9 * cells
-        if is_full or is_named_as_count(column.name):
+        crossed, cells = _crossing([sample[other.name] for other in others])
+        if len(crossed) > 1 and 0 < cells <= 4 * n and _counts_rows(column, others, n):
             return Finding(
                 column.name,
                 "numbers of equal rows, as in a table of frequencies: no two rows are equal without them",
@@ -57,6 +59,23 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
                 serious=True,
             )
     return None
+
+
+def _is_fine(column: CodedColumn) -> bool:
+    """Whether most values of a column differ, as measurements do, but not all, as numbers of rows."""
+    n, values = len(column.codes), int(column.positions.max()) + 1
+    return n / 2 < values < n
+
+
+def _counts_rows(column: CodedColumn, others: Sequence[CodedColumn], n: int) -> bool:
+    """Whether so many rows without a column would be equal by chance, and are not."""
+    crossed, cells = _crossing(others)
+    chance = float(np.log1p(-np.arange(1, n) / cells).sum()) if cells >= n else 0.0
+    if chance >= _LIKELY or n < cells / 4 or len(crossed) < 2:
+        return False
+    with_class = any(other.is_class for other in crossed)
+    is_full = chance < CHANCE and len(crossed) >= 4 and with_class and n > 0.9 * cells
+    return is_full or is_named_as_count(column.name)
 
 
 def _can_count(column: CodedColumn) -> bool:
@@ -73,21 +92,23 @@ def _can_count(column: CodedColumn) -> bool:
     return bool(is_count and numbers.max() > MOST_CODES)
 
 
-def _crossing(
-    columns: Sequence[CodedColumn], values: Mapping[Hashable, Positions]
-) -> tuple[list[CodedColumn], float]:
+def _crossing(columns: Sequence[CodedColumn]) -> tuple[list[CodedColumn], float]:
     """Return the columns that divide the rows, and their number of cells; 0 if two rows are equal.
 
-    The column with the most values comes first, because others can follow from it.
+    The column with the most values comes first, because others can follow from it. Columns in which all
+    values differ identify rows, and are ignored.
     """
     n = len(columns[0].codes) if columns else 0
     some, cell, cells = list[CodedColumn](), np.zeros(n, dtype=np.intp), 1.0
     distinct = 1
-    for column in sorted(columns, key=lambda column: -values[column.name].max()):
-        own: Positions = values[column.name] + 1
+    positions = [column.positions + 1 for column in columns]
+    for at in sorted(range(len(columns)), key=lambda i: -positions[i].max()):
+        own: Positions = positions[at]
+        if own.max() >= n:
+            continue
         both, found = pd.factorize(cell * (own.max() + 1) + own)
         if len(found) > distinct:
-            some, cell, distinct = [*some, column], both, len(found)
+            some, cell, distinct = [*some, columns[at]], both, len(found)
             cells *= len(np.unique(own))
     return some, cells if distinct == n else 0.0
 

@@ -6,6 +6,7 @@ Main effects and interactions do not depend on the direction of arcs.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -38,6 +39,7 @@ from ..scores.formulas import Formula
 from ..scores.rows import Rows
 
 _BLOCK_CELLS = 2**22
+_MOST_MEASURED = 200  # features whose effects are compared
 _MOST_LINES = 5  # of levels of a parent, or of classes
 _DEVIATIONS, _POINTS = 2.5, 201  # standard deviations beyond the means of a curve, and its number of points
 _STEPS = 400  # points of a curve besides cut points
@@ -307,6 +309,16 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
     chosen = None if c is None else labels[c]
     drawn = levels[feature] or tuple([] if points is None else points.tolist())
     return Effect(feature, chosen, drawn, parent, parent_levels, effect, points)
+
+
+def effect_ranges(x: Model) -> Array:
+    """Return the range of the effect of each feature alone on the log odds; 1 if it is not defined."""
+    ranges = np.ones(len(x.features))
+    for i, name in enumerate(x.features if len(x.features) <= _MOST_MEASURED else ()):
+        with suppress(TypeError, ValueError), np.errstate(invalid="ignore"):
+            odds = measure_effect(x, name).log_odds
+            ranges[i] = np.ptp(odds) if np.isfinite(odds).all() else 1.0
+    return ranges
 
 
 def curve_of(x: Model, feature: Hashable) -> Array | None:

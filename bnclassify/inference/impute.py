@@ -13,8 +13,8 @@ from ..base.arrays import Array, Mask, code_type
 from ..base.calls import guided
 from ..base.checks import Optional, Seed, Whole, check_rng
 from ..frames.dataset import match
+from ..frames.foreign import AnyFrame
 from ..frames.opening import frame_of
-from ..frames.sources import AnyFrame
 from ..model.arguments import check_joint, encode_for
 from ..model.model import Model
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS

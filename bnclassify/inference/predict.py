@@ -25,10 +25,11 @@ from ..base.calls import guided
 from ..base.checks import Flag, Instance, Names, OneOf, Real, Seed, Unseen, check_columns, check_rng
 from ..base.messages import listed, shown
 from ..frames.dataset import Dataset
+from ..frames.foreign import AnyFrame, in_kind_of
 from ..frames.labels import check_unseen
 from ..frames.partitions import dask_frame_of
 from ..frames.records import Row, is_missing
-from ..frames.sources import AnyFrame, in_kind_of, in_pandas
+from ..frames.sources import in_pandas
 from ..metrics.outcomes import Labelling, class_type
 from ..model.arguments import check_fitted, check_ordered, encode_for, log_joint
 from ..model.model import Model

@@ -262,8 +262,9 @@ def kdb_gain(
     Parity of three columns shows in no single parent, so pairs of parents are tried as well, for the 32
     triples of features with the largest interaction: the information of the three on the class minus that of
     any two and of the third. Triples are formed of the features of the highest ranks, 29 of them for 1,000
-    rows, and from larger data about 1,000 evenly spread rows are used. Each of a pair of parents then has
-    half of its gain. If there are more than 128 features, the 128 with the largest gains have parents. With
+    rows, without features of many levels: their cubes times the classes are below 16 times the rows. From
+    larger data, about 1,000 evenly spread rows are used. Each of a pair of parents then has half of its gain.
+    If there are more than 128 features, the 128 with the largest gains have parents. With
     several discretizations, the first one is used, and that by own values for the gains. Ties are broken by
     the contents of columns, so the structure depends neither on their order nor on their names.
 
@@ -350,7 +351,7 @@ def _pairs_by_child(data: Dataset, rank: Positions) -> dict[int, list[Positions]
     weights = None if data.weights is None else data.weights[::step]
     cards = np.array(data.cards[:-1]) + 1  # a missing value is a level
     some = rank[: int((6 * _SCREENED_CELLS / max(1, len(classes))) ** (1 / 3))]
-    some = some[(cards[some] > 2) & (cards[some] ** 3 < 8 * len(classes))]
+    some = some[(cards[some] > 2) & (cards[some] ** 3 * data.cards[-1] < 16 * len(classes))]
 
     def information(sets: Positions) -> Array:
         """Return the information of sets of features on the class, times the number of rows."""

@@ -218,7 +218,8 @@ def read_for(
 
 def _read(x: Model, rows: InMemory, names: Sequence[Hashable], argument: str) -> Dataset:
     """Encode some columns of opened rows, as a model reads them."""
-    wanted = {name: x.levels_by_name[name] for name in names}
+    levels = x.levels_by_name
+    wanted = {name: levels[name] for name in names}
     if x.preparation is not None:
         return x.preparation.read(rows, wanted, argument)
     numeric = [name for name in wanted if name in x.densities]

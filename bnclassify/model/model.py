@@ -6,7 +6,6 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
-import pandas as pd
 
 from ..base.arrays import Array, ArrayOf, Codes, log_normalize
 from ..base.checks import OneOf, Optional
@@ -263,11 +262,6 @@ class Model(Immutable):
     def estimate(self, data: Countable, prior: Any) -> Model:
         """Return the structure with parameters from data of its variables, coded by its levels."""
         raise lacks(self, "estimate its parameters from data")
-
-    def feature_weights(self) -> Mapping[Hashable, float] | pd.DataFrame | None:
-        """Return the weights of features, the class first, as a dict or a frame by term, or None."""
-        weights: Sequence[float] | None = self.learned.get("weights")
-        return None if weights is None else dict(zip(self.features, weights, strict=True))
 
     def each(self, function: Callable[..., Model], *others: Model) -> Model:
         """Apply a function to each part of the model that has counts, with the same part of ``others``."""

@@ -190,8 +190,11 @@ def _shorten_cut_points(points: Array, values: Array) -> Array:
     return np.where(same, short, points) + 0.0  # converts -0.0 to 0.0
 
 
-CUTTINGS = {"averaged": (4, 5, 6) * 3, "averaged5": (5,) * 5, "averaged_mdlp": (4, 8, 16) * 2}
-"""How many intervals each discretization at quantiles has, by the method that users name."""
+CUTTINGS = {"averaged": (4, 5, 6) * 3, "averaged5": (5,) * 5, "averaged_mdlp": (4, 8, 4, 8, 16)}
+"""How many intervals each discretization at quantiles has, by the method that users name.
+
+The last one of "averaged_mdlp" does not belong to the average.
+"""
 
 
 def averaged_cuts(

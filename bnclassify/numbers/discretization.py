@@ -17,6 +17,7 @@ from ..base.immutable import ANY_NUMBER, Immutable, bounded, cached_property, re
 from ..base.messages import listed, shown
 from ..frames.databases import DatabaseTable
 from ..frames.dataset import Data
+from ..frames.foreign import AnyFrame
 from ..frames.numeric import (
     ArrayLike,
     as_floats,
@@ -30,7 +31,6 @@ from ..frames.numeric import (
 )
 from ..frames.opening import frame_of, open_data
 from ..frames.records import Row
-from ..frames.sources import AnyFrame
 from .cut_points import (
     BY_CLASS,
     CUTTINGS,
@@ -257,18 +257,20 @@ class MovedCuts(Discretizer):
     """Several discretizations of the same columns; if called, it applies the union of their cut points.
 
     At time s, column number j uses its discretization (s + j) modulo their number. With "averaged_mdlp", all
-    columns use discretization s, and there are one or two further times: the cut points of MDLP, and those
-    between all values of numbers that repeat, if a column has any. ``cuttings`` holds the cut points of
-    each column at each time, like ``points``, of which the first ``averaged`` are at quantiles.
+    columns use discretization s, and the ``further`` times do not belong to the average: the cut points of
+    MDLP, those between all values of numbers that repeat, if a column has any, and 16 intervals at quantiles.
+    ``cuttings`` holds the cut points of each column at each time, like ``points``.
     """
 
     cuttings: tuple[Cuts, ...] = ()
-    averaged: int = 9
+    apart: tuple[str, ...] | None = None
 
     @property
-    def further(self) -> int:
-        """The number of times, the last ones, that do not belong to the average at quantiles."""
-        return max(0, len(self.cuttings) - self.averaged)
+    def further(self) -> tuple[str, ...]:
+        """What the last times are, which do not belong to the average: "mdlp", "values" or "fine"."""
+        if self.apart is None:  # in files without it, nine are averaged
+            return ("mdlp", "values")[: max(0, len(self.cuttings) - 9)]
+        return self.apart
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -429,6 +431,7 @@ def learn_cuts(
     by_value = {} if moves else {n: p for n, v in to_cut.items() if (p := between_values(v, weights))}
     for name, between in by_value.items():  # so that a number that does not occur is read as the nearest one
         several[name] = [_moved_cut_points(cuts, between) for cuts in several[name]]
+    apart: tuple[str, ...] = ()
     times = [
         aligned({n: cuts[(time + moves * j) % len(cuts)] for j, (n, cuts) in enumerate(several.items())})
         for time in range(len(CUTTINGS[method]))
@@ -438,8 +441,8 @@ def learn_cuts(
             name: cut_points(values, classes, "mdlp", bins, weights) for name, values in to_cut.items()
         }
         by_class |= {name: _moved_cut_points(by_class[name], between) for name, between in by_value.items()}
-        times.append(aligned(by_class))
-        times += [aligned(by_value)] if by_value else []
+        *averaged, finest = times
+        times = [*averaged, aligned(by_class), *([aligned(by_value)] if by_value else []), finest]
+        apart = ("mdlp", *(["values"] if by_value else []), "fine")
     union = [tuple(sorted(set().union(*points))) for points in zip(*times, strict=True)]
-    averaged = len(CUTTINGS[method])
-    return MovedCuts(method, tuple(numbers), tuple(union), labels, cuttings=tuple(times), averaged=averaged)
+    return MovedCuts(method, tuple(numbers), tuple(union), labels, cuttings=tuple(times), apart=apart)

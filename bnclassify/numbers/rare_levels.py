@@ -14,13 +14,13 @@ from ..base.immutable import COUNT, Immutable, bounded, record
 from ..base.messages import shown
 from ..counts.contingency import contingency_tables
 from ..frames.dataset import Data, Dataset
+from ..frames.foreign import AnyFrame
 from ..frames.frame import Frame, encode_frame
 from ..frames.labels import recode
 from ..frames.numeric import is_categorical, value_type
 from ..frames.opening import frame_of
 from ..frames.records import Row
 from ..frames.schema import MISSING, Columns
-from ..frames.sources import AnyFrame
 
 
 @record

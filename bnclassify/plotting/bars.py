@@ -80,7 +80,7 @@ def plot_explanation(
     x = check_model(x)
     explanation = explain_row(x, row, target, against, unseen, interactions)
     bars = [(describe(v, value), explanation.log_odds[v]) for v, value in explanation.known.items()]
-    bars[0] = f"prior of {explanation.target}", bars[0][1]
+    bars[0] = "start" if check_model(x).no_joint else f"prior of {explanation.target}", bars[0][1]
     total = sum(explanation.log_odds.values())
     bars = [*_longest_bars(bars, top), ("sum", total)]
     weights = [weight for _, weight in bars]
@@ -90,7 +90,7 @@ def plot_explanation(
     odds = f"log odds of {chosen} against {rival}: {signed(total)}"
     names = {f"evidence for {chosen}": patch(BLUE), f"evidence for {rival}": patch(ORANGE)}
     title = f"{x.class_var} = {chosen}: probability {chance(explanation.probability)}\n{odds}"
-    entitle(axes, ax, title, "weight of evidence (log odds, nats)", names)
+    entitle(axes, ax, title, f"log odds: pushes towards {rival} ← → {chosen}", names)
     return axes
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import logit
+from scipy.special import logit, stdtrit
 
 from ..additive.scorecard import Scorecard
+from ..base.arrays import Array
 from ..base.checks import Instance
 from ..base.messages import shown
 from ..frames.dataset import Dataset, match
@@ -21,6 +23,7 @@ from ..inference.evidence import Effect, measure_effect
 from ..inference.explain import describe, read_one
 from ..model.arguments import check_model, encode_for, read_for
 from ..model.model import Model
+from ..scores.evaluate import scales_of
 from ..scores.rows import Rows
 from .canvas import (
     BLUE,
@@ -55,7 +58,8 @@ def plot_effect(
 
     A feature that the model discretizes is drawn as a curve with steps and marks at its cut points, a number
     with a density as a smooth curve, another one as bars. If the feature has feature parents, there is one
-    line or bar for each of at most five levels of the first parent, or a single one if they are equal.
+    line or bar for each of at most five levels of the first parent, or a single one if they are equal. A sum
+    of effects that was fitted with ``interval=True`` has a band, the 90 % jackknife interval.
 
     Parameters
     ----------
@@ -97,7 +101,7 @@ def plot_effect(
     if is_alike and effect.target is not None:
         effect = replace(effect, parent=None, parent_levels=effect.parent_levels[:1], log_odds=lines[:1])
     if cuts or effect.points is not None:
-        axes, names = _draw_curves(effect, cuts, _axis_ends(x, feature, cuts, data), data, ax)
+        axes, names = _draw_curves(x, effect, cuts, _axis_ends(x, feature, cuts, data), data, ax)
     else:
         axes, names = _draw_levels(x, effect, data, ax)
     on = x.class_var if effect.target is None else f"{x.class_var} = {effect.target}"
@@ -108,19 +112,24 @@ def plot_effect(
 def _axis_ends(
     x: Model, feature: Hashable, cuts: tuple[float, ...], data: Dataset | None
 ) -> tuple[float, float]:
-    """Return the ends of the training data, of the data, and of a margin around the cut points."""
+    """Return the ends of the training data, or of a margin around the cut points, and of the data."""
     if not cuts:
         return 0.0, 0.0
     margin = _MARGIN * (cuts[-1] - cuts[0]) or abs(cuts[0]) * _MARGIN or 1.0
-    found = [cuts[0] - margin, cuts[-1] + margin]
-    if x.discretizer is not None and x.discretizer.ranges:
-        found += x.discretizer.ranges[x.discretizer.columns.index(feature)]
+    found = [max(cuts[0] - margin, min(cuts[0], 0.0)), cuts[-1] + margin]
+    steps = x.discretizer
+    ranks = [each.knots for each in scales_of(x.score, x.features.index(feature)) if len(each.knots) > 2]
+    if ranks:  # training values
+        found = [float(min(knots.min() for knots in ranks)), float(max(knots.max() for knots in ranks))]
+    elif steps is not None and steps.ranges and steps.ranges[steps.columns.index(feature)]:
+        found = list(steps.ranges[steps.columns.index(feature)])
     values = np.append(found, [] if data is None else as_floats(data.numbers[feature]))
     finite = values[np.isfinite(values)]
     return float(finite.min()), float(finite.max())
 
 
 def _draw_curves(
+    x: Model,
     effect: Effect,
     cuts: tuple[float, ...],
     ends: tuple[float, float],
@@ -135,6 +144,12 @@ def _draw_curves(
     if points is None:  # steps, from each cut point to the next
         points = np.repeat([ends[0], *cuts, ends[1]], 2)[1:-1]
         lines = np.repeat(lines[:, : len(cuts) + 1], 2, axis=1)
+    elif cuts:
+        inside = (points >= ends[0]) & (points <= ends[1])
+        points, lines = points[inside], lines[:, inside]
+    band = _band_of_refits(x, effect, points) if effect.parent is None and len(lines) == 1 else None
+    if band is not None:
+        names["90 % interval"] = axes.fill_between(points, *band, color=BLUE, alpha=0.15, linewidth=0)
     for i, (color, dashes) in enumerate(LINES[: len(lines)]):
         (drawn,) = axes.plot(points, lines[i, :], color=color, linestyle=dashes, linewidth=1.6)
         names |= {_named(effect, i): drawn} if effect.parent is not None else {}
@@ -147,8 +162,24 @@ def _draw_curves(
         at: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "clip_on": False}
         (names[name],) = axes.plot(places, np.full(len(places), height), "|", color=color, markersize=6, **at)
     axes.set_xlabel(broken(effect.feature))
-    axes.set_ylabel(broken(_axis_label(effect), 30))
+    axes.set_ylabel(broken(_axis_label(effect).replace("←", "↓").replace("→", "↑"), 30))
     return axes, names
+
+
+def _band_of_refits(x: Model, effect: Effect, points: Array) -> Array | None:
+    """Return the ends of the jackknife interval of a step function, (2, points), if the model has refits."""
+    refits: tuple[Model, ...] = x.learned.get("refits", ())
+    if effect.points is not None or not refits or any(effect.feature not in one.features for one in refits):
+        return None
+    inside = (points[:-1] + points[1:]) / 2  # of each step; each step has two points
+    inside = np.repeat(inside[::2], 2)
+    lines = []
+    for one in (x, *refits):
+        odds = measure_effect(one, effect.feature, effect.target).log_odds[0]
+        lines.append(odds[np.searchsorted(one.cuts.get(effect.feature, ()), inside, side="left")])
+    own, others = lines[0], np.array(lines[1:])
+    width = stdtrit(len(others) - 1, 0.95) * np.sqrt(len(others) - 1) * others.std(axis=0)
+    return np.stack([own - width, own + width])
 
 
 def _draw_levels(
@@ -174,8 +205,9 @@ def _draw_levels(
 
 
 def _axis_label(effect: Effect) -> str:
-    target = "the class" if effect.target is None else effect.target
-    return f"adds to the log odds of {target} (nats)"
+    if effect.target is None:
+        return "adds to the log odds of the class (nats)"
+    return f"log odds: away from {effect.target} ← → towards it"
 
 
 def _named(effect: Effect, i: int) -> str:
@@ -232,7 +264,7 @@ def plot_nomogram(card: Scorecard, *, row: InFull | Row | None = None, ax: Axes 
     Instance(Scorecard, "a Scorecard", "Make one of a model with scorecard(model).").check("card", card)
     shown_row = None if row is None else card.place(read_one(card, row)[1])
     scales, title = _nomogram_scales(card, shown_row)
-    axes = prepare_axes(ax, 0.4 + 0.46 * len(scales), 6.2)
+    axes = prepare_axes(ax, 0.4 + 0.62 * len(scales), 6.2)
     axes.set_axis_off()
     axes.set_xlim(-_NAME / (1 - _NAME), 1.04)
     axes.set_ylim(len(scales) - 0.4, -0.7)
@@ -255,7 +287,7 @@ def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_Line],
         written = [(*x.written_levels(name), MISSING)[code] for name, code in pairs]
         known = {i: f"{x.features[j]} = {written[j]}" for i, j in enumerate(x.givens) if j is not None}
     for (name, given), rows in table[~hidden].groupby(["variable", "given"], sort=False):
-        i, texts = x.features.index(name), rows["value"].astype(str).groupby(rows["points"]).agg(", ".join)
+        i, texts = x.features.index(name), rows["value"].map(_short).groupby(rows["points"]).agg(", ".join)
         mark = None if points is None or given != known.get(i, "") else int(points[i, 0]) / most
         title = f"{name} if {given}" if given else str(name)
         scales.append(_Line(title, (texts.index / most).tolist(), texts.tolist(), mark, is_whole=False))
@@ -273,6 +305,19 @@ def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_Line],
     inside = [(place, f"{n:g}") for place, n in zip(places, _SHARES, strict=True) if 0 <= place <= 1]
     scale = _Line(f"probability of {x.target}", [p for p, _ in inside], [text for _, text in inside], at)
     return [*scales, scale], title
+
+
+def _short(value: object) -> str:
+    """Write an interval with few letters.
+
+    >>> [_short(value) for value in ("(-inf, 72.5]", "(72.5, 99.5]", "(154.5, inf)", "high")]
+    ['≤ 72.5', '72.5–99.5', '> 154.5', 'high']
+    """
+    found = re.fullmatch(r"\((\S+), (\S+)[\])]", str(value))
+    if found is None:
+        return str(value)
+    low, high = found.groups()
+    return f"≤ {high}" if low == "-inf" else f"> {low}" if high == "inf" else f"{low}\N{EN DASH}{high}"
 
 
 def _round_numbers(low: int, high: int) -> list[int]:
@@ -298,6 +343,7 @@ def _draw_scale(axes: Axes, i: int, scale: _Line) -> None:
         axes.plot([place, place], [i - 0.08, i + 0.08], color="black", linewidth=0.8)
         for height in [height for height in _HEIGHTS if ends[height] <= place - half][:1]:
             ends[height] = place + half
-            axes.text(place, i - height, label, ha="center", va="bottom" if height > 0 else "top")
+            text = label.replace("$", r"\$")
+            axes.text(place, i - height, text, ha="center", va="bottom" if height > 0 else "top")
     if scale.mark is not None:
         axes.plot(scale.mark, i, "o", color=BLUE, markeredgecolor="black", markersize=6, zorder=3)

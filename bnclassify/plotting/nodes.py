@@ -11,6 +11,7 @@ import graphviz
 
 from ..base.messages import cut
 from ..frames.records import is_missing
+from ..inference.evidence import effect_ranges
 from ..inference.explain import Explanation, describe
 from ..model.model import Model
 from .canvas import BLUE, ORANGE, PALE, blend, chance, ink, signed
@@ -21,6 +22,7 @@ _MOST_LEVELS = 8
 _LONGEST = 32  # maximum number of letters of a label beside a bar
 _LONGEST_LINE = 500  # letters; some versions of Graphviz read 16,384 bytes of a text
 _BAR = 60  # points
+_RANGES = "numbers: range of the effect on the log odds"
 _DARK = {"style": "filled", "fillcolor": BLUE, "color": BLUE, "fontcolor": "white"}
 
 
@@ -28,7 +30,11 @@ def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
     """Draw the names of variables and the weights of features, colored if they are learned; add a caption."""
     nodes = {v: {"label": written(str(v))} | (_DARK if v in x.targets else {}) for v in x.variables}
     _, shares, note = x.picture
-    is_weighted = x.facts().get("weights") is not None
+    is_star = set(x.arc_shares()) == {(x.class_var, name) for name in x.features}
+    if not shares and is_star and x.fitted and x.one_class and x.no_joint:
+        shares = dict(zip(x.features, effect_ranges(x).tolist(), strict=True))
+        note = f"{note}; {_RANGES}" if note else _RANGES
+    is_weighted = x.facts().get("weights") is not None or note.endswith(_RANGES)
     for feature, share in shares.items():
         nodes[feature] = {"label": written(f"{feature}\n{share:.2f}")}
         if is_weighted:

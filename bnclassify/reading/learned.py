@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import pandas as pd
 
@@ -136,6 +136,20 @@ def manb_arc_posterior(x: Model) -> pd.Series[float]:
     return _series_by_feature(dict(zip(model.features, posteriors, strict=True)), "arc_posterior")
 
 
+@runtime_checkable
+class _Weighted(Protocol):
+    """A model type whose weights are not a result of `lp` by feature."""
+
+    def feature_weights(self) -> Mapping[Hashable, float] | pd.DataFrame | None:
+        """Return the weights of features, the class first, as a dict or a frame by term, or None."""
+
+
+def _learned_weights(x: Model) -> dict[Hashable, float] | None:
+    """Return the weights of features that a method of `lp` found, or None."""
+    weights: Sequence[float] | None = x.learned.get("weights")
+    return None if weights is None else dict(zip(x.features, weights, strict=True))
+
+
 @_raising
 def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     """Return the weight of each feature.
@@ -166,7 +180,8 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     buying    3.06
     Name: weight, dtype: float64
     """
-    weights = check_model(x).feature_weights()
+    model = check_model(x)
+    weights = model.feature_weights() if isinstance(model, _Weighted) else _learned_weights(model)
     if weights is None:
         raise ValueError(
             "x: has no weights; lp estimates them with held_out='weights', wanbia=True or awnb_trees=10"

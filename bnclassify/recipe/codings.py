@@ -13,6 +13,7 @@ from ..base.immutable import Immutable, is_within, record
 from ..frames.dataset import Dataset
 from ..frames.schema import MISSING, Levels, Schema
 from ..frames.training import TrainingData
+from ..model.model import Model
 from ..numbers.cut_points import cut_points
 from ..numbers.discretization import MovedCuts
 
@@ -93,11 +94,11 @@ def cut_by_class(coarsen: Coarsening, data: Dataset) -> Coarsening:
 class FineData(TrainingData):
     """Training data whose numeric columns were discretized several times.
 
-    The last ``further`` of the ``cuttings`` do not belong to the average at quantiles.
+    The last ones of the ``cuttings``, ``further``, do not belong to the average; see `MovedCuts`.
     """
 
     cuttings: tuple[Coarsening, ...] = ()
-    further: int = 0
+    further: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, data: TrainingData, cuts: MovedCuts) -> FineData:
@@ -109,12 +110,17 @@ class FineData(TrainingData):
     @property
     def views(self) -> Iterator[TrainingData]:
         """The rows in each discretization, except that by own values, whose information would be biased."""
-        return map(self._view, self.cuttings[: len(self.cuttings) - max(0, self.further - 1)])
+        return map(self._view, [each for each in self.cuttings if each is not self._by_value])
 
     @property
     def by_value(self) -> TrainingData | None:
         """The rows in the discretization by own values, in which other numbers have a single level."""
-        return self._view(self.cuttings[-1]) if self.further > 1 else None
+        return None if self._by_value is None else self._view(self._by_value)
+
+    @property
+    def _by_value(self) -> Coarsening | None:
+        further = dict(zip(reversed(self.further), reversed(self.cuttings), strict=False))
+        return further.get("values")
 
     def _view(self, coarsen: Coarsening) -> TrainingData:
         codes = np.concatenate([coarsen(self.codes[:-1]), self.codes[-1:]])
@@ -130,3 +136,8 @@ def recode(codes: Codes, coarsenings: Sequence[Coarsening]) -> Codes:
     for row, coarsen in zip(result, coarsenings, strict=True):
         row[:] = coarsen(codes)
     return result
+
+
+def further_codings(x: Model) -> tuple[str, ...]:
+    """Return what the discretizations of a model are that do not belong to its average; see `MovedCuts`."""
+    return getattr(x.discretizer, "further", ())

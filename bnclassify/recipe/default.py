@@ -1,8 +1,8 @@
 """The default recipe: the steps of `bnc` and `BNCClassifier` if no prior is given, for each type of model.
 
-1. Numbers are discretized six times, into 4, 8 and 16 intervals, and the logs of tables are averaged, so no
-   cut point decides (`cuts`).
-   MDLP, and the own values of numbers that repeat, are codings with weights of their own.
+1. Numbers are discretized four times, into 4 and 8 intervals, and the logs of tables are averaged, so no cut
+   point decides (`cuts`). 16 intervals, MDLP, and the own values of numbers that repeat, are codings with
+   weights of their own.
 2. A missing value has a shift per class, and counts towards the evidence that a row lacks
    (`recipe/incomplete.py`).
 3. Each row is a case, and whole weights are numbers of rows, unless groups say otherwise (`recipe/cases.py`).

@@ -17,7 +17,7 @@ from ..network.classifiers import BNC
 from ..scores.evaluate import values_at
 from ..scores.formulas import ScaledNumber, Sum, Table, Term
 from ..scores.rows import Rows
-from .codings import Coarsening
+from .codings import Coarsening, further_codings
 from .incomplete import Fading
 from .log_linear import LogLinear
 from .tables import PrefixTable
@@ -204,7 +204,7 @@ class Refined(LogLinear):
             for row, power in zip(powers, [np.sum(of_class), *of_features], strict=True):
                 row[: np.size(power)] = power
             columns |= {f"depth {i}": powers[:, i] for i in range(depth)}
-        for name, (*powers_of, _) in zip(("mdlp", "values"), self.base.further, strict=False):
+        for name, (*powers_of, _) in zip(further_codings(self), self.base.further, strict=False):
             columns[name] = np.array([np.nan, *[float(np.sum(power)) for power in powers_of]])
         of_slopes, of_shifts = np.full((2, len(names)), np.nan)
         at = np.array(self.numbers, dtype=np.intp) + 1

@@ -1,0 +1,82 @@
+"""What a page shows beside the model: titles, the order of fields, ranges of data, and points of a card."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..additive.scorecard import Scorecard
+from ..base.checks import Instance, Names, Optional, check_columns
+from ..base.graphs import descending
+from ..inference.evidence import effect_ranges
+from ..inference.value_changes import decimals
+from ..model.model import Model
+from ..scores.rows import Rows
+
+_IDLE = 0.01  # range of the log odds of a feature without effect
+_LINES = 25  # of totals
+
+
+def check_titles(x: Model, labels: Mapping[Hashable, str] | None) -> dict[Hashable, str]:
+    """Return the title of each variable, or raise an error."""
+    Optional(Instance(Mapping, "a dict of titles by variable")).check("labels", labels)
+    check_columns(list(labels or {}), x.variables, "labels")
+    for name, text in (labels or {}).items():
+        Instance(str, "text").check(f"labels[{name!r}]", text)
+    return {name: (labels or {}).get(name, str(name)) for name in x.variables}
+
+
+def view_of(x: Model, titles: Mapping[Hashable, str], order: Sequence[Hashable] | None) -> dict[str, Any]:
+    """Return what the page shows, as JSON has it; ``order`` names the first fields."""
+    first = list(Optional(Names(x.features, "features of the model")).check("order", order) or ())
+    strengths = effect_ranges(x)
+    chosen = [x.features.index(name) for name in first]
+    rest = [i for i in descending(strengths).tolist() if i not in chosen]
+    idle = [i for i in rest if strengths[i] < _IDLE]
+    idle = idle if len(idle) < len(x.features) else []
+    return {
+        "classTitle": titles[x.class_var],
+        "order": [*chosen, *[i for i in rest if i not in idle]],
+        "idle": idle,
+        "start": "start" if x.no_joint else "prior",
+        "card": _card(x, titles) if isinstance(x, Scorecard) else None,
+    }
+
+
+def data_range(x: Model, name: Hashable) -> list[float] | None:
+    """Return the smallest and the largest training value of a number, if the model contains them."""
+    steps = x.discretizer
+    if steps is None or name not in steps.columns or not steps.ranges:
+        return None
+    found = steps.ranges[steps.columns.index(name)]
+    places = decimals(x.cuts.get(name, ()))
+    return [round(end, 6 if places is None else places) for end in found] if found else None
+
+
+def _card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str, Any]:
+    """Return the points of a card: as tables by codes, and as lines to read."""
+    table, totals = card.points, card.probabilities
+    nothing = np.full((len(card.features), 1), -1)
+    neutral = card.points_at(Rows(nothing, unknown=nothing < 0)).ravel().tolist()
+    rows = [[str(name), str(value), "", int(n)] for name, value, _, n in table.itertuples(index=False)]
+    for line, (name, given) in zip(rows, table[["variable", "given"]].itertuples(index=False), strict=True):
+        at = card.features.index(name) if name in card.features else -1
+        above = card.givens[at] if at >= 0 else None
+        line[2] = "" if above is None else f"{titles[card.features[above]]} = {given}"
+    some = totals.iloc[np.unique(np.linspace(0, len(totals) - 1, _LINES).round().astype(int))]
+    return {
+        "target": card.known_levels[-1].index(card.target),
+        "start": card.start,
+        "tables": [_array(points) for points in card.feature_points],
+        "scopes": [list(scope) for scope in card.term_scopes],
+        "neutral": neutral if card.unknown is not None else None,
+        "rows": rows,
+        "totals": [[int(total), float(p)] for total, p in some.itertuples(index=False)],
+    }
+
+
+def _array(points: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, object]:
+    """Return whole numbers as text, with their shape."""
+    return {"shape": points.shape, "text": " ".join(map(str, points.ravel().tolist()))}

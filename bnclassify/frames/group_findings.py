@@ -1,0 +1,111 @@
+"""Columns that identify persons, or other groups of rows with the same class."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable
+from math import exp, log, sqrt
+
+import numpy as np
+
+from ..base.arrays import Mask, Positions
+from .coded_columns import BEGINNING, CHANCE, CodedColumn, Finding
+from .numeric import as_floats
+
+IS_ID = re.compile(r"(?:^|[\W_])(?:[iI][dD]|uuid|key|nr)(?:$|[\W_])|[a-z]I[dD]$")
+"""Names of identifiers, such as id, enrollee_id and CustomerId."""
+
+_IS_PERSON = re.compile(
+    r"(?:patient|subject|person|participant|respondent|pupil|student|child|family|household)"
+    r"[\W_]*(?:id|nr|no|number|code)?",
+    re.IGNORECASE,
+)
+"""Names of persons, or of groups of them, that have several rows each."""
+
+_FEWEST_GROUPS, _LARGEST_GROUP = 10, 20
+"""Smallest number of levels, and largest mean number of their rows, of an identifier that repeats."""
+
+
+def find_groups(column: CodedColumn) -> Finding | None:
+    """Return the finding that a column identifies persons, or other groups of rows with the same class.
+
+    Rows with equal values have the class of the row before them with a probability of Σ p² by chance. If the
+    column is not called like an identifier, they must have it more often than rows with neighboring values,
+    as measurements have not, and the values must occur more evenly than drawn values do.
+    """
+    if column.is_apart or column.is_class or column.classes is None or column.weights is not None:
+        return None
+    if not _can_have_groups(column):
+        return None
+    positions = column.positions
+    is_known: Mask = (positions >= 0) & (column.classes >= 0)
+    values, classes = positions[is_known], column.classes[is_known]
+    sizes = np.bincount(values)
+    sizes, n = sizes[sizes > 0], len(values)
+    if len(sizes) < _FEWEST_GROUPS or not 1.5 * len(sizes) <= n <= _LARGEST_GROUP * len(sizes):
+        return None
+    order = np.argsort(values, kind="stable")
+    is_same: Mask = np.diff(values[order]) == 0
+    agrees: Mask = np.diff(classes[order]) == 0
+    share = float(np.square(np.bincount(classes) / n).sum())
+    hits, rows = int(np.count_nonzero(is_same & agrees)), int(np.count_nonzero(is_same))
+    if is_named_as_group(column.name):
+        chance = _log_chance(hits, rows, share)
+        is_group, serious = chance < _LIKELY, chance < CHANCE
+    else:
+        near = np.count_nonzero(~is_same & agrees) / max(1, len(sizes) - 1)
+        is_group = serious = _log_chance(hits, rows, max(share, near)) < CHANCE and _are_even(sizes)
+    if not is_group:
+        return None
+    name = repr(column.name)
+    return Finding(
+        column.name,
+        f"{len(sizes):,} values in {n:,} rows, as of persons with several rows each: rows with equal values "
+        "have the same class more often than by chance",
+        f"If such rows belong together, pass groups={name} to bnc and to cv, so that rows of the same group "
+        "are held out together, and the groups are not a feature",
+        serious,
+    )
+
+
+_LIKELY = -3.0
+"""Log of the probability, one in twenty, below which chance does not explain what a name suggests, too."""
+
+
+def is_named_as_group(name: Hashable) -> bool:
+    """Whether a column is called like an identifier or a person."""
+    return bool(IS_ID.search(str(name)) or _IS_PERSON.fullmatch(str(name)))
+
+
+def _can_have_groups(column: CodedColumn) -> bool:
+    """Whether a column can have enough values with few rows each; a quick test that sorts no rows."""
+    if column.numbers is None:
+        return len(column.levels) >= max(_FEWEST_GROUPS, len(column.codes) / _LARGEST_GROUP)
+    values = as_floats(column.numbers)
+    if np.isinf(values).any() or np.isnan(values).all() or (values[:BEGINNING] % 1 > 0).any():
+        return False
+    return bool(np.nanmax(values) - np.nanmin(values) + 1 >= len(values) / _LARGEST_GROUP) and not bool(
+        (values % 1 > 0).any()
+    )
+
+
+def _log_chance(hits: int, rows: int, share: float) -> float:
+    """Return the bound of Chernoff on the log probability of so many hits, each of the given probability."""
+    observed = hits / rows if rows else 0.0
+    if observed <= share:
+        return 0.0
+    rest = (1 - observed) * log((1 - observed) / (1 - share)) if observed < 1 else 0.0
+    return -rows * (observed * log(observed / share) + rest)
+
+
+def _are_even(sizes: Positions) -> bool:
+    """Whether groups have more equal sizes than drawn values, of which each occurs at least once.
+
+    Their sizes would have a Poisson distribution without 0, with mean m = λ / (1 − exp(−λ)), and a variance
+    of m (1 + λ − m), whose estimate has a relative standard deviation of √(2 / (n − 1)).
+    """
+    mean = rate = float(sizes.mean())
+    for _ in range(50):
+        rate = mean * (1 - exp(-rate))
+    ratio = float(sizes.var()) / (mean * (1 + rate - mean))
+    return 2 * ratio < 1 and (1 - ratio) * sqrt((len(sizes) - 1) / 2) > 4
