@@ -2,8 +2,8 @@
 # # bnclassify
 #
 # **Classifiers for tables. Every prediction comes with its reasons, and missing values can stay missing.** bnclassify fits
-# Bayesian network classifiers to a pandas DataFrame with categories, numeric columns and missing values. It is as accurate
-# as CatBoost: on 29 public data sets, the mean error of `BNCClassifier()` is 0.123, and that of CatBoost 0.128.
+# Bayesian network classifiers to a pandas DataFrame with categories, numeric columns and missing values. On 29 public
+# data sets, the mean error of `BNCClassifier()` is 0.123, and its mean log-loss 0.298; CatBoost has 0.128 and 0.337.
 #
 # [Tutorial](start.py) · [How it works](how_it_works.py) · [Choosing a classifier](overview.py) ·
 # [Cheat sheet](cheat_sheet.md) · [Gallery](gallery.py) · [Reference](reference/index.md) ·
@@ -85,9 +85,9 @@ class Tiles:
         )
         return f"""<div class="tiles">
 <figure><figcaption><strong>Explained.</strong> The contributions add up to the log odds of the prediction,
-exactly. High glucose multiplies Bea's odds of diabetes by 4.6.</figcaption>{reasons}</figure>
-<figure><figcaption><strong>Missing values.</strong> Predict with what you know. Four of the eight measurements of
-Bea are missing, and none is filled in.</figcaption>{knowledge}</figure>
+exactly. High glucose multiplies Bea's odds of diabetes by 5.2.</figcaption>{reasons}</figure>
+<figure><figcaption><strong>Unknown and missing values.</strong> Predict with what you know. Four of the eight
+measurements of Bea are unknown, and none is filled in.</figcaption>{knowledge}</figure>
 <figure><figcaption><strong>Important features.</strong> The mean size of the contributions of each feature for all
 women.</figcaption>{important}</figure>
 </div>"""
