@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import warnings
 from collections.abc import Hashable, Mapping
@@ -368,3 +369,15 @@ def test_a_source(voting: pd.DataFrame) -> None:
         assert counted.families == expected.families
         for name, table in bn.params(expected).items():
             np.testing.assert_array_equal(bn.params(counted)[name], table)
+
+
+def test_a_family_needs_to_know_few_members() -> None:
+    """A member of all models is used by several modules; what one function needs belongs to that function."""
+    names = [name for name in vars(Model) if not name.startswith("_")]
+    assert len(names) <= 40
+    package = Path(bn.__file__).parent
+    texts = {path: path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
+    del texts[package / "model" / "model.py"]
+    for name in names:
+        users = [path for path, text in texts.items() if re.search(rf"\.{name}\b", text)]
+        assert len(users) > 1, (name, users)

@@ -68,8 +68,8 @@ def evaluate(model) -> pd.Series:
 # 4. Additional terms: each numeric feature adds a Gaussian term and a linear term, each categorical one a constant per level
 #    and class.
 # 5. The default. In addition, the discretization by MDLP has weights of its own, and numbers that repeat, such as
-#    grades, are also read by their own values. A missing value has a constant per class. And with five folds, everything is fitted
-#    again without each fifth of the rows, until 600 rows have been predicted in this way. Three models are added up, each with
+#    grades, are also read by their own values. A missing value has a constant per class. And with five folds, arcs, tables and
+#    weights are learned again without each fifth of the rows, until 600 rows have been predicted in this way. Three models are added up, each with
 #    the power that is best for these held-out rows: a logistic regression, the model without arcs between features, and
 #    the step from this to a model with at most four feature parents.
 

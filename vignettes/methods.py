@@ -944,8 +944,8 @@ print(
 # where block 0 contains the weights of the tables, with $λ = 3$ and $μ = τ$, and each type of term is another block,
 # with $μ = 0$. Four rounds of $λ_b = γ_b / |w_b|^2$, with $γ_b = p_b - λ_b \text{tr}_b (H + Λ)^{-1}$, the negative
 # Hessian $H$ of the first sum and the number $p_b$ of weights in block b, estimate the other $λ$, between 1 and 3000
-# (MacKay 1992). A missing number has Gaussian term and slope 0, and the score 0 as a regressor. At most 1,024 levels,
-# the most frequent ones of all features, have shifts. If $H$ would need more than $3 · 10^9$ multiplications, it is
+# (MacKay 1992). A missing number has Gaussian term and slope 0, and the score 0 as a regressor. The 1,024 most frequent levels
+# of all features, and all that are as frequent as the last of them, have shifts. If $H$ would need more than $3 · 10^9$ multiplications, it is
 # estimated from evenly spread rows, and if it would have more than $2^{26}$ cells, λ keeps its first value (10, or 30 for
 # Gaussian terms).
 #
@@ -957,24 +957,25 @@ print(
 #
 # With `"blend": True`, as in the default recipe, nothing is chosen, but three models are added up: a ridge logistic regression R,
 # the model A without feature parents, and with `"parents": True` the model B with at most four. Arcs, tables, terms and
-# weights of each are learned again without each fold, with the cut points of all rows. The score of a class c is
+# weights of each are learned again without each fold, and so is the discretization by MDLP, with cut points among those of
+# all rows; the quantiles are those of all rows. The weight of $\ln P(c)$ in A and B is 1. The score of a class c is
 #
 # $$
 # \ln P(c) + r\, (R - \ln P(c)) + a\, (A - \ln P(c)) + b\, (B - A)
 # $$
 #
-# so the powers leave the class proportions as they are,
-# and r, a and b maximize, over the held-out rows,
+# so the powers leave the class proportions as they are. For n rows, let $s = n / (n + 20)$. Over the held-out rows, r, a and b
+# maximize
 #
 # $$
-# \sum_i \ln P(y_i \mid x_i) - \frac{15}{2} \left( (r - \tfrac{1}{4})^2 + (a - \tfrac{1}{2})^2 \right) - (b + 3)^2, \quad r \ge 0,\ a \ge 0.01,\ b \ge 0
+# \sum_i \ln P(y_i \mid x_i) - \frac{15}{2} \left( (r - \tfrac{s}{4})^2 + (a - \tfrac{s}{2})^2 \right) - (b + 3)^2, \quad r \ge 0,\ a \ge 0.01,\ b \ge 0
 # $$
 #
 # The derivative of the last term at $b = 0$ is −6, so arcs between features are used only if each unit of b gains more than 6
 # nats. Folds are used until 600 rows have been held out; once 150 rows give $b = 0$, the later folds do without B. With fewer
-# than ten rows, or groups, $r = \frac{1}{4}$ and $a = \frac{1}{2}$. R has the slopes, the indicators of levels and of missing
-# values, and the penalty $\frac{1}{2} \sum β^2$. The precisions λ are those of the model of all rows without parents, in the folds,
-# too.
+# than ten rows, or groups, $r = \frac{s}{4}$ and $a = \frac{s}{2}$, and with fewer than five rows per feature, $b = 0$. R has the
+# slopes, the indicators of levels and of missing values, and the penalty $\frac{1}{2} \sum β^2$, in which those of missing values
+# have their precision in A. The precisions λ are those of the model of all rows without parents, in the folds, too.
 #
 # The order of rows within the folds follows hashes of their contents, which do not depend on names, labels, units, or the
 # order of rows, columns and levels. With `rng` (in scikit-learn `random_state`), it is drawn at random, so that you can see how

@@ -27,7 +27,7 @@ from ..scores.evaluate import scores_at
 from .notation import Reader, UnregisteredError, Writer, can_write, lines_of
 
 _FORMAT = "bnclassify model"
-_VERSION = 4
+_VERSION = 5
 _HEADER = re.compile(rb'\s*\{\s*"format"\s*:\s*"bnclassify model"')
 
 _ROUNDING = 1e-6

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import bnclassify as bn
-from bnclassify.recipe import blend, held_out, powers
+from bnclassify.recipe import held_out, powers
 from bnclassify.recipe.default import TERMS
 from bnclassify.recipe.leave_one_out import LeaveOneOut
 from bnclassify.sklearn import BNCClassifier
@@ -54,7 +54,7 @@ PARTS: dict[str, tuple[dict[str, Any], list[Any]]] = {
     "regression": ({}, [patch.object(LeaveOneOut, "regresses", property(lambda method: False))]),
     "searched precisions": ({}, [patch.object(held_out, "weigh_blocks", fixed)]),
     "feature parents": ({"dag_args": {"kdbk": 0}}, []),
-    "folds": ({}, [patch.object(blend, "_LEAST_CASES", np.inf)]),
+    "folds": ({"lp_args": {"held_out_args": {"folds": 10**9}}}, []),
 }
 """The arguments of `BNCClassifier` and the patches that leave out each part."""
 
