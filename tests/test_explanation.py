@@ -303,7 +303,7 @@ def test_many_rows_are_those_of_each_row(model: Any) -> None:
     assume(len(frame) > 1)
     found = bn.explain(x, frame)
     assert list(found.index.names) == ["row", "variable"]
-    for i in range(len(frame)):
+    for i in range(0, len(frame), len(frame) // 6 + 1):
         alone = bn.explain(x, frame.iloc[[i]])
         own = found.loc[i]
         assert list(own.index) == list(alone.index)

@@ -62,7 +62,7 @@ def data(n: int = 60, gaps: float = 0.0) -> pd.DataFrame:
 def test_gains_are_those_of_a_loop_over_rows(gaps: float) -> None:
     from bnclassify.learners.k_dependence import LeftOutScores
 
-    frame = data(24, gaps=gaps)
+    frame = data(16, gaps=gaps)
     scores = LeftOutScores(bn.encode(frame))
     for child, name in enumerate("abcd"):
         others = [i for i in range(4) if i != child]

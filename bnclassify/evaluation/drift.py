@@ -103,9 +103,9 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     >>> drift(model, older, pima)[["psi", "log_odds"]].round(1).iloc[[0, 1, -1]]
                  psi  log_odds
     feature
-    age          2.7       0.4
-    pregnancies  0.4       0.1
-    (score)      0.4       1.0
+    age          2.4       0.4
+    pregnancies  0.5       0.1
+    (score)      0.4       0.9
     """
     model = check_fitted(x)
     if not model.one_class:

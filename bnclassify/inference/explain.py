@@ -88,12 +88,12 @@ def explain(
     pandas.DataFrame
         One row per variable: the class, then the features, parents before children. Columns are ``value``,
         NaN if missing; ``parents``, the values of its feature parents; ``log_odds``, the contribution in
-        nats, 0 for a missing feature; its exponential ``odds_ratio``; and, of a `Scorecard`, ``points`` and
+        nats, 0 for an unknown feature; its exponential ``odds_ratio``; and, of a `Scorecard`, ``points`` and
         ``lost``, the points below those of the best value. A pair of features in a sum of effects has a row
-        of its own, such as "age × sex". With ``interactions=True``, the features are
-        followed by one row per interaction, indexed by the tuple of its features, or by ``"(rest)"`` in an
-        average. For several rows or none, the tables are concatenated, indexed by row label and variable,
-        with the additional columns ``target`` and ``against``.
+        of its own, such as "age × sex". With ``interactions=True``, the features are followed by one row per
+        interaction, indexed by the tuple of its features, or by ``"(rest)"`` in an average. For several rows
+        or none, the tables are concatenated, indexed by row label and variable, with the additional columns
+        ``target`` and ``against``.
     list of str
         With ``sentences=True``; for several rows, a Series of such lists.
 
@@ -106,8 +106,10 @@ def explain(
     Notes
     -----
     The weight of evidence [1]_ of a feature is the log odds given it and the features before it, minus those
-    given the features before it; the weight of the class is its prior log odds. Later features are treated
-    like missing features in `predict`. The weights sum to the log odds of the posterior of `predict`.
+    given the features before it. The weight of the class is its prior log odds in a network; in a sum of
+    effects or the default model, it is the start of the sum, and in a `Scorecard` the log odds of the average
+    row. Later features are treated like unknown features in `predict`. A missing value has a contribution if
+    missing values are evidence in the model. The weights sum to the log odds of the posterior of `predict`.
 
     The page :doc:`Formulas </methods>` has the details, also of main effects and interactions.
 

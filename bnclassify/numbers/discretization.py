@@ -257,20 +257,14 @@ class MovedCuts(Discretizer):
     """Several discretizations of the same columns; if called, it applies the union of their cut points.
 
     At time s, column number j uses its discretization (s + j) modulo their number. With "averaged_mdlp", all
-    columns use discretization s, and the ``further`` times do not belong to the average: the cut points of
-    MDLP, those between all values of numbers that repeat, if a column has any, and 16 intervals at quantiles.
+    columns use discretization s, and the last times, ``further``, do not belong to the average: "mdlp", the
+    cut points of MDLP, "values", those between all values of numbers that repeat, if a column has any, and
+    "fine", 16 intervals at quantiles.
     ``cuttings`` holds the cut points of each column at each time, like ``points``.
     """
 
     cuttings: tuple[Cuts, ...] = ()
-    apart: tuple[str, ...] | None = None
-
-    @property
-    def further(self) -> tuple[str, ...]:
-        """What the last times are, which do not belong to the average: "mdlp", "values" or "fine"."""
-        if self.apart is None:  # in files without it, nine are averaged
-            return ("mdlp", "values")[: max(0, len(self.cuttings) - 9)]
-        return self.apart
+    further: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -431,7 +425,7 @@ def learn_cuts(
     by_value = {} if moves else {n: p for n, v in to_cut.items() if (p := between_values(v, weights))}
     for name, between in by_value.items():  # so that a number that does not occur is read as the nearest one
         several[name] = [_moved_cut_points(cuts, between) for cuts in several[name]]
-    apart: tuple[str, ...] = ()
+    further: tuple[str, ...] = ()
     times = [
         aligned({n: cuts[(time + moves * j) % len(cuts)] for j, (n, cuts) in enumerate(several.items())})
         for time in range(len(CUTTINGS[method]))
@@ -443,6 +437,6 @@ def learn_cuts(
         by_class |= {name: _moved_cut_points(by_class[name], between) for name, between in by_value.items()}
         *averaged, finest = times
         times = [*averaged, aligned(by_class), *([aligned(by_value)] if by_value else []), finest]
-        apart = ("mdlp", *(["values"] if by_value else []), "fine")
+        further = ("mdlp", *(["values"] if by_value else []), "fine")
     union = [tuple(sorted(set().union(*points))) for points in zip(*times, strict=True)]
-    return MovedCuts(method, tuple(numbers), tuple(union), labels, cuttings=tuple(times), apart=apart)
+    return MovedCuts(method, tuple(numbers), tuple(union), labels, cuttings=tuple(times), further=further)
