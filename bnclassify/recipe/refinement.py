@@ -113,7 +113,7 @@ class Refinement:
             if i in numeric:  # only "(missing)"
                 count[: len(labels) - (labels[-1:] == (MISSING,))] = 0
             counts.append(count)
-        least = np.sort(np.concatenate(counts))[-_MOST_SHIFTS:][:1].max(initial=1e-300)
+        least = np.sort(np.concatenate([np.empty(0), *counts]))[-_MOST_SHIFTS:][:1].max(initial=1e-300)
         kept = [np.append(count >= least, False) for count in counts]
         return [(i, np.where(has, has.cumsum() - 1, -1)) for i, has in enumerate(kept) if has.any()]
 
