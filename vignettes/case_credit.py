@@ -6,7 +6,7 @@
 # several applications of one customer, a column from the future, and what an applicant could change. The file is
 # simulated, because real ones are confidential. Reading it takes twenty minutes.
 #
-# ```{index} ! scorecard, ! credit scoring, ! counterfactual
+# ```{index} ! scorecard, ! credit scoring, ! counterfactual, ! adverse, ! adverse action, ! points, ! monotone
 # ```
 
 # %%

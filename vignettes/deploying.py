@@ -4,7 +4,7 @@
 # This page deploys the model of the [tutorial](start.py): as a file, as a web service, in a database, as a table and as a
 # page for browsers. Last, it passes a network to other programs. It takes five minutes.
 #
-# ```{index} ! deploy, ! deployment, ! production, ! web service, ! SQL, ! save, ! pickle
+# ```{index} ! deploy, ! deployment, ! production, ! web service, ! SQL, ! save, ! pickle, ! drift, ! audit, ! fairness
 # ```
 
 # %%
@@ -170,7 +170,7 @@ print(
 # %% [markdown]
 # Store the statement as a view, or with `CREATE TABLE ... AS`, and write it again when the model is updated. Its length
 # grows with the number of entries of the tables, and is limited to one million characters, the limit of SQLite. A
-# larger model raises an error that names its largest table. The default model of these data has 80,000 characters. If you want a
+# larger model raises an error that names its largest table. The default model of these data has 89,000 characters. If you want a
 # short query, fit a sum of effects, which is a table, as in the next section: the query of `additive=True` has 16,000.
 # Most of a short query checks whether text represents a number. If the columns are numbers in the database,
 # `to_sql(..., numbers="typed")` leaves the checks out.
@@ -203,7 +203,7 @@ print(len(to_sql(from_effects(table), table="women")), "characters of SQL")
 # values to 0. All of these are models: you can predict, explain, evaluate, save and export them.
 #
 # A sum of single effects cannot contain an interaction. `pairs="auto"` adds the effects of pairs of features, as many as
-# held-out rows favour, which is none on most tables of people. Each pair is a table with the mean 0 along each side: rows
+# held-out rows favor, which is none on most tables of people. Each pair is a table with the mean 0 along each side: rows
 # of `effects` with the columns `given` and `given_value`, a row such as "buying × maint" in `explain`, and a heat map,
 # `plot_effect(model, ("buying", "maint"))`. `scorecard` does not accept pairs.
 
@@ -216,20 +216,9 @@ pair = effects(crossed)
 print(pair[pair["given"] != ""].head(3).round(2).to_string())
 
 # %% [markdown]
-# Log-loss on the other half of the rows, means of two splits:
+# [Choosing a classifier](overview.py#default-sum-pairs-or-network) shows what pairs gain on five tables.
 #
-# | data | sum of effects | with `pairs="auto"` | number of pairs | default |
-# |---|---|---|---|---|
-# | car | 0.193 | 0.087 | 1 to 8 | 0.091 |
-# | churn (5,000 customers) | 0.288 | 0.204 | 16 | 0.191 |
-# | vowel (11 classes) | 0.543 | 0.452 | 8 to 16 | 0.171 |
-# | pima | 0.485 | 0.485 | 0 | 0.490 |
-# | german credit | 0.520 | 0.520 | 0 | 0.514 |
-#
-# Take the sum if people read, edit or sign the model. Add pairs if interactions matter. Take the default if accuracy alone
-# counts, or if more than two features act together.
-#
-# ## After deployment
+# ## After deployment: drift and audit
 #
 # `drift` compares new rows with the training data. It returns one row per feature, with the population stability index
 # (below 0.1 is little, above 0.25 much), the shares of missing and unseen values, and the change of the mean log odds; the
@@ -298,5 +287,6 @@ print(
 # ## Summary
 #
 # Use `save` and `load` to keep a model, `predict` and `explain` with a dict to serve it by a WSGI application, `to_sql` to predict in a
-# database, `effects` and `from_effects` to change what it adds up, `write_page` to give it to people without Python, and `write_bif` to pass it to another program. [Large
+# database, `effects` and `from_effects` to edit its effects, `drift` to
+# watch new rows, `write_page` to give it to people without Python, and `write_bif` to pass it to another program. [Large
 # data](scale.py) shows how `update` adds new rows to a model.

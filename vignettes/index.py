@@ -103,7 +103,7 @@ Tiles()
 # benchmarks; use them if only accuracy counts. [Benchmarks](project/benchmarks.md#accuracy) has the details.
 #
 # | model | error | log-loss | calibration error |
-# |---|---|---|---|
+# |---|---:|---:|---:|
 # | **`BNCClassifier()`** | **0.123** | **0.298** | **0.024** |
 # | CatBoost | 0.128 | 0.337 | 0.047 |
 # | random forest, calibrated | 0.133 | 0.329 | 0.028 |

@@ -1019,7 +1019,7 @@ print(
 # The logistic regression has no steps. Each term
 # depends on one feature, so the log odds of the classes are a sum of one function per feature and a constant. The model is a table
 # of these functions in steps. The finest steps are between all cut points of all codings, and the effect of a step is the mean at
-# the training rows. Then neighbours are merged, first those that add least to the variance within the steps (of the training
+# the training rows. Then neighbors are merged, first those that add least to the variance within the steps (of the training
 # rows, and half a row more per step), until a feature would lose more than 0.0003 (in nats squared, the mean squared change of
 # its effect). On 40 tables of R packages, mostly of people, the mean log-loss is 0.4255 with the functions and 0.4253 with the
 # steps; on 18 public sets with at most 1,000 training rows, 0.4524 and 0.4529 (both without the term "steps").

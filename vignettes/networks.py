@@ -5,6 +5,9 @@
 # which the class is a variable like any other, compare them with classifiers that give the class a special role, and
 # find groups of rows without any class. You should know [the basic classifiers](overview.py). It takes fifteen minutes
 # and needs the extra `vignettes`.
+#
+# ```{index} ! d-separation, ! Markov blanket, ! latent classes
+# ```
 
 # %%
 import pandas as pd
@@ -108,6 +111,8 @@ print(search_steps(network).round(1).to_string(index=False))
 plot(network)
 
 # %% [markdown]
+# ## Independence in a network: d-separation
+#
 # In this network, the class has the parents safety and persons, and prices have the class as a parent. The arcs say which
 # variables are independent of each other. In a path, information passes along a chain (safety → class → buying) and from
 # a common parent (buying ← class → maint), unless the variable between is known. Where two arcs meet
@@ -128,6 +133,8 @@ print(
 # %% [markdown]
 # Safety and the number of persons are independent among all cars, but not among cars of one grade: of two good cars, the
 # less safe one probably seats more people. The two prices depend on each other only because both depend on the grade.
+#
+# ## Prior knowledge, and other searches
 #
 # The search treats the class like any other variable. You can require or forbid arcs, for example because of temporal order, and
 # `max_parents` limits the size of tables. Here, arcs from the class to the prices are forbidden. The class already has

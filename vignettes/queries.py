@@ -144,6 +144,8 @@ print(
 print(whole.loc[row, gaps].to_string())
 
 # %% [markdown]
+# ## Multiple imputation
+#
 # Filled-in values look more certain than they are, so do not compute standard errors from them. For *multiple imputation*,
 # draw several completions with `draws=`, compute the estimate in each, and pool the results by Rubin's rules. We estimate
 # the share of democrats in favor of the act on exports to South Africa, on which nearly a third of them have no known
