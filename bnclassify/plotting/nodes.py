@@ -30,8 +30,8 @@ def all_named(x: Model) -> tuple[dict[Hashable, Node], list[str]]:
     """Draw the names of variables and the weights of features, colored if they are learned; add a caption."""
     nodes = {v: {"label": written(str(v))} | (_DARK if v in x.targets else {}) for v in x.variables}
     _, shares, note = x.picture
-    star = {(target, name) for target in x.targets for name in x.features}
-    if not shares and x.one_class and x.fitted and x.no_joint and set(x.arc_shares()) == star:
+    is_sum = not shares and x.fitted and x.one_class and bool(x.no_joint)
+    if is_sum and set(x.arc_shares()) == {(x.class_var, name) for name in x.features}:
         shares = dict(zip(x.features, effect_ranges(x).tolist(), strict=True))
         note = f"{note}; {_RANGES}" if note else _RANGES
     is_weighted = x.facts().get("weights") is not None or note.endswith(_RANGES)
