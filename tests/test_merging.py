@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.exchange.notation import Reader, Writer
+from bnclassify.frames.opening import open_data
 from bnclassify.models import Discretizer, Merger, Preparation
 from bnclassify.numbers.preparation import Preparing
 
@@ -195,7 +196,7 @@ def learn_preparation(
     data: pd.DataFrame, class_var: str, *, method: str | None = None, min_count: int | None = None
 ) -> tuple[pd.DataFrame, Preparation]:
     preparing = Preparing(method, 5, min_count)
-    preparation = preparing.learn(preparing.read(data, class_var, data.columns), class_var)
+    preparation = preparing.learn(preparing.read(open_data(data), class_var, data.columns), class_var)
     return preparation(data), preparation
 
 

@@ -235,6 +235,7 @@ def test_degenerate_data(kind: str) -> None:
     assert np.isfinite(bn.predict(x, frame, prob=True)).all(axis=None)
 
 
+@pytest.mark.filterwarnings("ignore:The log-loss rises")
 @pytest.mark.parametrize("kind", ["sum", "pairs", "card", "monotone", "given"])
 def test_estimators_of_sums_and_cards_predict_and_repeat_their_recipe(
     kind: str, frame: pd.DataFrame, model: Any
