@@ -765,3 +765,12 @@ def test_nomograms_write_short_intervals_that_do_not_overlap(banded: Any) -> Non
     ax.figure.canvas.draw()
     boxes = [text.get_window_extent().padded(-1) for text in ax.texts]
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_explanations_draw_known_and_missing_values_but_not_unknown_ones() -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed; the extra plot has it")
+    women = bn.load_pima().head(300)
+    x = bn.bnc(class_var="diabetes", dataset=women, additive=True)
+    axes = bn.plot_explanation(x, {"glucose": 171, "insulin": None})
+    labels = {text.get_text() for text in axes.get_yticklabels()}
+    assert labels == {"start", "glucose = 171", "insulin missing", "sum"}

@@ -553,7 +553,7 @@ def test_cut_points_of_parents_have_readable_digits() -> None:
     axes = bn.plot_effect(x, child)
     legend = {text.get_text() for text in axes.get_legend().get_texts()}
     assert {f"{parent} = {label}" for label in x.written_levels(parent)} <= legend
-    assert "of yes" in axes.get_ylabel()
+    assert "yes" in axes.get_ylabel()
 
 
 @pytest.mark.slow

@@ -149,6 +149,8 @@ def is_installed(name: str) -> bool:
 def test_usual_values_are_accepted() -> None:
     for name in filter(is_installed, FUNCTIONS):
         getattr(bn, name)(**usual(name))
+        if "matplotlib.pyplot" in sys.modules:
+            sys.modules["matplotlib.pyplot"].close("all")
 
 
 def problem(function: Callable[..., Any], arguments: Mapping[str, Any]) -> str | None:

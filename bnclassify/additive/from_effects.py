@@ -89,7 +89,7 @@ def from_effects(
     >>> table = effects(bnc("nb", "Class", voting, smooth=1))
     >>> table.loc[3, "republican"] = -1.0
     >>> edited = from_effects(table)
-    >>> predict(edited, {"physician_fee_freeze": "y"}, prob=True).round(3)
+    >>> predict(edited, {"crime": None, "physician_fee_freeze": "y"}, prob=True).round(3)
     Class  democrat  republican
     0         0.201       0.799
     """

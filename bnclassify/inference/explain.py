@@ -244,11 +244,12 @@ def _odds_ratio_in_words(log_odds: float, base: str = "") -> str:
 class Explanation:
     """The explanation of one row: values and log odds of the class, of each feature and interaction.
 
-    ``interactions`` are log odds by the names of features. The probability of the target is below 1 if the
-    log odds are finite, even if they are too large for a float.
+    ``unknown`` features have log odds of 0. ``interactions`` are log odds by the names of features. The
+    probability of the target is below 1 if the log odds are finite, even if they are too large for a float.
     """
 
-    known: dict[Hashable, Any]
+    row_values: dict[Hashable, Any]
+    unknown: frozenset[Hashable]
     log_odds: dict[Hashable, float]
     interactions: dict[Hashable, float]
     target: str
@@ -269,7 +270,10 @@ def explain_row(
     joint = dict(list(weights.items())[evidence.log_odds.shape[1] :])
     most = nextafter(1, 0) if isfinite(sum(weights.values())) else 1.0
     chosen, rival = map(str, _compared_classes(evidence, 0))
-    return Explanation(known, weights, joint, chosen, rival, min(most, float(evidence.posteriors[0])))
+    unknown = () if evidence.rows.unknown is None else evidence.rows.unknown[:, 0].nonzero()[0]
+    names = frozenset([x.features[i] for i in unknown])
+    probability = min(most, float(evidence.posteriors[0]))
+    return Explanation(known, names, weights, joint, chosen, rival, probability)
 
 
 def read_one(x: Model, row: InFull | Row) -> tuple[Dataset, Dataset]:

@@ -79,7 +79,8 @@ def plot_explanation(
     _TOP.check("top", top)
     x = check_model(x)
     explanation = explain_row(x, row, target, against, unseen, interactions)
-    bars = [(describe(v, value), explanation.log_odds[v]) for v, value in explanation.known.items()]
+    known = {v: value for v, value in explanation.row_values.items() if v not in explanation.unknown}
+    bars = [(describe(v, value), explanation.log_odds[v]) for v, value in known.items()]
     bars[0] = "start" if check_model(x).no_joint else f"prior of {explanation.target}", bars[0][1]
     total = sum(explanation.log_odds.values())
     bars = [*_longest_bars(bars, top), ("sum", total)]

@@ -59,14 +59,14 @@ def visible(text: str) -> str:
 
 def explained(explanation: Explanation) -> tuple[dict[Hashable, Node], list[str]]:
     """Draw each variable in the color of its contribution to the log odds; return the caption, too."""
-    weights, class_var = explanation.log_odds, next(iter(explanation.known))
+    weights, class_var = explanation.log_odds, next(iter(explanation.row_values))
     largest = max((abs(weight) for weight in weights.values() if isfinite(weight)), default=0.0) or 1.0
     nodes = {
         v: _color_of_contribution(describe(v, value), weights[v], largest)
-        for v, value in explanation.known.items()
+        for v, value in explanation.row_values.items()
     }
-    for variable in explanation.known:
-        if is_missing(explanation.known[variable]):
+    for variable in explanation.row_values:
+        if is_missing(explanation.row_values[variable]):
             nodes[variable]["style"] = "rounded,dashed"
     label = f"{class_var} = {explanation.target}: {chance(explanation.probability)}"
     text = f"{label}\nprior {signed(weights[class_var])}"
