@@ -239,8 +239,8 @@ cv(cards, train, rng=0, metric=["auc", "log_loss"]).unstack().round(3)  # noqa: 
 
 # %% [markdown]
 # Cleo has 8 points, with those of "(missing)" for what is unknown. The table of totals gives her 0.12. `predict` allows for the
-# uncertainty of the unknown values, and gives her 0.17. On held-out women, the card has an AUC of 0.815, and the model of step 4, which needs a computer, 0.841: the
-# price of three intervals per measurement.
+# uncertainty of the unknown values, and gives her 0.17. On held-out women, the card has an AUC of 0.815, and the model of step 4,
+# which needs a computer, 0.841: the price of three intervals per measurement.
 #
 # ## 11. Report and hand over
 #
