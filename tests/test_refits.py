@@ -116,6 +116,16 @@ def test_tables_and_cards_keep_the_refits(tmp_path: Path) -> None:
         bn.predict(bn.from_effects(bn.effects(x)), pima, prob=True, interval=0.9)
 
 
+def test_sums_with_refits_are_cross_validated_as_without() -> None:
+    """The refits add no pairs to the recipe."""
+    pima = bn.load_pima()[["glucose", "age", "diabetes"]].head(200)
+    x, plain = (
+        bn.bnc(class_var="diabetes", dataset=pima, additive=True, interval=interval, draws=2)
+        for interval in (True, False)
+    )
+    assert bn.cv(x, pima, k=2, rng=0) == bn.cv(plain, pima, k=2, rng=0)
+
+
 def test_refits_are_those_of_the_fitted_sum() -> None:
     """The intervals of a table are those of the models whose table it is, up to the steps."""
     pima = bn.load_pima()[["glucose", "age", "diabetes"]]

@@ -64,7 +64,7 @@ print(predict(again, women, prob=True).equals(predict(model, women, prob=True)))
 # ## Predict one record
 #
 # A web service receives a record as JSON, and returns the probabilities and the reasons. `predict` and `explain` accept a
-# dict. A key that is absent from the JSON object is unknown, which is no evidence, and null is missing, which is evidence as
+# dict. A key that is absent from the JSON object is unknown and not evidence; null is missing, and evidence as
 # far as it was in training. Unseen levels can be treated as missing. For whole columns, use `predict(model, rows,
 # unknown=["insulin"])`.
 

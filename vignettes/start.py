@@ -166,7 +166,7 @@ final = bn.from_effects(edited, class_var="diabetes")
 bn.predict(final, new, prob=True).round(3)
 
 # %% [markdown]
-# Bea's probability is now 0.846. `final` is a model like any other. `scorecard` rounds it to points, for people without
+# Bea's probability is now 0.839. `final` is a model like any other. `scorecard` rounds it to points, for people without
 # a computer, and `to_sql` writes it as a query for your database:
 
 # %%

@@ -37,7 +37,7 @@ def effects(
 ) -> pd.DataFrame:
     """Return what each value of each feature adds to the log odds of the classes, as a table.
 
-    The table says all that the model does: the log odds of a row are the sum of its entries. Edit it, and
+    The table is the whole model: the log odds of a row are the sum of its entries. Edit it, and
     `from_effects` makes a model of it again.
 
     Parameters
@@ -52,7 +52,7 @@ def effects(
         The class of the column, if there are two. By default, the last one.
     steps : int, optional
         Maximum number of intervals of a numeric feature. If the model has more, or its effect is a curve, the
-        neighbours that differ least are merged. By default 32, and those of a table of effects as they are.
+        neighbors that differ least are merged. By default 32; a table of effects keeps its intervals.
     class_var : str, optional
         The class, if `x` has several.
 

@@ -259,7 +259,7 @@ def scorecard(
     largest : int, default 10
         The largest difference of points between two values of a feature. It is not used with `pdo`.
     most_intervals : int, optional
-        Maximum number of intervals of a numeric feature; the neighbours that differ least are merged. By
+        Maximum number of intervals of a numeric feature; the neighbors that differ least are merged. By
         default, all intervals of the model, or 32 of a density. Neighbours with equal points are one.
     pdo : float, optional
         Points that double the odds, such as 20, as in credit scoring, at least 0.01.

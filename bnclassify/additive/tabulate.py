@@ -95,8 +95,8 @@ def as_sum(x: Model, data: InFull, pairs: Any = None) -> EffectTable:
         ignored = None if table.unknown is None else table.unknown.always
         table = with_unknown(with_pairs(table, data, pairs, x), data, ignored)
     if "refits" in table.learned:
-        pairs = zip(table.learned["refits"], x.learned["refits"], strict=True)
-        refits = tuple([_with_gaps(refit, data, model) for refit, model in pairs])
+        both = zip(table.learned["refits"], x.learned["refits"], strict=True)
+        refits = tuple([_with_gaps(refit, data, model) for refit, model in both])
         table = renewed(table, learned={**table.learned, "refits": refits})
     if recipe is not None and recipe.parameters is not None:
         name, settings = f"{recipe.parameters} as a table", {"parameters": recipe.parameters}

@@ -146,8 +146,8 @@ def cv(
         Seed of the folds, and of random draws of learners.
     n_jobs : int, optional
         Number of folds that are run at the same time; -1 means one per processor core, and None means 1. The
-        results are the same. Folds run in processes on Linux and in threads on other systems; those of
-        partitioned data run one after the other.
+        results are the same. Folds run in processes on Linux and in threads on other systems; partitioned
+        data run one fold at a time.
     progress : bool, optional
         Whether to show a progress bar; by default after 3 seconds, in an interactive session.
 

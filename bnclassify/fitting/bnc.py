@@ -72,7 +72,7 @@ def bnc(
     discretize : str or None, default "auto"
         Method that discretizes numeric columns: "mdlp", "quantile", "width" or "mixed", as in `discretize`,
         or "averaged", "averaged5" or "averaged_mdlp" for an average over nine discretizations, five, or four,
-        and further ones by MDLP and into 16 intervals, which the term "codings" of `lp` weighs. The model
+        and two more, by MDLP and into 16 intervals, weighted by the term "codings" of `lp`. The model
         then accepts raw data. Numeric columns with a single interval are dropped, unless no feature would
         remain. "auto" is None if a prior or ``numbers`` is given or rows are not in memory. If not, it is
         "averaged_mdlp", or "mdlp" for learners that cannot average.
@@ -95,7 +95,7 @@ def bnc(
         features. The model is an `EffectTable` of steps, which `effects` shows, and `scorecard` rounds.
     pairs : int, "auto" or list of pairs, optional
         With ``additive=True``, the effects of pairs of features that are added to the sum: those of these
-        pairs of names, of so many pairs, or of as many as held-out rows favour, which can be none.
+        pairs of names, of so many pairs, or of as many as held-out rows favor, which can be none.
     interval : bool, default False
         If True, the model is fitted ``draws`` times more, each time without a part of the rows, and contains
         these refits for ``predict(..., prob=True, interval=0.9)``.
@@ -107,7 +107,7 @@ def bnc(
         Whether to show a progress bar; by default after 3 seconds, in an interactive session.
     **lp_args
         Arguments of `lp`: ``smooth`` or another prior, and options such as ``manb_prior``. Without a prior,
-        they change the default recipe, also within ``held_out_args``. ``rng`` draws its folds, which by
+        these change the default recipe; put the rest in ``held_out_args``. ``rng`` draws its folds, which by
         default depend on the contents of the rows alone.
 
     Returns

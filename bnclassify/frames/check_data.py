@@ -56,7 +56,7 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     SPSS and Stata; labels that differ only in white space or case; labels that can stand for missing
     values, and numbers far from the others that repeat, such as -8 or 97, 98 and 99; columns that alone
     predict the class in all rows, as a copy of the class does; identifiers, also of persons with several
-    rows each; columns with one value; columns with many levels for their rows; a class with fewer than two
+    rows each; columns with one value; columns with too many distinct values; a class with fewer than two
     labels, or with numbers of type float, which are not labels; infinite numbers; values that are not
     categories or numbers; counts in a table of frequencies; values that are missing in the same rows; and
     equal rows.

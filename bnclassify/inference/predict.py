@@ -141,8 +141,8 @@ def predict(
     Returns
     -------
     pandas.Series
-        Categorical labels with the index of ``newdata``. Of tied classes, the first is predicted. If a
-        column of `costs` is not a class, the categories are the columns of `costs`. With ``points=True``,
+        Categorical labels with the index of ``newdata``. Ties go to the first class. If a column
+        of `costs` is not a class, the categories are the columns of `costs`. With ``points=True``,
         whole numbers, and with `at_least`, probabilities.
     pandas.DataFrame
         With ``prob=True``, one column per class; a row that is impossible under every class has the uniform

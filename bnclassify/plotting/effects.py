@@ -57,9 +57,9 @@ def plot_effect(
     """Draw the contribution of a feature to the log odds of a class over its range.
 
     A feature that the model discretizes is drawn as a curve with steps and marks at its cut points, a number
-    with a density as a smooth curve, another one as bars. If the feature has feature parents, there is one
-    line or bar for each of at most five levels of the first parent, or a single one if they are equal. A sum
-    of effects that was fitted with ``interval=True`` has a band, the 90 % jackknife interval.
+    with a density as a smooth curve, and other features as bars. If the feature has feature parents, there is
+    one line or bar for each of at most five levels of the first parent, or a single one if they are equal. A
+    sum of effects that was fitted with ``interval=True`` has a band, the 90 % jackknife interval.
 
     Parameters
     ----------
