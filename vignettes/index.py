@@ -27,6 +27,30 @@ classifier = BNCClassifier().fit(X, y)
 bea = {"age": 51, "glucose": 171, "bmi": 34.2, "pregnancies": 4}
 print(*explain(classifier, bea, sentences=True), sep="\n")
 
+# %% [markdown]
+# **Accurate.** Means over 29 public data sets with default settings, fitted to one half and evaluated on the other
+# (lower is better):
+#
+# | model | error | log-loss | calibration error |
+# |---|---:|---:|---:|
+# | **`BNCClassifier()`** | **0.123** | **0.298** | **0.024** |
+# | CatBoost | 0.128 | 0.337 | 0.047 |
+# | random forest, calibrated | 0.133 | 0.329 | 0.028 |
+# | gradient boosting, early stopping | 0.131 | 0.347 | 0.035 |
+# | LightGBM | 0.132 | 0.364 | 0.051 |
+# | logistic regression | 0.162 | 0.411 | 0.040 |
+#
+# `BNCClassifier()` has a lower log-loss than CatBoost on 16 of the 29 sets. The default settings were developed on public data
+# sets that include these, so expect slightly worse results on yours. Large pretrained models such as TabPFN, and ensembles such
+# as AutoGluon, which are not in the table, lead public benchmarks; use them if only accuracy counts.
+# [Benchmarks](project/benchmarks.md#accuracy) has the details.
+#
+# ## Try it
+#
+# `write_page(model, "diabetes.html")` writes a model as one page that predicts and explains in any browser, offline. This
+# is such a page, of the model above. Choose a few values. (It is an illustration,
+# not a medical instrument.)
+
 # %% tags=["remove-input"]
 import html
 from pathlib import Path
@@ -38,6 +62,22 @@ from bnclassify import plot_explanation, plot_importance, predict, write_page
 model = classifier.model_
 
 
+class Framed:
+    """A page that is shown within this one."""
+
+    def __init__(self, path):
+        self.page = Path(path).read_text(encoding="utf-8")
+
+    def _repr_html_(self):
+        page = html.escape(self.page)
+        return f'<iframe class="live" title="The page" srcdoc="{page}"></iframe>'
+
+
+write_page(model, "diabetes.html", title="Does she have diabetes?")
+Framed("diabetes.html")
+
+
+# %% tags=["remove-input"]
 def as_svg(figure, name):
     """Return a figure as SVG with a name, within a page."""
     with TemporaryDirectory() as folder:
@@ -94,44 +134,6 @@ women.</figcaption>{important}</figure>
 
 
 Tiles()
-
-# %% [markdown]
-# **Accurate.** Means over 29 public data sets with default settings, fitted to one half and evaluated on the other
-# (lower is better). CatBoost has the lower log-loss on 12 of the 29 sets, and `BNCClassifier()` on 17. The
-# default settings were developed on public data sets that include these, so expect slightly worse results on yours.
-# Large pretrained models such as TabPFN, and ensembles such as AutoGluon, which are not in the table, lead public
-# benchmarks; use them if only accuracy counts. [Benchmarks](project/benchmarks.md#accuracy) has the details.
-#
-# | model | error | log-loss | calibration error |
-# |---|---:|---:|---:|
-# | **`BNCClassifier()`** | **0.123** | **0.298** | **0.024** |
-# | CatBoost | 0.128 | 0.337 | 0.047 |
-# | random forest, calibrated | 0.133 | 0.329 | 0.028 |
-# | gradient boosting, early stopping | 0.131 | 0.347 | 0.035 |
-# | LightGBM | 0.132 | 0.364 | 0.051 |
-# | logistic regression | 0.162 | 0.411 | 0.040 |
-#
-# ## Try it
-#
-# `write_page(model, "diabetes.html")` writes a model as one page that predicts and explains in any browser, offline. This
-# is such a page, of the model above. Choose a few values. (It is an illustration,
-# not a medical instrument.)
-
-
-# %% tags=["remove-input"]
-class Framed:
-    """A page that is shown within this one."""
-
-    def __init__(self, path):
-        self.page = Path(path).read_text(encoding="utf-8")
-
-    def _repr_html_(self):
-        page = html.escape(self.page)
-        return f'<iframe class="live" title="The page" srcdoc="{page}"></iframe>'
-
-
-write_page(model, "diabetes.html", title="Does she have diabetes?")
-Framed("diabetes.html")
 
 # %% [markdown]
 # ## When to use bnclassify
