@@ -118,7 +118,7 @@ except AttributeError as answer:
 # - **AIC and BIC**: larger is better. They are −½ times the values that most textbooks define.
 #
 # (paper)=
-# ## The paper, line by line
+# ## The R paper, line by line
 #
 # The R code stands above each line as a comment, from the usage section of Mihaljević, Bielza and Larrañaga (2018), and
 # from the introductory vignette what the paper leaves out. The results agree with the printed ones, including the

@@ -19,7 +19,7 @@
 # | How do I draw a ROC curve? | By `sklearn.metrics.RocCurveDisplay.from_predictions(df[y] == "yes", cv_predict(x, df, rng=0)["yes"])` |
 # | Why is the rare class never predicted? | The most probable label is another one. Pass `costs`, in place of `class_weight` or resampling, which distort probabilities: [Evaluating a classifier](judging.py#misclassification-costs) |
 # | Why does scikit-learn report an accuracy below the baseline? | `cv=5` does not shuffle, and the rows are sorted: [For users of scikit-learn](coming_from_sklearn.py#differences) |
-# | How sure is a prediction? | Fit with `bnc(..., interval=True)`, then `predict(..., prob=True, interval=0.9)`: [Uncertainty](uncertainty.py) |
+# | How sure is a prediction? | Fit with `bnc(..., interval=True)`, which refits 20 times, then `predict(..., prob=True, interval=0.9)`: [Uncertainty](uncertainty.py) |
 # | Why did the model make this prediction? | `explain(x, row)`: [Interpreting a model](interpreting.py) |
 # | Which features matter? | `plot_importance(x, df)`: [Interpreting a model](interpreting.py). An importance is not a cause |
 # | Can I get the model as a table, or as points? | `additive=True`, then `effects` or `scorecard`: [Tutorial](start.py#if-you-want-a-table) |

@@ -67,7 +67,7 @@ def same(other):
 
 
 # %% [markdown]
-# ## Weighted rows
+# ## Frequencies and survey weights
 #
 # Published data are often frequencies: 16 rows describe the 2,201 people aboard the Titanic. `weights=` names the column
 # of frequencies, and `weights_are="frequencies"` says what they are: whole numbers are equivalent to repeated rows. Survey
