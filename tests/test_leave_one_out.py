@@ -72,6 +72,18 @@ def test_a_number_of_pseudo_counts_per_level_replaces_searched_ones(car: pd.Data
     np.testing.assert_allclose(table, (counts + 8 * shorter) / (len(rows) + 8))
 
 
+def test_levels_beyond_the_sixteenth_add_no_pseudo_counts() -> None:
+    """Not more are worth anything in a cell of few rows: here each pair of levels has one class."""
+    rng = np.random.default_rng(0)
+    long, other = rng.integers(40, size=2000), rng.integers(12, size=2000)
+    kind = np.where(rng.integers(2, size=(40, 12)) > 0, "u", "v")[long, other]
+    frame = pd.DataFrame({"long": long, "other": other, "y": kind}).astype(str)
+    x = bn.anb("y", {"long": ["other"]}, frame)
+    for amount, n in [(2, 32.0), (0.5, 8.0)]:
+        assert bn.concentrations(bn.lp(x, frame, backoff=amount))["long"].iloc[-1] == n
+    assert bn.accuracy(bn.predict(bn.lp(x, frame, backoff=2), frame), frame["y"]) > 0.99
+
+
 @pytest.mark.parametrize(("name", "k"), CASES)
 def test_weights_by_leave_one_out(name: str, k: str) -> None:
     for depth, reference in structure(name, k)[2]["weighted_by_depth"].items():

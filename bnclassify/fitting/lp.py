@@ -100,8 +100,8 @@ def lp(
     backoff : bool or float, default False
         If True, shrink each table towards the table with one parent fewer, recursively, by the amount that
         maximizes the marginal likelihood. If a number, such as 2, tables with feature parents are shrunk by
-        this number of pseudo-counts per level of their variable, which is faster; the others as with True.
-        `concentrations` returns the amounts.
+        this number of pseudo-counts for each of at most 16 levels of their variable, which is faster; the
+        others as with True. `concentrations` returns the amounts.
     awnb_trees : int, optional
         Number of unpruned trees, such as 10, for the weights of AWNB.
     awnb_bootstrap : float, optional

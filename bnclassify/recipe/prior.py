@@ -39,6 +39,7 @@ _STEEP = 1e-6  # minimum slope by ln m of a likelihood that is not flat
 _NO_STEP = 1e-8
 _ROUNDS = 8  # steps of root finding before solved problems are removed
 _FEW = 4  # counts up to which a sum is faster than digamma
+_MOST_LEVELS = 16  # levels that count for `per_level`: with more, few of them occur in a cell
 _BLOCK_CELLS = 2**15  # number of tables that are solved together, so that their arrays stay in cache
 
 
@@ -267,7 +268,7 @@ class BackOff(Immutable):
     added first, then the feature parents in family order. The class alone has a pseudo-count of 1.
 
     If ``per_level`` is a number, tables with feature parents are shrunk by this number of pseudo-counts for
-    each level of the variable.
+    each level of the variable, at most 16 of them.
     """
 
     bounds = bounded(per_level=POSITIVE)
@@ -333,9 +334,10 @@ def _nested_masses(
     roots = [len(prefixes) - levels.shape[1] for prefixes, levels in zip(families, cards, strict=True)]
     alone = [prefixes[: root + 1] for prefixes, root in zip(families, roots, strict=True)]
     searched = learn_masses(alone, [levels[:, :1] for levels in cards], of_class)
+    given = [per_level * np.minimum(levels[:, 0], _MOST_LEVELS).astype(np.float64) for levels in cards]
     return [
-        [*masses, *[per_level * levels[:, 0].astype(np.float64)] * (levels.shape[1] - 1)]
-        for masses, levels in zip(searched, cards, strict=True)
+        [*masses, *[amounts] * (levels.shape[1] - 1)]
+        for masses, amounts, levels in zip(searched, given, cards, strict=True)
     ]
 
 
