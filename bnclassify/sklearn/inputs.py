@@ -31,6 +31,7 @@ class CategoricalInput(BaseEstimator):
     handle_unknown: Unseen
     dag_args: Mapping[str, Any] | None
     lp_args: Mapping[str, Any] | None
+    _names: list[Any]
 
     def __new__(cls, *arguments: Any, **parameters: Any) -> Self:
         """Return an estimator, or raise a TypeError for unknown parameters, as those of other estimators."""
