@@ -192,7 +192,7 @@ def test_groups_of_several_columns_stay_apart(car: pd.DataFrame) -> None:
     pairs = [("p, q", "r"), ("p", "q, r"), ("p", None)]
     first, second = (pd.Series([pairs[i % 3][j] for i in range(len(car))]) for j in (0, 1))
     table = bn.summary(x, car.assign(a=first, b=second), by=["a", "b"], k=0)
-    assert table.index.tolist() == ["p, 'q, r'", "p, (missing)", "'p, q', r", "(all)"]
+    assert table.index.tolist() == ["'p', 'q, r'", "'p', '(missing)'", "'p, q', 'r'", "(all)"]
     assert table["rows"].tolist() == [576, 576, 576, 1728]
     numbers = car.assign(a=np.arange(len(car)) % 11, b=0)
     assert bn.summary(x, numbers, by=["a", "b"], k=0).index[1:3].tolist() == ["1, 0", "2, 0"]

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..base.arrays import Array, Codes, Positions, first_best, log
 from ..base.checks import Names, Seed, check_columns
-from ..base.messages import listed, repeated, shown
+from ..base.messages import listed, plain, repeated, shown
 from ..frames.opening import frame_of
 from ..frames.schema import MISSING
 from ..inference.predict import predict
@@ -71,7 +71,9 @@ def _groups_of(frame: pd.DataFrame, names: Sequence[Hashable]) -> tuple[Position
             "numbers first, for example with pd.qcut(column, 4)."
         )
     groups = [[values[i] for (_, values), i in zip(ranked, at, strict=True)] for at in found.T.tolist()]
-    keys = [group[0] if len(group) == 1 else ", ".join(map(_text_of, group)) for group in groups]
+    keys = [plain(group[0]) if len(group) == 1 else ", ".join(map(str, group)) for group in groups]
+    if len(names) > 1 and repeated(keys):
+        keys = [", ".join([repr(str(value)) for value in group]) for group in groups]
     if twice := repeated([*keys, ALL]):
         raise ValueError(
             f"by must have groups of different names, other than {ALL!r}, the row of all groups; got "
@@ -100,12 +102,6 @@ def _ranks_of(column: pd.Series[Any]) -> tuple[Positions, list[Hashable]]:
     at = {value: rank for rank, value in enumerate(values)}
     ranks = np.array([*[at[value] for value in found], len(values)], dtype=np.intp)
     return ranks[codes], [*values, MISSING]
-
-
-def _text_of(value: Hashable) -> str:
-    """Return a value as text, in quotes if it contains what separates values."""
-    text = str(value)
-    return repr(text) if ", " in text or text[:1] in {"'", '"'} else text
 
 
 def _posteriors(x: Model, frame: pd.DataFrame, k: int, rng: Seed, progress: bool | None) -> Array:
