@@ -120,3 +120,68 @@ def test_groups_that_are_not_valid(pima: pd.DataFrame, car: pd.DataFrame) -> Non
     four = bn.summary(bn.bnc("nb", "class", car, smooth=1), car, by="doors", k=0)
     labels = car["class"].cat.categories
     assert [name for name in four if name.startswith("actual")] == [f"actual {label}" for label in labels]
+
+
+def gappy(pima: pd.DataFrame) -> pd.DataFrame:
+    glucose = pima["glucose"].astype(float).mask(np.arange(len(pima)) % 5 == 0)
+    return pima.assign(glucose=glucose)
+
+
+def test_a_model_without_data_gives_the_shares_of_its_training_data(pima: pd.DataFrame) -> None:
+    """Missing values are a level of networks; shares in sums have pseudo-counts, which are no rows."""
+    train = gappy(pima)
+    new = train.sample(300, random_state=1)
+    x = bn.bnc("nb", "diabetes", train, smooth=1, discretize="mdlp", missing_level=True)
+    assert bn.drift(x, train)["psi"].iloc[:-1].max() < 1e-12
+    assert bn.drift(x, train)["missing_before"]["glucose"] == pytest.approx(train["glucose"].isna().mean())
+    total = bn.bnc(class_var="diabetes", dataset=train, additive=True)
+    for model in (x, total):
+        own, full = bn.drift(model, new), bn.drift(model, new, train)
+        for column in ("psi", "missing_before") if model is total else ("psi",):
+            rows = full.index[:-1]
+            np.testing.assert_allclose(own[column][rows], full[column][rows], atol=1e-9)
+    np.testing.assert_allclose(own["log_odds"], full["log_odds"].reindex(own.index), atol=1e-9)
+
+
+def test_predicted_classes_are_counted() -> None:
+    """All rows of a rare class become another class: tenths would not see it."""
+    frame = pd.DataFrame({"a": ["p"] * 60 + ["q"] * 3 + ["r"] * 37})
+    frame["y"] = frame["a"].map({"p": "u", "q": "v", "r": "w"})
+    x = bn.bnc("nb", "y", frame, smooth=0.1)
+    p, q = np.array([60, 3, 37]) + 0.5, np.array([60, 0, 40]) + 0.5 * np.array([1, 1, 1])
+    p, q = p / p.sum(), q / q.sum()
+    found = bn.drift(x, frame[["a"]].replace("q", "r"), frame)["psi"]["(score)"]
+    assert found == pytest.approx(((q - p) * np.log(q / p)).sum())
+
+
+@pytest.mark.parametrize("options", [{"numbers": "gaussian"}, {"discretize": "mdlp"}, {"additive": True}])
+def test_weighted_rows_are_repeated_rows(pima: pd.DataFrame, options: dict[str, Any]) -> None:
+    dag = () if "additive" in options else ("nb",)
+    x = bn.bnc(*dag, class_var="diabetes", dataset=pima, **options, **({"smooth": 1} if dag else {}))
+    times = np.arange(len(pima)) % 4
+    repeated = pima.loc[pima.index.repeat(times)].reset_index(drop=True)
+    weighted = bn.encode(pima.assign(n=times), weights="n")
+    for new in (pima.tail(200), repeated.tail(200)):
+        mine, other = bn.drift(x, new, weighted), bn.drift(x, new, repeated)
+        pd.testing.assert_frame_equal(mine.loc[other.index], other, atol=1e-9)
+    pd.testing.assert_frame_equal(bn.drift(x, weighted, pima), bn.drift(x, repeated, pima), atol=1e-9)
+    assert bn.drift(x, weighted, repeated)["psi"].max() < 1e-12
+
+
+def test_effects_of_pairs_are_not_known_without_data(pima: pd.DataFrame) -> None:
+    x = bn.bnc(class_var="diabetes", dataset=pima, additive=True, pairs=[("glucose", "age")])
+    assert bn.drift(x, pima)["log_odds"].isna().all()
+    assert bn.drift(x, pima, pima)["log_odds"].abs().max() < 1e-9
+
+
+def test_what_is_wrong_with_new_rows(pima: pd.DataFrame, total: Any) -> None:
+    with pytest.raises(ValueError, match="newdata must be a table with rows; got 0 rows"):
+        bn.drift(total, pima.head(0))
+    none = bn.encode(pima.assign(n=0), weights="n")
+    with pytest.raises(ValueError, match="newdata must contain a row with a positive weight; all"):
+        bn.drift(total, none)
+    with pytest.raises(TypeError, match=r"newdata must be in memory; got partitioned data. Use a sample"):
+        bn.drift(total, [pima, pima])
+    frame = pd.DataFrame({"a": ["p", "q"], "y": ["same", "same"]})
+    with pytest.raises(ValueError, match=r"x must have a class with at least two labels.*'y' with 'same'"):
+        bn.drift(bn.bnc("nb", "y", frame, smooth=1), frame)

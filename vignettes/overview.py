@@ -11,6 +11,7 @@
 # | goal | use |
 # |---|---|
 # | accurate predictions, nothing to choose | `BNCClassifier()`, or `bnc` with its default settings: see [The default classifier](accuracy.py) |
+# | a table of effects, a card of points, or a short query | `BNCClassifier(additive=True)` |
 # | a network that is quick to learn and easy to discuss | `tan_cl` with `score="aic"` |
 # | a baseline, or a model for few rows | `nb` |
 # | an average of many small models, with nothing to tune | `ande` |
@@ -49,7 +50,7 @@
 # | churn | 5,000 | 0.198 | 0.278 | 0.197 | 16 | 0.257 |
 # | vowel (11 classes) | 990 | 0.254 | 0.618 | 0.464 | 32 | 1.149 |
 #
-# - Use the *sum* if people read, edit or sign the model. On the two tables about people, it is within 0.01 of the default. It
+# - Use the *sum* if people read, edit or sign the model. On pima and german credit, it is within 0.01 of the default. It
 #   becomes a [table, a card of points and a query](deploying.py#a-model-as-a-table).
 # - Use *pairs* if held-out rows show interactions, as on car and churn, where pairs are as good as the default or better.
 # - Use the *default* if accuracy matters most, or if more than two features act together, as in the spectra of vowels.

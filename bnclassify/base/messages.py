@@ -186,9 +186,9 @@ _REMEDIES = {
 """The remedy for partitioned data in calls that need rows in memory, by argument."""
 
 
-def needs_rows(argument: str) -> TypeError:
-    """Return the error about partitioned data in a call that needs rows in memory."""
-    remedy = _REMEDIES.get(argument, _SAMPLE)
+def needs_rows(argument: str, *, in_turn: bool = True) -> TypeError:
+    """Return the error about partitioned data in a call that needs rows in memory, of one part in turn."""
+    remedy = _REMEDIES.get(argument, _SAMPLE) if in_turn else _SAMPLE
     return TypeError(f"{argument} must be in memory; got partitioned data. {remedy}")
 
 

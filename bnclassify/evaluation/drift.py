@@ -10,14 +10,14 @@ import pandas as pd
 
 from ..additive.effect_table import UNSEEN, EffectTable
 from ..base.arrays import Array, Codes, Mask
-from ..base.checks import must_be
 from ..base.graphs import descending
+from ..base.messages import listed, needs_rows, shown
 from ..frames.dataset import Dataset
 from ..frames.numeric import as_floats
-from ..frames.opening import InFull
+from ..frames.opening import InFull, is_partitioned
 from ..frames.schema import MISSING
 from ..inference.evidence import weigh_evidence
-from ..model.arguments import check_fitted, encode_for
+from ..model.arguments import check_filled, check_fitted, encode_for
 from ..model.counted import counted
 from ..model.model import Model
 from ..model.recipes import Tally
@@ -30,17 +30,19 @@ _SHARES = np.arange(1, _GROUPS) / _GROUPS
 _HALF = 0.5  # pseudo-count of each value
 _ROWS = 1000.0  # of training data of unknown size
 _TINY = 1e-9
+_DIGITS = 9  # of scores, so that equal rows have equal scores
 
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
     """What rows are like: the values of features, which are missing or unseen, and the parts of the log odds.
 
-    ``values`` are weights of levels, (levels,), or numbers of a density, (rows,), NaN if missing. ``odds``
-    are (classes or 1, 1 + features): means over rows. ``scores`` are (rows,), None if they are not known.
+    ``columns`` are weights of levels, (levels,), or numbers of a density, (rows,), NaN if missing. ``odds``
+    are (classes or 1, 1 + features): means over rows. ``scores`` are (rows,), log odds or the codes of the
+    predicted classes, None if they are not known.
     """
 
-    values: list[Array]
+    columns: list[Array]
     missing: Array
     unseen: Array
     odds: Array
@@ -59,7 +61,8 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
         New rows, with or without the class.
     dataset : pandas.DataFrame, Dataset or another frame, optional
         Training data. Sums of effects, their cards, and networks contain the shares of values; other models
-        need `dataset`, as do the shares of missing values of networks, and the last row.
+        need `dataset`, as do the shares of missing values of networks in which they are no level, the log
+        odds of networks and of sums with effects of pairs, and the last row.
 
     Returns
     -------
@@ -110,14 +113,18 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     model = check_fitted(x)
     if not model.one_class:
         raise ValueError("x must have one class variable; got several. Pass a model of one of them.")
+    labels = model.known_levels[-1]
+    if len(labels) < 2:
+        raise ValueError(
+            f"x must have a class with at least two labels, because drift compares their log odds; got "
+            f"{shown(model.class_var)} with {listed(labels)} alone. Fit it to rows of other labels, too."
+        )
     now = _sample_of_rows(model, newdata, "newdata")
     then = _sample_of_model(model) if dataset is None else _sample_of_rows(model, dataset, "dataset")
-    labels = model.known_levels[-1]
-    pairs = zip(model.features, then.values, now.values, strict=True)
     gaps = np.array([[one.missing, one.unseen] for one in (then, now)])
     table = pd.DataFrame(
         {
-            "psi": [_stability(model, name, b, a, gaps[..., i]) for i, (name, b, a) in enumerate(pairs)],
+            "psi": [_stability(model, i, then, now, gaps[..., i]) for i in range(len(model.features))],
             "missing_before": then.missing,
             "missing_now": now.missing,
             "unseen_before": then.unseen,
@@ -138,9 +145,9 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
 
 def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
     """Return what rows are like, or raise if there are none."""
-    data = encode_for(x, rows, x.features, argument)
-    if not len(data):
-        raise ValueError(must_be(argument, "a table with rows", rows))
+    if is_partitioned(rows):
+        raise needs_rows(argument, in_turn=False)
+    data = check_filled(encode_for(x, rows, x.features, argument), argument)
     weights = np.ones(len(data)) if data.weights is None else np.asarray(data.weights, dtype=float)
     placed, total = x.place(data, "missing").codes, float(weights.sum())
     values, missing, unseen = list[Array](), list[float](), list[float]()
@@ -155,7 +162,7 @@ def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
         unseen.append(float(weights[strange].sum()) / total)
     parts = _parts_of_odds(x, data)
     totals: Array = parts.sum(axis=2)
-    scores = totals[0] if len(totals) == 1 else totals.argmax(axis=0).astype(np.float64)
+    scores = totals[0].round(_DIGITS) if len(totals) == 1 else totals.argmax(axis=0).astype(float)
     odds = np.average(parts, axis=1, weights=weights)
     return _Sample(values, np.array(missing), np.array(unseen), odds, scores, weights)
 
@@ -192,39 +199,51 @@ def _sample_of_model(x: Model) -> _Sample:
     n, many = len(x.features), len(x.known_levels[-1])
     odds = np.full((1 if many == 2 else many, 1 + n), np.nan)
     if isinstance(x, EffectTable) and x.shares:
-        rows = _ROWS if x.trained_on is None else x.trained_on.size
-        missing, unseen, values = np.zeros(n), np.zeros(n), list[Array]()
-        for i, share in enumerate(x.shares):
-            labels = x.known_levels[i]
-            at = [k for k, label in enumerate(labels) if label != UNSEEN]
-            missing[i], unseen[i] = share[-1], share[: len(labels)].sum() - share[at].sum()
-            kept = np.zeros(len(labels))
-            kept[at] = share[at] * rows
-            values.append(kept)
-        if many == 2 and set(x.givens) <= {None}:
-            means = [share @ table for share, table in zip(x.shares, x.tables, strict=True)]
-            logs = np.stack([x.constant, *means])
+        counts = [_counts_of_shares(x, share) for share in x.shares]
+        if many == 2 and set(x.givens) <= {None} and not x.pairs:
+            pairs = zip(counts, x.tables, strict=True)
+            logs = np.stack([x.constant, *[own @ table / own.sum() for own, table in pairs]])
             odds = (logs[:, 1] - logs[:, 0])[None]
-        return _Sample(values, missing, unseen, odds)
-    counts = x.learned.get("counts")
-    if not isinstance(counts, Tally) or x.network is not x or x.densities:
+        return _sample_of_counts(x, [own[:-1] for own in counts], [own[-1] for own in counts], odds)
+    tally = x.learned.get("counts")
+    if not isinstance(tally, Tally) or x.network is not x or x.densities:
         raise ValueError(
             f"dataset must be the training data, because a model such as {x.called} does not contain the "
             "shares of values. Call drift(x, newdata, dataset)."
         )
-    families = dict(
-        zip([family[0] for family in counted(x).settings["families"]], counts.counts, strict=True)
-    )
+    families = dict(zip([family[0] for family in counted(x).settings["families"]], tally.counts, strict=True))
     values = [np.asarray(families[v], float).reshape(len(families[v]), -1).sum(axis=1) for v in x.features]
-    return _Sample(values, np.full(n, np.nan), np.zeros(n), odds)
+    return _sample_of_counts(x, values, [np.nan] * n, odds)
 
 
-def _stability(x: Model, name: Hashable, before: Array, after: Array, gaps: Array) -> float:
-    """Return the index of the values of a feature, given their weights or numbers, and shares of no value."""
+def _counts_of_shares(x: EffectTable, share: Array) -> Array:
+    """Return the weights of the values of a feature, and of missing ones, without their pseudo-counts."""
+    if x.trained_on is None:
+        return share * _ROWS
+    return np.maximum(share * (x.trained_on.size + _HALF * len(share)) - _HALF, 0.0)
+
+
+def _sample_of_counts(x: Model, counts: list[Array], lacking: list[float], odds: Array) -> _Sample:
+    """Return a sample with the weights of levels, and of missing values, NaN if they are not known."""
+    values, missing, unseen = list[Array](), list[float](), list[float]()
+    for labels, own, gap in zip(x.known_levels, counts, lacking, strict=False):
+        at = {
+            label: np.array([known == label for known in labels], dtype=bool) for label in (MISSING, UNSEEN)
+        }
+        gap = float(np.nan_to_num(gap) + own[at[MISSING]].sum()) if at[MISSING].any() else gap
+        total = float(own[~at[MISSING]].sum()) + float(np.nan_to_num(gap))
+        missing.append(gap / total if total else np.nan)
+        unseen.append(float(own[at[UNSEEN]].sum()) / total if total else 0.0)
+        values.append(np.where(at[MISSING] | at[UNSEEN], 0.0, own))
+    return _Sample(values, np.array(missing), np.array(unseen), odds)
+
+
+def _stability(x: Model, i: int, then: _Sample, now: _Sample, gaps: Array) -> float:
+    """Return the index of the values of a feature, given the shares of missing and unseen ones."""
+    name, before, after = x.features[i], then.columns[i], now.columns[i]
     if name in x.densities:
-        known = [values[~np.isnan(values)] for values in (before, after)]
-        ends = np.unique(np.quantile(known[0], _SHARES)) if len(known[0]) else np.empty(0)
-        before, after = (_weights_between(ends, values) for values in known)
+        ends = _ends_of_tenths(before, then.weights)
+        before, after = (_weights_between(ends, one.columns[i], one.weights) for one in (then, now))
     elif name in x.cuts and len(before) > _GROUPS and before.any():
         middle = (np.cumsum(before) - before / 2) / before.sum()
         group = np.searchsorted(_SHARES, middle)
@@ -235,9 +254,23 @@ def _stability(x: Model, name: Hashable, before: Array, after: Array, gaps: Arra
     return _index_of(before, after)
 
 
-def _weights_between(ends: Array, numbers: Array, weights: Array | None = None) -> Array:
-    """Return the weight of numbers in each interval."""
-    return np.bincount(np.searchsorted(ends, numbers), weights, len(ends) + 1).astype(float)
+def _ends_of_tenths(numbers: Array, weights: Array | None) -> Array:
+    """Return the inner ends of intervals with equal weights, except for ties; NaN are left out."""
+    weights = np.ones(len(numbers)) if weights is None else weights
+    known = np.flatnonzero(~np.isnan(numbers) & (weights > 0))
+    if not len(known):
+        return np.empty(0)
+    order = known[numbers[known].argsort(kind="stable")]
+    sums = weights[order].cumsum()
+    at = np.searchsorted(sums, _SHARES * sums[-1] * (1 - _TINY))
+    return np.unique(numbers[order[at]])
+
+
+def _weights_between(ends: Array, numbers: Array, weights: Array | None) -> Array:
+    """Return the weight of numbers in each interval; NaN are left out."""
+    known = ~np.isnan(numbers)
+    weights = None if weights is None else weights[known]
+    return np.bincount(np.searchsorted(ends, numbers[known]), weights, len(ends) + 1).astype(float)
 
 
 def _index_of(before: Array, after: Array) -> float:
@@ -248,9 +281,10 @@ def _index_of(before: Array, after: Array) -> float:
 
 
 def _stability_of_scores(then: _Sample, now: _Sample) -> float:
-    """Return the index of the scores in tenths of those before, or of a few values."""
+    """Return the index of the log odds in tenths of those before, or of the predicted classes."""
     if then.scores is None or now.scores is None:
         return float("nan")
-    ends = np.unique(np.quantile(then.scores, _SHARES, method="inverted_cdf"))
-    before, after = _weights_between(ends, then.scores, then.weights), (now.scores, now.weights)
-    return _index_of(before, _weights_between(ends, *after))
+    many = len(then.odds)
+    ends = np.arange(many - 1.0) if many > 1 else _ends_of_tenths(then.scores, then.weights)
+    before = _weights_between(ends, then.scores, then.weights)
+    return _index_of(before, _weights_between(ends, now.scores, now.weights))

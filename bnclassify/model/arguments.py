@@ -188,6 +188,15 @@ def code_rows(x: Model, rows: InMemory, names: Sequence[Hashable]) -> Dataset:
     return data if x.preparation is None else x.preparation.code(data)
 
 
+def check_filled(data: Dataset, argument: str, purpose: str = "") -> Dataset:
+    """Return rows, of which at least one has a positive weight, or raise."""
+    if not len(data):
+        raise ValueError(f"{argument} must be a table with rows{purpose}; got 0 rows.")
+    if not data.size > 0:
+        raise ValueError(f"{argument} must contain a row with a positive weight; all weights are 0.")
+    return data
+
+
 def read_for(
     x: Model,
     newdata: Any,
