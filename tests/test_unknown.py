@@ -243,6 +243,7 @@ def test_degenerate_sums_have_unknown_values() -> None:
     np.testing.assert_allclose(bn.predict(x, one[[]].head(1), prob=True, unknown=["a"]), 0.5, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:.*have no class")
 @pytest.mark.parametrize("weighted", [False, True])
 def test_rows_without_a_class_or_weight_change_nothing(weighted: bool) -> None:
     rng, n = np.random.default_rng(0), 150
