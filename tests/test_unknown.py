@@ -259,9 +259,36 @@ def test_rows_without_a_class_or_weight_change_nothing(weighted: bool) -> None:
     table = bn.effects(full)
     pd.testing.assert_frame_equal(bn.effects(found), table)
     pairs = [(full, found), tuple(bn.from_effects(table, dataset=x) for x in (clean, given))]
-    pairs += [tuple(bn.monotonize(full, {"z": "increasing"}, x) for x in (clean, given))]
+    pairs += [tuple(bn.monotonize(full, {"z": "decreasing"}, x) for x in (clean, given))]
     for expected, x in pairs:
         for one, other in zip(x.shares, expected.shares, strict=True):
             np.testing.assert_array_equal(one, other)
         for row in ({"a": "u"}, {"z": 0.3}, {"a": None, "z": 0.1}):
             np.testing.assert_array_equal(bn.predict(x, row, prob=True), bn.predict(expected, row, prob=True))
+
+
+@pytest.mark.parametrize(
+    "fit", [{"dag_learner": "nb", "smooth": 1, "discretize": "mdlp"}, {"additive": True}]
+)
+def test_a_record_can_name_unknown_features_only(people: pd.DataFrame, fit: dict[str, Any]) -> None:
+    x = bn.bnc(class_var="class", dataset=people.head(200), **fit)
+    shares = bn.predict(x, pd.DataFrame(index=[0]), unknown=list(bn.features(x)), prob=True)
+    for name in ("age", "often"):
+        some = bn.predict(x, {name: None}, unknown=[name], prob=True)
+        np.testing.assert_allclose(some, shares)
+        both = bn.predict(x, [{name: None}, {"test": "low"}], unknown=[name], prob=True)
+        np.testing.assert_allclose(both.iloc[0], shares.iloc[0])
+        np.testing.assert_allclose(both.iloc[1], bn.predict(x, {"test": "low"}, prob=True).iloc[0])
+    with pytest.raises(KeyError, match="at least one variable of the model; got 'agee'"):
+        bn.predict(x, {"agee": None}, unknown=["age"])
+
+
+def test_unknown_features_have_no_values_in_frames_of_dask_either(people: pd.DataFrame) -> None:
+    dd = pytest.importorskip("dask.dataframe")
+    x = bn.bnc("nb", "class", people, smooth=1, discretize="mdlp")
+    lazy = dd.from_pandas(people, npartitions=2)
+    with pytest.raises(ValueError, match="unknown must name features without values in newdata; got 'age'"):
+        bn.predict(x, lazy, unknown=["age"]).compute()
+    expected = bn.predict(x, people.assign(age=np.nan), unknown=["age"], prob=True)
+    for rows in (lazy.drop(columns="age"), lazy.assign(age=np.nan)):
+        pd.testing.assert_frame_equal(bn.predict(x, rows, unknown=["age"], prob=True).compute(), expected)

@@ -236,6 +236,8 @@ def _check_columns(table: pd.DataFrame) -> pd.DataFrame:
         raise KeyError(f"table must have a column {listed(absent)}; got {listed(columns)}.")
     if not set(columns) - set(RESERVED):
         raise KeyError(f"table must have a column of numbers for a class; got {listed(columns)}.")
+    if not len(table):
+        raise ValueError("table must have rows, as effects returns them; got 0 rows.")
     return table
 
 
@@ -322,7 +324,7 @@ def _cuts_between(name: Hashable, intervals: Sequence[pd.Interval[float]]) -> li
     if problem:
         raise ValueError(
             f"table must have intervals of {shown(name)} that contain every number once, such as (-inf, 50] "
-            f"and (50, inf]; {problem}."
+            f"and (50, inf]; got {listed(intervals)}, where {problem}."
         )
     return [float(interval.right) for interval in ordered[:-1]]
 

@@ -10,9 +10,9 @@ import pandas as pd
 
 from ..base.arrays import Array, Codes, first_best, log
 from ..base.checks import Instance, Names, Seed, check_columns
-from ..base.messages import listed
+from ..base.messages import listed, needs_rows
 from ..frames.schema import MISSING
-from ..frames.sources import in_pandas
+from ..frames.sources import find_source, in_pandas
 from ..inference.predict import predict
 from ..metrics import METRICS
 from ..model.arguments import check_fitted
@@ -32,6 +32,8 @@ def results_by_group(
     model = check_fitted(x)
     if not model.one_class:
         raise ValueError("by must be None for a model of several class variables.")
+    if find_source(dataset, "dataset") is not None:
+        raise needs_rows("dataset")
     expected = "a DataFrame if by is given"
     frame = Instance(pd.DataFrame, expected).check("dataset", in_pandas(dataset)).reset_index(drop=True)
     names = list(Names().check("by", by if isinstance(by, list | tuple) else [by]))
