@@ -20,7 +20,7 @@ from ..model.arguments import check_filled, check_fitted, check_not_dropped, enc
 from ..model.model import Model
 from ..model.recipes import Step
 from ..scores.evaluate import scores_at
-from .effect_table import UNSEEN, EffectTable, counts_in, with_unknown
+from .effect_table import UNSEEN, EffectTable, counts_in, training_rows, with_unknown
 from .tabulate import estimate, tabulate
 
 Direction: TypeAlias = Literal["increasing", "decreasing"]
@@ -160,7 +160,8 @@ def _order_of(table: EffectTable, name: Hashable, dataset: InFull) -> tuple[Hash
 
 def _made_monotone(model: Model, table: EffectTable, dataset: InFull, wish: _Wish) -> EffectTable:
     """Return a table in which effects have directions, with a recipe that repeats it."""
-    data, recipe = encode_for(table, dataset, argument="dataset"), model.recipe
+    dataset, recipe = training_rows(table, dataset), model.recipe
+    data = encode_for(table, dataset, argument="dataset")
     result, learned = _closest_ordered_table(table, data, wish), dict(table.learned)
     asked = {name: (direction, wish.target) for name, direction in wish.directions.items()}
     learned["monotone"] = {**learned.get("monotone", {}), **asked}
