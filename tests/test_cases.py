@@ -67,7 +67,7 @@ def test_natural_repetitions_stay_frequencies() -> None:
 def test_rows_that_are_probably_copies_are_told() -> None:
     frame = measured(60)
     copied = pd.concat([frame, frame.head(20)], ignore_index=True)
-    with pytest.warns(UserWarning, match=r"20 of 80 rows equal another row.*'fever', 'pulse'.*groups="):
+    with pytest.warns(UserWarning, match=r"20 of 80 rows equal an earlier row.*'fever', 'pulse'.*groups="):
         model = bn.bnc("nb", "sick", copied)
     assert "(rows)" in bn.check_data(copied, "sick")["column"].tolist()
     with warnings.catch_warnings():

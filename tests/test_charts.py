@@ -286,7 +286,7 @@ def test_importance_of_one_class_and_of_the_impossible(car: pd.DataFrame) -> Non
     )
     check_readable(certain)
     assert {"∞"} <= {text.get_text() for text in certain.texts}
-    with pytest.raises(ValueError, match="dataset must be a table with rows to explain; got "):
+    with pytest.raises(ValueError, match="dataset must be a table with rows to explain; got 0 rows"):
         bn.plot_importance(x, car.iloc[:0])
     with pytest.raises(KeyError, match="dataset: no column 'doors'"):
         bn.plot_importance(x, car.drop(columns="doors"))

@@ -556,3 +556,34 @@ def test_merging_is_advised_for_categories_with_many_levels_only() -> None:
     assert "'y'" not in str(told[0].message)
     assert bn.is_ode(bn.bnc("tan_cl", "y", run(str(told[0].message), dataset), **options))
     assert bn.is_nb(bn.bnc("nb", "y", dataset, smooth=1, discretize="mdlp"))
+
+
+def test_messages_name_what_was_passed() -> None:
+    votes = bn.load_voting()[["crime", "Class"]]
+    x = bn.bnc("nb", "Class", votes, smooth=1)
+    women = bn.load_pima()[["age", "diabetes"]].head(50)
+    y = bn.bnc("nb", "diabetes", women, smooth=1, discretize="mdlp")
+    halves: Any = {"y": pd.Series([0.5, 0.5])}
+    calls: list[tuple[Callable[[], Any], str]] = [
+        (lambda: bn.from_tables("y", halves), r"tables\['y'\] must be a DataFrame, as cpt .*type Series"),
+        (lambda: bn.from_effects(bn.effects(x).head(0)), "table must have rows, .*got 0 rows"),
+        (lambda: bn.scorecard(x, score=700), "score must be 600 without pdo; got 700. Pass pdo"),
+        (lambda: bn.scorecard(x, odds=2), "odds must be 50 without pdo; got 2"),
+        (lambda: bn.predict(x, votes, at_least="republican"), "got 'republican'. Pass prob=True"),
+        (
+            lambda: bn.predict(bn.scorecard(x), votes, points=True, prob=True),
+            "points must be False .*got True",
+        ),
+        (lambda: bn.predict(y, {"age": True}), "'age' must be numeric; got True. Write it as a number"),
+        (lambda: bn.explain(y, {"age": True}), "'age' must be numeric; got True. Write it as a number"),
+    ]
+    for call, message in calls:
+        with pytest.raises((TypeError, ValueError), match=message):
+            call()
+
+
+def test_results_by_group_need_rows_in_memory(car: pd.DataFrame) -> None:
+    dd = pytest.importorskip("dask.dataframe")
+    x = bn.bnc("nb", "class", car, smooth=1)
+    with pytest.raises(TypeError, match=r"dataset must be in memory; got partitioned data.*compute"):
+        bn.summary(x, dd.from_pandas(car, npartitions=2), by="safety")

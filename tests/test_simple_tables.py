@@ -256,7 +256,7 @@ def test_a_few_repeated_rows_do_not_discount_others() -> None:
 
     train, test = make(1000, 0), make(2000, 1)
     repeated = pd.concat([train, *[train.iloc[:5]] * 20], ignore_index=True)
-    with pytest.warns(UserWarning, match="100 of 1,100 rows equal another row"):
+    with pytest.warns(UserWarning, match="100 of 1,100 rows equal an earlier row"):
         model = bn.bnc(class_var="y", dataset=repeated)
     plain = bn.bnc(class_var="y", dataset=train)
     assert bn.summary(model).set_index("item")["value"]["rows"] == 1100

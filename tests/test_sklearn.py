@@ -1124,3 +1124,19 @@ def test_the_default_of_several_outputs_is_not_worse_than_no_label() -> None:
     assert losses["default"] < min(losses["mbc"], losses["plain"])
     assert shares["plain"] < majority - 0.03
     assert shares["default"] > majority - 0.01
+
+
+def test_functions_read_frames_with_integer_names_as_the_estimator_does() -> None:
+    y = pd.Series(["a", "b"] * 30)
+    frame = pd.DataFrame({0: ["u", "v", "v"] * 20, 1: ["p", "q"] * 29 + ["q", "p"]})
+    clf = BNCClassifier("nb", smooth=1).fit(frame, y)
+    assert bn.features(clf.model_) == (0, 1)
+    posteriors = clf.predict_proba(frame)
+    np.testing.assert_array_equal(bn.predict(clf, frame, prob=True), posteriors)
+    named = BNCClassifier("nb", smooth=1).fit(frame.rename(columns="f{}".format), y)
+    np.testing.assert_array_equal(named.predict_proba(frame.rename(columns="f{}".format)), posteriors)
+    assert list(bn.explain(clf, frame.iloc[0]).index) == ["class", 0, 1]
+    assert list(bn.drift(clf, frame).index) == [0, 1, "(score)"]
+    np.testing.assert_array_equal(clf.predict_proba(frame.to_numpy()), posteriors)
+    with pytest.raises(ValueError, match=r"columns in the order of fit, 0, 1; got \[1, 0\]"):
+        clf.predict(frame[[1, 0]])

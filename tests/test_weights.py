@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.counts.pairs import pair_statistics
+from bnclassify.evaluation.summary import measure_strengths
 from bnclassify.metrics import folds
 
 from .conftest import REFERENCE, read_reference, scores_of
@@ -477,3 +478,22 @@ def test_weighted_rows_with_a_class_of_integers_get_the_default_recipe(learner: 
     model = bn.bnc(learner, "class", bn.encode(cars, weights=np.ones(len(cars))))
     expected, found = (bn.predict(x, cars, prob=True) for x in (plain, model))
     pd.testing.assert_frame_equal(found, expected)
+
+
+@pytest.mark.parametrize("most", [1000, 10_000])
+def test_strengths_of_a_frequency_table_are_those_of_its_rows(most: int) -> None:
+    weighted, repeated = titanic()
+    x = bn.bnc("nb", "survived", weighted, smooth=1)
+    mine, other = (measure_strengths(x, data, most) for data in (weighted, repeated))
+    assert mine == pytest.approx(other, rel=1e-12)
+    fractions = replace(weighted, weights=np.asarray(weighted.weights) / 2201)
+    exact = measure_strengths(x, repeated, 10_000)
+    assert measure_strengths(x, fractions, most) == pytest.approx(exact, rel=1e-12)
+    axes = [bn.plot_importance(x, data) for data in (weighted, repeated)]
+    texts = [[text.get_text() for text in ax.texts] + [ax.get_title("left")] for ax in axes]
+    assert texts[0] == texts[1]
+    ends = [np.concatenate([c.get_segments() for c in ax.collections]) for ax in axes]
+    np.testing.assert_allclose(*ends, rtol=1e-12)
+    none = replace(weighted, weights=np.zeros(32))
+    with pytest.raises(ValueError, match="dataset must contain a row with a positive weight"):
+        bn.plot_importance(x, none)

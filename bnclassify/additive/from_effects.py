@@ -31,6 +31,7 @@ from .effect_table import (
     Values,
     build,
     intervals_between,
+    training_rows,
     with_shares,
     with_unknown,
 )
@@ -125,6 +126,7 @@ def from_effects(
         values, fields = _with_pairs(frame, of_pairs, numbers, values, fields)
     model = build(class_var, classes, values, parents, **fields)
     if dataset is not None:
+        dataset = training_rows(model, dataset)
         model = with_shares(model, dataset)
         model = model if any(parents.values()) else with_unknown(model, dataset)
     structure = Step("from_effects", given_table, {"model": model})
@@ -234,6 +236,8 @@ def _check_columns(table: pd.DataFrame) -> pd.DataFrame:
         raise KeyError(f"table must have a column {listed(absent)}; got {listed(columns)}.")
     if not set(columns) - set(RESERVED):
         raise KeyError(f"table must have a column of numbers for a class; got {listed(columns)}.")
+    if not len(table):
+        raise ValueError("table must have rows, as effects returns them; got 0 rows.")
     return table
 
 
@@ -320,7 +324,7 @@ def _cuts_between(name: Hashable, intervals: Sequence[pd.Interval[float]]) -> li
     if problem:
         raise ValueError(
             f"table must have intervals of {shown(name)} that contain every number once, such as (-inf, 50] "
-            f"and (50, inf]; {problem}."
+            f"and (50, inf]; got {listed(intervals)}, where {problem}."
         )
     return [float(interval.right) for interval in ordered[:-1]]
 

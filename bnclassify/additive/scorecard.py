@@ -14,7 +14,7 @@ import pandas as pd
 from scipy.special import expit
 
 from ..base.arrays import TOLERANCE, Array, ArrayOf
-from ..base.checks import OneOf, Optional, Real, Whole
+from ..base.checks import OneOf, Optional, Real, Whole, must_be
 from ..base.immutable import ANY_NUMBER, POSITIVE, bounded, cached_property, record
 from ..base.messages import listed
 from ..frames.dataset import Dataset
@@ -34,6 +34,7 @@ _LINES = 12  # of totals that are printed
 _MOST_POINTS = 100_000
 _LARGEST = 1e9  # score or odds
 _LEAST_PDO = 0.01
+_SCORE, _ODDS = 600, 50
 _WHOLE = 1e-3  # largest distance of points from whole numbers, because of rounding errors
 
 
@@ -244,8 +245,8 @@ def scorecard(
     largest: int = 10,
     most_intervals: int | None = None,
     pdo: float | None = None,
-    score: float = 600,
-    odds: float = 50,
+    score: float = _SCORE,
+    odds: float = _ODDS,
 ) -> Scorecard:
     """Round the contributions of a model of two classes to a table of whole points.
 
@@ -264,7 +265,8 @@ def scorecard(
     pdo : float, optional
         Points that double the odds, such as 20, as in credit scoring, at least 0.01.
     score, odds : float, default 600 and 50
-        With `pdo`, the total at which the odds of the target are `odds` to 1.
+        With `pdo`, the total at which the odds of the target are `odds` to 1. Without it, other numbers than
+        the defaults raise an error.
 
     Returns
     -------
@@ -317,6 +319,9 @@ def scorecard(
     Optional(Real(least=_LEAST_PDO, most=_MOST_POINTS)).check("pdo", pdo)
     Real(least=-_LARGEST, most=_LARGEST).check("score", score)
     Real(above=0, most=_LARGEST).check("odds", odds)
+    for name, value, usual in (("score", score, _SCORE), ("odds", odds, _ODDS)):
+        if pdo is None and value != usual:
+            raise ValueError(must_be(name, f"{usual:g} without pdo", value, "Pass pdo too, such as pdo=20."))
     target = names[1] if target is None else OneOf(names).check("target", target)
     if model.pairs:
         raise ValueError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..base.calls import guided
 from ..base.checks import Seed, Whole
 from ..frames.opening import InFull, InParts, is_partitioned
 from ..inference.evidence import weigh_evidence
-from ..model.arguments import check_fitted, check_model, encode_for, observed_in
+from ..model.arguments import check_filled, check_fitted, check_model, encode_for, observed_in
 from ..model.model import Model
 from ..reading.facts import aligned, facts_of
 from .by_group import results_by_group
@@ -136,8 +137,13 @@ def _strongest_features(x: Model, dataset: Any) -> str:
 
 
 def measure_strengths(x: Model, dataset: Any, most: int) -> dict[Hashable, float]:
-    """Return the mean absolute contribution of each feature in a bounded number of evenly spaced rows."""
-    data = encode_for(check_fitted(x), dataset, x.features, "dataset")
-    if len(data) > most:
-        data = data.taken(np.linspace(0, len(data) - 1, most).astype(np.intp))
+    """Return the mean absolute contribution of each feature in a bounded number of evenly spaced rows.
+
+    Of rows with weights, as many units of weight are evenly spaced.
+    """
+    data = check_filled(encode_for(check_fitted(x), dataset, x.features, "dataset"), "dataset")
+    if max(len(data), data.size) > most:
+        ends = np.cumsum(np.ones(len(data)) if data.weights is None else data.weights)
+        units = np.linspace(0, ends[-1] - min(1.0, ends[-1] / most), most)
+        data = replace(data.taken(np.searchsorted(ends, units, side="right")), weights=None)
     return weigh_evidence(x, data, unseen="missing", argument="dataset").strengths

@@ -177,8 +177,9 @@ def from_tables(
     [0.008, 0.024, 0.048]
     """
     Optional(Real(above=0, most=MOST_ESS)).check("rows", rows)
-    if not isinstance(tables, Mapping) or not all(isinstance(t, pd.DataFrame) for t in tables.values()):
-        raise TypeError(must_be("tables", "a dict from variables to DataFrames", tables))
+    Instance(Mapping, "a dict from variables to DataFrames").check("tables", tables)
+    for name, table in tables.items():
+        Instance(pd.DataFrame, "a DataFrame, as cpt returns it").check(f"tables[{name!r}]", table)
     OneOf(tables, "a variable with a table").check("class_var", class_var)
     parents: dict[Hashable, tuple[Hashable, ...]] = {}
     for name, frame in tables.items():

@@ -363,6 +363,14 @@ class Dataset(InMemory, Countable):
         numbers = {**self.numbers, **side.numbers}
         return Dataset(schema, codes, self.index, self.weights, numbers, unsaid=unknown)
 
+    def unknowing(self, names: Sequence[Hashable]) -> Self:
+        """Return the data in which the values of some columns, all missing, are unknown in all rows."""
+        if not names:
+            return self
+        unknown = np.zeros(self.codes.shape, dtype=bool) if self.unsaid is None else self.unsaid.copy()
+        unknown[[self.positions[name] for name in names]] = True
+        return replace(self, unsaid=unknown)
+
     def split_off(self, column: Hashable) -> tuple[Self, ArrayOf[Any]]:
         """Return the data without a column, and the numbers or codes of the column, NaN if missing."""
         codes: Codes = self.codes[self.positions[column]]

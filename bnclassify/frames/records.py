@@ -68,6 +68,10 @@ def encode_records(
                 f"{argument}: column {shown(name)} must be numeric; got text such as {shown(text)}. Write "
                 "numbers without quotes, with a decimal point."
             )
+        flags = [value for value in values if isinstance(value, bool | np.bool_)]
+        if flags and numeric.get(name):
+            remedy = "Write it as a number."
+            raise TypeError(must_be(f"{argument}: column {shown(name)}", "numeric", flags[0], remedy))
         labels = dict.fromkeys(value for value in values if not is_missing(value))
         if name in numeric:
             array = _array_of_one(values[0]) if len(values) == 1 else pd.Series(values, dtype=object).array

@@ -52,8 +52,8 @@ REST = "(rest)"
 class Evidence:
     """Contributions to the log odds of rows: of the prior, then of the features in order.
 
-    ``log_odds`` are (rows, 1 + features), ``targets`` and their ``posteriors`` (rows,), and ``rivals``, the
-    classes to compare with, (rows, classes).
+    ``log_odds`` are (rows, 1 + features), ``targets``, their ``posteriors`` and the ``weights`` of rows
+    (rows,), and ``rivals``, the classes to compare with, (rows, classes).
     """
 
     model: Model
@@ -63,6 +63,7 @@ class Evidence:
     targets: Positions
     rivals: Mask
     posteriors: Array
+    weights: Array
 
     @property
     def codes(self) -> Codes:
@@ -71,8 +72,10 @@ class Evidence:
 
     @property
     def strengths(self) -> dict[Hashable, float]:
-        """The mean absolute contribution of each feature."""
-        means: list[float] = np.abs(self.log_odds[:, 1:]).mean(axis=0).tolist()
+        """The mean absolute contribution of each feature, in rows with a positive weight."""
+        at = np.flatnonzero(self.weights > 0)
+        sizes = np.abs(self.log_odds[at, 1:])
+        means: list[float] = np.average(sizes, axis=0, weights=self.weights[at]).tolist()
         return {self.model.features[i]: mean for i, mean in zip(self.order, means, strict=True)}
 
 
@@ -95,7 +98,8 @@ def weigh_evidence(
     weighed = [_weigh_evidence(x.score, rows.take(block), order, *compared) for block in some]
     log_odds, targets, rivals, posteriors = map(np.concatenate, zip(*weighed, strict=True))
     _check_odds(log_odds, targets, rivals, names, data.index, argument)
-    return Evidence(x, tuple(order), rows, log_odds, targets, rivals, posteriors)
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    return Evidence(x, tuple(order), rows, log_odds, targets, rivals, posteriors, weights)
 
 
 def _weigh_evidence(

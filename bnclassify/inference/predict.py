@@ -22,7 +22,18 @@ from ..base.arrays import (
     log_normalize,
 )
 from ..base.calls import guided
-from ..base.checks import Flag, Instance, Names, OneOf, Real, Seed, Unseen, check_columns, check_rng
+from ..base.checks import (
+    Flag,
+    Instance,
+    Names,
+    OneOf,
+    Real,
+    Seed,
+    Unseen,
+    check_columns,
+    check_rng,
+    must_be,
+)
 from ..base.messages import listed, shown
 from ..frames.dataset import Dataset
 from ..frames.foreign import AnyFrame, in_kind_of
@@ -203,8 +214,10 @@ def predict(
         _check_points(model, prob=prob, prior=prior, costs=costs, interval=interval)
         predict_rows = partial(_total_points, model, **reading)
     if at_least is not None:
-        if not prob or points or interval is not None:
-            raise ValueError("at_least must be None unless prob is True, without points and interval.")
+        if not prob:
+            raise ValueError(must_be("at_least", "None unless prob is True", at_least, "Pass prob=True."))
+        if points or interval is not None:
+            raise ValueError(must_be("at_least", "None with points or interval", at_least))
         predict_rows = _at_least(model, at_least, predict_rows)
     if check_interval(interval) is not None:
         if not prob or joint:
@@ -225,9 +238,9 @@ def predict(
     if frame is None:
         answer: pd.Series[Any] | pd.DataFrame = in_kind_of(newdata, predict_rows(in_pandas(newdata)))
     else:
-        known = [name for name in model.features if name not in unknown]
-        check_columns(known, list(frame.columns), "newdata")
-        needed = frame[known]
+        columns = list(frame.columns)
+        check_columns([name for name in model.features if name not in unknown], columns, "newdata")
+        needed = frame[[name for name in model.features if name in columns]]
         answer = needed.map_partitions(predict_rows, meta=predict_rows(needed._meta.iloc[:0]))
     return answer
 
@@ -312,7 +325,7 @@ def _check_points(x: Model, **others: object) -> None:
             f"points must be False unless x is a scorecard; got {x.called}. Make one with scorecard(x)."
         )
     if given := [name for name, value in others.items() if value is not None and value is not False]:
-        raise ValueError(f"points must be False with {listed(given)}. Call predict twice.")
+        raise ValueError(must_be("points", f"False with {listed(given)}", True, "Call predict twice."))
 
 
 def _total_points(x: Model, newdata: NewData, *, unseen: str, unknown: Sequence[Hashable]) -> pd.Series[Any]:

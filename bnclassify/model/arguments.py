@@ -218,11 +218,13 @@ def read_for(
             f"newdata: no column {listed(absent)} {found} If the values are unknown in all rows, pass "
             f"unknown={absent!r}."
         )
-    data = _read(x, rows, known, argument)
-    if not unknown:
+    # A record that names only unknown features is nevertheless one of the model.
+    said = [name for name in unknown if isinstance(rows, Records) and name in rows.columns and name in names]
+    data = _read(x, rows, [*known, *said], argument).unknowing(said)
+    others = [name for name in names if name in unknown and name not in said]
+    if not others:
         return data
-    nothing = Records([dict.fromkeys(unknown)], argument)
-    return data.with_unsaid(_read(x, nothing, [name for name in names if name in unknown], argument))
+    return data.with_unsaid(_read(x, Records([dict.fromkeys(unknown)], argument), others, argument))
 
 
 def _read(x: Model, rows: InMemory, names: Sequence[Hashable], argument: str) -> Dataset:
@@ -241,7 +243,11 @@ def check_unknown(x: Model, rows: InMemory, unknown: Sequence[Hashable], argumen
         OneOf(x.features, "a feature of the model").check("unknown", name)
         if name not in rows.columns:
             continue
-        data = _read(x, rows, [name], argument)
+        if isinstance(rows, Records):  # of which some can omit the name
+            column: InMemory = Records([{name: row.get(name)} for row in rows.rows], argument)
+        else:
+            column = rows
+        data = _read(x, column, [name], argument)
         known: Mask = np.greater_equal(data.codes[0], 0)
         known |= ~np.isnan(as_floats(data.numbers[name])) if name in data.numbers else known
         if known.any():

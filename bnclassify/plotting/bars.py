@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array
-from ..base.checks import Optional, Unseen, Whole, must_be
+from ..base.checks import Optional, Unseen, Whole
 from ..evaluation.arc_strength import check_strength, threshold_of
 from ..frames.opening import InFull
 from ..frames.records import Row
 from ..inference.evidence import weigh_evidence
 from ..inference.explain import describe, explain_row, write_rivals
-from ..model.arguments import check_fitted, check_model, encode_for
+from ..model.arguments import check_filled, check_fitted, check_model, encode_for
 from ..model.model import Model
 from ..reading.families import classes
 from ..reading.learned import feature_weights, manb_arc_posterior
@@ -137,20 +137,29 @@ def plot_importance(
     """
     _TOP.check("top", top)
     data = encode_for(x := check_fitted(x), dataset, x.features, "dataset")
-    if not len(data):
-        raise ValueError(must_be("dataset", "a table with rows to explain", dataset))
+    check_filled(data, "dataset", " to explain")
     evidence = weigh_evidence(x, data, target, against, unseen, argument="dataset")
     sizes, means = np.abs(evidence.log_odds[:, 1:]), evidence.strengths
-    spread = np.quantile(sizes, [0.25, 0.75], axis=0, method="nearest")
+    spread = np.stack([_nearest_quantile(sizes, evidence.weights, share) for share in (0.25, 0.75)])
     axes, more = _draw_largest(ax, list(map(str, means)), np.array([*means.values()]), top, spread)
     labels, rivals = classes(x), np.asarray(evidence.rivals.any(axis=0))
     is_one, is_named = (given is not None or len(labels) == 2 for given in (target, against))
     target_name = labels[evidence.targets[0]] if is_one else "the predicted class"
     rival = write_rivals(labels, rivals) if is_named else "the second most probable class"
-    title = f"Importance in {len(data):,} rows\nfor {target_name} against {rival}"
+    n_rows = len(data) if data.weight_counts[1] else round(data.size)
+    title = f"Importance in {n_rows:,} rows\nfor {target_name} against {rival}"
     legend = {"mean": patch(BLUE), "middle half of the rows": axes.collections[1]}
     entitle(axes, ax, title, f"absolute weight of evidence (nats){more}", legend)
     return axes
+
+
+def _nearest_quantile(values: Array, weights: Array, share: float) -> Array:
+    """Return a quantile of each column, which is the value of a row; whole weights are numbers of rows."""
+    order = values.argsort(axis=0, kind="stable")
+    unit = max(0.0, float(np.rint(share * (weights.sum() - 1))))
+    at = np.less_equal(weights[order].cumsum(axis=0), unit).sum(axis=0)
+    found: Array = np.take_along_axis(values, np.take_along_axis(order, at[None], axis=0), axis=0)[0]
+    return found
 
 
 @chart

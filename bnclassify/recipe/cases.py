@@ -238,7 +238,7 @@ def warn_of_copies(data: Dataset) -> None:
         return
     if copies := equal_rows(data.codes, data.numbers):
         warn(
-            f"{max(copies.values()):,} of {len(data):,} rows equal another row, although the numbers in "
+            f"{max(copies.values()):,} of {len(data):,} rows equal an earlier row, although the numbers in "
             f"{listed(list(copies)[:3])} are nearly all different, so they are probably copies. Copies make "
             "a model overconfident: call drop_duplicates() first. If such rows belong together, name their "
             "group with groups=."

@@ -131,7 +131,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     ----------
     model_ : BNC, AODE or another model
         The fitted model. Its class has the name of the Series `y`, or "class", and its features those of the
-        DataFrame, or x0, x1, ...
+        DataFrame if these are text or integers, or x0, x1, ...
     discretizer_ : Discretizer or None
         The cut points of ``model_``; None if `discretize` is None.
     feature_importances_ : (features,) array

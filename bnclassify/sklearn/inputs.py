@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.arrays import ArrayOf
 from ..base.calls import check_arguments
-from ..base.checks import Instance, OneOf, Seed, Unseen, available
+from ..base.checks import Instance, OneOf, Seed, Unseen, available, must_be
 from ..base.messages import listed, needs_rows, shown, warn
 from ..fitting.lp import lp
 from ..frames.columns import column_arrays
@@ -31,6 +31,7 @@ class CategoricalInput(BaseEstimator):
     handle_unknown: Unseen
     dag_args: Mapping[str, Any] | None
     lp_args: Mapping[str, Any] | None
+    _names: list[Any]
 
     def __new__(cls, *arguments: Any, **parameters: Any) -> Self:
         """Return an estimator, or raise a TypeError for unknown parameters, as those of other estimators."""
@@ -88,6 +89,9 @@ class CategoricalInput(BaseEstimator):
         if isinstance(X, pd.DataFrame):
             check_unique(list(X.columns), "X")
             frame: pd.DataFrame = validate_data(self, X, reset=reset, skip_check_array=True)
+            if not reset and list(X.columns) != self._names and set(X.columns) == set(self._names):
+                in_order = f"columns in the order of fit, {listed(self._names)}"
+                raise ValueError(must_be("X", f"a table with {in_order}", list(X.columns)))
             if reset and not frame.size:
                 raise ValueError(f"X must be a table with rows and columns; got shape {frame.shape}.")
         else:
@@ -99,14 +103,21 @@ class CategoricalInput(BaseEstimator):
         arrays = column_arrays(frame)
         columns = list(map(_as_integers, arrays))
         if reset:  # other libraries change the names in `feature_names_in_`
-            names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
-            self._names, self._are_text = list(names), list(map(_is_text, arrays))
+            self._names, self._are_text = self._names_of(X), list(map(_is_text, arrays))
         elif self.handle_unknown == "missing":
             columns = self._without_numbers(columns)
         frame = frame.reset_index(drop=True)
         if any(new is not old for new, old in zip(columns, arrays, strict=True)):
             frame = pd.DataFrame(dict(enumerate(columns)))
         return frame.set_axis(list(self._names), axis="columns")
+
+    def _names_of(self, X: Any) -> list[Any]:
+        """Return the names of features in `fit`: text or integers of a data frame, or x0, x1, ..."""
+        if hasattr(self, "feature_names_in_"):
+            return list(self.feature_names_in_)
+        if isinstance(X, pd.DataFrame) and _are_integers(list(X.columns)):
+            return list(X.columns)
+        return [f"x{i}" for i in range(self.n_features_in_)]
 
     def _rows(self, X: Any) -> pd.DataFrame:
         """Return rows to predict, with columns as in `fit`, or raise before `fit`."""
@@ -127,6 +138,10 @@ class CategoricalInput(BaseEstimator):
             )
         missing = np.full(len(columns[0]) if columns else 0, None)
         return [missing if i in wrong else column for i, column in enumerate(columns)]
+
+
+def _are_integers(names: list[Any]) -> bool:
+    return all(isinstance(name, int) and not isinstance(name, bool) for name in names)
 
 
 def _is_text(column: ArrayLike) -> bool:
