@@ -16,7 +16,7 @@ from ..base.messages import listed, shown, warn
 from ..frames.dataset import Dataset, match
 from ..frames.opening import InFull, open_rows
 from ..frames.schema import Columns
-from ..model.arguments import check_fitted, check_not_dropped, encode_for
+from ..model.arguments import check_filled, check_fitted, check_not_dropped, encode_for
 from ..model.model import Model
 from ..model.recipes import Step
 from ..scores.evaluate import scores_at
@@ -101,10 +101,13 @@ def monotonize(
         raise ValueError(f"x must have two classes; got {listed(names)}. Merge the others into one.")
     target = names[1] if target is None else OneOf(names).check("target", target)
     _check_directions(model, table, directions)
+    data = check_filled(encode_for(table, dataset, argument="dataset"), "dataset")
+    if not data.label_counts(table.class_var).any():
+        raise ValueError(f"dataset must have rows with a label of {shown(table.class_var)}; got none.")
     orders = {name: order for name in directions if (order := _order_of(table, name, dataset)) is not None}
     wish = _Wish(dict(directions), orders, target)
     result = _made_monotone(model, table, dataset, wish)
-    _warn_of_directions(table, result, encode_for(table, dataset, argument="dataset"), wish)
+    _warn_of_directions(table, result, data, wish)
     return result
 
 
