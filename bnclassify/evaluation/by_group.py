@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Codes, first_best, log
-from ..base.checks import Instance, Names, Seed, check_columns
+from ..base.checks import Instance, Names, Seed, check_columns, must_be
 from ..base.messages import listed, needs_rows
 from ..frames.schema import MISSING
 from ..frames.sources import find_source, in_pandas
@@ -31,7 +31,7 @@ def results_by_group(
     """Return one row per group, and one of all; predictions are cross-validated if there are folds."""
     model = check_fitted(x)
     if not model.one_class:
-        raise ValueError("by must be None for a model of several class variables.")
+        raise ValueError(must_be("by", "None for a model of several class variables", by))
     if find_source(dataset, "dataset") is not None:
         raise needs_rows("dataset")
     expected = "a DataFrame if by is given"
