@@ -185,3 +185,45 @@ def test_what_is_wrong_with_new_rows(pima: pd.DataFrame, total: Any) -> None:
     frame = pd.DataFrame({"a": ["p", "q"], "y": ["same", "same"]})
     with pytest.raises(ValueError, match=r"x must have a class with at least two labels.*'y' with 'same'"):
         bn.drift(bn.bnc("nb", "y", frame, smooth=1), frame)
+
+
+def test_groups_of_several_columns_stay_apart(car: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1)
+    pairs = [("p, q", "r"), ("p", "q, r"), ("p", None)]
+    first, second = (pd.Series([pairs[i % 3][j] for i in range(len(car))]) for j in (0, 1))
+    table = bn.summary(x, car.assign(a=first, b=second), by=["a", "b"], k=0)
+    assert table.index.tolist() == ["'p', 'q, r'", "'p', '(missing)'", "'p, q', 'r'", "(all)"]
+    assert table["rows"].tolist() == [576, 576, 576, 1728]
+    numbers = car.assign(a=np.arange(len(car)) % 11, b=0)
+    assert bn.summary(x, numbers, by=["a", "b"], k=0).index[1:3].tolist() == ["1, 0", "2, 0"]
+    assert bn.summary(x, numbers, by="a", k=0).index.tolist() == [*range(11), "(all)"]
+    sizes = pd.Categorical(["small", "big"] * 864, categories=["small", "none", "big"])
+    ordered = bn.summary(x, car.assign(a=sizes, b=0), by=["a", "b"], k=0)
+    assert ordered.index.tolist() == ["small, 0", "big, 0", "(all)"]
+
+
+def test_what_is_wrong_with_groups(car: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1)
+    frame = car.assign(g=["(all)", "other"] * 864, m=[1, "a"] * 864, n=["(missing)", None] * 864)
+    with pytest.raises(ValueError, match=r"by must have groups of different names, other than '\(all\)'"):
+        bn.summary(x, frame, by="g", k=0)
+    with pytest.raises(TypeError, match=r"by must name columns of values that can be .* 'm' .* 'int', 'str'"):
+        bn.summary(x, frame, by="m", k=0)
+    with pytest.raises(ValueError, match=r"without the value '\(missing\)'; got both in 'n'"):
+        bn.summary(x, frame, by="n", k=0)
+    with pytest.raises(ValueError, match=r"by must be a list of names, at least one; got \[\]"):
+        bn.summary(x, frame, by=[], k=0)
+    for k in (0, 2):
+        with pytest.raises(ValueError, match=r"classes of the model in 'class', 'unacc', .*; got 'no'"):
+            bn.summary(x, frame.assign(**{"class": "no"}), by="doors", k=k)
+    with pytest.raises(ValueError, match=r"dataset must be a table with rows that have .*; got 0 rows"):
+        bn.summary(x, frame.head(0), by="doors", k=0)
+    with pytest.raises(TypeError, match=r"got Dataset.*pass the data frame that it was encoded from"):
+        bn.summary(x, bn.encode(car), by="doors", k=0)
+
+
+def test_classes_without_rows_have_no_share(car: pd.DataFrame) -> None:
+    x = bn.bnc("nb", "class", car, smooth=1)
+    some = car[car["class"].isin(["unacc", "acc"])]
+    some = some.assign(**{"class": some["class"].astype(str)})
+    assert bn.summary(x, some, by="doors", k=2, rng=0)["actual good"].tolist() == [0] * 5

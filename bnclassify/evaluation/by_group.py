@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, first_best, log
-from ..base.checks import Instance, Names, Seed, check_columns, must_be
-from ..base.messages import listed, needs_rows
+from ..base.arrays import Array, Codes, Positions, first_best, log
+from ..base.checks import Names, Seed, check_columns, must_be
+from ..base.messages import listed, plain, repeated, shown
+from ..frames.opening import frame_of
 from ..frames.schema import MISSING
-from ..frames.sources import find_source, in_pandas
 from ..inference.predict import predict
 from ..metrics import METRICS
 from ..model.arguments import check_fitted
@@ -32,43 +32,76 @@ def results_by_group(
     model = check_fitted(x)
     if not model.one_class:
         raise ValueError(must_be("by", "None for a model of several class variables", by))
-    if find_source(dataset, "dataset") is not None:
-        raise needs_rows("dataset")
-    expected = "a DataFrame if by is given"
-    frame = Instance(pd.DataFrame, expected).check("dataset", in_pandas(dataset)).reset_index(drop=True)
-    names = list(Names().check("by", by if isinstance(by, list | tuple) else [by]))
+    frame = frame_of(dataset, "dataset").reset_index(drop=True)
+    names = list(Names(filled=True).check("by", by if isinstance(by, list | tuple) else [by]))
     check_columns(names, list(frame.columns), "by")
     check_columns([model.class_var], list(frame.columns), "dataset")
     frame = frame[frame[model.class_var].notna()].reset_index(drop=True)
-    keys = _keys_of(frame, names)
-    if keys.nunique() > _MOST_GROUPS:
-        raise ValueError(
-            f"by must have at most {_MOST_GROUPS} groups; got {keys.nunique():,} of {listed(names)}. Bin "
-            "numbers first, for example with pd.qcut(column, 4)."
-        )
-    p = _posteriors(model, frame, k, rng, progress)
     labels = list(model.known_levels[-1])
-    actual = np.array([labels.index(label) for label in frame[model.class_var]], dtype=np.intp)
-    rows = {key: np.flatnonzero(keys == key) for key in keys.cat.categories}
-    rows |= {ALL: np.arange(len(frame))}
-    shown = labels[1:] if len(labels) == 2 else labels
-    table = [_results(p[at], actual[at], labels, shown) for at in rows.values()]
-    index = pd.Index(list(rows), name=", ".join(map(str, names)), tupleize_cols=False)
+    actual = _classes_of(frame[model.class_var], labels)
+    group_of_row, groups = _groups_of(frame, names)
+    p = _posteriors(model, frame, k, rng, progress)
+    shown_labels = labels[1:] if len(labels) == 2 else labels
+    rows = [*[np.flatnonzero(group_of_row == group) for group in range(len(groups))], np.arange(len(frame))]
+    table = [_results(p[at], actual[at], labels, shown_labels) for at in rows]
+    index = pd.Index([*groups, ALL], name=", ".join(map(str, names)), tupleize_cols=False)
     return pd.DataFrame(table, index=index)
 
 
-def _keys_of(frame: pd.DataFrame, names: Sequence[Hashable]) -> pd.Series[Any]:
-    """Return the group of each row, categorical, in the order of the values."""
-    texts = [frame[name].astype(object).where(frame[name].notna(), MISSING) for name in names]
-    if len(texts) > 1:
-        pairs = [", ".join(map(str, values)) for values in zip(*texts, strict=True)]
-        return pd.Series(pd.Categorical(pairs, categories=sorted(set(pairs))))
-    column = frame[names[0]]
-    is_coded = isinstance(column.dtype, pd.CategoricalDtype)
-    known = list(column.cat.categories) if is_coded else sorted(column.dropna().unique())
-    present = set(texts[0])
-    order = [value for value in dict.fromkeys((*known, MISSING)) if value in present]
-    return pd.Series(pd.Categorical(texts[0], categories=order))
+def _classes_of(column: pd.Series[Any], labels: Sequence[Hashable]) -> Codes:
+    """Return the codes of the actual classes, or raise."""
+    name = shown(column.name)
+    if not len(column):
+        raise ValueError(f"dataset must be a table with rows that have the class {name}; got 0 rows.")
+    at = {label: code for code, label in enumerate(labels)}
+    if unknown := [label for label in column.unique() if label not in at]:
+        raise ValueError(
+            f"dataset must have the classes of the model in {name}, {listed(labels)}; got {listed(unknown)}."
+        )
+    return np.array([at[label] for label in column], dtype=np.intp)
+
+
+def _groups_of(frame: pd.DataFrame, names: Sequence[Hashable]) -> tuple[Positions, list[Hashable]]:
+    """Return the group of each row, and the groups in the order of their values, or raise."""
+    ranked = [_ranks_of(frame[name]) for name in names]
+    found, group_of_row = np.unique(np.stack([ranks for ranks, _ in ranked]), axis=1, return_inverse=True)
+    if found.shape[1] > _MOST_GROUPS:
+        raise ValueError(
+            f"by must have at most {_MOST_GROUPS} groups; got {found.shape[1]:,} of {listed(names)}. Bin "
+            "numbers first, for example with pd.qcut(column, 4)."
+        )
+    groups = [[values[i] for (_, values), i in zip(ranked, at, strict=True)] for at in found.T.tolist()]
+    keys = [plain(group[0]) if len(group) == 1 else ", ".join(map(str, group)) for group in groups]
+    if len(names) > 1 and repeated(keys):
+        keys = [", ".join([repr(str(value)) for value in group]) for group in groups]
+    if twice := repeated([*keys, ALL]):
+        raise ValueError(
+            f"by must have groups of different names, other than {ALL!r}, the row of all groups; got "
+            f"{listed(twice)}. Rename the values of {listed(names)}."
+        )
+    return group_of_row.ravel(), keys
+
+
+def _ranks_of(column: pd.Series[Any]) -> tuple[Positions, list[Hashable]]:
+    """Return the rank of the value of each row, the last of missing ones, and the values in order."""
+    try:
+        codes, found = pd.factorize(column)
+        is_coded = isinstance(column.dtype, pd.CategoricalDtype)
+        values: list[Hashable] = list(column.cat.categories) if is_coded else sorted(found)
+    except TypeError:
+        kinds = dict.fromkeys(type(value).__name__ for value in column.dropna())
+        raise TypeError(
+            f"by must name columns of values that can be sorted, of one type; got {shown(column.name)} with "
+            f"values of type {listed(kinds)}. Convert it, for example with .astype(str)."
+        ) from None
+    if MISSING in values and (codes < 0).any():
+        raise ValueError(
+            f"by must name columns without missing values or without the value {MISSING!r}; got both in "
+            f"{shown(column.name)}. Rename the value."
+        )
+    at = {value: rank for rank, value in enumerate(values)}
+    ranks = np.array([*[at[value] for value in found], len(values)], dtype=np.intp)
+    return ranks[codes], [*values, MISSING]
 
 
 def _posteriors(x: Model, frame: pd.DataFrame, k: int, rng: Seed, progress: bool | None) -> Array:
@@ -79,7 +112,7 @@ def _posteriors(x: Model, frame: pd.DataFrame, k: int, rng: Seed, progress: bool
     seen = None if recipe is None else recipe.seen or recipe.columns
     columns = frame.columns if seen is None else [c for c in frame if c in {*seen, x.class_var}]
     found = cv_predict(x, frame[list(columns)], k=k, rng=rng, progress=progress)
-    return found[list(x.known_levels[-1])].to_numpy()
+    return found.reindex(columns=list(x.known_levels[-1]), fill_value=0.0).to_numpy()
 
 
 def _results(
