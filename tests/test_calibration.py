@@ -120,3 +120,17 @@ def test_bad_arguments() -> None:
             function(posteriors, actual, bins=0)
         with pytest.raises(ValueError, match="posteriors must be probabilities that sum to 1"):
             function(posteriors * 2, actual)
+
+
+def test_tables_in_place_of_labels(car: pd.DataFrame) -> None:
+    data = bn.encode(car)
+    x = bn.lp(bn.nb("class", data), data, smooth=1)
+    p, labels = bn.predict(x, data, prob=True), bn.predict(x, data)
+    for measure in (bn.calibration, bn.plot_calibration):
+        with pytest.raises(TypeError, match=r"actual must be labels; got Dataset, a table\. Pass the column"):
+            measure(p, data)
+        with pytest.raises(TypeError, match=r"actual must be labels; got DataFrame\. Pass its column"):
+            measure(p, car)
+    for agreement in (bn.accuracy, bn.confusion):
+        with pytest.raises(TypeError, match=r"actual must be labels; got Dataset, a table\. Pass the column"):
+            agreement(labels, data)

@@ -711,6 +711,13 @@ def test_directions_that_are_not_valid(car: pd.DataFrame, pima: pd.DataFrame, na
         bn.monotonize(naive, ["age"], pima)  # type: ignore[arg-type]
 
 
+def test_directions_need_rows(pima: pd.DataFrame, naive: bn.BNC) -> None:
+    with pytest.raises(ValueError, match="dataset must be a table with rows; got 0 rows"):
+        bn.monotonize(naive, {"glucose": "increasing"}, pima.head(0))
+    with pytest.raises(ValueError, match="dataset must have rows with a label of 'diabetes'; got none"):
+        bn.monotonize(naive, {"glucose": "increasing"}, pima.head(9).assign(diabetes=None))
+
+
 def test_few_intervals_of_a_card(pima: pd.DataFrame, curves: Any) -> None:
     card = bn.scorecard(curves, most_intervals=8)
     points = card.points[card.points["value"] != "(missing)"]

@@ -259,3 +259,28 @@ def test_estimators_of_sums_and_cards_predict_and_repeat_their_recipe(
         np.testing.assert_allclose(fitted.predict_proba(rows), bn.predict(x, rows, prob=True))
     else:
         assert not np.allclose(fitted.predict_proba(rows), made.predict_proba(rows))
+
+
+def test_a_table_of_frequencies_has_the_pairs_of_its_rows() -> None:
+    rng, n = np.random.default_rng(0), 150
+    frame = pd.DataFrame({"a": rng.integers(0, 2, n), "b": rng.integers(0, 2, n), "c": rng.integers(0, 3, n)})
+    frame = frame.astype(str)
+    frame["y"] = np.where(rng.random(n) < 0.05, rng.random(n) < 0.5, frame["a"] != frame["b"])
+    table = bn.encode(frame.value_counts().reset_index(name="w"), weights="w")
+    rows, weighted = (bn.bnc(class_var="y", dataset=x, additive=True, pairs=1) for x in (frame, table))
+    assert rows.pairs[0].features == (0, 1)
+    assert [pair.features for pair in weighted.pairs] == [pair.features for pair in rows.pairs]
+    found, expected = (bn.predict(x, frame, prob=True) for x in (weighted, rows))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+
+
+def test_pairs_and_unknown_values_do_not_depend_on_names_of_classes() -> None:
+    car = bn.load_car().sample(150, random_state=0).reset_index(drop=True)
+    names = {"unacc": "z", "acc": "a", "good": "m", "vgood": "b"}
+    renamed = car.assign(**{"class": car["class"].astype(str).map(names)})
+    models = [bn.bnc(class_var="class", dataset=x, additive=True, pairs=1) for x in (car, renamed)]
+    for unknown in ([], ["safety", "persons"]):
+        rows = car.drop(columns=["class", *unknown])
+        expected, found = (bn.predict(x, rows, prob=True, unknown=unknown) for x in models)
+        expected = expected.rename(columns=names)[found.columns]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)

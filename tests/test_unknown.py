@@ -243,6 +243,30 @@ def test_degenerate_sums_have_unknown_values() -> None:
     np.testing.assert_allclose(bn.predict(x, one[[]].head(1), prob=True, unknown=["a"]), 0.5, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:.*have no class")
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_without_a_class_or_weight_change_nothing(weighted: bool) -> None:
+    rng, n = np.random.default_rng(0), 150
+    frame = pd.DataFrame({"a": rng.choice(list("uvw"), n), "z": rng.normal(size=n).round(3)})
+    frame["y"] = np.where((frame["z"] + rng.normal(size=n) > 0) == (frame["a"] == "u"), "yes", "no")
+    lacks = rng.random(n) < 0.4
+    clean, z = frame[~lacks], (frame["z"] + 1.0001).round(4)
+    some = frame.assign(z=frame["z"].mask(lacks, z), a=frame["a"].mask(lacks))
+    given: Any = some.assign(y=some["y"].mask(lacks))
+    if weighted:
+        given = bn.encode(some.assign(w=np.where(lacks, 0, 1)), weights="w")
+    full, found = (bn.bnc(class_var="y", dataset=x, additive=True) for x in (clean, given))
+    table = bn.effects(full)
+    pd.testing.assert_frame_equal(bn.effects(found), table)
+    pairs = [(full, found), tuple(bn.from_effects(table, dataset=x) for x in (clean, given))]
+    pairs += [tuple(bn.monotonize(full, {"z": "decreasing"}, x) for x in (clean, given))]
+    for expected, x in pairs:
+        for one, other in zip(x.shares, expected.shares, strict=True):
+            np.testing.assert_array_equal(one, other)
+        for row in ({"a": "u"}, {"z": 0.3}, {"a": None, "z": 0.1}):
+            np.testing.assert_array_equal(bn.predict(x, row, prob=True), bn.predict(expected, row, prob=True))
+
+
 @pytest.mark.parametrize(
     "fit", [{"dag_learner": "nb", "smooth": 1, "discretize": "mdlp"}, {"additive": True}]
 )

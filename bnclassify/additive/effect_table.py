@@ -18,7 +18,7 @@ from ..counts.contingency import flat_index
 from ..frames.dataset import Dataset
 from ..frames.opening import InFull
 from ..frames.schema import MISSING
-from ..model.arguments import encode_for
+from ..model.arguments import encode_for, read_for
 from ..model.derived import BuiltOn
 from ..model.model import MISSING_RULE, Model, lacks
 from ..model.recipes import NO_JOINT, Recipe
@@ -331,6 +331,13 @@ def counts_in(x: EffectTable, data: Dataset, rows: Mask | None = None) -> list[A
     return counts
 
 
+def training_rows(x: Model, dataset: InFull) -> Dataset:
+    """Return the rows that are learned from, as a model reads them: with a class, and a weight above 0."""
+    data = read_for(x, dataset, argument="dataset").select(x.variables)
+    used = data.codes[data.positions[x.class_var]] >= 0
+    return data.taken(used if data.weights is None else used & (data.weights > 0))
+
+
 def with_shares(x: EffectTable, dataset: InFull) -> EffectTable:
     """Return a table with the shares of the values in rows, and in half a row more of each value."""
     counts = counts_in(x, encode_for(x, dataset, x.features, "dataset"))
@@ -343,16 +350,15 @@ def with_unknown(x: EffectTable, dataset: InFull, ignored: Mask | None = None) -
 
     Missing values of ``ignored`` features are unknown, as those of features without missing values are.
     """
-    data = encode_for(x, dataset, argument="dataset")
+    data = encode_for(x, training_rows(x, dataset), argument="dataset")
     codes = x.place(data, "missing").codes
     of_class = data.codes[data.positions[x.class_var]]
     weights = np.ones(len(data)) if data.weights is None else data.weights
     entries = [*x.entries_at(codes, x.tables), *[pair.term.at(codes) for pair in x.pairs]]
     effects = np.array(entries).reshape(len(entries), len(data), len(x.constant))
-    counts = np.bincount(of_class[of_class >= 0], weights[of_class >= 0], len(x.constant))
-    counts = np.maximum(counts, _HALF)
+    counts = np.maximum(np.bincount(of_class, weights, len(x.constant)), _HALF)
     ignored = x.unknown.always if ignored is None and x.unknown is not None else ignored
-    missing = np.less(codes, 0) & (weights > 0)
+    missing = np.less(codes, 0)
     if ignored is not None:
         missing &= ~ignored[:, None]
     return replace(x, unknown=UnknownEffects.of_rows(effects, missing, weights, counts / counts.sum()))

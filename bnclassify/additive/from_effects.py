@@ -31,6 +31,7 @@ from .effect_table import (
     Values,
     build,
     intervals_between,
+    training_rows,
     with_shares,
     with_unknown,
 )
@@ -125,6 +126,7 @@ def from_effects(
         values, fields = _with_pairs(frame, of_pairs, numbers, values, fields)
     model = build(class_var, classes, values, parents, **fields)
     if dataset is not None:
+        dataset = training_rows(model, dataset)
         model = with_shares(model, dataset)
         model = model if any(parents.values()) else with_unknown(model, dataset)
     structure = Step("from_effects", given_table, {"model": model})

@@ -16,11 +16,11 @@ from ..base.messages import listed, shown, warn
 from ..frames.dataset import Dataset, match
 from ..frames.opening import InFull, open_rows
 from ..frames.schema import Columns
-from ..model.arguments import check_fitted, check_not_dropped, encode_for
+from ..model.arguments import check_filled, check_fitted, check_not_dropped, encode_for
 from ..model.model import Model
 from ..model.recipes import Step
 from ..scores.evaluate import scores_at
-from .effect_table import UNSEEN, EffectTable, counts_in, with_unknown
+from .effect_table import UNSEEN, EffectTable, counts_in, training_rows, with_unknown
 from .tabulate import estimate, tabulate
 
 Direction: TypeAlias = Literal["increasing", "decreasing"]
@@ -101,10 +101,13 @@ def monotonize(
         raise ValueError(f"x must have two classes; got {listed(names)}. Merge the others into one.")
     target = names[1] if target is None else OneOf(names).check("target", target)
     _check_directions(model, table, directions)
+    data = check_filled(encode_for(table, dataset, argument="dataset"), "dataset")
+    if not data.label_counts(table.class_var).any():
+        raise ValueError(f"dataset must have rows with a label of {shown(table.class_var)}; got none.")
     orders = {name: order for name in directions if (order := _order_of(table, name, dataset)) is not None}
     wish = _Wish(dict(directions), orders, target)
     result = _made_monotone(model, table, dataset, wish)
-    _warn_of_directions(table, result, encode_for(table, dataset, argument="dataset"), wish)
+    _warn_of_directions(table, result, data, wish)
     return result
 
 
@@ -157,7 +160,8 @@ def _order_of(table: EffectTable, name: Hashable, dataset: InFull) -> tuple[Hash
 
 def _made_monotone(model: Model, table: EffectTable, dataset: InFull, wish: _Wish) -> EffectTable:
     """Return a table in which effects have directions, with a recipe that repeats it."""
-    data, recipe = encode_for(table, dataset, argument="dataset"), model.recipe
+    dataset, recipe = training_rows(table, dataset), model.recipe
+    data = encode_for(table, dataset, argument="dataset")
     result, learned = _closest_ordered_table(table, data, wish), dict(table.learned)
     asked = {name: (direction, wish.target) for name, direction in wish.directions.items()}
     learned["monotone"] = {**learned.get("monotone", {}), **asked}

@@ -3,8 +3,9 @@
 The sum of single effects is fitted first. Pairs are ranked by how much a table of each would add to the
 likelihood (FAST: Lou, Caruana, Gehrke, Hooker, 2013, Accurate intelligible models with pairwise interactions,
 KDD). Ridge regressions with and without the first k pairs are fitted to the class, with the sum as a term.
-Their difference, times a share, is added to the sum. k, the precision of the effects and the share are those
-with the largest likelihood of rows in five folds; without a clear gain, no pair is added.
+Their difference, times a share, is added to the sum. k, unless it is given, the precision of the effects and
+the share are those with the largest likelihood of rows in five folds. With "auto", no pair is added without a
+clear gain; a number of pairs, or pairs that are named, are added anyway.
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ from ..base.checks import OneOf, Whole, must_be
 from ..base.messages import listed, shown, silently
 from ..frames.dataset import Dataset, match
 from ..frames.opening import InFull
-from ..model.arguments import encode_for, read_for
+from ..model.arguments import encode_for
 from ..model.model import Model
-from ..recipe.cases import as_cases, row_order
+from ..recipe.blend import number_of_cases
+from ..recipe.cases import as_cases, in_order
+from ..recipe.row_folds import RowFold, split_rows
 from ..scores.evaluate import scores_at
-from .effect_table import EffectTable, PairEffects
+from .effect_table import EffectTable, PairEffects, training_rows
 
 Pairs: TypeAlias = "int | Literal['auto'] | Iterable[tuple[Hashable, Hashable]] | None"
 
@@ -57,7 +60,10 @@ class _Choice(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Rows: the scores of the sum, (rows, classes), groups of values, (features, rows), classes, weights."""
+    """Rows: the scores of the sum, (rows, classes), groups of values, (features, rows), classes, weights.
+
+    A row of whole weight has one entry in each fold that tests some of its units.
+    """
 
     scores: Array
     groups: Positions
@@ -105,7 +111,7 @@ def with_pairs(x: EffectTable, dataset: InFull, pairs: Any, learned_from: Model)
 
     The scores of held-out rows are those of the model that the sum is of, fitted without them.
     """
-    if pairs in (None, 0, ()) or len(x.known_levels[-1]) < 2:
+    if pairs in (None, 0, ()) or len(x.known_levels[-1]) < 2 or len(x.features) < 2:
         return x
     rows, groups, folds = _rows_of(x, dataset, learned_from)
     given = pairs if isinstance(pairs, tuple) else ()
@@ -126,8 +132,7 @@ def _rows_of(
     x: EffectTable, dataset: InFull, learned_from: Model
 ) -> tuple[_Rows, list[Positions], Positions]:
     """Return training rows, the group of each value of each feature, and the fold of each row."""
-    raw = as_cases(read_for(learned_from, dataset, argument="dataset")).select(learned_from.variables)
-    raw = raw.taken(raw.codes[raw.positions[x.class_var]] >= 0)
+    raw = in_order(as_cases(training_rows(learned_from, dataset)))
     data = encode_for(x, raw, argument="dataset")
     codes = x.place(data, "missing").codes
     weights = np.ones(len(data)) if data.weights is None else data.weights
@@ -135,28 +140,30 @@ def _rows_of(
     coded = np.array([of[own] for of, own in zip(groups, codes, strict=True)], dtype=np.intp)
     sizes = np.array([int(of.max()) + 1 for of in groups], dtype=np.intp)
     classes = match(data, (x.class_var,), x.known_levels[-1:])[0].astype(np.intp)
-    folds = _folds_of(raw, classes)
-    scores = _held_out_scores(learned_from, raw, folds)
+    split = split_rows(raw, int(min(_FOLDS, number_of_cases(raw))))
+    at = np.concatenate([fold.rows for fold in split])
+    units = [weights[fold.rows] if fold.units is None else fold.units for fold in split]
+    scores = _held_out_scores(learned_from, raw, split)
     scores = scores - scores.mean(axis=1, keepdims=True)
-    return _Rows(scores, coded.reshape(len(groups), -1), classes, weights, sizes), groups, folds
+    rows = _Rows(scores, coded[:, at], classes[at], np.concatenate(units), sizes)
+    return rows, groups, np.repeat(np.arange(len(split)), [len(fold.rows) for fold in split])
 
 
-def _held_out_scores(x: Model, raw: Dataset, folds: Positions) -> Array:
-    """Return the scores of rows by models without their fold, or of all rows by the model of all."""
-    scores = scores_at(x.score, x.place(encode_for(x, raw, argument="dataset"), "missing"))
+def _held_out_scores(x: Model, raw: Dataset, split: Sequence[RowFold]) -> Array:
+    """Return the scores of the rows of each fold by a model without its units, or by that of all."""
     step = None if x.recipe is None else x.recipe.parameters
-    if step is None:
-        return scores
-    args = {**step.settings.get("held_out_args", {}), "folds": None}
-    step = replace(step, settings={**step.settings, "held_out_args": args})
+    if step is not None:
+        args = {**step.settings.get("held_out_args", {}), "folds": None}
+        step = replace(step, settings={**step.settings, "held_out_args": args})
+    scores = list[Array]()
     with silently():
-        for v in np.unique(folds).tolist():
-            train, held = raw.taken(folds != v), np.flatnonzero(folds == v)
-            if len(np.unique(train.codes[train.positions[x.class_var]])) > 1:
-                y: Model = step(x, train)
-                rows = y.place(encode_for(y, raw.taken(held), argument="dataset"), "missing")
-                scores[held] = scores_at(y.score, rows)
-    return scores
+        for fold in split:
+            (train, test), y = fold.split(raw), x
+            if step is not None and len(np.unique(train.codes[-1])) > 1:
+                y = step(x, train)
+            rows = y.place(encode_for(y, test, argument="dataset"), "missing")
+            scores.append(scores_at(y.score, rows))
+    return np.concatenate(scores)
 
 
 def _groups_of(x: EffectTable, i: int, codes: Codes, weights: Array) -> Positions:
@@ -172,18 +179,6 @@ def _groups_of(x: EffectTable, i: int, codes: Codes, weights: Array) -> Position
         groups = np.full(n, _GROUPS - 1)
         groups[np.argsort(-mass, kind="stable")[: _GROUPS - 1]] = np.arange(_GROUPS - 1)
     return np.append(groups, -1)
-
-
-def _folds_of(data: Any, classes: Positions) -> Positions:
-    """Return the fold of each row, which depends on the contents of the rows; a case is in one fold."""
-    order, folds = row_order(data), np.empty(len(data), dtype=np.intp)
-    for c in np.unique(classes).tolist():
-        own = order[classes[order] == c]
-        folds[own] = (np.arange(len(own)) + c) % _FOLDS
-    if data.cases is not None:
-        _, first, case = np.unique(data.cases, return_index=True, return_inverse=True)
-        folds = folds[first][case]
-    return folds
 
 
 def _chosen(

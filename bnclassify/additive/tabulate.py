@@ -40,6 +40,7 @@ from .effect_table import (
     Values,
     build,
     merge_intervals,
+    training_rows,
     with_shares,
     with_shrunk_gaps,
     with_unknown,
@@ -88,7 +89,8 @@ def as_sum(x: Model, data: InFull, pairs: Any = None) -> EffectTable:
 
     The ``pairs`` are a number of pairs, pairs of names or "auto".
     """
-    table, recipe = merge_intervals(with_shares(_tabulate_effects(x), data), lost=_LOST), x.recipe
+    data, recipe = training_rows(x, data), x.recipe
+    table = merge_intervals(with_shares(_tabulate_effects(x), data), lost=_LOST)
     table = _with_shortest_cuts(table, data)
     table = _with_gaps(table, data, x)
     if pairs is not None:

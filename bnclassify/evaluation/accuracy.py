@@ -13,6 +13,7 @@ from ..base.arrays import Array, ArrayOf, Mask
 from ..base.calls import guided
 from ..base.checks import Instance, check_columns
 from ..base.messages import plain, shown
+from ..frames.dataset import Dataset
 from ..frames.numeric import check_weights
 from ..frames.sources import in_pandas
 from ..model.model import Model
@@ -173,6 +174,7 @@ def _paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Ob
     """Return labels as two arrays of objects, or raise if they cannot be compared."""
     predicted, actual = in_pandas(predicted), in_pandas(actual)
     for name, labels in {"predicted": predicted, "actual": actual}.items():
+        check_no_dataset(name, labels)
         if isinstance(labels, Model | pd.DataFrame) or np.ndim(labels) != 1:
             raise TypeError(
                 f"{name} must be labels; got {type(labels).__name__}. The predicted labels come first, as "
@@ -191,6 +193,15 @@ def _paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Ob
             f"{shown(truth[0])}. Convert one, for example with .astype(str)."
         )
     return guesses, truth
+
+
+def check_no_dataset(argument: str, labels: object) -> None:
+    """Raise a TypeError for an encoded table in place of labels."""
+    if isinstance(labels, Dataset):
+        raise TypeError(
+            f"{argument} must be labels; got Dataset, a table. Pass the column of the class, such as "
+            "df[class_var], of the data frame that it was encoded from."
+        )
 
 
 def check_same_rows(first: Any, second: Any, names: str) -> None:

@@ -16,7 +16,7 @@ from ..base.messages import listed
 from ..frames.frame import check_unique
 from ..frames.sources import in_pandas
 from ..metrics import bin_means, bin_sums, calibration_error, calibration_noise, equal_ends
-from .accuracy import check_same_rows
+from .accuracy import check_no_dataset, check_same_rows
 
 MOST_BINS = 10_000
 _LEAST = float(np.finfo(float).eps)  # minimum distance of probabilities from 0 and 1
@@ -186,6 +186,9 @@ def check_posteriors(posteriors: pd.DataFrame, actual: pd.Series[Any]) -> tuple[
     )
     Instance(pd.DataFrame, expected).check("posteriors", posteriors)
     check_unique(posteriors.columns.tolist(), "posteriors")
+    check_no_dataset("actual", actual)
+    if isinstance(actual, pd.DataFrame):
+        raise TypeError("actual must be labels; got DataFrame. Pass its column of the class: df[class_var].")
     check_same_rows(posteriors, actual, "posteriors and actual")
     labels = pd.Series(np.asarray(actual, dtype=object), dtype=object)
     if given is not posteriors:  # in other libraries, the names of columns are text

@@ -15,7 +15,7 @@ UNKNOWN = -2
 """The state of an unknown value, which is not evidence; that of a missing one is -1."""
 
 _MOST_EFFECTS = 2_000  # of which all covariances are kept
-_DIGITS = 6  # of covariances, which are written to files and pages
+_DIGITS = 9  # of covariances, which are written to files and pages
 _LEAST_VARIANCE = 1e-5
 _PROBIT = np.pi / 8  # the mean of a logistic function of a normal number z is about that of z / √(1 + πv/8)
 
@@ -68,7 +68,8 @@ class UnknownEffects(Immutable):
             covariances = weights @ centred**2 / total + _LEAST_VARIANCE
         else:
             covariances = (centred.T * weights) @ centred / total
-            covariances += _LEAST_VARIANCE * np.eye(means.size)
+            of_classes = (np.eye(odds.shape[2]) + 1) / 2  # the same whichever class is the first
+            covariances += _LEAST_VARIANCE * np.kron(np.eye(len(odds)), of_classes)
         lacking = np.count_nonzero(missing, axis=0)
         most = float(lacking.max(initial=0))
         always = np.all(~missing, axis=1)
