@@ -148,6 +148,7 @@ def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
     if is_partitioned(rows):
         raise needs_rows(argument, in_turn=False)
     data = check_filled(encode_for(x, rows, x.features, argument), argument)
+    data = data if data.weights is None else data.taken(data.weights > 0)
     weights = np.ones(len(data)) if data.weights is None else np.asarray(data.weights, dtype=float)
     placed, total = x.place(data, "missing").codes, float(weights.sum())
     values, missing, unseen = list[Array](), list[float](), list[float]()
