@@ -258,9 +258,10 @@ def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
     complete = rows.is_complete
     if complete.all():
         return _running_sums(_terms_at(x, rows), len(rows), order)
-    ends = [_running_sums(_terms_at(x, some), len(some), order) for some in (rows.take(complete),)]
-    logs = np.empty((len(order) + 1, len(rows), ends[0].shape[2]))
-    logs[:, complete], logs[:, ~complete] = ends[0], _by_steps(x, rows.take(~complete), order)
+    known = rows.take(complete)
+    sums = _running_sums(_terms_at(x, known), len(known), order)
+    logs = np.empty((len(order) + 1, len(rows), sums.shape[2]))
+    logs[:, complete], logs[:, ~complete] = sums, _by_steps(x, rows.take(~complete), order)
     return logs
 
 
