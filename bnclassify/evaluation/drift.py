@@ -61,8 +61,8 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
         New rows, with or without the class.
     dataset : pandas.DataFrame, Dataset or another frame, optional
         Training data. Sums of effects, their cards, and networks contain the shares of values; other models
-        need `dataset`, as do the shares of missing values of networks in which they are no level, the log
-        odds of networks and of sums with effects of pairs, and the last row.
+        need `dataset`, as do the shares of missing values of networks that do not treat them as a level, the
+        log odds of networks and of sums with effects of pairs, and the last row.
 
     Returns
     -------
