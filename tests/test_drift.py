@@ -227,3 +227,13 @@ def test_classes_without_rows_have_no_share(car: pd.DataFrame) -> None:
     some = car[car["class"].isin(["unacc", "acc"])]
     some = some.assign(**{"class": some["class"].astype(str)})
     assert bn.summary(x, some, by="doors", k=2, rng=0)["actual good"].tolist() == [0] * 5
+
+
+def test_rows_of_no_weight_change_nothing() -> None:
+    """Even if their log odds are infinite."""
+    frame = pd.DataFrame({"a": list("ppqqr"), "y": list("uvuvv")})
+    x = bn.bnc("nb", "y", frame, smooth=0)
+    weighted = bn.encode(frame.assign(n=[2, 1, 1, 1, 0]), weights="n", weights_are="frequencies")
+    rows = frame.iloc[[0, 0, 1, 2, 3]]
+    pd.testing.assert_frame_equal(bn.drift(x, weighted, rows), bn.drift(x, rows, rows), atol=1e-12)
+    pd.testing.assert_frame_equal(bn.drift(x, rows, weighted), bn.drift(x, rows, rows), atol=1e-12)

@@ -768,3 +768,19 @@ def test_the_network_that_errors_advise_answers(
     categories = bn.load_voting()
     other = eval(call, known | {"class_var": "Class", "dataset": categories})
     assert ask(other, categories, "crime") is not None
+
+
+def test_labels_that_are_intervals_or_booleans_go_around() -> None:
+    rng, n = np.random.default_rng(0), 80
+    frame = pd.DataFrame({"a": rng.random(n) < 0.5, "age": pd.cut(rng.integers(1, 90, n), [0, 30, 60, 90])})
+    frame["y"] = np.where(rng.random(n) < 0.2 + 0.5 * frame["a"], "yes", "no")
+    model = bn.bnc("nb", "y", frame, smooth=1)
+    expected = bn.predict(model, frame, prob=True)
+    table = bn.effects(model)
+    np.testing.assert_allclose(bn.predict(bn.from_effects(table), frame, prob=True), expected)
+    text = pd.read_csv(io.StringIO(table.to_csv(index=False)))
+    of_text = frame.assign(age=frame["age"].astype(str))
+    np.testing.assert_allclose(bn.predict(bn.from_effects(text), of_text, prob=True), expected)
+    all_text = of_text.assign(a=frame["a"].astype(str))
+    again = bn.from_effects(text, dataset=all_text)
+    assert again.levels_by_name["a"] == ("False", "True")

@@ -195,7 +195,7 @@ def of_class(probabilities: list[float]) -> pd.DataFrame:
             ValueError,
             "columns of the table",
         ),
-        ({"class": {"a": 1.0}}, TypeError, "tables must be a dict from variables to DataFrames"),
+        ({"class": {"a": 1.0}}, TypeError, r"tables\['class'\] must be a DataFrame, as cpt"),
         ({"x": pd.DataFrame([[1.0, 1.0]], columns=pd.Index(["a", "b"], name="z"))}, KeyError, "got 'z'"),
     ],
 )

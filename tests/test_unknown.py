@@ -292,3 +292,44 @@ def test_unknown_features_have_no_values_in_frames_of_dask_either(people: pd.Dat
     expected = bn.predict(x, people.assign(age=np.nan), unknown=["age"], prob=True)
     for rows in (lazy.drop(columns="age"), lazy.assign(age=np.nan)):
         pd.testing.assert_frame_equal(bn.predict(x, rows, unknown=["age"], prob=True).compute(), expected)
+
+
+def test_sums_of_no_rows_no_features_and_one_class(people: pd.DataFrame, total: Any, tmp_path: Any) -> None:
+    for rows in (people.head(0), []):
+        assert bn.explain(total, rows).empty
+    only = people[["class"]]
+    for pairs in (None, "auto"):
+        with pytest.warns(UserWarning, match="no feature remains"):
+            x = bn.bnc(class_var="class", dataset=only, additive=True, pairs=pairs)
+        table = bn.explain(x, only.head(1))
+        assert len(table) == 1
+        assert len(bn.drift(x, only, dataset=only)) <= 1
+        assert "num. features" in str(bn.summary(x))
+    one = people[["test", "size"]].assign(y="yes")
+    with pytest.warns(UserWarning, match="all rows have the class"):
+        x = bn.bnc(class_var="y", dataset=one, additive=True)
+    bn.write_page(x, tmp_path / "one.html")
+    assert bn.predict(x, {"test": "low"}, prob=True).to_numpy().tolist() == [[1.0]]
+
+
+def test_the_fact_of_missing_values_is_true(people: pd.DataFrame, total: Any) -> None:
+    known = bn.bnc(class_var="class", dataset=people[["sex", "test", "class"]], additive=True)
+    assert "in new rows unknown, which is no evidence" in " ".join(str(known).split())
+    assert "but unknown in features that no training row lacks" in " ".join(str(total).split())
+
+
+def test_an_edited_effect_of_a_missing_value_is_used(people: pd.DataFrame, tmp_path: Any) -> None:
+    frame = people[["sex", "test", "class"]]
+    table = bn.effects(bn.bnc(class_var="class", dataset=frame, additive=True))
+    at = (table["feature"] == "test") & (table["value"] == "(missing)")
+    plain = bn.from_effects(table, dataset=frame)
+    table.loc[at, "well"] = 1.5
+    bn.save(bn.from_effects(table, dataset=frame), tmp_path / "x.json")
+    edited = bn.from_effects(table, dataset=frame)
+    ordered = bn.monotonize(edited, {}, frame)
+    for x in (edited, ordered, bn.load(tmp_path / "x.json")):
+        lacks = bn.explain(x, {"sex": "f", "test": None})
+        assert lacks.loc["test", "log_odds"] == pytest.approx(1.5)
+    assert bn.explain(plain, {"sex": "f", "test": None}).loc["test", "log_odds"] == 0
+    for x in (plain, edited):
+        assert bn.explain(x, {"sex": "f"}).loc["test", "log_odds"] == 0

@@ -161,7 +161,15 @@ class EffectTable(BuiltOn):
         before, after = tuple[float, float](self.learned.get("log_loss", (0.0, 0.0)))
         cost = f"{asked}: log-loss {after:.4f}, before {before:.4f}" if asked else None
         facts = {"num. features": len(self.features), "form": form, "monotone": cost}
-        return facts | {MISSING_RULE: "given the effect of (missing)"}
+        return facts | {MISSING_RULE: self.missing_rule("effect")}
+
+    def missing_rule(self, what: str) -> str:
+        """Say what missing values in new rows do: they have the entry of "(missing)", or are unknown."""
+        always = np.zeros(0) if self.unknown is None else self.unknown.always
+        if len(always) and always.all():
+            return "unknown, which is no evidence"
+        others = ", but unknown in features that no training row lacks" if always.any() else ""
+        return f"given the {what} of (missing){others}"
 
     def table_fields(self) -> dict[str, Any]:
         """Return the fields that every table of effects has, by name."""
@@ -184,7 +192,8 @@ class EffectTable(BuiltOn):
         tables = [Table(i, scope, table) for i, (scope, table) in pairs]
         tables += [pair.term for pair in self.pairs]
         total = Sum((Table(-1, (), self.constant), *tables), marginalizes=False)
-        return total if self.unknown is None else Completed(total, self.unknown)
+        certain = self.unknown is None or len(self.constant) < 2
+        return total if certain or self.unknown is None else Completed(total, self.unknown)
 
     def class_prior(self) -> Array:
         """Return the posteriors if nothing is known: the shares of the classes, if they are known."""
@@ -348,7 +357,8 @@ def with_shares(x: EffectTable, dataset: InFull) -> EffectTable:
 def with_unknown(x: EffectTable, dataset: InFull, ignored: Mask | None = None) -> EffectTable:
     """Return a table with the moments of its effects in training rows, and the shares of the classes.
 
-    Missing values of ``ignored`` features are unknown, as those of features without missing values are.
+    Missing values of ``ignored`` features are unknown, as those of features are that no row lacks and whose
+    missing values have no effect.
     """
     data = encode_for(x, training_rows(x, dataset), argument="dataset")
     codes = x.place(data, "missing").codes
@@ -361,7 +371,10 @@ def with_unknown(x: EffectTable, dataset: InFull, ignored: Mask | None = None) -
     missing = np.less(codes, 0)
     if ignored is not None:
         missing &= ~ignored[:, None]
-    return replace(x, unknown=UnknownEffects.of_rows(effects, missing, weights, counts / counts.sum()))
+    unknown = UnknownEffects.of_rows(effects, missing, weights, counts / counts.sum())
+    says = np.array([bool(table[-1].any()) for table in x.tables], dtype=bool)
+    says = says if ignored is None else says & ~ignored
+    return replace(x, unknown=replace(unknown, always=unknown.always & ~says))
 
 
 def with_shrunk_gaps(x: EffectTable, dataset: InFull, ignored: Mask) -> EffectTable:

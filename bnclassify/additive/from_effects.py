@@ -18,9 +18,10 @@ from ..base.arrays import Array
 from ..base.checks import Instance, check_name, must_be
 from ..base.immutable import record
 from ..base.messages import listed, plain, repeated, shown
-from ..frames.opening import InFull
+from ..frames.dataset import InMemory
+from ..frames.opening import InFull, open_rows
 from ..frames.records import is_missing
-from ..frames.schema import MISSING
+from ..frames.schema import MISSING, Columns
 from ..model.model import Model
 from ..model.recipes import Recipe, Step
 from .effect_table import (
@@ -37,6 +38,7 @@ from .effect_table import (
 )
 from .pair_table import read_pair
 
+_BOOLEANS: dict[Hashable, bool] = {"True": True, "False": False}
 _INTERVAL = re.compile(r"\(\s*([^\s,()\[\]]+),\s*([^\s,()\[\]]+)(?:\]|(?<=inf)\))")
 
 
@@ -78,8 +80,10 @@ def from_effects(
     ``-inf`` to ``inf``: ``pandas.Interval`` or text such as ``(99.5, 127.5]``, as in a file, of which the
     last can end with ``inf]`` or ``inf)``. Labels cannot be mixed with such text. A missing value has the
     effect in the row ``"(missing)"``, and 0 without such a row; with a dataset, it is unknown if it was never
-    missing. With a row ``"(unseen)"``, all other labels
-    have its effect; without one, they are unseen, as in `predict`. Classes that have no row have a base of 0.
+    missing and this effect is 0. If all values are text, as in a file, ``True`` and ``False`` of a feature
+    without other labels are booleans, unless they are text in `dataset`. With a row ``"(unseen)"``, all other
+    labels have its effect; without one, they are unseen, as in `predict`. Classes that have no row have a
+    base of 0.
 
     Examples
     --------
@@ -101,6 +105,7 @@ def from_effects(
     features: list[Hashable] = frame["feature"].tolist()
     class_var = features[0] if class_var is None and features else class_var
     check_name(class_var)
+    frame = _with_booleans(frame, class_var, dataset)
     groups, of_pairs = _rows_of_features(frame, features)
     of_class = groups.pop(class_var, [])
     classes, constant = _read_base(frame["value"][of_class], numbers[of_class], names, class_var)
@@ -143,6 +148,32 @@ def given_table(class_var: Hashable, dataset: object, *, model: EffectTable) -> 
 def as_given(x: Model, data: object) -> Model:
     """Return a model as it is."""
     return x
+
+
+def _with_booleans(frame: pd.DataFrame, class_var: Hashable, dataset: InFull | None) -> pd.DataFrame:
+    """Return a table with booleans in place of text that is all labels of a feature, as in a file.
+
+    Text of a feature that is also text in the dataset is kept.
+    """
+    if not all(isinstance(value, str) for value in frame["value"]):
+        return frame  # not from a file
+    frame, rows = frame.copy(), None if dataset is None else open_rows(dataset, "dataset")
+    columns = [("feature", "value"), *[("given", "given_value")] * ("given" in frame)]
+    for name, values in frame.groupby("feature", sort=False)["value"]:
+        own = set(values) - {MISSING, UNSEEN}
+        if name == class_var or not own or not own <= {*_BOOLEANS}:
+            continue
+        if rows is not None and own & {*_labels_in(rows, name)}:
+            continue
+        for feature, value in columns:
+            at = frame[feature] == name
+            frame.loc[at, value] = [_BOOLEANS.get(label, label) for label in frame.loc[at, value]]
+    return frame
+
+
+def _labels_in(rows: InMemory, name: Hashable) -> tuple[Hashable, ...]:
+    """Return the labels of a column; none without the column."""
+    return rows.encode(Columns((name,))).levels[0] if name in rows.columns else ()
 
 
 def _rows_of_features(
@@ -303,7 +334,7 @@ def _read_values(name: Hashable, column: pd.Series[Any]) -> Values:
     if len(intervals) == len(known) and "inf" in "".join(map(str, known)):
         return Values.between(_cuts_between(name, intervals))
     odd = [value for value in known if _as_interval(value) is None]
-    if 0 < len(odd) < len(known) or any(isinstance(value, pd.Interval) for value in known):
+    if 0 < len(odd) < len(known):
         raise ValueError(
             "value must be intervals that begin with -inf and end with inf, or labels; got "
             f"{listed(odd or known)} for {shown(name)}. Write all intervals like (99.5, 127.5], or rename "

@@ -192,7 +192,7 @@ class Scorecard(EffectTable):
     def facts(self) -> dict[str, object]:
         """Return the facts of the table, and the size of the points."""
         size = f"of {self.target}; one adds {self.unit:.3g} to its log odds"
-        return super().facts() | {"points": size, MISSING_RULE: "given the points of (missing)"}
+        return super().facts() | {"points": size, MISSING_RULE: self.missing_rule("points")}
 
     def _repr_html_(self) -> str:
         """Return the points, which a notebook shows."""

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import Array, Codes, Positions, first_best, log
-from ..base.checks import Names, Seed, check_columns
+from ..base.checks import Names, Seed, check_columns, must_be
 from ..base.messages import listed, plain, repeated, shown
 from ..frames.opening import frame_of
 from ..frames.schema import MISSING
@@ -31,7 +31,7 @@ def results_by_group(
     """Return one row per group, and one of all; predictions are cross-validated if there are folds."""
     model = check_fitted(x)
     if not model.one_class:
-        raise ValueError("by must be None for a model of several class variables.")
+        raise ValueError(must_be("by", "None for a model of several class variables", by))
     frame = frame_of(dataset, "dataset").reset_index(drop=True)
     names = list(Names(filled=True).check("by", by if isinstance(by, list | tuple) else [by]))
     check_columns(names, list(frame.columns), "by")

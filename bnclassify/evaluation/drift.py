@@ -61,8 +61,8 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
         New rows, with or without the class.
     dataset : pandas.DataFrame, Dataset or another frame, optional
         Training data. Sums of effects, their cards, and networks contain the shares of values; other models
-        need `dataset`, as do the shares of missing values of networks in which they are no level, the log
-        odds of networks and of sums with effects of pairs, and the last row.
+        need `dataset`, as do the shares of missing values of networks that do not treat them as a level, the
+        log odds of networks and of sums with effects of pairs, and the last row.
 
     Returns
     -------
@@ -148,6 +148,7 @@ def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
     if is_partitioned(rows):
         raise needs_rows(argument, in_turn=False)
     data = check_filled(encode_for(x, rows, x.features, argument), argument)
+    data = data if data.weights is None else data.taken(data.weights > 0)
     weights = np.ones(len(data)) if data.weights is None else np.asarray(data.weights, dtype=float)
     placed, total = x.place(data, "missing").codes, float(weights.sum())
     values, missing, unseen = list[Array](), list[float](), list[float]()

@@ -70,7 +70,8 @@ def summary(
     Raises
     ------
     KeyError, TypeError, ValueError
-        With `dataset`, as `cv` and `explain`. If `by` is not a column, or has more than 100 groups.
+        With `dataset`, as `cv` and `explain`. If `by` is not a column, its values cannot be sorted, or
+        there are more than 100 groups.
 
     Examples
     --------

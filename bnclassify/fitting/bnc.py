@@ -14,7 +14,7 @@ from ..base.checks import AnyCutting, Flag, Instance, Learner, Whole, check_name
 from ..base.messages import did_you_mean, listed, shown, warn
 from ..base.parallel import check_jobs, using_jobs
 from ..frames.columns import warn_of_columns
-from ..frames.dataset import Dataset, InMemory
+from ..frames.dataset import Dataset, InMemory, Learnable
 from ..frames.opening import InFull, InParts, open_data, with_groups
 from ..frames.training import Numeric
 from ..learners import LEARNERS, find_learner
@@ -186,7 +186,8 @@ def bnc(
     if discretize == "auto":
         plain = chosen or numeric or not data.has_numbers
         discretize = None if plain else default.cuts(learner)
-    ignores_missing = missing_level is False
+    facts = {"ranked": ranked, "in_memory": in_memory, "grouped": groups is not None, "additive": additive}
+    facts["ignores_missing"] = missing_level is False
     if missing_level == "auto":
         missing_level = None
     if numeric:
@@ -195,15 +196,8 @@ def bnc(
         options |= {"numbers": numbers} if "numbers" in parameters_of(learner) else {}
     preparing = Preparing(discretize, bins, min_count, missing_level, numeric, not chosen and in_memory)
     with showing_progress(progress), using_jobs(n_jobs):
-        structure, learned_from = learn_structure(learner, class_var, data, options, preparing)
-        grouped = groups is not None
-        facts = {"ranked": ranked, "in_memory": in_memory, "grouped": grouped, "additive": additive}
-        facts["ignores_missing"] = ignores_missing
-        settings = lp_args if chosen else default.steps(structure, lp_args, **facts)
-        _check_settings(settings, len(learned_from.features), grouped=grouped)
-        fitted = lp(structure, learned_from, **settings)
-        fitted = fitted if chosen else _in_words(fitted, lp_args)
-        warn_of_rows(fitted, len(learned_from))
+        structure, rows = learn_structure(learner, class_var, data, options, preparing)
+        fitted = _fit(structure, rows, lp_args, chosen=chosen, **facts)
         fitted = with_refits(fitted, data, draws=draws) if interval else fitted
         return as_sum(fitted, data, pairs) if additive else fitted
 
@@ -227,6 +221,16 @@ def _has_prior(lp_args: Mapping[str, Any]) -> bool:
     if chosen:
         find_prior(**{name: lp_args.get(name) for name in PRIORS})
     return chosen
+
+
+def _fit(structure: Model, rows: Learnable, lp_args: dict[str, Any], *, chosen: bool, **facts: bool) -> Model:
+    """Return a structure with parameters, by a prior that was chosen, or by the default recipe."""
+    settings = lp_args if chosen else default.steps(structure, lp_args, **facts)
+    _check_settings(settings, len(rows.features), grouped=facts["grouped"])
+    fitted = lp(structure, rows, **settings)
+    fitted = fitted if chosen else _in_words(fitted, lp_args)
+    warn_of_rows(fitted, len(rows))
+    return fitted
 
 
 def _in_words(x: Model, given: Mapping[str, Any]) -> Model:

@@ -29,7 +29,7 @@ _MOST_LOG_ODDS = float(np.log(10_000))
 Explained: TypeAlias = "InFull | Row | Sequence[Row]"
 
 
-class _Options(TypedDict, total=False):
+class _ExplainOptions(TypedDict, total=False):
     target: Hashable | None
     against: Any
     unseen: Unseen
@@ -40,11 +40,11 @@ class _Options(TypedDict, total=False):
 
 @overload
 def explain(
-    x: Model, row: Explained, *, sentences: Literal[False] = False, **options: Unpack[_Options]
+    x: Model, row: Explained, *, sentences: Literal[False] = False, **options: Unpack[_ExplainOptions]
 ) -> pd.DataFrame: ...
 @overload
 def explain(
-    x: Model, row: Explained, *, sentences: Literal[True], **options: Unpack[_Options]
+    x: Model, row: Explained, *, sentences: Literal[True], **options: Unpack[_ExplainOptions]
 ) -> list[str] | pd.Series[Any]: ...
 @guided("Pass the class by name: explain(x, row, target=label).")
 def explain(

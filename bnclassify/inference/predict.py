@@ -58,7 +58,7 @@ NewData: TypeAlias = "pd.DataFrame | Dataset | Row | Sequence[Row]"
 ClassPrior: TypeAlias = "Mapping[Any, float] | pd.Series[Any]"
 
 
-class _Options(TypedDict, total=False):
+class _PredictOptions(TypedDict, total=False):
     unseen: Unseen
     unknown: Sequence[Hashable]
     prior: ClassPrior | None
@@ -74,22 +74,24 @@ class _Options(TypedDict, total=False):
 
 @overload  # type checkers regard a Model as a model of a single class variable
 def predict(  # type: ignore[overload-overlap]
-    x: MultiModel, newdata: NewData, *, prob: bool = False, **options: Unpack[_Options]
+    x: MultiModel, newdata: NewData, *, prob: bool = False, **options: Unpack[_PredictOptions]
 ) -> pd.DataFrame: ...
 @overload
 def predict(
-    x: Model, newdata: NewData, *, prob: Literal[False] = False, **options: Unpack[_Options]
+    x: Model, newdata: NewData, *, prob: Literal[False] = False, **options: Unpack[_PredictOptions]
 ) -> pd.Series[Any]: ...
 @overload
 def predict(
-    x: Model, newdata: NewData, *, prob: Literal[True], **options: Unpack[_Options]
+    x: Model, newdata: NewData, *, prob: Literal[True], **options: Unpack[_PredictOptions]
 ) -> pd.DataFrame: ...
 @overload
 def predict(
-    x: Model, newdata: NewData, *, prob: bool, **options: Unpack[_Options]
+    x: Model, newdata: NewData, *, prob: bool, **options: Unpack[_PredictOptions]
 ) -> pd.Series[Any] | pd.DataFrame: ...
 @overload
-def predict(x: Model, newdata: AnyFrame, *, prob: bool = False, **options: Unpack[_Options]) -> Any: ...
+def predict(
+    x: Model, newdata: AnyFrame, *, prob: bool = False, **options: Unpack[_PredictOptions]
+) -> Any: ...
 @guided("Pass options by name: predict(x, newdata, prob=True).")
 def predict(
     x: Model,

@@ -27,7 +27,7 @@ M = TypeVar("M", bound="Model")
 Fit: TypeAlias = Callable[[Any, Any], "Model"]  # of a model and its rows
 
 
-class Picture(NamedTuple):
+class PictureNotes(NamedTuple):
     """A note on the members of an average, weights of features, and a note on these."""
 
     members: str = ""
@@ -278,10 +278,10 @@ class Model(Immutable):
         return {(parent, variable): 1.0 for variable, parents in self.parents.items() for parent in parents}
 
     @property
-    def picture(self) -> Picture:
+    def picture(self) -> PictureNotes:
         """What pictures of the model say besides its arcs."""
         n = self.facts().get("num. members")
-        return Picture() if n is None else Picture(f"average of {n:,} networks")
+        return PictureNotes() if n is None else PictureNotes(f"average of {n:,} networks")
 
     # The scores as formulas and points.
 

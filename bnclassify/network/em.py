@@ -157,7 +157,7 @@ def _log_prior(tables: Sequence[Array], prior: PseudoCounts) -> float:
     return sum(a * float(log(table).sum()) for a, table in zip(added, tables, strict=True) if a)
 
 
-class Completed(NamedTuple):
+class CompletedRows(NamedTuple):
     """Rows with a class each: rows without a label are repeated, once for each class.
 
     With three classes, rows [4, 7] without labels become six copies with ``classes`` 0, 1, 2, 0, 1, 2.
@@ -170,7 +170,7 @@ class Completed(NamedTuple):
     classes: Positions
 
 
-def lay_out(codes: Codes, cards: Sequence[int]) -> list[Completed]:
+def lay_out(codes: Codes, cards: Sequence[int]) -> list[CompletedRows]:
     """Arrange (variables, rows) codes, the class last, for `expect`, in blocks that bound the memory."""
     *features, n_classes = cards
     is_labelled = codes[-1] >= 0
@@ -181,14 +181,16 @@ def lay_out(codes: Codes, cards: Sequence[int]) -> list[Completed]:
         for rows in (positions[some] for some in blocks(len(positions), copies_per_block, copies)):
             block = codes.take(rows, axis=1)
             classes = block[-1].astype(np.intp) if labelled else np.tile(np.arange(copies), len(rows))
-            completed.append(Completed(rows, labelled, copies, block[:-1].repeat(copies, axis=1), classes))
+            completed.append(
+                CompletedRows(rows, labelled, copies, block[:-1].repeat(copies, axis=1), classes)
+            )
     return completed
 
 
 def expect(
     scopes: Sequence[Scope],
     tables: Sequence[Array],
-    completed: Sequence[Completed],
+    completed: Sequence[CompletedRows],
     weights: Array | None = None,
 ) -> tuple[list[Array], float]:
     """Return expected counts, Σ over rows of P(cell | row), of incomplete families, and Σ ln P(row)."""
@@ -213,7 +215,7 @@ def expect(
     return [_by_family(scope, table, of_class) for scope, table in zip(scopes, counts, strict=True)], evidence
 
 
-def _expectation_sweep(factors: Sequence[Factor], block: Completed) -> tuple[Array, Iterator[Belief]]:
+def _expectation_sweep(factors: Sequence[Factor], block: CompletedRows) -> tuple[Array, Iterator[Belief]]:
     """Return the log joint of each copy, and the posteriors of missing values, which can be read once."""
     rows = block.codes, block.classes
     log_joints = sum_terms(factors, *rows)
@@ -245,7 +247,7 @@ def _by_family(scope: Scope, counts: Array, of_class: int) -> Array:
     return counts if scope[-1] == of_class else counts.sum(axis=-1)
 
 
-def _add_posteriors(counts: Array, scope: Scope, belief: Belief, block: Completed, shares: Array) -> None:
+def _add_posteriors(counts: Array, scope: Scope, belief: Belief, block: CompletedRows, shares: Array) -> None:
     """Add the posteriors of a family's missing members, at the values of its observed members."""
     # If counts are (2 levels of u, 3 levels of v, 2 classes), the strides of u and v are 6 and 2. A copy of
     # class 1 with v = 2 and u missing adds to the cells 1 + 2·2 + {0, 6}: the first is 5, the steps are 0, 6.

@@ -40,6 +40,10 @@ class Average(CountedModel):
     @cached_property
     def score(self) -> Formula:
         """The mean of the joint distributions."""
+        return self.mean_of_members()
+
+    def mean_of_members(self) -> Mixture:
+        """Return the mean of the joint distributions of the members."""
         return Mixture(tuple([member.score for member in self.members]), self.log_weights)
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:

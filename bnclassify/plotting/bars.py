@@ -113,7 +113,7 @@ def plot_importance(
     x : Model
         A model of any type with parameters.
     dataset : pandas.DataFrame or Dataset
-        Rows to explain. The class may be missing.
+        Rows to explain, weighted if a Dataset has weights. The class may be missing.
     target, against, unseen
         As in `explain`. By default, the last of two classes is explained; of more, the predicted class of
         each row against the second most probable one.

@@ -91,11 +91,6 @@ class Fading(Immutable):
         return np.count_nonzero(codes[always] < 0, axis=0) / total if total else np.zeros(codes.shape[1])
 
 
-def missing_shares(codes: Codes) -> Array:
-    """Return the share of the features that each row lacks, (rows,)."""
-    return np.asarray(np.count_nonzero(codes < 0, axis=0) / max(1, len(codes)))
-
-
 def first_parents(structure: BNC, tables: Sequence[PrefixTable]) -> tuple[BNC, list[PrefixTable]]:
     """Return the network of the first parents, without parents that would make tables large."""
     families, short = [], []

@@ -258,9 +258,10 @@ def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
     complete = rows.is_complete
     if complete.all():
         return _running_sums(_terms_at(x, rows), len(rows), order)
-    ends = [_running_sums(_terms_at(x, some), len(some), order) for some in (rows.take(complete),)]
-    logs = np.empty((len(order) + 1, len(rows), ends[0].shape[2]))
-    logs[:, complete], logs[:, ~complete] = ends[0], _by_steps(x, rows.take(~complete), order)
+    known = rows.take(complete)
+    sums = _running_sums(_terms_at(x, known), len(known), order)
+    logs = np.empty((len(order) + 1, len(rows), sums.shape[2]))
+    logs[:, complete], logs[:, ~complete] = sums, _by_steps(x, rows.take(~complete), order)
     return logs
 
 
@@ -269,8 +270,9 @@ def _completed(x: Completed, rows: Rows) -> tuple[Array, Array]:
     unknown = x.unknown.unknown_in(rows.codes, rows.unknown)
     [constant] = [term.logs for term in x.formula.terms if isinstance(term, Table) and term.owner < 0]
     tables, of_features = tables_of(x), np.where(unknown, UNKNOWN, np.minimum(rows.codes, 0))
-    states = np.array([of_features[list(term.scope)].min(axis=0) for term in tables]).reshape(-1, len(rows))
-    parts = np.array([term.at(rows.codes) for term in tables]).reshape(len(tables), len(rows), -1)
+    size = len(tables), len(rows)
+    states = np.array([of_features[list(term.scope)].min(axis=0) for term in tables]).reshape(size)
+    parts = np.array([term.at(rows.codes) for term in tables]).reshape(*size, len(constant))
     parts = np.where(states[..., None] == UNKNOWN, 0.0, parts)
     start = np.tile(constant, (len(rows), 1))
     some = np.flatnonzero((states == UNKNOWN).any(axis=0))

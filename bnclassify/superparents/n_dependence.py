@@ -20,7 +20,7 @@ from ..frames.opening import InFull, InParts, frame_of
 from ..frames.schema import Levels
 from ..frames.training import find_schema
 from ..model.counted import estimated
-from ..model.model import MISSING_RULE, Model, Picture
+from ..model.model import MISSING_RULE, Model, PictureNotes
 from ..model.recipes import Recipe, Step, Tally
 from ..network.classifiers import BNC
 from ..network.ensemble import Average
@@ -223,15 +223,15 @@ class ANDE(Average):
         return {(self.class_var, feature): 1.0 for feature in self.features}
 
     @property
-    def picture(self) -> Picture:
+    def picture(self) -> PictureNotes:
         if not self.n:
-            return Picture()
+            return PictureNotes()
         phrase = "a feature is the parent" if self.n == 1 else "two features are the parents"
         note = f"average of {len(self.superparents):,} networks, in each of which {phrase} of all others"
         if self.weighting is not None and not self.fitted:
-            return Picture(note, note="lp will weigh the networks")
+            return PictureNotes(note, note="lp will weigh the networks")
         shares = dict(zip(self.features, self.shares.tolist(), strict=True))
-        return Picture(note, shares, "numbers are the shares of features in the weights")
+        return PictureNotes(note, shares, "numbers are the shares of features in the weights")
 
     def feature_weights(self) -> dict[Hashable, float] | None:
         if self.weighting is None or not self.n or not self.fitted:

@@ -21,7 +21,7 @@ from ..network.em import EM
 from ..network.ensemble import Average
 from ..network.families import Family
 from ..network.priors import Prior, PseudoCounts
-from ..scores.formulas import Computed, Formula, Mixture
+from ..scores.formulas import Computed, Formula
 from ..scores.rows import Rows
 from .look_up import LookUp, by_blocks, number_levels, spans_of
 
@@ -206,12 +206,8 @@ class AODE(Average):
     def score(self) -> Formula:
         """The mean of the estimators, by look-up unless the array of all pairs of levels is large."""
         if not self._has_square:
-            return self._mean_of_members()
-        return Computed(self._scores_by_look_up, self.called, self._mean_of_members, averages=True)
-
-    def _mean_of_members(self) -> Mixture:
-        """Return the mean of the estimators as networks."""
-        return Mixture(tuple([member.score for member in self.members]), self.log_weights)
+            return self.mean_of_members()
+        return Computed(self._scores_by_look_up, self.called, self.mean_of_members, averages=True)
 
     def _scores_by_look_up(self, rows: Rows) -> Array:
         return by_blocks(self._joint_by_look_up, rows.codes, len(self.known_levels[-1]))
