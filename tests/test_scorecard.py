@@ -47,6 +47,13 @@ def contribution(x: Any, target: Any, name: str, value: Any, given: Any) -> floa
     return float(np.log(shares[0]) - np.log(shares[1]))
 
 
+def cells(x: Any, frame: pd.DataFrame, name: str) -> list[tuple[Any, ...]]:
+    """The name, the values of a feature, and those of its parent; missing ones if they occur."""
+    scope = [v for v in bn.families(x)[name] if v != "class"]
+    known = [[*bn.values(x)[v], *["(missing)"] * bool(frame[v].isna().any())] for v in scope]
+    return [(name, *values, *[""] * (2 - len(scope))) for values in product(*known)]
+
+
 @pytest.mark.slow
 @given(frames(max_features=4), st.data())
 def test_points_are_rounded_contributions(frame: pd.DataFrame, data: st.DataObject) -> None:
@@ -66,7 +73,9 @@ def test_points_are_rounded_contributions(frame: pd.DataFrame, data: st.DataObje
     assert (np.abs(points - table["points"]) <= 0.5 + 1e-9).all()
     prior = bn.query(x, "class")
     other = next(label for label in bn.classes(x) if label != target)
-    base = np.log(prior[target] / prior[other]) + low.sum()
+    idle = [v for v in bn.features(x) if v not in set(table["variable"])]  # has no points, but a constant
+    lowest = [min(contribution(x, target, *cell) for cell in cells(x, frame, v)) for v in idle]
+    base = np.log(prior[target] / prior[other]) + low.sum() + sum(lowest)
     totals = card.probabilities
     np.testing.assert_allclose(totals["probability"], 1 / (1 + np.exp(-(base + unit * totals["total"]))))
     found = {row[:3]: row[3] for row in table.drop(columns="exact").itertuples(index=False)}

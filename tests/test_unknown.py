@@ -314,7 +314,7 @@ def test_sums_of_no_rows_no_features_and_one_class(people: pd.DataFrame, total: 
 
 def test_the_fact_of_missing_values_is_true(people: pd.DataFrame, total: Any) -> None:
     known = bn.bnc(class_var="class", dataset=people[["sex", "test", "class"]], additive=True)
-    assert "in new rows unknown, which is no evidence" in " ".join(str(known).split())
+    assert "in new rows unknown, which is not evidence" in " ".join(str(known).split())
     assert "but unknown in features that no training row lacks" in " ".join(str(total).split())
 
 

@@ -167,7 +167,7 @@ class EffectTable(BuiltOn):
         """Say what missing values in new rows do: they have the entry of "(missing)", or are unknown."""
         always = np.zeros(0) if self.unknown is None else self.unknown.always
         if len(always) and always.all():
-            return "unknown, which is no evidence"
+            return "unknown, which is not evidence"
         others = ", but unknown in features that no training row lacks" if always.any() else ""
         return f"given the {what} of (missing){others}"
 

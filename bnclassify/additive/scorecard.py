@@ -356,10 +356,12 @@ def scorecard(
 
 
 def _without_idle(x: EffectTable) -> EffectTable:
-    """Return a table without the features that have no effect, unless none has one."""
+    """Return a table without the features that have no effect and no child, unless none has an effect."""
     cells = enumerate(zip(x.tables, cells_with_row(x), strict=True))
     used = {i for i, (table, at) in cells if np.ptp(table[at].reshape(-1, table.shape[-1]), axis=0).any()}
-    used |= {above for i, above in enumerate(x.givens) if i in used and above is not None}
+    for i in list(used):
+        while (above := x.givens[i]) is not None:  # its parent, and the parent of that
+            used.add(i := above)
     if not used or len(used) == len(x.features):
         return x
     return with_values(x, {name: values for i, (name, values) in enumerate(x.axes.items()) if i in used})
