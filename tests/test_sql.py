@@ -333,7 +333,7 @@ def test_the_remedies_for_the_default_model_work() -> None:
     numbers = {f"x{i}": 0.5 * z @ rng.normal(size=2) + 0.87 * rng.normal(size=214) for i in range(9)}
     frame = pd.DataFrame(numbers).assign(y=y)
     wide = bn.bnc("kdb_mi", "y", frame, dag_args={"kdbk": 4})
-    with pytest.raises(ValueError, match="discretize='mdlp', a sum of .*, additive=True"):
+    with pytest.raises(ValueError, match=r"discretize='mdlp', a sum of .*, additive=True"):
         bn.to_sql(wide, table="t")
     single = bn.bnc("kdb_mi", "y", frame, discretize="mdlp", dag_args={"kdbk": 4})
     for remedy in (single, bn.bnc(class_var="y", dataset=frame, additive=True)):

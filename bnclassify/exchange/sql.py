@@ -147,8 +147,8 @@ def to_sql(
             "Use fewer parents, levels (min_count= merges rare ones, bins= limits intervals) or features, or "
             "backoff=True and held_out='weights', which need no products."
             if products
-            else "Use a single discretization such as discretize='mdlp', a sum of single effects, additive=True, "
-            "or fewer parents."
+            else "Use a single discretization such as discretize='mdlp', a sum of single effects, "
+            "additive=True, or fewer parents."
         )
         raise ValueError(
             f"x must fit into a statement of at most {MOST_CHARACTERS:,} characters. Its largest table is "

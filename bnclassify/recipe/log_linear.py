@@ -216,9 +216,8 @@ class LogLinear(BuiltOn):
             raise ValueError(
                 f"x must have tables of at most {MAX_CELLS // 2**5:,} cells to be written out; got "
                 f"{sum(sizes):,}, of which {max(sizes):,} are for "
-                f"{listed([self.features[i] for i in largest.scope])}. Use fewer parents, for example "
-                "with dag_args={'kdbk': 1}, fewer levels (min_count=), or a single "
-                "discretization such as discretize='mdlp'."
+                f"{listed([self.features[i] for i in largest.scope])}. Use a single discretization "
+                "such as discretize='mdlp', a sum of single effects, additive=True, or fewer parents."
             )
 
     def raised(self, power: float) -> Self:
