@@ -29,6 +29,8 @@ _FEW = 20
 _FEWEST_MISSING = 10
 """Number of rows from which values that are missing together are reported."""
 
+_LARGEST_COUNT = 2**53  # whole numbers beyond are not exact as floats
+
 
 def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
     """Return the finding that a column counts equal rows, as in a table of frequencies.
@@ -83,9 +85,11 @@ def _can_count(column: CodedColumn) -> bool:
     if column.numbers is not None:
         numbers = as_floats(column.numbers)
     elif column.levels and all(isinstance(x, int) and not isinstance(x, bool) for x in column.levels):
-        numbers = np.array(column.levels, dtype=np.float64)
-        if (column.codes < 0).any():
+        if (column.codes < 0).any() or not all(
+            isinstance(x, int) and abs(x) < _LARGEST_COUNT for x in column.levels
+        ):
             return False
+        numbers = np.array(column.levels, dtype=np.float64)
     else:
         return False
     is_count = np.isfinite(numbers).all() and numbers.min() >= 0 and not (numbers % 1).any()
