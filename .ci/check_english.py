@@ -43,7 +43,9 @@ def main(root: Path) -> int:
     found = 0
     for name in FOLDERS:
         base = root / name
-        paths = [base] if base.is_file() else sorted(p for p in base.rglob("*") if p.suffix in SUFFIXES)
+        paths = (
+            [base] if base.is_file() else sorted(p for p in base.rglob("*") if p.suffix in SUFFIXES)
+        )
         for path in paths:
             for number, line in prose(path):
                 for pattern, remedy in PATTERNS.items():

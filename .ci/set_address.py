@@ -26,7 +26,10 @@ Changelog = "{url}/blob/main/CHANGELOG.md"
 PLACES = {
     "README.md": (r"<!-- badges -->\n(.+\n)*", BADGES),
     "pyproject.toml": (r"# \.ci/set_address\.py writes .*\n(.+\n)*", URLS),
-    "CITATION.cff": (r"license: MIT\n(repository-code: .*\n)?", 'license: MIT\nrepository-code: "{url}"\n'),
+    "CITATION.cff": (
+        r"license: MIT\n(repository-code: .*\n)?",
+        'license: MIT\nrepository-code: "{url}"\n',
+    ),
     "vignettes/about.md": (
         r"<!-- address -->\n(The repository is .*\n)?",
         "<!-- address -->\nThe repository is [{url}]({url}).\n",
@@ -42,7 +45,9 @@ def main(root: Path, url: str, site: str) -> None:
     """Replace the mark, and what an earlier run wrote after it, in each file."""
     for name, (pattern, text) in PLACES.items():
         path = root / name
-        written, n = re.subn(pattern, lambda _, text=text: text.format(url=url, site=site), path.read_text())
+        written, n = re.subn(
+            pattern, lambda _, text=text: text.format(url=url, site=site), path.read_text()
+        )
         if n != 1:
             raise SystemExit(f"{name} must contain the mark once; got {n}.")
         path.write_text(written)

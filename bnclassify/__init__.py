@@ -1,11 +1,11 @@
 """Bayesian network classifiers for tables, with the functions of the R package bnclassify.
 
-Learners such as ``nb``, ``tan_cl`` and ``hc`` return a structure, and ``lp`` estimates its parameters;
-``bnc`` does both, and ``bnc(class_var=..., dataset=...)`` fits the default model. Functions such as
-``predict``, ``explain``, ``cv``, ``plot`` and ``save`` accept the model. The first two arguments are a
-model (or, to learn one, the name of the class) and the data; all others are keywords. ``help`` of a
-function shows its formula, errors, source and an example. ``bnclassify.sklearn`` has an estimator for
-scikit-learn, ``BNCClassifier``.
+Learners such as ``nb``, ``tan_cl`` and ``hc`` return a structure, and ``lp`` estimates its
+parameters; ``bnc`` does both, and ``bnc(class_var=..., dataset=...)`` fits the default model.
+Functions such as ``predict``, ``explain``, ``cv``, ``plot`` and ``save`` accept the model. The
+first two arguments are a model (or, to learn one, the name of the class) and the data; all others
+are keywords. ``help`` of a function shows its formula, errors, source and an example.
+``bnclassify.sklearn`` has an estimator for scikit-learn, ``BNCClassifier``.
 
 >>> from bnclassify import cv, explain, load_car, lp, tan_cl
 >>> car = load_car()
@@ -15,12 +15,14 @@ scikit-learn, ``BNCClassifier``.
 >>> round(cv(model, car, k=10, rng=0), 3)  # cross-validated accuracy
 0.939
 
-The functions have the names of the R package. The page For users of R (``vignettes/coming_from_r.py`` in the
-sources) lists all differences. In short: loglik, cloglik for logLik, cLogLik; feature_weights for
-awnb_weights; to_networkx for as_igraph; to_pgmpy, to_pyagrum for as_grain; BNCClassifier for as_mlr;
-load_car(), load_voting() for data; save, load for saveRDS, readRDS.
+The functions have the names of the R package. The page For users of R
+(``vignettes/coming_from_r.py`` in the sources) lists all differences. In short: loglik, cloglik for
+logLik, cLogLik; feature_weights for awnb_weights; to_networkx for as_igraph; to_pgmpy, to_pyagrum
+for as_grain; BNCClassifier for as_mlr; load_car(), load_voting() for data; save, load for saveRDS,
+readRDS.
 
-For developers: data flow downwards through this list of packages, and each imports only from those above it::
+For developers: data flow downwards through this list of packages, and each imports only from those
+above it::
 
     base             immutable values, checks and messages, arrays, graphs, randomness
     frames           DataFrames, chunks and Dask become encoded data               encode check_data ...
@@ -64,7 +66,10 @@ from .evaluation.accuracy import (
     exact_match as exact_match,
     hamming as hamming,
 )
-from .evaluation.arc_strength import arc_strength as arc_strength, averaged_network as averaged_network
+from .evaluation.arc_strength import (
+    arc_strength as arc_strength,
+    averaged_network as averaged_network,
+)
 from .evaluation.calibration import calibration as calibration
 from .evaluation.ci_test import ci_test as ci_test, cmi as cmi
 from .evaluation.compare import compare as compare
@@ -82,7 +87,11 @@ from .examples import (
     load_voting as load_voting,
 )
 from .exchange.bif import read_bif as read_bif, write_bif as write_bif
-from .exchange.libraries import to_networkx as to_networkx, to_pgmpy as to_pgmpy, to_pyagrum as to_pyagrum
+from .exchange.libraries import (
+    to_networkx as to_networkx,
+    to_pgmpy as to_pgmpy,
+    to_pyagrum as to_pyagrum,
+)
 from .exchange.page import write_page as write_page
 from .exchange.sql import to_sql as to_sql
 from .exchange.storage import load as load, save as save
@@ -108,7 +117,13 @@ from .learners.k_dependence import kdb_gain as kdb_gain, kdb_mi as kdb_mi, spode
 from .learners.latent_classes import lca as lca
 from .learners.local_scores import network_score as network_score
 from .learners.trees import chow_liu as chow_liu, tan_cl as tan_cl
-from .learners.wrappers import bsej as bsej, fssj as fssj, kdb as kdb, tan_hc as tan_hc, tan_hcsp as tan_hcsp
+from .learners.wrappers import (
+    bsej as bsej,
+    fssj as fssj,
+    kdb as kdb,
+    tan_hc as tan_hc,
+    tan_hcsp as tan_hcsp,
+)
 from .metrics.folds import r_folds as r_folds, stratified_folds as stratified_folds
 from .network.classifiers import BNC as BNC
 from .network.ensemble import Ensemble as Ensemble
@@ -163,7 +178,9 @@ from .several.multi_learners import chain as chain, maode as maode, mbc as mbc
 from .superparents.n_dependence import ande as ande
 
 __all__ = sorted(
-    name for name, value in globals().items() if getattr(value, "__module__", "").startswith("bnclassify.")
+    name
+    for name, value in globals().items()
+    if getattr(value, "__module__", "").startswith("bnclassify.")
 )
 
 __version__ = version("pybnclassify")

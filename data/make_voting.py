@@ -16,7 +16,9 @@ def main(source: str) -> None:
     lines = Path(source).read_text(encoding="utf-8").splitlines()
     lines = [line for line in lines if line.strip() and not line.startswith("%")]
     start = next(i for i, line in enumerate(lines) if line.lower().startswith("@data"))
-    header = [line.split("'")[1].replace("-", "_") for line in lines[:start] if line.startswith("@attr")]
+    header = [
+        line.split("'")[1].replace("-", "_") for line in lines[:start] if line.startswith("@attr")
+    ]
     rows = [
         ["" if cell.strip(" '") == "?" else cell.strip(" '") for cell in line.split(",")]
         for line in lines[start + 1 :]

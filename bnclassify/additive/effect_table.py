@@ -11,7 +11,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, T, log, log_normalize, normalize, share_out
+from ..base.arrays import (
+    Array,
+    ArrayOf,
+    Codes,
+    Mask,
+    Positions,
+    T,
+    log,
+    log_normalize,
+    normalize,
+    share_out,
+)
 from ..base.immutable import ANY_NUMBER, PROBABILITY, Immutable, bounded, cached_property, record
 from ..base.messages import shown
 from ..counts.contingency import flat_index
@@ -50,9 +61,9 @@ _HALF = 0.5  # pseudo-count of each value, so that intervals without rows keep t
 class PairEffects(Immutable):
     """The effects of a pair of features, beyond those of each, in groups of their values.
 
-    ``features`` are their positions, ascending, and ``groups`` has the number of the group of each value of
-    each of them, and -1 for a missing one. The ``table`` is (groups + 1, groups + 1, classes); its last
-    entries are for missing values, and 0.
+    ``features`` are their positions, ascending, and ``groups`` has the number of the group of each
+    value of each of them, and -1 for a missing one. The ``table`` is (groups + 1, groups + 1,
+    classes); its last entries are for missing values, and 0.
     """
 
     features: tuple[int, int]
@@ -75,10 +86,11 @@ class EffectTable(BuiltOn):
     Attributes
     ----------
     structure : BNC
-        The class, the features with at most one feature parent each, and their levels, without tables.
+        The class, the features with at most one feature parent each, and their levels, without
+        tables.
     tables : tuple of read-only arrays
-        The effects of the values of each feature, (values, classes), or (values, values of the parent,
-        classes). The last entry of each axis of values is that of a missing value.
+        The effects of the values of each feature, (values, classes), or (values, values of the
+        parent, classes). The last entry of each axis of values is that of a missing value.
     constant : (classes,) array
         The log odds of the classes before any feature is known, up to a constant.
     shares : tuple of read-only arrays
@@ -90,7 +102,8 @@ class EffectTable(BuiltOn):
     learned : mapping
         Results of `monotonize`, by name.
     unknown : UnknownEffects or None
-        The means and covariances of the effects in the training data; if None, unknown effects are 0.
+        The means and covariances of the effects in the training data; if None, unknown effects are
+        0.
     pairs : tuple of PairEffects
         The effects of pairs of features, beyond those of each.
     """
@@ -114,9 +127,13 @@ class EffectTable(BuiltOn):
         super().__post_init__()
         *cards, n_classes = [len(labels) + 1 for labels in self.known_levels]
         shapes = [(*[cards[i] for i in scope], n_classes - 1) for scope in self.term_scopes]
-        fits = [table.shape for table in self.tables] == shapes and self.constant.shape == (n_classes - 1,)
+        fits = [table.shape for table in self.tables] == shapes and self.constant.shape == (
+            n_classes - 1,
+        )
         if not fits or [len(share) for share in self.shares] not in ([], cards):
-            raise ValueError("tables must have an effect of each value of each feature on each class.")
+            raise ValueError(
+                "tables must have an effect of each value of each feature on each class."
+            )
         n = len(cards) + len(self.pairs)
         if self.unknown is not None and self.unknown.means.shape != (n, n_classes - 2):
             raise ValueError("unknown must have a mean of each effect on each class.")
@@ -124,13 +141,20 @@ class EffectTable(BuiltOn):
             first, second = pair.features
             sizes = tuple([2 + int(groups.max()) for groups in pair.groups])
             lengths = [len(groups) for groups in pair.groups]
-            if pair.table.shape != (*sizes, n_classes - 1) or lengths != [cards[first], cards[second]]:
-                raise ValueError("pairs must have an effect of each pair of groups of values on each class.")
+            if pair.table.shape != (*sizes, n_classes - 1) or lengths != [
+                cards[first],
+                cards[second],
+            ]:
+                raise ValueError(
+                    "pairs must have an effect of each pair of groups of values on each class."
+                )
 
     @property
     def axes(self) -> dict[Hashable, Values]:
         """The values of each feature without missing ones."""
-        return {name: Values(self.levels_by_name[name], self.cuts.get(name)) for name in self.features}
+        return {
+            name: Values(self.levels_by_name[name], self.cuts.get(name)) for name in self.features
+        }
 
     @property
     def basis(self) -> BNC:
@@ -149,12 +173,20 @@ class EffectTable(BuiltOn):
 
     def facts(self) -> dict[str, object]:
         """Return the size and form of the table, and the order that was asked of it."""
-        form = "sum of one effect per feature" if set(self.givens) <= {None} else "sum of effects of pairs"
+        form = (
+            "sum of one effect per feature"
+            if set(self.givens) <= {None}
+            else "sum of effects of pairs"
+        )
         form += f", and of {len(self.pairs)} pairs" if self.pairs else ""
         directions: dict[Hashable, tuple[str, Hashable]] = dict(self.learned.get("monotone", {}))
         targets = list(dict.fromkeys(target for _, target in directions.values()))
         asked = "; ".join(
-            ", ".join(f"{name} {direction}" for name, (direction, own) in directions.items() if own == target)
+            ", ".join(
+                f"{name} {direction}"
+                for name, (direction, own) in directions.items()
+                if own == target
+            )
             + f" (log odds of {shown(target)})"
             for target in targets
         )
@@ -178,7 +210,10 @@ class EffectTable(BuiltOn):
     @cached_property
     def term_scopes(self) -> list[tuple[int, ...]]:
         """The positions of each feature and of its feature parent, if it has one."""
-        return [tuple([v for v in scope if v < len(self.features)]) for scope in self.structure.scopes[:-1]]
+        return [
+            tuple([v for v in scope if v < len(self.features)])
+            for scope in self.structure.scopes[:-1]
+        ]
 
     def entries_at(self, codes: Codes, tables: Sequence[ArrayOf[T]]) -> Iterator[ArrayOf[T]]:
         """Yield the entries of a table per feature at rows, (rows, …)."""
@@ -214,14 +249,20 @@ class EffectTable(BuiltOn):
     @property
     def outcomes(self) -> tuple[Formula, ...]:
         """The logs of P(value | class) of each feature alone."""
-        return (Sum(tuple([Table(i, (i,), logs) for i, logs in enumerate(self._logs_of_values)]), False),)
+        return (
+            Sum(
+                tuple([Table(i, (i,), logs) for i, logs in enumerate(self._logs_of_values)]), False
+            ),
+        )
 
     def estimate(self, data: object, prior: object) -> Model:
         raise lacks(self, "estimate its parameters from data")
 
     def shown_values(self, name: Hashable) -> list[Hashable]:
         """Return the values of a feature: intervals or labels, and the last for missing values."""
-        values = intervals_between(self.cuts[name]) if name in self.cuts else self.levels_by_name[name]
+        values = (
+            intervals_between(self.cuts[name]) if name in self.cuts else self.levels_by_name[name]
+        )
         return [*values, MISSING]
 
 
@@ -255,9 +296,15 @@ def build(
     levels = (*[each.labels for each in values.values()], classes)
     cuts = {name: each.cuts for name, each in values.items() if each.cuts is not None}
     open_ones = {n: each.labels[:-1] for n, each in values.items() if each.labels[-1:] == (UNSEEN,)}
-    kept = {} if like is None else {name: labels for name, labels in like.kept.items() if name in values}
+    kept = (
+        {}
+        if like is None
+        else {name: labels for name, labels in like.kept.items() if name in values}
+    )
     points, labels = (*cuts.values(), *[()] * len(kept)), (*[()] * len(cuts), *kept.values())
-    known = {} if like is None or not like.ranges else dict(zip(like.columns, like.ranges, strict=True))
+    known = (
+        {} if like is None or not like.ranges else dict(zip(like.columns, like.ranges, strict=True))
+    )
     ranges = tuple([known.get(name, ()) for name in (*cuts, *kept)])
     steps = Discretizer("steps", (*cuts, *kept), points, labels, ranges if any(ranges) else ())
     merger = Merger(1, UNSEEN, tuple(open_ones), tuple(open_ones.values())) if open_ones else None
@@ -269,15 +316,20 @@ def build(
 def merge_intervals(x: EffectTable, most: int | None = None, lost: float = 0.0) -> EffectTable:
     """Return a table with fewer intervals, whose effects are weighted means.
 
-    Of each feature, the neighbours are merged that lose least of the variance of its effects, until there are
-    at most so many, or until no more could be merged without losing more than ``lost``, in nats squared.
+    Of each feature, the neighbours are merged that lose least of the variance of its effects, until
+    there are at most so many, or until no more could be merged without losing more than ``lost``,
+    in nats squared.
     """
-    shares = [np.maximum(share, LEAST_MASS) for share in x.shares or [np.ones(len(t)) for t in x.tables]]
+    shares = [
+        np.maximum(share, LEAST_MASS) for share in x.shares or [np.ones(len(t)) for t in x.tables]
+    ]
     tables, values, groups = list(x.tables), dict[Hashable, Values](), list[Positions]()
     for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
         values[name], group = Values(labels), np.arange(len(labels) + 1)
         if name in x.cuts:
-            children = [np.moveaxis(x.tables[j], 1, 0) for j, given in enumerate(x.givens) if given == i]
+            children = [
+                np.moveaxis(x.tables[j], 1, 0) for j, given in enumerate(x.givens) if given == i
+            ]
             rows = np.hstack([table.reshape(len(group), -1) for table in (x.tables[i], *children)])
             ends = merged(rows[:-1], shares[i][:-1], most or np.inf, lost)
             values[name] = Values.between(np.array(x.cuts[name])[ends[:-1] - 1].tolist())
@@ -289,9 +341,14 @@ def merge_intervals(x: EffectTable, most: int | None = None, lost: float = 0.0) 
                 _mean_of_groups(np.moveaxis(tables[i], axis, 0), groups[v], shares[v]), 0, axis
             )
     sums = [np.bincount(group, share) for group, share in zip(groups, shares, strict=True)]
-    fields = {"shares": tuple([share / float(share.sum()) for share in sums]), "tables": tuple(tables)}
+    fields = {
+        "shares": tuple([share / float(share.sum()) for share in sums]),
+        "tables": tuple(tables),
+    }
     fields |= {name: getattr(x, name) for name in ("constant", "recipe", "learned", "unknown")}
-    return build(x.class_var, x.known_levels[-1], values, x.feature_parents, x.discretizer, **fields)
+    return build(
+        x.class_var, x.known_levels[-1], values, x.feature_parents, x.discretizer, **fields
+    )
 
 
 def with_values(x: EffectTable, values: Mapping[Hashable, Values]) -> EffectTable:
@@ -301,7 +358,9 @@ def with_values(x: EffectTable, values: Mapping[Hashable, Values]) -> EffectTabl
     fields["tables"] = tuple([x.tables[i] for i in at])
     fields["shares"] = tuple([x.shares[i] for i in at if x.shares])
     fields["unknown"] = x.unknown and x.unknown.taken(at)
-    return build(x.class_var, x.known_levels[-1], values, x.feature_parents, x.discretizer, **fields)
+    return build(
+        x.class_var, x.known_levels[-1], values, x.feature_parents, x.discretizer, **fields
+    )
 
 
 def merged(rows: Array, shares: Array, most: float, lost: float) -> Positions:
@@ -309,7 +368,8 @@ def merged(rows: Array, shares: Array, most: float, lost: float) -> Positions:
     ends, means, total = np.arange(1, len(rows) + 1), rows.copy(), 0.0
     masses = shares / float(shares.sum())
     while len(ends) > 1:
-        # merging two groups adds v w / (v + w) (difference of their means)² to the variance within groups
+        # merging two groups adds v w / (v + w) (difference of their means)² to the variance within
+        # groups
         losses: Array = masses[:-1] * masses[1:] / (masses[:-1] + masses[1:])
         losses *= np.square(np.diff(means, axis=0)).sum(axis=1)
         i = int(losses.argmin())
@@ -318,7 +378,11 @@ def merged(rows: Array, shares: Array, most: float, lost: float) -> Positions:
             break
         means[i] = np.average(means[i : i + 2], axis=0, weights=masses[i : i + 2])
         masses[i] += masses[i + 1]
-        ends, means, masses = np.delete(ends, i), np.delete(means, i + 1, 0), np.delete(masses, i + 1)
+        ends, means, masses = (
+            np.delete(ends, i),
+            np.delete(means, i + 1, 0),
+            np.delete(masses, i + 1),
+        )
     return ends
 
 
@@ -357,8 +421,8 @@ def with_shares(x: EffectTable, dataset: InFull) -> EffectTable:
 def with_unknown(x: EffectTable, dataset: InFull, ignored: Mask | None = None) -> EffectTable:
     """Return a table with the moments of its effects in training rows, and the shares of the classes.
 
-    Missing values of ``ignored`` features are unknown, as those of features are that no row lacks and whose
-    missing values have no effect.
+    Missing values of ``ignored`` features are unknown, as those of features are that no row lacks
+    and whose missing values have no effect.
     """
     data = encode_for(x, training_rows(x, dataset), argument="dataset")
     codes = x.place(data, "missing").codes

@@ -43,49 +43,53 @@ def effects(
     Parameters
     ----------
     x : BNC or another model
-        A model with parameters whose log odds are a sum of effects of single features, or of a feature and
-        its only feature parent: naive Bayes, with weights or without, trees, and `bnc` with
-        ``additive=True``.
+        A model with parameters whose log odds are a sum of effects of single features, or of a
+        feature and its only feature parent: naive Bayes, with weights or without, trees, and `bnc`
+        with ``additive=True``.
     dataset : pandas.DataFrame, Dataset or another frame, optional
-        Data for the columns ``share`` and, if they have the class and it has two labels, ``observed``.
+        Data for the columns ``share`` and, if they have the class and it has two labels,
+        ``observed``.
     target : optional
         The class of the column, if there are two. By default, the last one.
     steps : int, optional
-        Maximum number of intervals of a numeric feature. If the model has more, or its effect is a curve, the
-        neighbors that differ least are merged. By default 32; a table of effects keeps its intervals.
+        Maximum number of intervals of a numeric feature. If the model has more, or its effect is a
+        curve, the neighbors that differ least are merged. By default 32; a table of effects keeps
+        its intervals.
     class_var : str, optional
         The class, if `x` has several.
 
     Returns
     -------
     pandas.DataFrame
-        One row for the class, and one per feature and ``value``: a label, an interval, ``"(missing)"``, or
-        ``"(unseen)"`` for values that have no row. If a feature has a feature parent, ``given`` is its name,
-        and there is one row per ``given_value``. For two classes, the column of the target has the log odds
-        against the other, which is the value of the class; for more classes, there is one column per class,
-        and rows have a sum of 0. ``share`` is the share of the rows of `dataset` that have the value, and
-        ``observed`` the share of the target among these, NaN if there are none.
+        One row for the class, and one per feature and ``value``: a label, an interval,
+        ``"(missing)"``, or ``"(unseen)"`` for values that have no row. If a feature has a feature
+        parent, ``given`` is its name, and there is one row per ``given_value``. For two classes,
+        the column of the target has the log odds against the other, which is the value of the
+        class; for more classes, there is one column per class, and rows have a sum of 0. ``share``
+        is the share of the rows of `dataset` that have the value, and ``observed`` the share of the
+        target among these, NaN if there are none.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If the log odds of `x` are not such a sum, or are infinite, a label is ``"(missing)"``, or there is a
-        target and more than two classes.
+        If the log odds of `x` are not such a sum, or are infinite, a label is ``"(missing)"``, or
+        there is a target and more than two classes.
 
     Notes
     -----
-    Where the model has steps, the table is exact. Within an interval in which the effect is a curve, it is
-    the mean over the training data. Neighbours are merged in the order in which that adds least to the
-    variance within intervals; 32 intervals usually cost less than .001 of log-loss.
+    Where the model has steps, the table is exact. Within an interval in which the effect is a
+    curve, it is the mean over the training data. Neighbours are merged in the order in which that
+    adds least to the variance within intervals; 32 intervals usually cost less than .001 of
+    log-loss.
 
-    The effect of a missing value is 0 if the model ignores it. Given a missing parent, a value has the effect
-    given the class alone. So rows with missing values can differ from those of `x` if it is a tree, or has
-    a rule for incomplete rows.
+    The effect of a missing value is 0 if the model ignores it. Given a missing parent, a value has
+    the effect given the class alone. So rows with missing values can differ from those of `x` if it
+    is a tree, or has a rule for incomplete rows.
 
-    The effects of correlated features share what the data show. So an effect can point the other way than
-    ``observed``: if the observed share falls from one value to the next while the effect rises, other
-    features explain the difference. Such a reversal is correct for predictions, but it is not what the
-    feature alone would tell, and `monotonize` can exclude it.
+    The effects of correlated features share what the data show. So an effect can point the other
+    way than ``observed``: if the observed share falls from one value to the next while the effect
+    rises, other features explain the difference. Such a reversal is correct for predictions, but it
+    is not what the feature alone would tell, and `monotonize` can exclude it.
 
     Examples
     --------
@@ -118,15 +122,22 @@ def effects(
             f"x must have labels other than {MISSING!r}; got it in {listed(alike)}. Rename it, or make it "
             "missing."
         )
-    rows: list[tuple[Hashable, ...]] = [(table.class_var, BASE if c is None else names[1 - c], "", "")]
+    rows: list[tuple[Hashable, ...]] = [
+        (table.class_var, BASE if c is None else names[1 - c], "", "")
+    ]
     for name, j in zip(table.features, table.givens, strict=True):
         parent = "" if j is None else table.features[j]
         others = [""] if j is None else table.shown_values(parent)
-        rows += [(name, value, parent, other) for value, other in product(table.shown_values(name), others)]
+        rows += [
+            (name, value, parent, other)
+            for value, other in product(table.shown_values(name), others)
+        ]
     frame = pd.DataFrame(rows, columns=["feature", "value", "given", "given_value"], dtype=object)
     cells = [rows_of_pair(table, pair) for pair in table.pairs]
     of_pairs = [row for rows_of_pair, _ in cells for row in rows_of_pair]
-    frame = pd.concat([frame, pd.DataFrame(of_pairs, columns=frame.columns, dtype=object)], ignore_index=True)
+    frame = pd.concat(
+        [frame, pd.DataFrame(of_pairs, columns=frame.columns, dtype=object)], ignore_index=True
+    )
     if set(table.givens) <= {None} and not cells:
         frame = frame.drop(columns=["given", "given_value"])
     entries = (table.constant, *table.tables, *[logs for _, logs in cells])

@@ -50,40 +50,42 @@ def from_effects(
     Parameters
     ----------
     table : pandas.DataFrame
-        The columns ``feature``, ``value``, one column of numbers per class (of two classes, only the last)
-        and, if a feature depends on another one, ``given`` and ``given_value``, which are empty for other
-        features. Rows of a feature given another one, beside rows without, are the effects of a pair. Rows
-        can be in any order. The columns ``share`` and ``observed`` are optional. See `effects`.
+        The columns ``feature``, ``value``, one column of numbers per class (of two classes, only
+        the last) and, if a feature depends on another one, ``given`` and ``given_value``, which are
+        empty for other features. Rows of a feature given another one, beside rows without, are the
+        effects of a pair. Rows can be in any order. The columns ``share`` and ``observed`` are
+        optional. See `effects`.
     class_var : str, optional
-        Name of the class. By default, the feature of the first row. Its row has the base of the log odds and,
-        for two classes, the first class as its value.
+        Name of the class. By default, the feature of the first row. Its row has the base of the log
+        odds and, for two classes, the first class as its value.
     dataset : pandas.DataFrame, Dataset or another frame, optional
-        Training data, with the class, from which a sum of single effects learns what known values say of
-        unknown ones. Without it, unknown effects are 0, which is right for naive Bayes.
+        Training data, with the class, from which a sum of single effects learns what known values
+        say of unknown ones. Without it, unknown effects are 0, which is right for naive Bayes.
 
     Returns
     -------
     EffectTable
-        A fitted model, whose log odds are the sums of the entries of the table. All functions that predict,
-        explain, evaluate, draw and export accept it. `cv` evaluates the table as it is, without fitting it
-        again.
+        A fitted model, whose log odds are the sums of the entries of the table. All functions that
+        predict, explain, evaluate, draw and export accept it. `cv` evaluates the table as it is,
+        without fitting it again.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If a column is absent, a number is missing, two rows have the same values, the intervals of a feature
-        overlap or leave a gap, or a feature has no row for some value of its feature parent.
+        If a column is absent, a number is missing, two rows have the same values, the intervals of
+        a feature overlap or leave a gap, or a feature has no row for some value of its feature
+        parent.
 
     Notes
     -----
-    Values are labels, or intervals that are closed on the right and together contain all numbers, from
-    ``-inf`` to ``inf``: ``pandas.Interval`` or text such as ``(99.5, 127.5]``, as in a file, of which the
-    last can end with ``inf]`` or ``inf)``. Labels cannot be mixed with such text. A missing value has the
-    effect in the row ``"(missing)"``, and 0 without such a row; with a dataset, it is unknown if it was never
-    missing and this effect is 0. If all values are text, as in a file, ``True`` and ``False`` of a feature
-    without other labels are booleans, unless they are text in `dataset`. With a row ``"(unseen)"``, all other
-    labels have its effect; without one, they are unseen, as in `predict`. Classes that have no row have a
-    base of 0.
+    Values are labels, or intervals that are closed on the right and together contain all numbers,
+    from ``-inf`` to ``inf``: ``pandas.Interval`` or text such as ``(99.5, 127.5]``, as in a file,
+    of which the last can end with ``inf]`` or ``inf)``. Labels cannot be mixed with such text. A
+    missing value has the effect in the row ``"(missing)"``, and 0 without such a row; with a
+    dataset, it is unknown if it was never missing and this effect is 0. If all values are text, as
+    in a file, ``True`` and ``False`` of a feature without other labels are booleans, unless they
+    are text in `dataset`. With a row ``"(unseen)"``, all other labels have its effect; without one,
+    they are unseen, as in `predict`. Classes that have no row have a base of 0.
 
     Examples
     --------
@@ -114,15 +116,23 @@ def from_effects(
     axes = {name: _Axis(_read_values(name, frame["value"][rows])) for name, rows in groups.items()}
     parents = {name: _parent_of(name, frame, rows, axes) for name, rows in groups.items()}
     if cycle := graphs.find_cycle(parents):
-        raise ValueError(f"given must not form a cycle; got one of {listed(cycle)}. Correct the column.")
+        raise ValueError(
+            f"given must not form a cycle; got one of {listed(cycle)}. Correct the column."
+        )
     families = {
-        name: (frame.iloc[rows], [axes[v] for v in (name, *parents[name])]) for name, rows in groups.items()
+        name: (frame.iloc[rows], [axes[v] for v in (name, *parents[name])])
+        for name, rows in groups.items()
     }
     tables = tuple(
-        [_effects_of_feature(name, *family, numbers[groups[name]]) for name, family in families.items()]
+        [
+            _effects_of_feature(name, *family, numbers[groups[name]])
+            for name, family in families.items()
+        ]
     )
     shares = tuple(
-        [_shares_of_values(name, *family) for name, family in families.items()] if "share" in frame else ()
+        [_shares_of_values(name, *family) for name, family in families.items()]
+        if "share" in frame
+        else ()
     )
     shares = shares if all(np.isfinite(share).all() for share in shares) else ()
     values = {name: axis.own for name, axis in axes.items()}
@@ -135,7 +145,9 @@ def from_effects(
         model = with_shares(model, dataset)
         model = model if any(parents.values()) else with_unknown(model, dataset)
     structure = Step("from_effects", given_table, {"model": model})
-    return replace(model, recipe=Recipe(class_var, structure, model.features, Step("as given", as_given)))
+    return replace(
+        model, recipe=Recipe(class_var, structure, model.features, Step("as given", as_given))
+    )
 
 
 @record
@@ -150,7 +162,9 @@ def as_given(x: Model, data: object) -> Model:
     return x
 
 
-def _with_booleans(frame: pd.DataFrame, class_var: Hashable, dataset: InFull | None) -> pd.DataFrame:
+def _with_booleans(
+    frame: pd.DataFrame, class_var: Hashable, dataset: InFull | None
+) -> pd.DataFrame:
     """Return a table with booleans in place of text that is all labels of a feature, as in a file.
 
     Text of a feature that is also text in the dataset is kept.
@@ -226,17 +240,30 @@ def _with_pairs(
         i, old = names.index(name), np.array(values[name].cuts)
         if len(points) > len(old):
             fine[name] = Values.between(sorted(points))
-            at = np.append(np.searchsorted(old, [*sorted(points), np.inf], side="left"), len(old) + 1)
-            tables[i], shares = tables[i][at], []  # the shares of parts of an interval are not known
+            at = np.append(
+                np.searchsorted(old, [*sorted(points), np.inf], side="left"), len(old) + 1
+            )
+            tables[i], shares = (
+                tables[i][at],
+                [],
+            )  # the shares of parts of an interval are not known
     found = []
     for pair, rows in pairs.items():
         axes = read[pair]
         at_rows = [{v: k for k, v in enumerate(_written(axis))} for axis in axes]
         columns = [frame[column][rows] for column in ("value", "given_value")]
-        texts = [list(map(partial(_key, axis), column)) for axis, column in zip(axes, columns, strict=True)]
+        texts = [
+            list(map(partial(_key, axis), column))
+            for axis, column in zip(axes, columns, strict=True)
+        ]
         owns = [fine[name] for name in pair]
         groups, table = read_pair(
-            pair, list(zip(*texts, strict=True)), numbers[rows], at_rows, [axis.own for axis in axes], owns
+            pair,
+            list(zip(*texts, strict=True)),
+            numbers[rows],
+            at_rows,
+            [axis.own for axis in axes],
+            owns,
         )
         places = [names.index(name) for name in pair]
         if places[0] > places[1]:
@@ -288,7 +315,9 @@ def _read_base(
 ) -> tuple[tuple[Hashable, ...], Array]:
     """Return the classes, and the log odds before any feature is known."""
     if len(values) > 1 or (len(names) == 1 and not len(values)):
-        remedy = "Its value is the other class." if len(names) == 1 else "Pass the class as class_var."
+        remedy = (
+            "Its value is the other class." if len(names) == 1 else "Pass the class as class_var."
+        )
         raise ValueError(
             f"table must have one row of the class {shown(class_var)}; got {len(values)} rows. {remedy}"
         )
@@ -328,8 +357,12 @@ def _read_values(name: Hashable, column: pd.Series[Any]) -> Values:
     """Return the values of a feature without missing ones, or raise."""
     values = list(dict.fromkeys(list[Hashable](map(plain, column))))
     if any(map(is_missing, values)):
-        raise ValueError(f"value must be a label, an interval or '(missing)'; got nothing for {shown(name)}.")
-    known = [value for value in values if not isinstance(value, str) or value not in (MISSING, UNSEEN)]
+        raise ValueError(
+            f"value must be a label, an interval or '(missing)'; got nothing for {shown(name)}."
+        )
+    known = [
+        value for value in values if not isinstance(value, str) or value not in (MISSING, UNSEEN)
+    ]
     intervals = [interval for interval in map(_as_interval, known) if interval is not None]
     if len(intervals) == len(known) and "inf" in "".join(map(str, known)):
         return Values.between(_cuts_between(name, intervals))
@@ -374,7 +407,9 @@ def _parent_of(
     return tuple(found - {None})
 
 
-def _effects_of_feature(name: Hashable, rows: pd.DataFrame, axes: Sequence[_Axis], numbers: Array) -> Array:
+def _effects_of_feature(
+    name: Hashable, rows: pd.DataFrame, axes: Sequence[_Axis], numbers: Array
+) -> Array:
     """Return the effects of a feature as an array, or raise if a row is repeated or absent."""
     table = np.full((*[len(axis.positions) for axis in axes], numbers.shape[1]), np.nan)
     columns = ["value", "given_value"][: len(axes)]
@@ -384,7 +419,9 @@ def _effects_of_feature(name: Hashable, rows: pd.DataFrame, axes: Sequence[_Axis
         if None in found or not np.isnan(table[at]).any():
             problem = "an unknown value" if None in found else "two rows"
             text = " given ".join(map(str, values))
-            raise ValueError(f"table must have one row per value of {shown(name)}; got {problem}: {text}.")
+            raise ValueError(
+                f"table must have one row per value of {shown(name)}; got {problem}: {text}."
+            )
         table[at] = numbers[row]
     if len(axes) > 1 and UNSEEN in axes[1].positions:  # like a missing parent if it has no rows
         table[:, -2] = np.where(np.isnan(table[:, -2]), table[:, -1], table[:, -2])

@@ -31,7 +31,11 @@ _FLAT, _STEEP = 1e-9, 0.05  # ranges of effects, in nats, that are constant and 
 
 
 def monotonize(
-    x: Model, directions: Mapping[Hashable, Direction], dataset: InFull, *, target: Hashable | None = None
+    x: Model,
+    directions: Mapping[Hashable, Direction],
+    dataset: InFull,
+    *,
+    target: Hashable | None = None,
 ) -> EffectTable:
     """Make the effects of features rise or fall with their values, with the least change of the table.
 
@@ -50,28 +54,29 @@ def monotonize(
     Returns
     -------
     EffectTable
-        The table in which the effects of these features never go in the other direction. ``print`` and
-        `summary` show what was asked, and the log-loss on `dataset` with it and before.
+        The table in which the effects of these features never go in the other direction. ``print``
+        and `summary` show what was asked, and the log-loss on `dataset` with it and before.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `x` has more than two classes or is not a sum of effects, a feature is not one of the model, or
-        its values are text and the column of `dataset` is not an ordered categorical.
+        If `x` has more than two classes or is not a sum of effects, a feature is not one of the
+        model, or its values are text and the column of `dataset` is not an ordered categorical.
 
     Warns
     -----
     UserWarning
-        If an effect becomes constant, or the log-loss on `dataset` rises by more than 0.01 because effects
-        go in the other direction.
+        If an effect becomes constant, or the log-loss on `dataset` rises by more than 0.01 because
+        effects go in the other direction.
 
     Notes
     -----
-    For each feature, Σ share(v) (e(v) − e'(v))² is minimal for the effects e' in the order, with the shares
-    of the rows of `dataset`: isotonic regression [1]_. If a feature has a feature parent, there is one for
-    each value of the parent. Effects of missing and of unseen values do not change. Continuous effects are
-    cut into 32 steps; to choose their number, pass ``from_effects(effects(x, steps=...))``. Of a model
-    with a recipe, `cv` fits each training set and makes the result monotone.
+    For each feature, Σ share(v) (e(v) − e'(v))² is minimal for the effects e' in the order, with
+    the shares of the rows of `dataset`: isotonic regression [1]_. If a feature has a feature
+    parent, there is one for each value of the parent. Effects of missing and of unseen values do
+    not change. Continuous effects are cut into 32 steps; to choose their number, pass
+    ``from_effects(effects(x, steps=...))``. Of a model with a recipe, `cv` fits each training set
+    and makes the result monotone.
 
     References
     ----------
@@ -98,13 +103,19 @@ def monotonize(
     table = tabulate(model, dataset=dataset)
     names = table.known_levels[-1]
     if len(names) != 2:
-        raise ValueError(f"x must have two classes; got {listed(names)}. Merge the others into one.")
+        raise ValueError(
+            f"x must have two classes; got {listed(names)}. Merge the others into one."
+        )
     target = names[1] if target is None else OneOf(names).check("target", target)
     _check_directions(model, table, directions)
     data = check_filled(encode_for(table, dataset, argument="dataset"), "dataset")
     if not data.label_counts(table.class_var).any():
-        raise ValueError(f"dataset must have rows with a label of {shown(table.class_var)}; got none.")
-    orders = {name: order for name in directions if (order := _order_of(table, name, dataset)) is not None}
+        raise ValueError(
+            f"dataset must have rows with a label of {shown(table.class_var)}; got none."
+        )
+    orders = {
+        name: order for name in directions if (order := _order_of(table, name, dataset)) is not None
+    }
     wish = _Wish(dict(directions), orders, target)
     result = _made_monotone(model, table, dataset, wish)
     _warn_of_directions(table, result, data, wish)
@@ -119,7 +130,9 @@ class _Wish(NamedTuple):
     target: Hashable
 
 
-def _check_directions(model: Model, table: EffectTable, directions: Mapping[Hashable, Direction]) -> None:
+def _check_directions(
+    model: Model, table: EffectTable, directions: Mapping[Hashable, Direction]
+) -> None:
     """Raise an error unless directions are given for features that no other effect depends on."""
     Instance(Mapping, "a dict of directions by feature").check("directions", directions)
     check_not_dropped(model, "directions", directions)
@@ -132,7 +145,9 @@ def _check_directions(model: Model, table: EffectTable, directions: Mapping[Hash
                 f"directions must name features without effects of pairs; got {shown(name)}. Fit the sum "
                 "with pairs=None."
             )
-        if children := [child for child, parents in table.feature_parents.items() if name in parents]:
+        if children := [
+            child for child, parents in table.feature_parents.items() if name in parents
+        ]:
             raise ValueError(
                 "directions must name features on which no other effect depends; got "
                 f"{shown(name)}, a parent of {listed(children)}. Fit a model without such pairs, for example "
@@ -148,7 +163,9 @@ def _order_of(table: EffectTable, name: Hashable, dataset: InFull) -> tuple[Hash
     column = open_rows(dataset, "dataset").encode(Columns((name,)))
     own: tuple[Hashable, ...] = column.levels[0] if name in column.schema.ordered else ()
     if not own and all(isinstance(label, Real) for label in labels):
-        return tuple(sorted(labels, key=lambda label: float(label) if isinstance(label, Real) else 0.0))
+        return tuple(
+            sorted(labels, key=lambda label: float(label) if isinstance(label, Real) else 0.0)
+        )
     if absent := [label for label in labels if label not in own]:
         raise ValueError(
             f"directions must name features whose values have an order; got {shown(name)} with "
@@ -203,14 +220,18 @@ def _positions_in_order(x: EffectTable, name: Hashable, wish: _Wish) -> Position
     labels = x.levels_by_name[name]
     if name in x.cuts:
         return np.arange(len(labels))
-    return np.array([labels.index(label) for label in wish.orders[name] if label in labels], dtype=np.intp)
+    return np.array(
+        [labels.index(label) for label in wish.orders[name] if label in labels], dtype=np.intp
+    )
 
 
 def _is_last(x: EffectTable, wish: _Wish) -> bool:
     return bool(wish.target == x.known_levels[-1][1])
 
 
-def _warn_of_directions(before: EffectTable, after: EffectTable, data: Dataset, wish: _Wish) -> None:
+def _warn_of_directions(
+    before: EffectTable, after: EffectTable, data: Dataset, wish: _Wish
+) -> None:
     """Warn of effects that become constant, or that cost log-loss, because they go the other way."""
     losses: tuple[float, float] = after.learned["log_loss"]
     turned: dict[Hashable, Direction] = {
@@ -230,7 +251,9 @@ def _warn_of_directions(before: EffectTable, after: EffectTable, data: Dataset, 
     verb = "rises" if losses[1] > losses[0] else "falls"
     rises = f"The log-loss {verb} from {losses[0]:.4f} to {losses[1]:.4f}"
     if not wrong:
-        warn(f"{rises}, because effects change much to have the directions of {listed(wish.directions)}.")
+        warn(
+            f"{rises}, because effects change much to have the directions of {listed(wish.directions)}."
+        )
         return
     texts = [f"{shown(name)}: {shown(turned[name])}" for name in wrong]
     rest = next(label for label in before.known_levels[-1] if label != wish.target)

@@ -47,7 +47,9 @@ def rows_of_pair(x: EffectTable, pair: PairEffects) -> tuple[list[tuple[Hashable
     return rows, pair.table[np.ix_(first.groups, second.groups)]
 
 
-def counts_of_pair(x: EffectTable, pair: PairEffects, data: Dataset, rows: Mask | None = None) -> Array:
+def counts_of_pair(
+    x: EffectTable, pair: PairEffects, data: Dataset, rows: Mask | None = None
+) -> Array:
     """Return the weight of the rows, or of some of them, in each row of the table of a pair."""
     codes = x.place(data, "missing").codes
     weights = np.ones(len(data)) if data.weights is None else data.weights
@@ -70,8 +72,8 @@ def read_pair(
 ) -> tuple[tuple[Positions, Positions], Array]:
     """Return the groups of the values of two features, and the effects of a pair, from rows of a table.
 
-    ``rows`` are pairs of values, ``axes`` have the positions of the values in the rows, ``values`` are these
-    values, and ``owns`` those of the features. Raise if a row is repeated or absent.
+    ``rows`` are pairs of values, ``axes`` have the positions of the values in the rows, ``values``
+    are these values, and ``owns`` those of the features. Raise if a row is repeated or absent.
     """
     sizes = [len(axis) for axis in axes]
     table = np.full((sizes[0] + 1, sizes[1] + 1, numbers.shape[1]), np.nan)

@@ -1,11 +1,12 @@
 """Effects of pairs of features in a sum of effects: which, how many, and how strong, by held-out rows.
 
-The sum of single effects is fitted first. Pairs are ranked by how much a table of each would add to the
-likelihood (FAST: Lou, Caruana, Gehrke, Hooker, 2013, Accurate intelligible models with pairwise interactions,
-KDD). Ridge regressions with and without the first k pairs are fitted to the class, with the sum as a term.
-Their difference, times a share, is added to the sum. k, unless it is given, the precision of the effects and
-the share are those with the largest likelihood of rows in five folds. With "auto", no pair is added without a
-clear gain; a number of pairs, or pairs that are named, are added anyway.
+The sum of single effects is fitted first. Pairs are ranked by how much a table of each would add to
+the likelihood (FAST: Lou, Caruana, Gehrke, Hooker, 2013, Accurate intelligible models with pairwise
+interactions, KDD). Ridge regressions with and without the first k pairs are fitted to the class,
+with the sum as a term. Their difference, times a share, is added to the sum. k, unless it is given,
+the precision of the effects and the share are those with the largest likelihood of rows in five
+folds. With "auto", no pair is added without a clear gain; a number of pairs, or pairs that are
+named, are added anyway.
 """
 
 from __future__ import annotations
@@ -72,7 +73,9 @@ class _Rows:
     sizes: Positions
 
     def take(self, at: ArrayOf[Any]) -> _Rows:
-        return _Rows(self.scores[at], self.groups[:, at], self.classes[at], self.weights[at], self.sizes)
+        return _Rows(
+            self.scores[at], self.groups[:, at], self.classes[at], self.weights[at], self.sizes
+        )
 
     def losses(self, scores: Array) -> Array:
         """Return minus the log-likelihood of each row."""
@@ -87,7 +90,9 @@ def check_pairs(pairs: Pairs, features: Sequence[Hashable], class_var: Hashable)
     if isinstance(pairs, int | np.integer) and not isinstance(pairs, bool):
         return int(Whole(least=0, most=most).check("pairs", pairs))
     if isinstance(pairs, str | bool) or not isinstance(pairs, Iterable):
-        raise TypeError(must_be("pairs", "None, a number, 'auto' or a list of pairs of features", pairs))
+        raise TypeError(
+            must_be("pairs", "None, a number, 'auto' or a list of pairs of features", pairs)
+        )
     found: list[tuple[Hashable, Hashable]] = []
     for pair in pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
@@ -115,7 +120,9 @@ def with_pairs(x: EffectTable, dataset: InFull, pairs: Any, learned_from: Model)
         return x
     rows, groups, folds = _rows_of(x, dataset, learned_from)
     given = pairs if isinstance(pairs, tuple) else ()
-    named = [(x.features.index(a), x.features.index(b)) for a, b in given if {a, b} <= {*x.features}]
+    named = [
+        (x.features.index(a), x.features.index(b)) for a, b in given if {a, b} <= {*x.features}
+    ]
     numbers = _NUMBERS if isinstance(pairs, str) else (len(named) if given else pairs,)
     choice = _chosen(rows, folds, numbers, named)
     order = named or _ranked(rows)
@@ -174,7 +181,9 @@ def _groups_of(x: EffectTable, i: int, codes: Codes, weights: Array) -> Position
         groups = np.arange(n)
     elif x.features[i] in x.cuts:
         middles = (mass.cumsum() - mass / 2) / max(mass.sum(), 1e-300)
-        groups = np.unique((middles * _GROUPS).astype(np.intp).clip(0, _GROUPS - 1), return_inverse=True)[1]
+        groups = np.unique(
+            (middles * _GROUPS).astype(np.intp).clip(0, _GROUPS - 1), return_inverse=True
+        )[1]
     else:  # the rarest levels together
         groups = np.full(n, _GROUPS - 1)
         groups[np.argsort(-mass, kind="stable")[: _GROUPS - 1]] = np.arange(_GROUPS - 1)
@@ -224,7 +233,9 @@ def _chosen(
 def _mean_and_error(values: Array, weights: Array) -> tuple[float, float]:
     """Return the weighted mean of values, and its standard error."""
     mean = float(np.average(values, weights=weights))
-    return mean, float(np.sqrt(np.average((values - mean) ** 2, weights=weights) / max(weights.sum(), 1.0)))
+    return mean, float(
+        np.sqrt(np.average((values - mean) ** 2, weights=weights) / max(weights.sum(), 1.0))
+    )
 
 
 def _ranked(rows: _Rows) -> list[tuple[int, int]]:
@@ -239,7 +250,9 @@ def _ranked(rows: _Rows) -> list[tuple[int, int]]:
     cells = rows.groups[features] + size * np.arange(len(features))[:, None]
     marks = _indicators(np.where(rows.groups[features] >= 0, cells, -1), size * len(features))
     gains = np.zeros((len(features), len(features)))
-    used = range(1, rows.scores.shape[1]) if rows.scores.shape[1] == 2 else range(rows.scores.shape[1])
+    used = (
+        range(1, rows.scores.shape[1]) if rows.scores.shape[1] == 2 else range(rows.scores.shape[1])
+    )
     for c in used:
         residuals = rows.weights * ((rows.classes == c) - posteriors[:, c])
         spread_at = rows.weights * posteriors[:, c] * (1 - posteriors[:, c])
@@ -271,7 +284,9 @@ def _indicators(cells: Positions, size: int) -> Any:
 
     known = cells >= 0
     rows = np.broadcast_to(np.arange(cells.shape[1]), cells.shape)[known]
-    return sparse.csr_array((np.ones(len(rows)), (rows, cells[known])), shape=(cells.shape[1], size))
+    return sparse.csr_array(
+        (np.ones(len(rows)), (rows, cells[known])), shape=(cells.shape[1], size)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,7 +305,9 @@ class _Weights:
 
     def at(self, rows: _Rows, pairs: Sequence[tuple[int, int]]) -> Array:
         """Return what the weights add to the scores of rows."""
-        return np.asarray(self.power * rows.scores + _design(rows, pairs) @ self.cells + self.classes)
+        return np.asarray(
+            self.power * rows.scores + _design(rows, pairs) @ self.cells + self.classes
+        )
 
 
 def _design(rows: _Rows, pairs: Sequence[tuple[int, int]]) -> Any:
@@ -321,14 +338,23 @@ def _regression(rows: _Rows, pairs: Sequence[tuple[int, int]], precision: float)
     own = (rows.classes[:, None] == np.arange(n_classes)).astype(np.float64)
 
     def loss(flat: Any) -> tuple[float, Any]:
-        cells, classes, power = flat[: -n_classes - 1].reshape(n, -1), flat[-n_classes - 1 : -1], flat[-1]
+        cells, classes, power = (
+            flat[: -n_classes - 1].reshape(n, -1),
+            flat[-n_classes - 1 : -1],
+            flat[-1],
+        )
         logs = log_normalize(power * rows.scores + design @ cells + classes)
         away = rows.weights[:, None] * (np.exp(logs) - own)
         value = -float(rows.weights @ (logs * own).sum(axis=1))
         value += 0.5 * float((ridge * cells**2).sum() + _OF_SUM * (power - 1) ** 2)
         value += 0.5 * _OF_CLASSES * float(classes @ classes)
-        slopes = [(transposed @ away + ridge * cells).ravel(), away.sum(axis=0) + _OF_CLASSES * classes]
-        return value, np.append(np.concatenate(slopes), (away * rows.scores).sum() + _OF_SUM * (power - 1))
+        slopes = [
+            (transposed @ away + ridge * cells).ravel(),
+            away.sum(axis=0) + _OF_CLASSES * classes,
+        ]
+        return value, np.append(
+            np.concatenate(slopes), (away * rows.scores).sum() + _OF_SUM * (power - 1)
+        )
 
     start = np.zeros((n + 1) * n_classes + 1)
     start[-1] = 1
@@ -359,7 +385,10 @@ def _added(
         cells = share * change.cells[start : start + shape[0] * shape[1]].reshape(*shape, -1)
         start += shape[0] * shape[1]
         masses = [_masses(x, f, groups[f], int(sizes[f])) for f in (i, j)]
-        first, second = np.tensordot(masses[1], cells, (0, 1)), np.tensordot(masses[0], cells, (0, 0))
+        first, second = (
+            np.tensordot(masses[1], cells, (0, 1)),
+            np.tensordot(masses[0], cells, (0, 0)),
+        )
         mean = masses[0] @ first
         tables[i][:-1] += (first - mean)[groups[i][:-1]]
         tables[j][:-1] += (second - mean)[groups[j][:-1]]
@@ -369,7 +398,11 @@ def _added(
         found.append(PairEffects((i, j), (groups[i], groups[j]), padded))
     tables = [table - _level(table) for table in tables]
     return replace(
-        x, tables=tuple(tables), constant=constant - _level(constant), pairs=tuple(found), unknown=None
+        x,
+        tables=tuple(tables),
+        constant=constant - _level(constant),
+        pairs=tuple(found),
+        unknown=None,
     )
 
 

@@ -43,9 +43,9 @@ _WHOLE = 1e-3  # largest distance of points from whole numbers, because of round
 class Scorecard(EffectTable):
     """A model of two classes as a table of whole points, from `scorecard`.
 
-    The points of the values of a row add up to a total, and the log odds of the target are linear in it. It
-    is an `EffectTable` whose effects are points times ``unit``, less their mean over the training data: so
-    `explain` compares a value with the average row.
+    The points of the values of a row add up to a total, and the log odds of the target are linear
+    in it. It is an `EffectTable` whose effects are points times ``unit``, less their mean over the
+    training data: so `explain` compares a value with the average row.
 
     Attributes
     ----------
@@ -56,10 +56,11 @@ class Scorecard(EffectTable):
     unit : float
         The log odds that one point adds, in nats.
     start : int
-        The number that is added to the sum of the points; 0 unless `scorecard` was called with ``pdo``.
+        The number that is added to the sum of the points; 0 unless `scorecard` was called with
+        ``pdo``.
     points, probabilities : pandas.DataFrame
-        One row per feature, value and value of the parent in ``given``, after a row ``start`` if ``start`` is
-        not 0; and one row per total that can occur.
+        One row per feature, value and value of the parent in ``given``, after a row ``start`` if
+        ``start`` is not 0; and one row per total that can occur.
     recipe : Recipe or None
         The steps that learned it; `cv` repeats them, including the rounding.
     """
@@ -100,7 +101,8 @@ class Scorecard(EffectTable):
     def _lowest(self) -> list[float]:
         """The smallest effects of features, which have 0 points, among the values with a row."""
         return [
-            float(table[at].min()) for table, at in zip(self._log_odds, cells_with_row(self), strict=True)
+            float(table[at].min())
+            for table, at in zip(self._log_odds, cells_with_row(self), strict=True)
         ]
 
     @property
@@ -118,7 +120,11 @@ class Scorecard(EffectTable):
         labels, rows = [(*own, MISSING) for own in self.known_levels], list(rows)
         for i, at in enumerate(cells_with_row(self)):
             j, points = self.givens[i], self.feature_points[i][at]
-            others = [""] if j is None else [write(self.features[j], value) for value in labels[j][at[1]]]
+            others = (
+                [""]
+                if j is None
+                else [write(self.features[j], value) for value in labels[j][at[1]]]
+            )
             pairs = zip(product(labels[i][at[0]], others), points.ravel().tolist(), strict=True)
             rows += [(self.features[i], *pair, n) for pair, n in pairs]
         return pd.DataFrame(rows, columns=["variable", "value", "given", "points"])
@@ -142,10 +148,15 @@ class Scorecard(EffectTable):
     def _totals(self) -> ArrayOf[np.int64]:
         """The totals that can occur: the points of a parent, and of each child given its value."""
 
-        def below(i: int) -> list[ArrayOf[np.int64]]:  # the sums below a feature by the value of its parent
+        def below(
+            i: int,
+        ) -> list[ArrayOf[np.int64]]:  # the sums below a feature by the value of its parent
             table = self.feature_points[i].reshape(len(self.feature_points[i]), -1)
             children = [below(j) for j, given in enumerate(self.givens) if given == i]
-            inside = [_possible_totals([child[value] for child in children]) for value in range(len(table))]
+            inside = [
+                _possible_totals([child[value] for child in children])
+                for value in range(len(table))
+            ]
             return [
                 np.unique(np.concatenate([sums + points[k] for k, sums in enumerate(inside)]))
                 for points in list[ArrayOf[np.int64]](table.T)
@@ -177,13 +188,16 @@ class Scorecard(EffectTable):
         lost = np.maximum(best.reshape(len(self.features), n)[list(order)] - own, 0)
         columns = {"points": (self.start, own), "lost": (0, lost)}
         return {
-            name: np.concatenate([np.full((1, n), first), rest]).T for name, (first, rest) in columns.items()
+            name: np.concatenate([np.full((1, n), first), rest]).T
+            for name, (first, rest) in columns.items()
         }
 
     @cached_property
     def _best_points(self) -> tuple[ArrayOf[np.int64], ...]:
         """The most points of a known value of each feature, given that of its parent, by all values."""
-        return tuple([np.broadcast_to(table[:-1].max(axis=0), table.shape) for table in self.feature_points])
+        return tuple(
+            [np.broadcast_to(table[:-1].max(axis=0), table.shape) for table in self.feature_points]
+        )
 
     def __dir__(self) -> list[str]:
         """Return the documented attributes, among them the tables."""
@@ -225,8 +239,8 @@ def cells_with_row(x: EffectTable) -> list[tuple[slice, ...]]:
 def _possible_totals(sets: Sequence[ArrayOf[np.int64]]) -> ArrayOf[np.int64]:
     """Return all sums of one number of each set; sets are ascending.
 
-    In how many ways each sum is made is a convolution: {0, 2} is (1, 0, 1) and {0, 1} is (1, 1), which give
-    (1, 1, 1, 1), so that the sums are 0, 1, 2 and 3.
+    In how many ways each sum is made is a convolution: {0, 2} is (1, 0, 1) and {0, 1} is (1, 1),
+    which give (1, 1, 1, 1), so that the sums are 0, 1, 2 and 3.
     """
     from scipy.fft import irfft, next_fast_len, rfft  # slow to import
 
@@ -253,28 +267,30 @@ def scorecard(
     Parameters
     ----------
     x : BNC or another model
-        With parameters, two classes, and log odds that are a sum of effects, as for `effects`: naive Bayes,
-        trees, `bnc` with ``additive=True``, and tables of `from_effects` and `monotonize`.
+        With parameters, two classes, and log odds that are a sum of effects, as for `effects`:
+        naive Bayes, trees, `bnc` with ``additive=True``, and tables of `from_effects` and
+        `monotonize`.
     target : optional
         The class of which the points increase the odds. By default, the last class.
     largest : int, default 10
         The largest difference of points between two values of a feature. It is not used with `pdo`.
     most_intervals : int, optional
-        Maximum number of intervals of a numeric feature; the neighbors that differ least are merged. By
-        default, all intervals of the model, or 32 of a density. Neighbours with equal points are one.
+        Maximum number of intervals of a numeric feature; the neighbors that differ least are
+        merged. By default, all intervals of the model, or 32 of a density. Neighbours with equal
+        points are one.
     pdo : float, optional
         Points that double the odds, such as 20, as in credit scoring, at least 0.01.
     score, odds : float, default 600 and 50
-        With `pdo`, the total at which the odds of the target are `odds` to 1. Without it, other numbers than
-        the defaults raise an error.
+        With `pdo`, the total at which the odds of the target are `odds` to 1. Without it, other
+        numbers than the defaults raise an error.
 
     Returns
     -------
     Scorecard
-        A fitted model. Its attributes ``points`` and ``probabilities`` are tables that suffice to compute a
-        prediction by hand. Features of which all values would have the same points are omitted, and so are
-        rows of missing values of features that were never missing. ``predict(card, df, points=True)`` returns
-        totals.
+        A fitted model. Its attributes ``points`` and ``probabilities`` are tables that suffice to
+        compute a prediction by hand. Features of which all values would have the same points are
+        omitted, and so are rows of missing values of features that were never missing.
+        ``predict(card, df, points=True)`` returns totals.
 
     Raises
     ------
@@ -283,16 +299,16 @@ def scorecard(
 
     Notes
     -----
-    The log odds of the target are base + Σ_i contribution_i, as in `effects`. With low_i the smallest
-    contribution of feature i, the points of a value are round((contribution − low_i) / unit), where the unit
-    is the largest range of the contributions of a feature divided by `largest`, or ln 2 / pdo. The
-    probability of the target at a total is 1 / (1 + exp(−(base + Σ_i low_i + unit · total))). With `pdo`, a
-    whole number of points to start with is added, and the probability is
-    1 / (1 + exp(−(ln odds + unit · (total − score)))).
+    The log odds of the target are base + Σ_i contribution_i, as in `effects`. With low_i the
+    smallest contribution of feature i, the points of a value are round((contribution − low_i) /
+    unit), where the unit is the largest range of the contributions of a feature divided by
+    `largest`, or ln 2 / pdo. The probability of the target at a total is 1 / (1 + exp(−(base + Σ_i
+    low_i + unit · total))). With `pdo`, a whole number of points to start with is added, and the
+    probability is 1 / (1 + exp(−(ln odds + unit · (total − score)))).
 
-    The contribution of merged intervals is the mean over the training data. `explain` compares each value
-    with the mean points of its feature in the training data, and has a column ``lost``, the points below the
-    best value.
+    The contribution of merged intervals is the mean over the training data. `explain` compares each
+    value with the mean points of its feature in the training data, and has a column ``lost``, the
+    points below the best value.
 
     Examples
     --------
@@ -313,7 +329,9 @@ def scorecard(
     model = check_fitted(x)
     names = model.known_levels[-1] if model.one_class else ()
     if len(names) != 2:
-        raise ValueError(f"x must have two classes; got {listed(names)}. Merge the others into one.")
+        raise ValueError(
+            f"x must have two classes; got {listed(names)}. Merge the others into one."
+        )
     Whole(least=1, most=_MOST_POINTS).check("largest", largest)
     Optional(Whole(least=1)).check("most_intervals", most_intervals)
     Optional(Real(least=_LEAST_PDO, most=_MOST_POINTS)).check("pdo", pdo)
@@ -321,7 +339,9 @@ def scorecard(
     Real(above=0, most=_LARGEST).check("odds", odds)
     for name, value, usual in (("score", score, _SCORE), ("odds", odds, _ODDS)):
         if pdo is None and value != usual:
-            raise ValueError(must_be(name, f"{usual:g} without pdo", value, "Pass pdo too, such as pdo=20."))
+            raise ValueError(
+                must_be(name, f"{usual:g} without pdo", value, "Pass pdo too, such as pdo=20.")
+            )
     target = names[1] if target is None else OneOf(names).check("target", target)
     if model.pairs:
         raise ValueError(
@@ -331,7 +351,9 @@ def scorecard(
     table = tabulate(model, most_intervals or (None if model.densities else _MOST_POINTS))
     sign = np.array([1.0 if name == target else -1.0 for name in names])
     effects: list[Array] = [entries @ sign for entries in table.tables]
-    within: list[Array] = [effect[at] for effect, at in zip(effects, cells_with_row(table), strict=True)]
+    within: list[Array] = [
+        effect[at] for effect, at in zip(effects, cells_with_row(table), strict=True)
+    ]
     low = [float(effect.min()) for effect in within]
     intercept, start = float(table.constant @ sign) + sum(low), 0
     widest = max([float(np.ptp(effect)) for effect in within], default=0.0)
@@ -358,13 +380,19 @@ def scorecard(
 def _without_idle(x: EffectTable) -> EffectTable:
     """Return a table without the features that have no effect and no child, unless none has an effect."""
     cells = enumerate(zip(x.tables, cells_with_row(x), strict=True))
-    used = {i for i, (table, at) in cells if np.ptp(table[at].reshape(-1, table.shape[-1]), axis=0).any()}
+    used = {
+        i
+        for i, (table, at) in cells
+        if np.ptp(table[at].reshape(-1, table.shape[-1]), axis=0).any()
+    }
     for i in list(used):
         while (above := x.givens[i]) is not None:  # its parent, and the parent of that
             used.add(i := above)
     if not used or len(used) == len(x.features):
         return x
-    return with_values(x, {name: values for i, (name, values) in enumerate(x.axes.items()) if i in used})
+    return with_values(
+        x, {name: values for i, (name, values) in enumerate(x.axes.items()) if i in used}
+    )
 
 
 def _centred(x: EffectTable) -> EffectTable:
@@ -383,7 +411,12 @@ def _centred(x: EffectTable) -> EffectTable:
 
 @record
 def fit_card(
-    x: Model, data: Dataset, *, parameters: Step, rng: np.random.Generator | None = None, **settings: Any
+    x: Model,
+    data: Dataset,
+    *,
+    parameters: Step,
+    rng: np.random.Generator | None = None,
+    **settings: Any,
 ) -> Scorecard:
     """Estimate the parameters of a structure, and round the contributions."""
     base = x.base if isinstance(x, Scorecard) else None

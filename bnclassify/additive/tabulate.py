@@ -69,7 +69,8 @@ class _Grid:
 def tabulate(x: object, steps: int | None = None, dataset: InFull | None = None) -> EffectTable:
     """Return a model as a table with at most so many intervals per feature, or a table as it is, or raise.
 
-    The weights of the values of a feature are their shares in a dataset or, without one, in the model.
+    The weights of the values of a feature are their shares in a dataset or, without one, in the
+    model.
     """
     model = check_fitted(x)
     if not isinstance(model, EffectTable):
@@ -80,7 +81,9 @@ def tabulate(x: object, steps: int | None = None, dataset: InFull | None = None)
     if steps is None:
         return model
     if model.pairs:
-        raise ValueError(f"steps must be None for a sum with pairs, whose cut points are fixed; got {steps}.")
+        raise ValueError(
+            f"steps must be None for a sum with pairs, whose cut points are fixed; got {steps}."
+        )
     return merge_intervals(model if dataset is None else with_shares(model, dataset), steps)
 
 
@@ -145,17 +148,23 @@ def fit_sum(
 def estimate(parameters: Step, x: Model, data: Dataset, rng: np.random.Generator | None) -> Model:
     """Estimate the parameters of the structure of a model whose table is to be made, or raise."""
     if isinstance(x, EffectTable) and parameters.function is not as_given:
-        raise ValueError("dag must be True for a table of effects, which lacks the structure of its model.")
+        raise ValueError(
+            "dag must be True for a table of effects, which lacks the structure of its model."
+        )
     estimated: Model = parameters(x, data, rng=rng)
     return estimated
 
 
 def _tabulate_effects(model: Model) -> EffectTable:
     """Return a sum of effects as a table, at all cut points that it has, or raise if effects are infinite."""
-    order, points = order_features(model), list(map(_points_of_feature, repeat(model), model.features))
+    order, points = (
+        order_features(model),
+        list(map(_points_of_feature, repeat(model), model.features)),
+    )
     masses, parents = _feature_distributions(model, points, order), model.feature_parents
     grids = [
-        _make_grid(model, i, own, mass) for i, (own, mass) in enumerate(zip(points, masses, strict=True))
+        _make_grid(model, i, own, mass)
+        for i, (own, mass) in enumerate(zip(points, masses, strict=True))
     ]
     longest = np.arange(max([len(grid.codes) for grid in grids], default=1))
     rows = [np.minimum(longest, len(grid.codes) - 1) for grid in grids]
@@ -166,18 +175,24 @@ def _tabulate_effects(model: Model) -> EffectTable:
         size = len(own.axis.labels) + 1
         table = _means_of_groups(logs[i + 1, : len(own.codes)], own.position, own.mass, size)
         if above:
-            table = _effects_given_parent(model, grids, i, model.features.index(above[0]), order, alone[i])
+            table = _effects_given_parent(
+                model, grids, i, model.features.index(above[0]), order, alone[i]
+            )
         if i in gaps:
             table[-1] = gaps[i]
         tables.append(_centred_logs(table))
         shares.append(np.bincount(own.position, own.mass, size) / float(own.mass.sum()))
     constant = _centred_logs(logs[0, :1]).ravel()
     if not all(np.isfinite(array).all() for array in (constant, *tables)):
-        raise ValueError("x must have positive probabilities only; got 0. Fit the model with smooth above 0.")
+        raise ValueError(
+            "x must have positive probabilities only; got 0. Fit the model with smooth above 0."
+        )
     values = dict(zip(model.features, [grid.axis for grid in grids], strict=True))
     made: dict[str, Any] = {"tables": tuple(tables), "constant": constant, "shares": tuple(shares)}
     made |= {"recipe": model.recipe, "learned": _learned_of_table(model)}
-    return build(model.class_var, model.known_levels[-1], values, parents, model.discretizer, **made)
+    return build(
+        model.class_var, model.known_levels[-1], values, parents, model.discretizer, **made
+    )
 
 
 def _learned_of_table(x: Model) -> dict[str, Any]:
@@ -195,7 +210,10 @@ def _is_sum(x: Model) -> bool:
     parents = list(x.feature_parents.values()) if scopes is not None else []
     if scopes is None or any(len(above) > 1 for above in parents) or x.parents.get(x.class_var, ()):
         return False
-    families = [set[int](), *[{i, *map(x.features.index, above)} for i, above in enumerate(parents)]]
+    families = [
+        set[int](),
+        *[{i, *map(x.features.index, above)} for i, above in enumerate(parents)],
+    ]
     return all(any(set(scope) <= family for family in families) for scope in scopes)
 
 
@@ -212,7 +230,11 @@ def _check_sum(x: Model) -> None:
 
 def _points_of_feature(x: Model, name: Hashable) -> tuple[Hashable, ...]:
     """Return the levels of a feature, or the points of a grid if it has a density."""
-    return tuple(grid_of(x.densities[name])[0].tolist()) if name in x.densities else x.levels_by_name[name]
+    return (
+        tuple(grid_of(x.densities[name])[0].tolist())
+        if name in x.densities
+        else x.levels_by_name[name]
+    )
 
 
 def _make_grid(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array) -> _Grid:
@@ -226,7 +248,9 @@ def _make_grid(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array) -> _
     if cuts is None:  # a density, on a grid
         numbers, codes = np.array(labels[:card], dtype=np.float64), np.zeros(card, dtype=np.intp)
         chosen = np.unique(np.array(readable(numbers[:-1].tolist()), dtype=np.float64))
-        chosen = chosen[np.unique(np.searchsorted(chosen, numbers, side="left"))[:-1]]  # no empty steps
+        chosen = chosen[
+            np.unique(np.searchsorted(chosen, numbers, side="left"))[:-1]
+        ]  # no empty steps
     else:
         chosen, numbers = np.array(cuts), np.array([*cuts, np.inf])
     training = _training_points(x, i) if cuts else None
@@ -239,10 +263,14 @@ def _make_grid(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array) -> _
         codes, mass = np.append(own, codes[card:]), np.append(shares, mass[card:])
     position, gap = np.searchsorted(chosen, numbers, side="left"), len(codes) - len(numbers)
     position = np.append(position, [len(chosen) + 1] * gap).astype(np.intp)
-    return _Grid(Values.between(chosen.tolist()), codes, np.append(numbers, [np.nan] * gap), mass, position)
+    return _Grid(
+        Values.between(chosen.tolist()), codes, np.append(numbers, [np.nan] * gap), mass, position
+    )
 
 
-def _labels_with_unseen(x: Model, name: Hashable, labels: tuple[Hashable, ...], card: int) -> Values:
+def _labels_with_unseen(
+    x: Model, name: Hashable, labels: tuple[Hashable, ...], card: int
+) -> Values:
     """Return the labels of a feature; values that would be merged or unknown to it are unseen ones."""
     merger = None if x.preparation is None else x.preparation.merger
     if merger is not None and name in merger.columns:
@@ -257,7 +285,9 @@ def _feature_distributions(
     cards = list(map(len, points))
     grids = [name in x.densities for name in x.features]
     levels = np.arange(max(cards, default=1))
-    codes = np.array([np.minimum(levels, card - 1) for card in cards]).reshape(len(cards), len(levels))
+    codes = np.array([np.minimum(levels, card - 1) for card in cards]).reshape(
+        len(cards), len(levels)
+    )
     nothing = np.full(len(levels), np.nan)
     numbers = {
         name: np.array(own, dtype=float)[at] if is_grid else nothing
@@ -267,7 +297,8 @@ def _feature_distributions(
     if any(x.feature_parents.values()):
         rows, tables = x.rows_of(codes, numbers), main_effects(x.score, cards_of(x))
         logs = [
-            alone_at(x.score, i, rows)[:card] if grids[i] else tables[i][:-1] for i, card in enumerate(cards)
+            alone_at(x.score, i, rows)[:card] if grids[i] else tables[i][:-1]
+            for i, card in enumerate(cards)
         ]
     else:
         found = _in_order(x, x.rows_of(codes, numbers), order)
@@ -323,7 +354,9 @@ def _effects_without_parent(
 ) -> dict[int, Array]:
     """Return the effects of features with a parent given the class alone, (rows, classes) each."""
     found: dict[int, Array] = {}
-    for owner, scope, effect in effects_at(x.score, rows, cards_of(x)) if any(parents.values()) else ():
+    for owner, scope, effect in (
+        effects_at(x.score, rows, cards_of(x)) if any(parents.values()) else ()
+    ):
         if scope == (owner,):
             found[owner] = found.get(owner, 0.0) + effect
     return found
@@ -349,7 +382,9 @@ def _effects_given_parent(
     rows[i], rows[j] = np.repeat(np.arange(size), len(first)), np.tile(first, size)
     logs = _contributions(x, grids, rows, order)[i + 1, :]
     cells = (own.position[:, None] * width + other.position[first]).ravel()
-    table = _means_of_groups(logs, cells, np.outer(own.mass, mass).ravel(), n * width).reshape(n, width, -1)
+    table = _means_of_groups(logs, cells, np.outer(own.mass, mass).ravel(), n * width).reshape(
+        n, width, -1
+    )
     absent = np.setdiff1d(np.arange(width), other.position)
     table[:, absent] = _means_of_groups(alone[:size], own.position, own.mass, n)[:, None]
     return table

@@ -16,15 +16,17 @@ from .immutable import cached_property
 
 T = TypeVar("T", bound=np.generic)
 V = TypeVar("V")
-ArrayOf: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[T]]  # as NDArray, but its sizes are int, not Any
+ArrayOf: TypeAlias = np.ndarray[
+    tuple[int, ...], np.dtype[T]
+]  # as NDArray, but its sizes are int, not Any
 Array = ArrayOf[np.float64]
 Codes = ArrayOf[np.signedinteger[Any]]
 Positions = ArrayOf[np.intp]  # of rows, columns, levels or cells
 Mask = ArrayOf[np.bool_]
 
 
-# Arrays are reduced over classes part by part, because NumPy's own reductions are slow along short axes that
-# are adjacent in memory, and the order in which they add up depends on the other axes.
+# Arrays are reduced over classes part by part, because NumPy's own reductions are slow along short
+# axes that are adjacent in memory, and the order in which they add up depends on the other axes.
 
 _FEW_CELLS = 2**16  # of an array that stays in the cache
 _SHORT = 16  # longest axis for which NumPy's own reductions are slower
@@ -103,7 +105,9 @@ def log_sum_exp(logs: Array, axis: int = -1) -> Array:
     top = np.where(top == -np.inf, 0.0, top)
     if parts.size < _FEW_CELLS:
         return log(reduce(np.add, np.exp(parts - top))) + top
-    return log(reduce(np.add, (np.exp(part - top) for part in parts))) + top  # a third of the memory
+    return (
+        log(reduce(np.add, (np.exp(part - top) for part in parts))) + top
+    )  # a third of the memory
 
 
 def share_out(logs: Array, axis: int) -> Array:

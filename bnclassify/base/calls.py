@@ -31,7 +31,9 @@ def check_arguments(
     """Raise unless a function accepts ``arguments`` by name, and ``supplied`` has all others it requires."""
     twice = [name for name in arguments if name in supplied]
     if twice:
-        raise ValueError(f"{origin} must not contain arguments that are passed already; got {listed(twice)}.")
+        raise ValueError(
+            f"{origin} must not contain arguments that are passed already; got {listed(twice)}."
+        )
     takes = list(parameters_of(function).values())[1:]
     takes_any = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in takes)
     named = {p.name: p for p in takes if p.name not in supplied and p.kind in _NAMED}
@@ -64,7 +66,9 @@ def guided(advice: str) -> Callable[[F], F]:
                 raise TypeError(f"{name} accepts at most {number}; got {len(arguments)}. {advice}")
             if not (takes_any or named.keys() <= parameters.keys()):
                 unknown = next(argument for argument in named if argument not in parameters)
-                raise TypeError(f"{name} has no argument {shown(unknown)}. {available(unknown, parameters)}")
+                raise TypeError(
+                    f"{name} has no argument {shown(unknown)}. {available(unknown, parameters)}"
+                )
             return function(*arguments, **named)
 
         return cast(F, call)
@@ -144,7 +148,9 @@ def showing_progress(progress: bool | None, argument: str = "progress") -> Itera
 
 
 @contextmanager
-def progress_bar(progress: bool | None, *, by_steps: bool = False, **settings: Any) -> Iterator[Bar]:
+def progress_bar(
+    progress: bool | None, *, by_steps: bool = False, **settings: Any
+) -> Iterator[Bar]:
     """Yield a bar, and hide bars of nested calls; ``by_steps``, calls of `advance` within advance it.
 
     If no choice was made, the bar is shown after 3 seconds in an interactive session.

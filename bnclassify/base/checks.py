@@ -30,7 +30,8 @@ AnyCutting: TypeAlias = Cutting | Literal["averaged", "averaged5", "averaged_mdl
 _LabelMetric: TypeAlias = Literal["f1", "precision", "recall", "kappa", "mcc"]
 
 SearchMetric: TypeAlias = (
-    Literal["accuracy", "balanced_accuracy", "log_loss", "brier", "calibration_error", "rmse"] | _LabelMetric
+    Literal["accuracy", "balanced_accuracy", "log_loss", "brier", "calibration_error", "rmse"]
+    | _LabelMetric
 )
 
 MetricName: TypeAlias = (
@@ -86,7 +87,11 @@ class Whole:
             if self.least <= int(value) <= self.most:
                 return int(value)
             error = ValueError
-        bounds = f"from {self.least:,} to {self.most:,}" if self.most < inf else f"of at least {self.least:,}"
+        bounds = (
+            f"from {self.least:,} to {self.most:,}"
+            if self.most < inf
+            else f"of at least {self.least:,}"
+        )
         raise error(must_be(argument, f"a whole number {bounds}", value))
 
 
@@ -233,7 +238,9 @@ def available(name: object, options: Collection[Hashable]) -> str:
     return did_you_mean(name, options) or f"Available: {listed(options)}."
 
 
-def check_columns(names: Iterable[Hashable], options: Collection[Hashable], argument: str) -> set[Hashable]:
+def check_columns(
+    names: Iterable[Hashable], options: Collection[Hashable], argument: str
+) -> set[Hashable]:
     """Return names as a set, or raise a KeyError for absent columns."""
     existing = options if isinstance(options, set | dict) else set(options)
     names = list(names)
@@ -246,7 +253,9 @@ def check_columns(names: Iterable[Hashable], options: Collection[Hashable], argu
     absent = [name for name in names if name not in existing]
     if absent:
         found = (
-            f" in the data. {available(absent[0], options)}" if existing else "; the data have no columns."
+            f" in the data. {available(absent[0], options)}"
+            if existing
+            else "; the data have no columns."
         )
         raise KeyError(f"{argument}: no column {listed(absent)}{found}")
     return chosen
@@ -271,7 +280,9 @@ def check_name(name: object, argument: str = "class_var") -> None:
             remedy = f" Write {shown(name.name)}."
         elif isinstance(name, pd.DataFrame):
             remedy = " The name of the class is the first argument, and the data are the second."
-        raise TypeError(f"{argument} must be the name of a column; got {type(name).__name__}.{remedy}")
+        raise TypeError(
+            f"{argument} must be the name of a column; got {type(name).__name__}.{remedy}"
+        )
 
 
 def is_among(value: object, names: Collection[Hashable]) -> bool:

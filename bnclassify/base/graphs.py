@@ -52,7 +52,9 @@ def components(parents: Mapping[Vertex, Sequence[Vertex]]) -> list[list[Vertex]]
     return list(result.values())
 
 
-def _join_components(n: int, edges: Iterable[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[int]]:
+def _join_components(
+    n: int, edges: Iterable[tuple[int, int]]
+) -> tuple[list[tuple[int, int]], list[int]]:
     """Return the edges that join two components when they are added in turn, and the final components."""
     labels, joining = np.arange(n), []
     for first, second in edges:
@@ -71,7 +73,9 @@ def maximum_forest(weights: Array, keep: Mask, roots: Iterable[int]) -> list[int
     i, j = np.nonzero(np.triu(keep & _forest_candidates(np.where(keep, weights, _ABSENT)), 1))
     order = descending(weights[i, j])
     neighbours: list[list[int]] = [[] for _ in range(n)]
-    for first, second in _join_components(n, zip(i[order].tolist(), j[order].tolist(), strict=True))[0]:
+    for first, second in _join_components(
+        n, zip(i[order].tolist(), j[order].tolist(), strict=True)
+    )[0]:
         neighbours[first].append(second)
         neighbours[second].append(first)
     parent, seen = [-1] * n, [False] * n
@@ -92,8 +96,8 @@ _ABSENT = -1e300  # the weight of an edge that does not exist
 def _forest_candidates(weights: Array) -> Mask:
     """Return the edges, (n, n), that can be part of a forest of maximum weight, including tied ones.
 
-    An edge cannot if it is less than all edges of the path between its ends in one such tree, which Prim's
-    algorithm grows. ``least`` has the smallest weight on each path.
+    An edge cannot if it is less than all edges of the path between its ends in one such tree, which
+    Prim's algorithm grows. ``least`` has the smallest weight on each path.
     """
     n = len(weights)
     least, outside = np.full((n, n), np.inf), weights.copy()
@@ -111,10 +115,11 @@ def _forest_candidates(weights: Array) -> Mask:
 def spanning_tree_posterior(scores: Array) -> tuple[Array, float]:
     """Return the probability of each edge over all spanning trees, (n, n), and ln Σ_T Π exp(score).
 
-    The probability of a tree is proportional to the product of exp(score) over its edges, and that of an edge
-    is its conductance exp(score) times the effective resistance between its ends. Vertices are eliminated by
-    the star-mesh transform, which keeps resistances, and restored. All values are logs; the only difference,
-    below, loses few digits, because y is at most k² / 2 times the resistance that results.
+    The probability of a tree is proportional to the product of exp(score) over its edges, and that
+    of an edge is its conductance exp(score) times the effective resistance between its ends.
+    Vertices are eliminated by the star-mesh transform, which keeps resistances, and restored. All
+    values are logs; the only difference, below, loses few digits, because y is at most k² / 2 times
+    the resistance that results.
     """
     logs: Array = np.array(scores, dtype=np.float64)
     np.fill_diagonal(logs, -np.inf)
@@ -140,14 +145,17 @@ def spanning_tree_posterior(scores: Array) -> tuple[Array, float]:
 def maximum_arborescence(weights: Array) -> list[int]:
     """Return the parent of each vertex, -1 for the root, in the maximum arborescence over all roots.
 
-    ``weights``, (n, n), has the finite weight of the arc from the row to the column. The first of tied roots
-    is chosen. A walk follows the best arc into each vertex backwards (Edmonds), in quadratic time. A cycle in
-    which it ends becomes a group. The weight of an arc into it is its gain over the best arc to its head.
+    ``weights``, (n, n), has the finite weight of the arc from the row to the column. The first of
+    tied roots is chosen. A walk follows the best arc into each vertex backwards (Edmonds), in
+    quadratic time. A cycle in which it ends becomes a group. The weight of an arc into it is its
+    gain over the best arc to its head.
     """
     n = len(weights)
     if not n:
         return []
-    into = np.array(np.transpose(weights), dtype=np.float64)  # from columns; a group is at its first vertex
+    into = np.array(
+        np.transpose(weights), dtype=np.float64
+    )  # from columns; a group is at its first vertex
     np.fill_diagonal(into, -np.inf)
     head, tail = np.indices((n, n))  # ends of the arcs between groups, as vertices
     name = list(range(n))  # of the group at each vertex; groups have the numbers after the vertices
@@ -186,7 +194,9 @@ def _expand_contracted_group(
     for of_vertex in groups:
         while of_vertex[-1] in within:
             of_vertex.append(within[of_vertex[-1]])
-    price = np.array([sum(best[group][2] for group in of_vertex[:-1]) for of_vertex in groups], dtype=float)
+    price = np.array(
+        [sum(best[group][2] for group in of_vertex[:-1]) for of_vertex in groups], dtype=float
+    )
     parent = [-1] * n
     pending = [(n + len(members) - 1, -1, int(first_best(-price)))]
     while pending:
@@ -215,8 +225,8 @@ def descending(weights: Array) -> Positions:
 class ChangingDag:
     """A directed acyclic graph over vertices 0, 1, 2 …, with the paths between them kept up to date.
 
-    ``arcs[i, j]`` is whether there is an arc from i to j, and ``reach[i, j]`` whether there is a path; every
-    vertex reaches itself.
+    ``arcs[i, j]`` is whether there is an arc from i to j, and ``reach[i, j]`` whether there is a
+    path; every vertex reaches itself.
     """
 
     def __init__(self, n: int, arcs: Iterable[tuple[int, int]] = ()) -> None:
@@ -242,13 +252,17 @@ class ChangingDag:
             return
         ancestors = np.flatnonzero(self.reach[:, source])
         # A vertex reaches more than any of its descendants, so this order starts at the leaves.
-        for vertex in map(int, ancestors[np.argsort(np.count_nonzero(self.reach[ancestors], axis=1))]):
+        for vertex in map(
+            int, ancestors[np.argsort(np.count_nonzero(self.reach[ancestors], axis=1))]
+        ):
             self.reach[vertex] = self.reach[self.arcs[vertex]].any(axis=0)
             self.reach[vertex, vertex] = True
 
     def present(self) -> tuple[Positions, Positions]:
         """Return the sources and targets of the arcs, in order."""
-        return np.divmod(np.flatnonzero(self.arcs), len(self.arcs))  # faster than np.nonzero of a matrix
+        return np.divmod(
+            np.flatnonzero(self.arcs), len(self.arcs)
+        )  # faster than np.nonzero of a matrix
 
     def reversible(self, sources: Positions, targets: Positions) -> Mask:
         """Return which arcs are the only path between their ends."""

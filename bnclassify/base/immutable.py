@@ -1,11 +1,12 @@
 """Immutable values, and the registry of the classes and functions that files can name.
 
-A frozen dataclass or a named tuple with the decorator ``@record`` is saved by its name and its fields, and
-rebuilt from these. The fields contain text, numbers, bools, None, arrays, tuples, mappings or records. A
-class checks its fields, because a file may be damaged. A function is saved by its name only.
+A frozen dataclass or a named tuple with the decorator ``@record`` is saved by its name and its
+fields, and rebuilt from these. The fields contain text, numbers, bools, None, arrays, tuples,
+mappings or records. A class checks its fields, because a file may be damaged. A function is saved
+by its name only.
 
-A new field needs a default, for files that lack it. If a field or a name is removed or changes its meaning,
-the format needs a new version, which refuses older files.
+A new field needs a default, for files that lack it. If a field or a name is removed or changes its
+meaning, the format needs a new version, which refuses older files.
 """
 
 from __future__ import annotations
@@ -63,8 +64,9 @@ def bounded(**limits: tuple[float, float]) -> Bounds:
 class Immutable:
     """Base of the package's frozen dataclasses.
 
-    Arrays among the fields, or in tuples or mappings among them, become read-only, and mappings are copied
-    and closed. A copy or an unpickled value is built from the fields, so it is immutable, too.
+    Arrays among the fields, or in tuples or mappings among them, become read-only, and mappings are
+    copied and closed. A copy or an unpickled value is built from the fields, so it is immutable,
+    too.
     """
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
@@ -82,20 +84,30 @@ class Immutable:
             value = content.get(name)
             is_single = cls.__dataclass_fields__[name].type == "float"  # annotations are text
             if not is_within(value, least, most) or (is_single and isinstance(value, tuple)):
-                raise ValueError(f"{name} must contain finite numbers from {least:g} to {most:g} only.")
+                raise ValueError(
+                    f"{name} must contain finite numbers from {least:g} to {most:g} only."
+                )
 
     def _freeze(self, **changed: Any) -> None:
         """Make arrays read-only and close mappings, in all fields or in changed ones."""
         for name, value in (changed or vars(self)).items():
             if isinstance(value, tuple | np.ndarray):
                 lock(value)
-            elif value is not None and isinstance(value, Mapping) and type(value) is not MappingProxyType:
+            elif (
+                value is not None
+                and isinstance(value, Mapping)
+                and type(value) is not MappingProxyType
+            ):
                 self.__dict__[name] = MappingProxyType(dict(value))
                 lock(tuple(value.values()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        values = [getattr(self, field.name) for field in fields(self)]  # closed mappings cannot be pickled
-        return type(self), tuple([dict(v) if isinstance(v, MappingProxyType) else v for v in values])
+        values = [
+            getattr(self, field.name) for field in fields(self)
+        ]  # closed mappings cannot be pickled
+        return type(self), tuple(
+            [dict(v) if isinstance(v, MappingProxyType) else v for v in values]
+        )
 
 
 def is_within(value: object, least: float, most: float) -> bool:
@@ -109,7 +121,9 @@ def is_within(value: object, least: float, most: float) -> bool:
 
 def lock(value: object) -> None:
     """Make an array, or the arrays in a tuple, read-only, together with the arrays that they are views of."""
-    if isinstance(value, tuple) and not any(issubclass(cls, np.ndarray) for cls in set(map(type, value))):
+    if isinstance(value, tuple) and not any(
+        issubclass(cls, np.ndarray) for cls in set(map(type, value))
+    ):
         return
     for array in value if isinstance(value, tuple) else (value,):
         while isinstance(array, np.ndarray):

@@ -23,7 +23,10 @@ import numpy as np
 
 T = TypeVar("T", bound=Hashable)
 
-_OURS = (str(Path(__file__).parents[1]) + os.sep, functools.__file__)  # which computes cached properties
+_OURS = (
+    str(Path(__file__).parents[1]) + os.sep,
+    functools.__file__,
+)  # which computes cached properties
 
 _TOOLS = ("sklearn", "joblib")
 _TOLD: set[tuple[str, str, int]] = set()
@@ -120,13 +123,20 @@ def similar(name: object, candidates: Collection[Hashable]) -> list[Hashable]:
     >>> similar("tan", ["nb", "tan_cl", "tan_hc"]), similar("BIC", ["aic", "bic"])
     (['tan_cl', 'tan_hc'], ['bic'])
     """
-    # A text that is much longer than a name is not similar to it, and comparison is quadratic in length.
+    # A text that is much longer than a name is not similar to it, and comparison is quadratic in
+    # length.
     text = (name if isinstance(name, str) else shown(name))[:_LONGEST_NAME].casefold()
     by_text = {str(candidate)[:_LONGEST_NAME].casefold(): candidate for candidate in candidates}
     longer = [key for key in by_text if len(text) > 1 and key.startswith(text)]
     meant = _MEANT.get(text, ())
-    longer = longer or [one for one in ([meant] if isinstance(meant, str) else meant) if one in by_text]
-    close = [text] if text in by_text else longer or get_close_matches(text, by_text, n=1, cutoff=_SIMILARITY)
+    longer = longer or [
+        one for one in ([meant] if isinstance(meant, str) else meant) if one in by_text
+    ]
+    close = (
+        [text]
+        if text in by_text
+        else longer or get_close_matches(text, by_text, n=1, cutoff=_SIMILARITY)
+    )
     parts = [key for key in by_text if len(key) > 2 and text.endswith(key)]
     return [by_text[key] for key in (close or parts)[:3]]
 
@@ -194,7 +204,9 @@ def needs_rows(argument: str, *, in_turn: bool = True) -> TypeError:
 
 def without_labels(targets: Sequence[Hashable]) -> ValueError:
     """Return the error about training data without a label of the class, or of any of several."""
-    names = f"all of {listed(targets)} are" if len(targets) > 1 else f"the class {shown(targets[0])} is"
+    names = (
+        f"all of {listed(targets)} are" if len(targets) > 1 else f"the class {shown(targets[0])} is"
+    )
     return ValueError(
         f"dataset: {names} missing in every row. A class must have labels: use rows with labels, or another "
         "class."
@@ -242,9 +254,15 @@ def warn(message: str) -> None:
         if not (is_tool or frame.f_code.co_filename.startswith(_OURS)):
             break
         level, frame, repeated = level + 1, frame.f_back, repeated or is_tool
-    subject = re.sub(r"\d[\d,]*", "#", message).partition(",")[0]  # without parts that differ by fold
+    subject = re.sub(r"\d[\d,]*", "#", message).partition(",")[
+        0
+    ]  # without parts that differ by fold
     place = subject, frame.f_code.co_filename, frame.f_lineno
-    if repeated and place in _TOLD and _warning_action(message, frame) in ("default", "module", "once"):
+    if (
+        repeated
+        and place in _TOLD
+        and _warning_action(message, frame) in ("default", "module", "once")
+    ):
         return
     warnings.warn(message, UserWarning, stacklevel=level)
     if repeated:
@@ -346,7 +364,8 @@ to_sql: predict save write_page
 """
 
 
-# The sections about errors and warnings of functions that learn from data, if they have none of their own.
+# The sections about errors and warnings of functions that learn from data, if they have none of
+# their own.
 LEARNING = """
 nb aode anb ande tan_cl chow_liu kdb_mi kdb_gain spode hc ban chisq_dn lca learn_blanket
 mbc maode chain fssj bsej tan_hc tan_hcsp kdb
@@ -388,11 +407,19 @@ def add_see_also(objects: Mapping[str, object]) -> None:
         for name in targets:
             if name not in entries:
                 sentence = (
-                    (objects[name].__doc__ or "").strip().split("\n", 1)[0].split(". ")[0].removesuffix(".")
+                    (objects[name].__doc__ or "")
+                    .strip()
+                    .split("\n", 1)[0]
+                    .split(". ")[0]
+                    .removesuffix(".")
                 )
                 entries[name] = fill(f"{name} : {sentence}.", 84, subsequent_indent="    ")
         for name in sources:
-            section = ["See Also", "--------", *(entries[other] for other in targets if other != name)]
+            section = [
+                "See Also",
+                "--------",
+                *(entries[other] for other in targets if other != name),
+            ]
             text = cleandoc(objects[name].__doc__ or "")
             objects[name].__doc__ = with_section(text, "\n".join(section)) or None
     for name in LEARNING.split():

@@ -1,7 +1,7 @@
 """Independent tasks on several processor cores: `using_jobs` sets their number, `run_tasks` runs tasks.
 
-On Linux, tasks run in forked processes, which share the memory of the caller, so that neither functions nor
-data need be pickled. On other systems, they run in threads.
+On Linux, tasks run in forked processes, which share the memory of the caller, so that neither
+functions nor data need be pickled. On other systems, they run in threads.
 """
 
 from __future__ import annotations
@@ -10,7 +10,13 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from typing import Any, TypeVar
@@ -29,7 +35,9 @@ def check_jobs(n_jobs: object) -> int | None:
     """Return a number of jobs, or raise."""
     number = plain(n_jobs)
     if number is not None and (type(number) is not int or number == 0):
-        raise ValueError(must_be("n_jobs", "None, a number of processes from 1, or -1 for all cores", n_jobs))
+        raise ValueError(
+            must_be("n_jobs", "None, a number of processes from 1, or -1 for all cores", n_jobs)
+        )
     return number
 
 
@@ -46,8 +54,8 @@ def using_jobs(n_jobs: int | None) -> Iterator[None]:
 def run_tasks(function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
     """Yield the results of a function of each task, in order; draws must not depend on the order.
 
-    BLAS has one thread, whatever the number of jobs, so that results are the same bit by bit. Tasks within
-    tasks run one after the other.
+    BLAS has one thread, whatever the number of jobs, so that results are the same bit by bit. Tasks
+    within tasks run one after the other.
     """
     todo = list(tasks)
     n = min(number_of_jobs(), len(todo))
@@ -76,7 +84,9 @@ def number_of_jobs() -> int:
     n = _N_JOBS.get() or 1
     if multiprocessing.current_process().daemon:
         return 1
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     return n if n > 0 else max(1, cores + 1 + n)
 
 
@@ -87,7 +97,9 @@ def _start_pool(
     pool: Executor
     if sys.platform != "linux":
         pool = ThreadPoolExecutor(n)
-        return pool, [pool.submit(copy_context().run, _run_in_worker, function, task) for task in todo]
+        return pool, [
+            pool.submit(copy_context().run, _run_in_worker, function, task) for task in todo
+        ]
     context = multiprocessing.get_context("fork")
     pool = ProcessPoolExecutor(n, context, initializer=_keep_in_fork, initargs=(function, todo))
     return pool, [pool.submit(_run_inherited, i) for i in range(len(todo))]

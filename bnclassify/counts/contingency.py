@@ -1,7 +1,7 @@
 """Contingency tables of encoded data, counts of families, and those of each extended by one parent.
 
-Every count is over available cases: a table counts the rows in which all its variables are observed.
-Counts of different rows add up.
+Every count is over available cases: a table counts the rows in which all its variables are
+observed. Counts of different rows add up.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def count_families(data: Countable, families: Sequence[Sequence[int]]) -> list[A
     return tables
 
 
-def count_alike(data: Countable, families: Sequence[Sequence[int]]) -> Iterator[tuple[list[int], Array]]:
+def count_alike(
+    data: Countable, families: Sequence[Sequence[int]]
+) -> Iterator[tuple[list[int], Array]]:
     """Count families, and yield groups with equal positions of levels, with their positions."""
     alike: dict[tuple[int, ...], list[int]] = {}
     cards = data.cards
@@ -68,7 +70,9 @@ def count_alike(data: Countable, families: Sequence[Sequence[int]]) -> Iterator[
         check_number(data, families[alike[largest][0]], prod(largest), "use fewer parents")
     counted = data.counts_of_source(families)
     if counted is not None:
-        yield from ((positions, np.stack([counted[n] for n in positions])) for positions in alike.values())
+        yield from (
+            (positions, np.stack([counted[n] for n in positions])) for positions in alike.values()
+        )
         return
     yield from zip(alike.values(), data.add_up(partial(_count_groups, groups)), strict=True)
 
@@ -114,8 +118,9 @@ def _count_cells(index: Codes, width: int, weights: Array | None = None) -> Arra
 def _count_crossed(index: Codes, width: int) -> ArrayOf[Any]:
     """Count the cells of families as `_count_cells` does, several families at a time.
 
-    If families have few cells, those of three are counted in one table, of which the counts of each are
-    sums: with 4 cells each, a row with the cells 3, 1 and 2 is in cell (3 · 4 + 1) · 4 + 2 of 64.
+    If families have few cells, those of three are counted in one table, of which the counts of each
+    are sums: with 4 cells each, a row with the cells 3, 1 and 2 is in cell (3 · 4 + 1) · 4 + 2 of
+    64.
     """
     together, most = 1, min(_CROSSED_CELLS, index.shape[1])
     while together < len(index) and width ** (together + 1) <= most:
@@ -129,16 +134,24 @@ def _count_crossed(index: Codes, width: int) -> ArrayOf[Any]:
         joint *= width
         joint[: len(index) - start] += index[start : start + n]
     tables = _count_cells(joint, width**together).reshape(n, *[width] * together)
-    sums = [tables.sum(axis=tuple({*range(1, together + 1)} - {axis})) for axis in range(1, together + 1)]
+    sums = [
+        tables.sum(axis=tuple({*range(1, together + 1)} - {axis}))
+        for axis in range(1, together + 1)
+    ]
     return np.concatenate(sums)[: len(index)]
 
 
 def count_beside(
-    data: Countable, families: Sequence[Family], columns: Sequence[int], others: Sequence[Family] = ()
+    data: Countable,
+    families: Sequence[Family],
+    columns: Sequence[int],
+    others: Sequence[Family] = (),
 ) -> tuple[list[Array], list[Array]]:
     """Count others, and families with each level of columns, (levels…, levels of columns), in one pass."""
     further = [tuple(dict.fromkeys((*family, column))) for family in families for column in columns]
-    members = {frozenset(family): family for family in (*others, *further)}  # each set is counted once
+    members = {
+        frozenset(family): family for family in (*others, *further)
+    }  # each set is counted once
     tables = dict(zip(members, count_families(data, list(members.values())), strict=True))
 
     def table(*family: int) -> Array:
@@ -152,7 +165,9 @@ def count_beside(
         own = np.eye(card, dtype=bool).reshape(*[card if v == column else 1 for v in family], card)
         return np.asarray(table(*family)[..., None] * own)
 
-    extended = [np.concatenate([beside(f, column) for column in columns], axis=-1) for f in families]
+    extended = [
+        np.concatenate([beside(f, column) for column in columns], axis=-1) for f in families
+    ]
     return [table(*family) for family in others], extended
 
 
@@ -189,7 +204,10 @@ class Recoding(NamedTuple):
 def recoded(counts: Any, recodings: Sequence[Recoding], fill: float = 0) -> Any:
     """Return the counts of a family for other levels of its members, ``fill`` where a level is new."""
     if isinstance(counts, list | tuple):
-        return [part.recoded(own) for part, own in zip(counts, (recodings[1:], recodings[-1:]), strict=False)]
+        return [
+            part.recoded(own)
+            for part, own in zip(counts, (recodings[1:], recodings[-1:]), strict=False)
+        ]
     if not isinstance(counts, np.ndarray):
         return counts.recoded(recodings)
     result = np.full([card for _, card in recodings], fill, dtype=counts.dtype)

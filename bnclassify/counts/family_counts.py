@@ -18,7 +18,9 @@ from .pairs import by_products, levels_of_rows, pair_tables
 
 _BLOCK_CELLS = 2**18  # of rows and columns, or of tables, that are counted at once
 _FEW_CONFIGURATIONS = 2**12  # up to this number, all configurations are numbered
-_KEPT_CELLS = 2**24  # number of levels of rows, or of pairs, that are kept in memory, in 16 or 32 MiB
+_KEPT_CELLS = (
+    2**24
+)  # number of levels of rows, or of pairs, that are kept in memory, in 16 or 32 MiB
 _FEW_TOTALS = 2**22  # number of counts up to which products are faster
 _SHORT_ROWS = 2**14  # number of rows whose counts 16 bits can hold
 
@@ -28,8 +30,9 @@ def number_states(
 ) -> tuple[Positions, tuple[int, int]]:
     """Number the joint values of a family in each row, and return the numbers of both parts.
 
-    A family is a variable and its parents. A missing value is replaced by the first level. If `numbered` is
-    True and there are more configurations of the parents than rows, only observed ones are numbered.
+    A family is a variable and its parents. A missing value is replaced by the first level. If
+    `numbered` is True and there are more configurations of the parents than rows, only observed
+    ones are numbered.
     """
     most = max(len(data), _FEW_CONFIGURATIONS) if numbered else np.inf
     variable, *parents = family
@@ -58,7 +61,9 @@ class FamilyCounts:
         self._tables: dict[Family, Counts] = {}
         self._extended: dict[Family, Counts] = {}
 
-    def prefetch(self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()) -> None:
+    def prefetch(
+        self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()
+    ) -> None:
         """Count families that will be extended, if most columns have the same parent or none."""
         alike, every = Counter(tuple(parents) for _, *parents in families), range(len(self.cards))
         most = _KEPT_CELLS // int(self.cards.sum()) ** 2  # configurations of the parents
@@ -69,7 +74,10 @@ class FamilyCounts:
         ]
         self._extended = {}
         for given in wanted if wanted and by_products(self.data, every) else ():
-            tables, ends = pair_tables(self.data, every, *(given or (None,))), np.cumsum([0, *self.cards])
+            tables, ends = (
+                pair_tables(self.data, every, *(given or (None,))),
+                np.cumsum([0, *self.cards]),
+            )
             own = {(v, *given): tables[slice(*at)] for v, at in enumerate(pairwise(ends.tolist()))}
             self._extended.update(own)
 
@@ -93,7 +101,9 @@ class FamilyCounts:
             return
         state, shape = number_states(self._rows, family)
         cells, widest = prod(shape), int(self.cards.argmax())
-        check_number(self.data, (*family, widest), cells * int(self.cards[widest]), "set max_parents")
+        check_number(
+            self.data, (*family, widest), cells * int(self.cards[widest]), "set max_parents"
+        )
         has_level = self._has_level
         if has_level is not None and cells * has_level.shape[1] <= _FEW_TOTALS:
             counts = self._add_states(state, cells, has_level, self._observed(family))
@@ -103,8 +113,12 @@ class FamilyCounts:
         for columns in blocks(len(self.cards), _BLOCK_CELLS, largest):
             cards, codes = self.cards[columns], self._rows.codes[columns]
             n_levels = int(cards.sum())
-            index: Positions = (state * n_levels + (np.cumsum(cards) - cards)[:, None] + codes).ravel()
-            weights = None if self._rows.weights is None else np.tile(self._rows.weights, len(cards))
+            index: Positions = (
+                state * n_levels + (np.cumsum(cards) - cards)[:, None] + codes
+            ).ravel()
+            weights = (
+                None if self._rows.weights is None else np.tile(self._rows.weights, len(cards))
+            )
             if not self.is_complete:
                 known: Mask = ((codes >= 0) & self._observed(family)).ravel()
                 index, weights = index[known], None if weights is None else weights[known]
@@ -122,14 +136,18 @@ class FamilyCounts:
             result[rows] = levels_of_rows(self._rows, every, np.arange(rows.start, rows.stop)).T
         return result
 
-    def _add_states(self, state: Positions, cells: int, has_level: ArrayOf[np.uint8], known: Mask) -> Counts:
+    def _add_states(
+        self, state: Positions, cells: int, has_level: ArrayOf[np.uint8], known: Mask
+    ) -> Counts:
         """Add up the levels of the known rows of each state, by sparse products of few rows."""
         from scipy.sparse import csc_array  # slow to import
 
         given = self._rows.weights
         weights: ArrayOf[Any] = known.astype(np.uint16) if given is None else given * known
         states, rows_at = state.astype(np.int32), np.arange(_SHORT_ROWS + 1, dtype=np.int32)
-        total: Counts = np.zeros((cells, has_level.shape[1]), np.intp if given is None else np.float64)
+        total: Counts = np.zeros(
+            (cells, has_level.shape[1]), np.intp if given is None else np.float64
+        )
         for rows in blocks(len(state), _SHORT_ROWS):
             n: int = rows.stop - rows.start
             of_state = csc_array((weights[rows], states[rows], rows_at[: n + 1]), shape=(cells, n))
@@ -140,7 +158,9 @@ class FamilyCounts:
 class FamilyCountsInParts(FamilyCounts):
     """Counts of families of partitioned data: one pass counts all requested families."""
 
-    def prefetch(self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()) -> None:
+    def prefetch(
+        self, families: Iterable[Sequence[int]], tables: Iterable[Sequence[int]] = ()
+    ) -> None:
         """Count families to be extended, and others, in one pass."""
         # Counts are requested once, because their scores are cached.
         wanted = [tuple(family) for family in families if tuple(family) not in self._extended]
@@ -153,7 +173,9 @@ class FamilyCountsInParts(FamilyCounts):
         for family in alone:
             check_cells(self.data, family)
         counted, extended = count_beside(self.data, wanted, range(len(self.cards)), alone)
-        self._tables = {f: table.reshape(len(table), -1) for f, table in zip(alone, counted, strict=True)}
+        self._tables = {
+            f: table.reshape(len(table), -1) for f, table in zip(alone, counted, strict=True)
+        }
         self._extended = {
             f: table.reshape(len(table), -1, table.shape[-1])
             for f, table in zip(wanted, extended, strict=True)

@@ -41,8 +41,8 @@ def _all_moments(families: Sequence[tuple[int, Sequence[int]]], data: Dataset) -
 def _information_of_normals(cells: Moments) -> tuple[float, float]:
     """Return ½ Σ_z P(z) [ln σ²_z − Σ_x P(x | z) ln σ²_xz], x along the first axis, and the rows.
 
-    If half of the rows have the numbers 0 and 2 and half 4 and 6, the variance is 5 in all and 1 within each
-    half, so the information is ½ ln 5 = .80.
+    If half of the rows have the numbers 0 and 2 and half 4 and 6, the variance is 5 in all and 1
+    within each half, so the information is ½ ln 5 = .80.
     """
     total, variance = float(cells.n.sum()), cells.variance
     given = cells.over(0).variance
@@ -56,9 +56,13 @@ def information_of_two_numbers(
 ) -> tuple[float, float]:
     """Return −½ Σ_z P(z) ln(1 − ρ²_z) of two numbers that are normal given coded columns, and the rows."""
     first, second = data.add_up(partial(_moments_of_two, x, y, condition))
-    products = data.add_up(partial(_weighted_cross_products, x, y, condition, first.mean, second.mean))
+    products = data.add_up(
+        partial(_weighted_cross_products, x, y, condition, first.mean, second.mean)
+    )
     products = products - first.n * first.rest * second.rest
-    squares = np.where((first.variance > 0) & (second.variance > 0), first.squares * second.squares, 0.0)
+    squares = np.where(
+        (first.variance > 0) & (second.variance > 0), first.squares * second.squares, 0.0
+    )
     share = np.divide(products**2, squares, out=np.zeros(np.shape(squares)), where=squares > 0)
     n = float(first.n.sum())
     with np.errstate(divide="ignore"):
@@ -66,7 +70,9 @@ def information_of_two_numbers(
     return (-0.5 * float((first.n * logs)[first.n > 0].sum()) / n if n else 0.0), n
 
 
-def _both_known(data: Dataset, x: int, y: int, condition: Sequence[int]) -> tuple[Observed, Observed]:
+def _both_known(
+    data: Dataset, x: int, y: int, condition: Sequence[int]
+) -> tuple[Observed, Observed]:
     """Return the values of two numbers in the rows in which both are observed."""
     rows = data.taken(~(np.isnan(numbers_of(data, x)) | np.isnan(numbers_of(data, y))))
     return known_values(rows, x, condition), known_values(rows, y, condition)
@@ -82,12 +88,16 @@ def _weighted_cross_products(
 ) -> ArrayOf[Any]:
     """Return Σ w (x − mean) (y − mean) per configuration."""
     first, second = _both_known(data, x, y, condition)
-    products = (first.values - x_mean.ravel()[first.cells]) * (second.values - y_mean.ravel()[second.cells])
+    products = (first.values - x_mean.ravel()[first.cells]) * (
+        second.values - y_mean.ravel()[second.cells]
+    )
     weighted = products if first.weights is None else first.weights * products
     return np.bincount(first.cells, weighted, x_mean.size).reshape(x_mean.shape)
 
 
-def _entropy_sum(codes: Sequence[ArrayOf[Any]], cards: Sequence[int], weights: Array | None) -> float:
+def _entropy_sum(
+    codes: Sequence[ArrayOf[Any]], cards: Sequence[int], weights: Array | None
+) -> float:
     """Sum n·ln n over the joint values of variables that occur; large domains stay sparse."""
     index = flat_index(codes, cards)
     if prod(cards) > max(4 * len(index), 2**16):
@@ -95,7 +105,9 @@ def _entropy_sum(codes: Sequence[ArrayOf[Any]], cards: Sequence[int], weights: A
     return float(xlogx(np.bincount(index, weights)).sum())
 
 
-def mutual_information(data: Countable, x: int, y: int, condition: Sequence[int] = ()) -> tuple[float, float]:
+def mutual_information(
+    data: Countable, x: int, y: int, condition: Sequence[int] = ()
+) -> tuple[float, float]:
     """Return the (conditional) information of two columns, numbers as normal, in nats, and the rows."""
     if not (data.cards[x] or data.cards[y]):
         return information_of_two_numbers(data, x, y, condition)
@@ -142,8 +154,12 @@ def informations(
     """Yield the mutual information of pairs, with at most one number, and the number of rows."""
     numeric = [pair for pair in pairs if not all(data.cards[column] for column in pair)]
     by_number = [(x, y) if data.cards[y] else (y, x) for x, y in numeric]
-    of_numbers = dict(zip(numeric, informations_of_numbers(data, by_number, condition), strict=True))
-    of_others = _informations_of_tables(data, [pair for pair in pairs if pair not in of_numbers], condition)
+    of_numbers = dict(
+        zip(numeric, informations_of_numbers(data, by_number, condition), strict=True)
+    )
+    of_others = _informations_of_tables(
+        data, [pair for pair in pairs if pair not in of_numbers], condition
+    )
     for pair in pairs:
         yield of_numbers[pair] if pair in of_numbers else next(of_others)
 
@@ -155,7 +171,9 @@ def _informations_of_tables(
     families = [(*pair, *condition) for pair in pairs]
     cells = [prod([data.cards[column] for column in family]) for family in families]
     most = inf if data.in_parts else max(_FEW_CELLS, _CELLS_PER_ROW * len(data))
-    by_table = _informations_in_batches(data, [f for f, n in zip(families, cells, strict=True) if n <= most])
+    by_table = _informations_in_batches(
+        data, [f for f, n in zip(families, cells, strict=True) if n <= most]
+    )
     for family, n in zip(families, cells, strict=True):
         yield _information_of_rows(data, family) if n > most else next(by_table)
 
@@ -211,7 +229,10 @@ def log_tail(statistic: float, df: int) -> float:
     tail = float(chdtrc(df, statistic)) if df else 1.0
     if tail > _SMALLEST_TAIL:
         return ln(tail)
-    a, x = df / 2, statistic / 2  # the continued fraction of the incomplete gamma function, from its end
+    a, x = (
+        df / 2,
+        statistic / 2,
+    )  # the continued fraction of the incomplete gamma function, from its end
     fraction = 0.0
     for k in range(_FRACTION_TERMS, 0, -1):
         fraction = k * (a - k) / (x + 2 * k + 1 - a + fraction)

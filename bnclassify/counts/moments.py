@@ -26,8 +26,9 @@ _LARGEST = 1e150
 class Moments(Immutable):
     """The moments of a number in each cell, arrays of cells.
 
-    These are the weight, the mean, Σ w (x − mean)², the minimum and the maximum. ``rest`` is what the
-    rounding of the mean leaves: near 10^15, where floats are .125 apart, that of 1, 2 and 4 is 2.375 − .042.
+    These are the weight, the mean, Σ w (x − mean)², the minimum and the maximum. ``rest`` is what
+    the rounding of the mean leaves: near 10^15, where floats are .125 apart, that of 1, 2 and 4 is
+    2.375 − .042.
     """
 
     bounds = bounded(n=COUNT, mean=ANY_NUMBER, squares=COUNT, rest=ANY_NUMBER)
@@ -90,7 +91,11 @@ def known_values(data: Dataset, number: int, condition: Sequence[int]) -> Observ
         known &= data.weights > 0
     cards = [data.cards[column] for column in condition]
     observed = [code[known] for code in codes]
-    cells = flat_index(observed, cards).astype(np.intp) if codes else np.zeros(known.sum(), dtype=np.intp)
+    cells = (
+        flat_index(observed, cards).astype(np.intp)
+        if codes
+        else np.zeros(known.sum(), dtype=np.intp)
+    )
     return Observed(values[known], cells, None if data.weights is None else data.weights[known])
 
 
@@ -121,4 +126,6 @@ def moments_of(rows: Observed, shape: Sequence[int]) -> Moments:
 
 def number_moments(data: Dataset, number: int, condition: Sequence[int]) -> Moments:
     """Return the moments of a number per configuration of coded columns, an axis for each."""
-    return moments_of(known_values(data, number, condition), [data.cards[column] for column in condition])
+    return moments_of(
+        known_values(data, number, condition), [data.cards[column] for column in condition]
+    )

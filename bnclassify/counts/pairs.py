@@ -26,7 +26,9 @@ _CACHED_CELLS = 2**17  # number of them whose logs are added up at once
 def by_products(data: Countable, columns: Sequence[int]) -> bool:
     """Whether columns have so few levels that products of matrices count fastest."""
     cards = [data.cards[column] for column in columns]
-    return all(cards) and sum(cards) <= _FEW_LEVELS * len(cards) and data.counts_of_source([]) is None
+    return (
+        all(cards) and sum(cards) <= _FEW_LEVELS * len(cards) and data.counts_of_source([]) is None
+    )
 
 
 def count_pairs(data: Countable, owners: Positions | slice = slice(None)) -> ArrayOf[Any]:
@@ -36,18 +38,23 @@ def count_pairs(data: Countable, owners: Positions | slice = slice(None)) -> Arr
 
 
 def pair_tables(
-    data: Countable, columns: Sequence[int], given: int | None, owners: Positions | slice = slice(None)
+    data: Countable,
+    columns: Sequence[int],
+    given: int | None,
+    owners: Positions | slice = slice(None),
 ) -> ArrayOf[Any]:
     """Count the pairs of levels of columns, (owners, levels of the given column, levels).
 
-    The levels of all columns are numbered consecutively. An owner, the first of a pair, is by default any
-    level.
+    The levels of all columns are numbered consecutively. An owner, the first of a pair, is by
+    default any level.
     """
     if by_products(data, columns):
         return data.add_up(partial(_multiply_levels, columns, given, owners))
     families = [(column,) if given is None else (column, given) for column in columns]
     tables = count_beside(data, families, columns)[1]
-    return np.concatenate([table.reshape(len(table), -1, table.shape[-1]) for table in tables])[owners]
+    return np.concatenate([table.reshape(len(table), -1, table.shape[-1]) for table in tables])[
+        owners
+    ]
 
 
 def _multiply_levels(
@@ -56,7 +63,9 @@ def _multiply_levels(
     """Count pairs of levels by products of the rows that have them, as zeros and ones, with each other."""
     of_given = np.zeros(len(data), dtype=np.intp) if given is None else data.codes[given]
     weights, n_levels = data.weights, sum(data.cards[column] for column in columns)
-    exact = np.dtype("f8" if weights is not None else "f4")  # a block has so few rows that these are exact
+    exact = np.dtype(
+        "f8" if weights is not None else "f4"
+    )  # a block has so few rows that these are exact
     smallest = exact if weights is not None else np.min_scalar_type(len(data))
     shape = len(np.arange(n_levels)[owners]), 1 if given is None else data.cards[given], n_levels
     counts = np.zeros(shape, smallest)
@@ -76,7 +85,9 @@ def levels_of_rows(data: Dataset, columns: Sequence[int], rows: Positions) -> Ma
     """Return which rows have each level of columns, (levels, rows)."""
     pairs = [(column, level) for column in columns for level in range(data.cards[column])]
     of_column, level = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-    return np.asarray(data.codes.take(rows, axis=1)[of_column] == level[:, None].astype(data.codes.dtype))
+    return np.asarray(
+        data.codes.take(rows, axis=1)[of_column] == level[:, None].astype(data.codes.dtype)
+    )
 
 
 def check_all_pairs(data: Countable, features: Sequence[int], class_column: int) -> None:
@@ -93,18 +104,25 @@ class PairStatistics(NamedTuple):
     rows: Array
 
 
-def pair_statistics(data: Countable, features: Sequence[int], class_column: int | None) -> PairStatistics:
+def pair_statistics(
+    data: Countable, features: Sequence[int], class_column: int | None
+) -> PairStatistics:
     """Compute the class-conditional mutual information of all pairs of features.
 
-    Without a column of classes, this is mutual information. Pairs of two numbers, neither of which can be
-    a parent, are omitted. The diagonal is 0.
+    Without a column of classes, this is mutual information. Pairs of two numbers, neither of which
+    can be a parent, are omitted. The diagonal is 0.
     """
     if by_products(data, features):
         return _product_statistics(data, features, class_column)
     n = len(features)
     information, rows = np.zeros((n, n)), np.zeros((n, n))
     condition = () if class_column is None else (class_column,)
-    pairs = [(i, j) for i in range(n) for j in range(i) if data.cards[features[i]] or data.cards[features[j]]]
+    pairs = [
+        (i, j)
+        for i in range(n)
+        for j in range(i)
+        if data.cards[features[i]] or data.cards[features[j]]
+    ]
     values = informations(data, [(features[i], features[j]) for i, j in pairs], condition)
     for (i, j), (value, count) in zip(pairs, values, strict=True):
         information[i, j] = information[j, i] = value
@@ -112,7 +130,9 @@ def pair_statistics(data: Countable, features: Sequence[int], class_column: int 
     return PairStatistics(information, rows)
 
 
-def _product_statistics(data: Countable, features: Sequence[int], class_column: int | None) -> PairStatistics:
+def _product_statistics(
+    data: Countable, features: Sequence[int], class_column: int | None
+) -> PairStatistics:
     """Compute the statistics of `pair_statistics` from tables of all pairs of levels.
 
     A feature is paired with itself and with later features, whose levels follow its own.
@@ -121,7 +141,9 @@ def _product_statistics(data: Countable, features: Sequence[int], class_column: 
     given = [] if class_column is None else [class_column]
     n_log_n = xlogx if data.is_weighted else looking_up(data.size)
     is_complete = not data.incomplete[[*features, *given]].any()
-    cells = int(starts[-1] * np.diff(starts).max(initial=0)) * prod([data.cards[column] for column in given])
+    cells = int(starts[-1] * np.diff(starts).max(initial=0)) * prod(
+        [data.cards[column] for column in given]
+    )
     sums, rows = np.zeros((2, n, n))
     for block in blocks(n, _PRODUCT_CELLS, cells):
         first, last = starts[[block.start, block.stop]]
@@ -152,11 +174,13 @@ def _sum_tables(
     else:
         of_others = np.add.reduceat(tables, own[:-1], axis=0)
         of_owners = np.add.reduceat(tables, others[:-1], axis=2)
-    # Of a pair of binary features with the table [[3, 1], [0, 2]], Σ n ln n of the cells is 3 ln 3 + 2 ln 2,
-    # of the rows 4 ln 4 + 2 ln 2, of the columns 3 ln 3 + 3 ln 3, and of all 6 ln 6. So N·I, which is
-    # cells − rows − columns + all, is 6 ln 6 − 4 ln 4 − 3 ln 3.
+    # Of a pair of binary features with the table [[3, 1], [0, 2]], Σ n ln n of the cells is 3 ln 3
+    # + 2 ln 2, of the rows 4 ln 4 + 2 ln 2, of the columns 3 ln 3 + 3 ln 3, and of all 6 ln 6. So
+    # N·I, which is cells − rows − columns + all, is 6 ln 6 − 4 ln 4 − 3 ln 3.
     n: ArrayOf[Any] = np.add.reduceat(of_others, others[:-1], axis=2)
-    both: Array = np.add.reduceat(np.add.reduceat(n_log_n(tables), others[:-1], axis=2), own[:-1], axis=0)
+    both: Array = np.add.reduceat(
+        np.add.reduceat(n_log_n(tables), others[:-1], axis=2), own[:-1], axis=0
+    )
     both -= np.add.reduceat(n_log_n(of_others), others[:-1], axis=2)
     both -= np.add.reduceat(n_log_n(of_owners), own[:-1], axis=0)
     return (both + n_log_n(n)).sum(axis=1), n.sum(axis=1)

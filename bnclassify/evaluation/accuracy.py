@@ -30,7 +30,8 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | No
     predicted, actual : (n,) array-like
         Labels, compared one by one in order.
     weights : (n,) array-like of numbers, optional
-        Weight of each row, 0 or more; whole weights are numbers of rows. By default, all rows count once.
+        Weight of each row, 0 or more; whole weights are numbers of rows. By default, all rows count
+        once.
 
     Returns
     -------
@@ -55,7 +56,9 @@ def accuracy(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | No
     return _mean_correct(_is_correct(predicted, actual), _weights_of(actual, weights))
 
 
-def hamming(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike | None = None) -> float:
+def hamming(
+    predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike | None = None
+) -> float:
     """Return the proportion of labels that are correct, over all rows and class variables (Hamming accuracy).
 
     Parameters
@@ -63,7 +66,8 @@ def hamming(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike
     predicted : pandas.DataFrame
         One column of labels for each class variable, as `predict` returns them.
     actual : pandas.DataFrame
-        Actual labels of the same rows. Contains the columns of ``predicted``; other columns are ignored.
+        Actual labels of the same rows. Contains the columns of ``predicted``; other columns are
+        ignored.
     weights : (n,) array-like of numbers, optional
         As in `accuracy`.
 
@@ -91,10 +95,14 @@ def hamming(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike
     >>> round(hamming(predict(model, votes), votes), 3)
     0.787
     """
-    return _mean_correct(_right_labels(predicted, actual).mean(axis=0), _weights_of(actual, weights))
+    return _mean_correct(
+        _right_labels(predicted, actual).mean(axis=0), _weights_of(actual, weights)
+    )
 
 
-def exact_match(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike | None = None) -> float:
+def exact_match(
+    predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: ArrayLike | None = None
+) -> float:
     """Return the proportion of rows in which the labels of all class variables are correct.
 
     Parameters
@@ -121,10 +129,14 @@ def exact_match(predicted: pd.DataFrame, actual: pd.DataFrame, *, weights: Array
     >>> round(exact_match(predict(model, votes, joint=True), votes), 3)
     0.56
     """
-    return _mean_correct(np.all(_right_labels(predicted, actual), axis=0), _weights_of(actual, weights))
+    return _mean_correct(
+        np.all(_right_labels(predicted, actual), axis=0), _weights_of(actual, weights)
+    )
 
 
-def confusion(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | None = None) -> pd.DataFrame:
+def confusion(
+    predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | None = None
+) -> pd.DataFrame:
     """Count the rows by actual and predicted class.
 
     Parameters
@@ -137,9 +149,10 @@ def confusion(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | N
     Returns
     -------
     (classes, classes) pandas.DataFrame of int, of float if there are weights
-        One row per actual class and one column per predicted class: ``counts.loc["no", "yes"]`` is the
-        number of rows of class "no" that were predicted as "yes". Both axes contain all classes: the
-        categories of ``predicted``, then of ``actual``, then other labels that occur, sorted.
+        One row per actual class and one column per predicted class: ``counts.loc["no", "yes"]`` is
+        the number of rows of class "no" that were predicted as "yes". Both axes contain all
+        classes: the categories of ``predicted``, then of ``actual``, then other labels that occur,
+        sorted.
 
     Raises
     ------
@@ -164,9 +177,13 @@ def confusion(predicted: ArrayLike, actual: ArrayLike, *, weights: ArrayLike | N
         raise ValueError("predicted must have no missing labels. Compare the rows that have one.")
     classes = _all_classes(in_pandas(predicted), in_pandas(actual))
     names = pd.Index(classes, dtype=object, tupleize_cols=False)
-    down, across = [names.get_indexer(pd.Index(labels, dtype=object)) for labels in (truth, guesses)]
+    down, across = [
+        names.get_indexer(pd.Index(labels, dtype=object)) for labels in (truth, guesses)
+    ]
     cells = down.astype(np.intp) * len(classes) + across
-    counts = np.bincount(cells, _weights_of(actual, weights), len(classes) ** 2).reshape(len(classes), -1)
+    counts = np.bincount(cells, _weights_of(actual, weights), len(classes) ** 2).reshape(
+        len(classes), -1
+    )
     return pd.DataFrame(counts, index=names.rename("actual"), columns=names.rename("predicted"))
 
 
@@ -185,7 +202,9 @@ def _paired_labels(predicted: ArrayLike, actual: ArrayLike) -> tuple[Objects, Ob
     guesses, truth = [np.asarray(labels, dtype=object) for labels in (predicted, actual)]
     if pd.isna(truth).any():
         raise ValueError("actual must have no missing labels. Compare the rows that have one.")
-    known: list[set[Hashable]] = [set(labels[~pd.isna(labels)].tolist()) for labels in (guesses, truth)]
+    known: list[set[Hashable]] = [
+        set(labels[~pd.isna(labels)].tolist()) for labels in (guesses, truth)
+    ]
     types = [set(map(type, labels)) for labels in known]
     if types[0].isdisjoint(types[1]) and known[0].isdisjoint(known[1]):
         raise ValueError(
@@ -217,11 +236,15 @@ def check_same_rows(first: Any, second: Any, names: str) -> None:
 def _all_classes(*columns: ArrayLike) -> list[Any]:
     """Return the categories of the columns in order, then the other labels, sorted."""
     classes: dict[Any, None] = {}
-    arrays = [column.array if isinstance(column, pd.Series | pd.Index) else column for column in columns]
+    arrays = [
+        column.array if isinstance(column, pd.Series | pd.Index) else column for column in columns
+    ]
     for array in arrays:
         if isinstance(array, pd.Categorical):
             classes |= dict.fromkeys(map(plain, array.categories))
-    others = {plain(label) for array in arrays for label in np.asarray(array, dtype=object)} - classes.keys()
+    others = {
+        plain(label) for array in arrays for label in np.asarray(array, dtype=object)
+    } - classes.keys()
     try:
         return [*classes, *sorted(others)]
     except TypeError:  # labels of several types

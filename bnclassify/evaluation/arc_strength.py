@@ -47,17 +47,17 @@ def arc_strength(
     Parameters
     ----------
     x : Model, or list of Model
-        A model of a single network that was learned from data. Its parameters are estimated again, too,
-        because some methods of `lp` drop arcs. Or a list of networks over the same variables, such as
-        structures by other methods.
+        A model of a single network that was learned from data. Its parameters are estimated again,
+        too, because some methods of `lp` drop arcs. Or a list of networks over the same variables,
+        such as structures by other methods.
     dataset : pandas.DataFrame, Dataset, or partitioned data, optional
         The data from which `x` was learned; None if `x` is a list. Partitioned data are accepted if
         the learner accepts them.
     replicates : int, default 200
         Number of bootstrap samples, at least 1.
     method : {"bootstrap", "exact"}, default "bootstrap"
-        "exact" computes the posterior probability of each edge between features over all spanning trees, for
-        a structure learned by ``tan_cl(..., score="bde")``.
+        "exact" computes the posterior probability of each edge between features over all spanning
+        trees, for a structure learned by ``tan_cl(..., score="bde")``.
     rng : int or numpy.random.Generator, optional
         Seed of the samples, and of the learner if it draws at random.
     progress : bool, optional
@@ -66,25 +66,26 @@ def arc_strength(
     Returns
     -------
     pandas.DataFrame
-        One row per ordered pair of variables, including the class, in column order. *strength* is the
-        proportion of structures with an arc between the two variables in either direction, *direction* the
-        proportion of these in which the arc leads from *from* to *to*, or 0. ``attrs["threshold"]`` is the
-        strength that divides the strengths into two groups; see Notes.
+        One row per ordered pair of variables, including the class, in column order. *strength* is
+        the proportion of structures with an arc between the two variables in either direction,
+        *direction* the proportion of these in which the arc leads from *from* to *to*, or 0.
+        ``attrs["threshold"]`` is the strength that divides the strengths into two groups; see
+        Notes.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `x` averages several networks or does not record how it was learned, or `method` is "exact" and
-        `x` was not learned by ``tan_cl(..., score="bde")`` from categories, without required or forbidden
-        pairs.
+        If `x` averages several networks or does not record how it was learned, or `method` is
+        "exact" and `x` was not learned by ``tan_cl(..., score="bde")`` from categories, without
+        required or forbidden pairs.
 
     Notes
     -----
-    A bootstrap sample has as many units as the data, drawn with replacement [1]_. For whole weights, units
-    are drawn; for fractional weights, rows are drawn and keep their weight. Rows of bootstrap samples are
-    repeated, which overstates dependence: with "aic" or "loglik", strong arcs occur in noise. A strong arc
-    does not imply a causal effect. The page :doc:`Formulas </methods>` defines the threshold and the exact
-    posterior [2]_.
+    A bootstrap sample has as many units as the data, drawn with replacement [1]_. For whole
+    weights, units are drawn; for fractional weights, rows are drawn and keep their weight. Rows of
+    bootstrap samples are repeated, which overstates dependence: with "aic" or "loglik", strong arcs
+    occur in noise. A strong arc does not imply a causal effect. The page :doc:`Formulas </methods>`
+    defines the threshold and the exact posterior [2]_.
 
     References
     ----------
@@ -123,11 +124,11 @@ def arc_strength(
         settings = recipe.structure.settings
         is_tree = recipe.structure.name == "tan_cl" and settings.get("score") == "bde"
         if not is_tree or settings.keys() & {"required", "forbidden", "numbers"}:
-            expected = (
-                "learned by tan_cl(..., score='bde') from categories, without required or forbidden pairs"
-            )
+            expected = "learned by tan_cl(..., score='bde') from categories, without required or forbidden pairs"
             raise ValueError(must_be("x", expected, recipe.structure, "Use method='bootstrap'."))
-        return _of_trees(names, x.class_var, data.features, edge_posterior(data, settings.get("ess", 1)))
+        return _of_trees(
+            names, x.class_var, data.features, edge_posterior(data, settings.get("ess", 1))
+        )
     generator, draw = check_rng(rng), bootstrap(data)
     counted = np.zeros((2, len(names), len(names)))
     with progress_bar(progress, total=replicates, desc="arc_strength", unit=" samples") as bar:
@@ -140,13 +141,19 @@ def arc_strength(
 
 def _of_networks(networks: object, dataset: object, method: str) -> pd.DataFrame:
     """Return the strengths of arcs in given networks."""
-    if isinstance(networks, str | bytes) or not isinstance(networks, Iterable) or dataset is not None:
+    if (
+        isinstance(networks, str | bytes)
+        or not isinstance(networks, Iterable)
+        or dataset is not None
+    ):
         raise TypeError(must_be("x", "a model, or without dataset a list of networks", networks))
     graphs = [check_graph(x, "arc_strength", sized=True) for x in networks]
     if not graphs:
         raise ValueError("x must contain at least one network; got none.")
     if method == "exact":
-        raise ValueError("method must be 'bootstrap' if x is a list of networks, which are then counted.")
+        raise ValueError(
+            "method must be 'bootstrap' if x is a list of networks, which are then counted."
+        )
     first = graphs[0]
     for graph in graphs:
         differing = set(graph.variables) ^ set(first.variables)
@@ -157,7 +164,9 @@ def _of_networks(networks: object, dataset: object, method: str) -> pd.DataFrame
     seen = () if first.recipe is None else first.recipe.seen or ()
     names = [name for name in seen if name in first.variables]
     names = names if len(names) == len(first.variables) else list(first.variables)
-    return _tabulate_strengths(names, *np.mean([_arcs_of(graph, names) for graph in graphs], axis=0))
+    return _tabulate_strengths(
+        names, *np.mean([_arcs_of(graph, names) for graph in graphs], axis=0)
+    )
 
 
 def _arcs_of(x: Model, names: Sequence[Hashable]) -> Array:
@@ -200,8 +209,9 @@ def _tabulate_strengths(names: Sequence[Hashable], joined: Array, forward: Array
 
 def inclusion_threshold(strengths: Array) -> float:
     """Return the smallest strength at which their distribution function reaches its weighted median."""
-    # Of the strengths 0, 0, .1 and .9, the distribution function is 1/2 from 0, 3/4 from .1 and 1 from .9. It
-    # is 3/4 over most of the range of 1, the median weighted by length, and reaches it at the threshold .1.
+    # Of the strengths 0, 0, .1 and .9, the distribution function is 1/2 from 0, 3/4 from .1 and 1
+    # from .9. It is 3/4 over most of the range of 1, the median weighted by length, and reaches it
+    # at the threshold .1.
     values, counts = np.unique(strengths, return_counts=True)
     if not len(values):
         return 0.0
@@ -211,7 +221,9 @@ def inclusion_threshold(strengths: Array) -> float:
     return float(values[np.searchsorted(distribution[1:], p - TOLERANCE)])
 
 
-def averaged_network(strength: pd.DataFrame, class_var: Hashable, *, threshold: float | None = None) -> BNC:
+def averaged_network(
+    strength: pd.DataFrame, class_var: Hashable, *, threshold: float | None = None
+) -> BNC:
     """Build a network from the strongest arcs.
 
     Parameters
@@ -221,8 +233,8 @@ def averaged_network(strength: pd.DataFrame, class_var: Hashable, *, threshold: 
     class_var : str
         Name of the class variable.
     threshold : float, optional
-        Strength from 0 to 1 that an arc must exceed; arcs of strength 1 are always included. By default,
-        the threshold of `strength`.
+        Strength from 0 to 1 that an arc must exceed; arcs of strength 1 are always included. By
+        default, the threshold of `strength`.
 
     Returns
     -------
@@ -236,9 +248,10 @@ def averaged_network(strength: pd.DataFrame, class_var: Hashable, *, threshold: 
 
     Notes
     -----
-    Arcs are included in descending order of strength (for ties, in the order of the rows) if their direction
-    is at least 0.5 and they do not close a cycle. If both directions have 0.5, the arc from the class is
-    included, or the one from the earlier column; if it closes a cycle, the other one.
+    Arcs are included in descending order of strength (for ties, in the order of the rows) if their
+    direction is at least 0.5 and they do not close a cycle. If both directions have 0.5, the arc
+    from the class is included, or the one from the earlier column; if it closes a cycle, the other
+    one.
 
     Examples
     --------
@@ -253,7 +266,9 @@ def averaged_network(strength: pd.DataFrame, class_var: Hashable, *, threshold: 
     names: list[Hashable] = list(dict.fromkeys(strength["from"]))
     class_var = OneOf(names, "a variable of strength").check("class_var", class_var)
     limit = threshold_of(strength, threshold)
-    position = {name: i for i, name in enumerate([class_var, *[n for n in names if n != class_var]])}
+    position = {
+        name: i for i, name in enumerate([class_var, *[n for n in names if n != class_var]])
+    }
     graph = ChangingDag(len(names))
     parents: dict[Hashable, list[Hashable]] = {name: [] for name in names}
     for tail, head in _by_strength(strength, position, limit):
@@ -265,10 +280,14 @@ def averaged_network(strength: pd.DataFrame, class_var: Hashable, *, threshold: 
     return fixed_network(class_var, parents, step, origin="strength")
 
 
-def _by_strength(strength: pd.DataFrame, position: Mapping[Hashable, int], limit: float) -> Iterator[Arc]:
+def _by_strength(
+    strength: pd.DataFrame, position: Mapping[Hashable, int], limit: float
+) -> Iterator[Arc]:
     """Yield arcs in descending order of strength, both directions of one without, the preferred one first."""
     passed, rows = set[Arc](), strength.sort_values("strength", ascending=False, kind="stable")
-    arcs: Iterator[tuple[Hashable, Hashable, float, float]] = rows.itertuples(index=False, name=None)
+    arcs: Iterator[tuple[Hashable, Hashable, float, float]] = rows.itertuples(
+        index=False, name=None
+    )
     for tail, head, value, direction in arcs:
         if not (value > limit + TOLERANCE or value >= 1 - TOLERANCE) or direction < 0.5 - TOLERANCE:
             continue
@@ -282,7 +301,11 @@ def _by_strength(strength: pd.DataFrame, position: Mapping[Hashable, int], limit
 
 def check_strength(strength: object) -> pd.DataFrame:
     """Return a result of `arc_strength`, or raise a TypeError."""
-    if not isinstance(strength, pd.DataFrame) or list(strength.columns) != _COLUMNS or strength.empty:
+    if (
+        not isinstance(strength, pd.DataFrame)
+        or list(strength.columns) != _COLUMNS
+        or strength.empty
+    ):
         raise TypeError(must_be("strength", "a result of arc_strength", strength))
     return strength
 

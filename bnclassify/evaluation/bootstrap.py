@@ -24,7 +24,9 @@ def bootstrap(data: Sampled) -> Callable[[np.random.Generator], Sampled]:
     if isinstance(data, Partitions):
         len(data)  # which reports rows without a class
         columns = data.reading.columns
-        sizes: Counter[int] = data.source.reduce(_Sizes(_Blocks(columns), data.reading), _total, columns)
+        sizes: Counter[int] = data.source.reduce(
+            _Sizes(_Blocks(columns), data.reading), _total, columns
+        )
         return partial(_draw_parts, data, sizes)
     return partial(_draw_rows, data)
 
@@ -40,7 +42,9 @@ def _draw_parts(data: Partitions, sizes: Counter[int], rng: np.random.Generator)
     total = sum(sizes.values())
     drawn = rng.multinomial(total, [size / total for size in sizes.values()]).tolist()
     seed = int(rng.integers(2**63))
-    return data.reread(draw=_Blocks(data.reading.columns, seed, dict(zip(sizes, drawn, strict=True))))
+    return data.reread(
+        draw=_Blocks(data.reading.columns, seed, dict(zip(sizes, drawn, strict=True)))
+    )
 
 
 def _bootstrap_weights(
@@ -48,7 +52,9 @@ def _bootstrap_weights(
 ) -> Array:
     """Return the frequency of each row in the sample, times its weight if it is a fraction."""
     if weights is None or (weights % 1).any():
-        drawn = np.bincount(rng.integers(rows, size=rows if units is None else units), minlength=rows)
+        drawn = np.bincount(
+            rng.integers(rows, size=rows if units is None else units), minlength=rows
+        )
         return drawn.astype(np.float64) if weights is None else drawn * weights
     total = int(weights.sum())
     return rng.multinomial(total if units is None else units, weights / total).astype(np.float64)

@@ -26,7 +26,12 @@ _MOST_GROUPS = 100
 
 
 def results_by_group(
-    x: Model, dataset: Any, by: Hashable | Sequence[Hashable], k: int, rng: Seed, progress: bool | None
+    x: Model,
+    dataset: Any,
+    by: Hashable | Sequence[Hashable],
+    k: int,
+    rng: Seed,
+    progress: bool | None,
 ) -> pd.DataFrame:
     """Return one row per group, and one of all; predictions are cross-validated if there are folds."""
     model = check_fitted(x)
@@ -42,7 +47,10 @@ def results_by_group(
     group_of_row, groups = _groups_of(frame, names)
     p = _posteriors(model, frame, k, rng, progress)
     shown_labels = labels[1:] if len(labels) == 2 else labels
-    rows = [*[np.flatnonzero(group_of_row == group) for group in range(len(groups))], np.arange(len(frame))]
+    rows = [
+        *[np.flatnonzero(group_of_row == group) for group in range(len(groups))],
+        np.arange(len(frame)),
+    ]
     table = [_results(p[at], actual[at], labels, shown_labels) for at in rows]
     index = pd.Index([*groups, ALL], name=", ".join(map(str, names)), tupleize_cols=False)
     return pd.DataFrame(table, index=index)
@@ -52,7 +60,9 @@ def _classes_of(column: pd.Series[Any], labels: Sequence[Hashable]) -> Codes:
     """Return the codes of the actual classes, or raise."""
     name = shown(column.name)
     if not len(column):
-        raise ValueError(f"dataset must be a table with rows that have the class {name}; got 0 rows.")
+        raise ValueError(
+            f"dataset must be a table with rows that have the class {name}; got 0 rows."
+        )
     at = {label: code for code, label in enumerate(labels)}
     if unknown := [label for label in column.unique() if label not in at]:
         raise ValueError(
@@ -64,13 +74,17 @@ def _classes_of(column: pd.Series[Any], labels: Sequence[Hashable]) -> Codes:
 def _groups_of(frame: pd.DataFrame, names: Sequence[Hashable]) -> tuple[Positions, list[Hashable]]:
     """Return the group of each row, and the groups in the order of their values, or raise."""
     ranked = [_ranks_of(frame[name]) for name in names]
-    found, group_of_row = np.unique(np.stack([ranks for ranks, _ in ranked]), axis=1, return_inverse=True)
+    found, group_of_row = np.unique(
+        np.stack([ranks for ranks, _ in ranked]), axis=1, return_inverse=True
+    )
     if found.shape[1] > _MOST_GROUPS:
         raise ValueError(
             f"by must have at most {_MOST_GROUPS} groups; got {found.shape[1]:,} of {listed(names)}. Bin "
             "numbers first, for example with pd.qcut(column, 4)."
         )
-    groups = [[values[i] for (_, values), i in zip(ranked, at, strict=True)] for at in found.T.tolist()]
+    groups = [
+        [values[i] for (_, values), i in zip(ranked, at, strict=True)] for at in found.T.tolist()
+    ]
     keys = [plain(group[0]) if len(group) == 1 else ", ".join(map(str, group)) for group in groups]
     if len(names) > 1 and repeated(keys):
         keys = [", ".join([repr(str(value)) for value in group]) for group in groups]

@@ -38,7 +38,12 @@ class Calibration:
 
 
 def weigh_calibration(
-    posteriors: pd.DataFrame, actual: pd.Series[Any], *, bins: int, strategy: str, target: Hashable = None
+    posteriors: pd.DataFrame,
+    actual: pd.Series[Any],
+    *,
+    bins: int,
+    strategy: str,
+    target: Hashable = None,
 ) -> Calibration:
     """Bin the probabilities of a class: by default the last of two, or the most probable one."""
     p, codes, names = check_posteriors(posteriors, actual)
@@ -54,7 +59,9 @@ def weigh_calibration(
     rows, means, shares = bin_means(bin_sums(chosen, right, ends, np.ones(len(p))))
     variances = bin_means(bin_sums(chosen, right, ends, chosen * (1 - chosen)))[0]
     middle: Array = (shares + _NORMAL_95**2 / (2 * rows)) / (1 + _NORMAL_95**2 / rows)
-    reach: Array = np.sqrt(shares * (1 - shares) / rows + _NORMAL_95**2 / (4 * rows**2)) * _NORMAL_95
+    reach: Array = (
+        np.sqrt(shares * (1 - shares) / rows + _NORMAL_95**2 / (4 * rows**2)) * _NORMAL_95
+    )
     reach /= 1 + _NORMAL_95**2 / rows
     spread: Array = _NORMAL_95 * np.sqrt(variances) / rows
     band: Array = np.clip([means - spread, means + spread], 0, 1)
@@ -77,8 +84,8 @@ def calibration(
     Parameters
     ----------
     posteriors : pandas.DataFrame
-        Posterior probabilities with one column per class, for example from `cv_predict`. Posteriors of
-        training rows are too optimistic.
+        Posterior probabilities with one column per class, for example from `cv_predict`. Posteriors
+        of training rows are too optimistic.
     actual : pandas.Series
         Class of each row.
     bins : int, default 10
@@ -91,12 +98,14 @@ def calibration(
     pandas.DataFrame
         One row per class. Columns:
 
-        - ``intercept`` and ``slope`` of the log odds of the class against the log odds of its posterior;
-          0 and 1 if posteriors are calibrated. A slope below 1 means that posteriors are too extreme
+        - ``intercept`` and ``slope`` of the log odds of the class against the log odds of its
+          posterior; 0 and 1 if posteriors are calibrated. A slope below 1 means that posteriors are
+          too extreme
         - ``brier``, the mean squared error of the posterior, and its parts: it is ``reliability`` −
           ``resolution`` + ``uncertainty`` + ``within_bins``
-        - ``calibration_error``, the mean difference between posterior and share of the class over the bins,
-          and ``expected_error``, its value for calibrated posteriors with the same number of rows
+        - ``calibration_error``, the mean difference between posterior and share of the class over
+          the bins, and ``expected_error``, its value for calibrated posteriors with the same number
+          of rows
 
     Raises
     ------
@@ -105,11 +114,11 @@ def calibration(
 
     Notes
     -----
-    With N_b rows in bin b, their mean posterior p_b, the share y_b of the class in them and its share y in
-    all rows, the parts of the Brier score [1]_ are Σ N_b/N (p_b − y_b)² (reliability, lower is better),
-    Σ N_b/N (y_b − y)² (resolution, higher is better) and y(1 − y) (uncertainty); ``within_bins`` is the
-    remainder, which is 0 if all posteriors in a bin are equal. If a threshold of the posterior separates the
-    class from the others, the slope is infinite.
+    With N_b rows in bin b, their mean posterior p_b, the share y_b of the class in them and its
+    share y in all rows, the parts of the Brier score [1]_ are Σ N_b/N (p_b − y_b)² (reliability,
+    lower is better), Σ N_b/N (y_b − y)² (resolution, higher is better) and y(1 − y) (uncertainty);
+    ``within_bins`` is the remainder, which is 0 if all posteriors in a bin are equal. If a
+    threshold of the posterior separates the class from the others, the slope is infinite.
 
     References
     ----------
@@ -139,7 +148,9 @@ def _measure_calibration(probabilities: Array, right: Mask, ends: Array) -> dict
     sums = bin_sums(probabilities, right, ends, np.ones(len(right)))
     n, means, shares = bin_means(sums)
     share, brier = float(right.mean()), float(np.mean((probabilities - right) ** 2))
-    reliability, resolution = [float(n @ d**2) / len(right) for d in (means - shares, shares - share)]
+    reliability, resolution = [
+        float(n @ d**2) / len(right) for d in (means - shares, shares - share)
+    ]
     uncertainty = share * (1 - share)
     return {
         "intercept": intercept,
@@ -168,27 +179,33 @@ def _fit_log_odds(probabilities: Array, right: Mask) -> tuple[float, float]:
 
     def loss(beta: Array) -> tuple[float, Array]:
         odds = design @ beta
-        return float(np.logaddexp(0, odds).sum() - odds[right].sum()), design.T @ (expit(odds) - right)
+        return float(np.logaddexp(0, odds).sum() - odds[right].sum()), design.T @ (
+            expit(odds) - right
+        )
 
     def curvature(beta: Array) -> Array:
         share = expit(design @ beta)
         return (design.T * (share * (1 - share))) @ design
 
-    found = minimize(loss, [0.0, 1.0], jac=True, hess=curvature, method="trust-exact", options={"gtol": 1e-9})
+    found = minimize(
+        loss, [0.0, 1.0], jac=True, hess=curvature, method="trust-exact", options={"gtol": 1e-9}
+    )
     return float(found.x[0]), float(found.x[1])
 
 
-def check_posteriors(posteriors: pd.DataFrame, actual: pd.Series[Any]) -> tuple[Array, Codes, pd.Index[Any]]:
+def check_posteriors(
+    posteriors: pd.DataFrame, actual: pd.Series[Any]
+) -> tuple[Array, Codes, pd.Index[Any]]:
     """Return posteriors as an array, the codes of the actual classes and the classes, or raise."""
     given, posteriors, actual = posteriors, in_pandas(posteriors), in_pandas(actual)
-    expected = (
-        "a DataFrame with one column per class, as cv_predict(x, df) and predict(x, df, prob=True) return"
-    )
+    expected = "a DataFrame with one column per class, as cv_predict(x, df) and predict(x, df, prob=True) return"
     Instance(pd.DataFrame, expected).check("posteriors", posteriors)
     check_unique(posteriors.columns.tolist(), "posteriors")
     check_no_dataset("actual", actual)
     if isinstance(actual, pd.DataFrame):
-        raise TypeError("actual must be labels; got DataFrame. Pass its column of the class: df[class_var].")
+        raise TypeError(
+            "actual must be labels; got DataFrame. Pass its column of the class: df[class_var]."
+        )
     check_same_rows(posteriors, actual, "posteriors and actual")
     labels = pd.Series(np.asarray(actual, dtype=object), dtype=object)
     if given is not posteriors:  # in other libraries, the names of columns are text

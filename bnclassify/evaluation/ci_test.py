@@ -48,9 +48,9 @@ def cmi(
     unit : {"log", "log2", "log10"}, default "log"
         Logarithm: natural gives nats, base 2 bits.
     numbers : "gaussian" or dict, optional
-        Numeric columns among `x` and `y` that are kept as numbers: "gaussian" selects the columns that
-        `discretize` discretizes by default, a dict names columns. They are normally distributed given the
-        other variables.
+        Numeric columns among `x` and `y` that are kept as numbers: "gaussian" selects the columns
+        that `discretize` discretizes by default, a dict names columns. They are normally
+        distributed given the other variables.
 
     Returns
     -------
@@ -59,9 +59,9 @@ def cmi(
 
         0 or more; 0 if no row is observed.
 
-        If `x` is a number and `y` is not, it is ½ Σ p(z) [ln σ²(z) − Σ p(y | z) ln σ²(y, z)], with maximum
-        likelihood variances of `x`; if both are, −½ Σ p(z) ln(1 − ρ²(z)) with their correlations. A term
-        with variance 0 is 0.
+        If `x` is a number and `y` is not, it is ½ Σ p(z) [ln σ²(z) − Σ p(y | z) ln σ²(y, z)], with
+        maximum likelihood variances of `x`; if both are, −½ Σ p(z) ln(1 − ρ²(z)) with their
+        correlations. A term with variance 0 is 0.
 
     Raises
     ------
@@ -98,7 +98,11 @@ def _open_tested(
     kept: tuple[Hashable, ...] = ()
     if numeric:
         pair = list(dict.fromkeys(names[:2]))
-        chosen = numeric if isinstance(numeric, bool) else tuple([name for name in pair if name in numeric])
+        chosen = (
+            numeric
+            if isinstance(numeric, bool)
+            else tuple([name for name in pair if name in numeric])
+        )
         opened, kept = choose_numbers(opened, pair, names[2:], chosen)
     data = opened.read(Columns(names, numeric=kept, named_by="x, y, z"))
     return data, [data.positions[name] for name in names]
@@ -127,8 +131,8 @@ def ci_test(
     test : {"g2", "x2"}, default "g2"
         The statistic: G² of the likelihood-ratio test, or Pearson's X².
     permutations : int, default 0
-        Number of permutations of a permutation test, which does not need large counts. By default, p is
-        computed from the chi-square distribution.
+        Number of permutations of a permutation test, which does not need large counts. By default,
+        p is computed from the chi-square distribution.
     rng : int or numpy.random.Generator, optional
         Seed of the permutations.
 
@@ -148,10 +152,10 @@ def ci_test(
 
     .. math:: G² = 2 Σ N_{xyz} ln(N_{xyz} / e),  X² = Σ (N_{xyz} − e)² / e
 
-    and (r_x − 1)(r_y − 1) Π r_z degrees of freedom, which count all levels and all configurations of z. With
-    small counts, the chi-square distribution is a poor approximation. A permutation test permutes y among the
-    rows with the same values of z, and p is (1 + the number of permuted tables whose statistic is at least as
-    large) / (1 + `permutations`) [1]_.
+    and (r_x − 1)(r_y − 1) Π r_z degrees of freedom, which count all levels and all configurations
+    of z. With small counts, the chi-square distribution is a poor approximation. A permutation test
+    permutes y among the rows with the same values of z, and p is (1 + the number of permuted tables
+    whose statistic is at least as large) / (1 + `permutations`) [1]_.
 
     References
     ----------
@@ -186,6 +190,8 @@ def ci_test(
     statistic, df, p = independence(table, test)
     if count:
         if (table % 1).any():
-            raise ValueError("permutations must be 0 if rows have fractional weights. Use whole weights.")
+            raise ValueError(
+                "permutations must be 0 if rows have fractional weights. Use whole weights."
+            )
         p = permutation_p(table, test, count, check_rng(rng))
     return pd.Series({"statistic": statistic, "df": df, "p": p})

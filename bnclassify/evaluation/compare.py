@@ -43,32 +43,32 @@ def compare(
     Parameters
     ----------
     results : pandas.DataFrame or list of them
-        Results of ``cv(..., mean=False)`` for two or more models. Several results of the same folds are
-        joined. Results of other programs need one row per fold and one column per model.
+        Results of ``cv(..., mean=False)`` for two or more models. Several results of the same folds
+        are joined. Results of other programs need one row per fold and one column per model.
     test : {"corrected_t", "5x2cv_t", "5x2cv_f", "bayes_t"}, default "corrected_t"
-        The corrected resampled t-test, for any cross-validation; Dietterich's t-test or Alpaydın's F-test,
-        for five repeats of two folds; or the correlated Bayesian t-test, for any cross-validation, which can
-        also show that two models are practically equivalent.
+        The corrected resampled t-test, for any cross-validation; Dietterich's t-test or Alpaydın's
+        F-test, for five repeats of two folds; or the correlated Bayesian t-test, for any
+        cross-validation, which can also show that two models are practically equivalent.
     metric : str, optional
         Metric to compare. Required if `results` has several.
     train_size, test_size : float, optional
-        Numbers of rows of the training set and of the test set of a fold, for "corrected_t" and "bayes_t".
-        Results of `cv` contain them.
+        Numbers of rows of the training set and of the test set of a fold, for "corrected_t" and
+        "bayes_t". Results of `cv` contain them.
     rope : float, default 0.01
-        For "bayes_t": two models are practically equivalent if the metric differs by at most this much (the
-        region of practical equivalence), 0 or more.
+        For "bayes_t": two models are practically equivalent if the metric differs by at most this
+        much (the region of practical equivalence), 0 or more.
     n_jobs : int, optional
-        Number of pairs that are tested at the same time, as in `cv`. A test takes less than a millisecond, so
-        more than one is useful only for thousands of pairs.
+        Number of pairs that are tested at the same time, as in `cv`. A test takes less than a
+        millisecond, so more than one is useful only for thousands of pairs.
 
     Returns
     -------
     pandas.DataFrame
-        One row per pair: the mean ``difference``, first minus second, ``statistic``, its degrees of freedom
-        ``df``, the two-sided ``p``, ``p_holm``, adjusted for the number of pairs by Holm's method, and
-        ``lower`` and ``upper``, the ends of a 95 % interval of the difference, which is not adjusted. With
-        "bayes_t", the posterior probabilities that the first model is ``better``, practically ``equivalent``
-        and ``worse`` are in place of the statistic.
+        One row per pair: the mean ``difference``, first minus second, ``statistic``, its degrees of
+        freedom ``df``, the two-sided ``p``, ``p_holm``, adjusted for the number of pairs by Holm's
+        method, and ``lower`` and ``upper``, the ends of a 95 % interval of the difference, which is
+        not adjusted. With "bayes_t", the posterior probabilities that the first model is
+        ``better``, practically ``equivalent`` and ``worse`` are in place of the statistic.
 
     Raises
     ------
@@ -77,8 +77,8 @@ def compare(
 
     Notes
     -----
-    Training sets of different folds overlap, so the differences are not independent, and the usual t-test
-    rejects too often. The page :doc:`Formulas </methods>` defines the tests [1]_ [2]_.
+    Training sets of different folds overlap, so the differences are not independent, and the usual
+    t-test rejects too often. The page :doc:`Formulas </methods>` defines the tests [1]_ [2]_.
 
     References
     ----------
@@ -140,7 +140,9 @@ def _adjust_p_values(tests: pd.DataFrame) -> None:
 
 def differences_of(table: pd.DataFrame) -> tuple[pd.MultiIndex, list[Array]]:
     """Return every pair of columns, in their order, and the differences of the two, (rows,)."""
-    index = pd.MultiIndex.from_tuples(list(combinations(table.columns, 2)), names=["first", "second"])
+    index = pd.MultiIndex.from_tuples(
+        list(combinations(table.columns, 2)), names=["first", "second"]
+    )
     columns = combinations(table.to_numpy(dtype=np.float64).T, 2)
     return index, [np.subtract(first, second) for first, second in columns]
 
@@ -160,14 +162,22 @@ def holm(p: Array) -> Array:
 
 def check_table(results: object, argument: str, contents: str) -> pd.DataFrame:
     """Return a table of numbers with two columns or more, as floats, or raise."""
-    table: pd.DataFrame = Instance(pd.DataFrame, f"a DataFrame of {contents}").check(argument, results)
+    table: pd.DataFrame = Instance(pd.DataFrame, f"a DataFrame of {contents}").check(
+        argument, results
+    )
     if table.shape[1] < 2:
-        raise ValueError(f"{argument} must have at least two models to compare; got {table.shape[1]}.")
+        raise ValueError(
+            f"{argument} must have at least two models to compare; got {table.shape[1]}."
+        )
     if not table.columns.is_unique:
         twice = table.columns[table.columns.duplicated()].unique()
-        raise ValueError(f"{argument} must name each model once; got {listed(twice)} twice. Rename one.")
+        raise ValueError(
+            f"{argument} must name each model once; got {listed(twice)} twice. Rename one."
+        )
     are_numbers = pd.api.types.is_any_real_numeric_dtype
-    wrong = [n for n, c in table.items() if not are_numbers(c) or not np.isfinite(c.astype(float)).all()]
+    wrong = [
+        n for n, c in table.items() if not are_numbers(c) or not np.isfinite(c.astype(float)).all()
+    ]
     if wrong:
         raise ValueError(
             f"{argument} must be a DataFrame of {contents}, all finite; got other values in {listed(wrong)}. "
@@ -207,10 +217,14 @@ def t_quantile(df: int, level: float) -> float:
 def _decide_on_equal_differences(d: Array, df: Df) -> Verdict:
     """Decide on equal differences: p is 1 if they are 0, and undefined if they are not."""
     mean = float(d.mean())
-    return (0.0, df, 1.0, mean, mean) if np.abs(d).max() <= TOLERANCE else (nan, df, nan, mean, mean)
+    return (
+        (0.0, df, 1.0, mean, mean) if np.abs(d).max() <= TOLERANCE else (nan, df, nan, mean, mean)
+    )
 
 
-def size_ratio(folds: int, scheme: Scheme | None, train_size: float | None, test_size: float | None) -> float:
+def size_ratio(
+    folds: int, scheme: Scheme | None, train_size: float | None, test_size: float | None
+) -> float:
     """Return the number of test rows per training row, or raise if it is unknown."""
     if folds < 2:
         raise ValueError("results must be of at least two folds; got 1. Use cv with k=10.")
@@ -245,7 +259,10 @@ def _bayes_t(d: Array, ratio: float, rope: float, is_loss: bool) -> Verdict:
         reach = 0.0
     else:
         error = corrected_error(d, ratio)
-        above, below = float(stdtr(df, (mean - rope) / error)), float(stdtr(df, (-rope - mean) / error))
+        above, below = (
+            float(stdtr(df, (mean - rope) / error)),
+            float(stdtr(df, (-rope - mean) / error)),
+        )
         reach = error * t_quantile(df, _LEVEL)
     better, worse = (below, above) if is_loss else (above, below)
     return better, 1 - above - below, worse, mean - reach, mean + reach
@@ -255,7 +272,9 @@ def _check_five_by_two(table: pd.DataFrame, scheme: Scheme | None) -> None:
     """Raise unless results are of five repeats of two folds."""
     repeats = [row[0] if isinstance(row, tuple) else None for row in table.index]
     is_grid = len(repeats) == 10 and repeats[::2] == repeats[1::2] and len(set(repeats)) == 5
-    if not is_grid or not (scheme is None or (scheme.repeats, scheme.k, scheme.is_partition) == (5, 2, True)):
+    if not is_grid or not (
+        scheme is None or (scheme.repeats, scheme.k, scheme.is_partition) == (5, 2, True)
+    ):
         raise ValueError(
             "test must be 'corrected_t' unless results are of five repeats of two folds, indexed by (repeat, "
             f"fold), as from cv(..., k=2, repeats=5, mean=False); got results of {scheme or 'other folds'}."
@@ -264,7 +283,8 @@ def _check_five_by_two(table: pd.DataFrame, scheme: Scheme | None) -> None:
 
 def _five_by_two(d: Array, *, is_t: bool) -> Verdict:
     """Return Dietterich's t-test, or Alpaydın's F-test, of the differences in five repeats of two folds."""
-    # Dietterich: t = d₁ / √(Σ s² / 5), where s² = (d₁ − d₂)² / 2 is the variance of two folds of a repeat.
+    # Dietterich: t = d₁ / √(Σ s² / 5), where s² = (d₁ − d₂)² / 2 is the variance of two folds of a
+    # repeat.
     spreads: Array = np.abs(d[::2] - d[1::2])
     if spreads.max() <= TOLERANCE:
         return _decide_on_equal_differences(d, 5 if is_t else (10, 5))

@@ -94,42 +94,45 @@ def compare_ranks(
     Parameters
     ----------
     table : pandas.DataFrame
-        One row per data set and one column per model, with the performance of the model on the data set,
-        such as its mean cross-validated accuracy.
+        One row per data set and one column per model, with the performance of the model on the data
+        set, such as its mean cross-validated accuracy.
     test : {"friedman", "bayes"}, default "friedman"
-        Friedman's test of all models and the tests of pairs that follow it, or the Bayesian signed-rank test
-        of each pair, which can also show that two models are practically equivalent.
+        Friedman's test of all models and the tests of pairs that follow it, or the Bayesian
+        signed-rank test of each pair, which can also show that two models are practically
+        equivalent.
     alpha : float, default 0.05
         Significance level of the critical difference.
     lower_is_better : bool, default False
         If True, `table` contains losses.
     rope : float, default 0.01
-        For "bayes": two models are practically equivalent on a data set if they differ by at most this much,
-        0 or more.
+        For "bayes": two models are practically equivalent on a data set if they differ by at most
+        this much, 0 or more.
     rng : int or numpy.random.Generator, default 0
         Seed of the draws of "bayes".
 
     Returns
     -------
     RankComparison
-        Its fields are ``ranks``, the average ranks; Friedman's ``chi2`` and ``p`` and Iman and Davenport's
-        ``f`` and ``p_f``, which test all models together; ``critical_difference`` and ``nemenyi``, with one
-        p-value per pair; and ``wilcoxon``, with one row per pair and ``p_holm``, adjusted for their number.
+        Its fields are ``ranks``, the average ranks; Friedman's ``chi2`` and ``p`` and Iman and
+        Davenport's ``f`` and ``p_f``, which test all models together; ``critical_difference`` and
+        ``nemenyi``, with one p-value per pair; and ``wilcoxon``, with one row per pair and
+        ``p_holm``, adjusted for their number.
     pandas.DataFrame
         With "bayes", one row per pair: the mean ``difference``, first minus second, the posterior
-        probabilities that the first model is ``better``, practically ``equivalent`` and ``worse`` on data
-        sets like these, and ``lower`` and ``upper``, the ends of a 95 % credible interval of the mean.
+        probabilities that the first model is ``better``, practically ``equivalent`` and ``worse``
+        on data sets like these, and ``lower`` and ``upper``, the ends of a 95 % credible interval
+        of the mean.
 
     Raises
     ------
     TypeError, ValueError
-        If a value of `table` is missing, there is only one model or one data set, or rows are folds of one
-        data set, which `compare` tests.
+        If a value of `table` is missing, there is only one model or one data set, or rows are folds
+        of one data set, which `compare` tests.
 
     Notes
     -----
-    On each data set, the best model has rank 1, and tied models share the mean of their ranks. The page
-    :doc:`Formulas </methods>` defines the tests [1]_ [2]_.
+    On each data set, the best model has rank 1, and tied models share the mean of their ranks. The
+    page :doc:`Formulas </methods>` defines the tests [1]_ [2]_.
 
     References
     ----------
@@ -154,7 +157,9 @@ def compare_ranks(
     """
     OneOf(("friedman", "bayes")).check("test", test)
     Real(least=0).check("rope", rope)
-    figures = check_table(table, "table", "numbers with one row per data set and one column per model")
+    figures = check_table(
+        table, "table", "numbers with one row per data set and one column per model"
+    )
     Flag().check("lower_is_better", lower_is_better)
     Real(above=0, below=1).check("alpha", alpha)
     _check_data_sets(table)
@@ -166,11 +171,15 @@ def compare_ranks(
     ranks = figures.round(_DECIMALS).rank(axis=1, ascending=lower_is_better).to_numpy().mean(axis=0)
     chi2 = max(12 * n / (k * (k + 1)) * (float((ranks**2).sum()) - k * (k + 1) ** 2 / 4), 0.0)
     residual = n * (k - 1) - chi2
-    f = (n - 1) * chi2 / residual if residual > TOLERANCE else inf  # all data sets have the same ranks
+    f = (
+        (n - 1) * chi2 / residual if residual > TOLERANCE else inf
+    )  # all data sets have the same ranks
     pairs, differences = differences_of(figures)
     unit = sqrt(k * (k + 1) / (6 * n))
     distances = np.array([abs(first - second) for first, second in combinations(ranks.tolist(), 2)])
-    tests = pd.DataFrame([*map(_wilcoxon, differences)], index=pairs, columns=["w_plus", "w_minus", "z", "p"])
+    tests = pd.DataFrame(
+        [*map(_wilcoxon, differences)], index=pairs, columns=["w_plus", "w_minus", "z", "p"]
+    )
     tails = studentized_range.sf(distances / unit * sqrt(2), k, inf)
     return RankComparison(
         ranks=pd.Series(ranks, index=figures.columns, name="rank"),

@@ -119,59 +119,61 @@ def cv(
     repeats : int, default 1
         Number of times that rows are split into folds at random.
     metric : str, function, or a list of them, default "accuracy"
-        "accuracy", "balanced_accuracy", "auc", "f1", "precision", "recall", "kappa", "mcc" and "loglik"
-        (higher is better), "log_loss", "brier", "calibration_error" and "rmse" (lower is better), for a class
-        with an order "rps", the ranked probability score, and "mean_absolute_error" of ranks, or a function
-        ``(posteriors, actual)`` that returns a number, where `posteriors` has one column per class. If rows
-        have weights, the function must accept ``weights``, a Series. Partitioned data do not allow "auc" and
-        functions.
+        "accuracy", "balanced_accuracy", "auc", "f1", "precision", "recall", "kappa", "mcc" and
+        "loglik" (higher is better), "log_loss", "brier", "calibration_error" and "rmse" (lower is
+        better), for a class with an order "rps", the ranked probability score, and
+        "mean_absolute_error" of ranks, or a function ``(posteriors, actual)`` that returns a
+        number, where `posteriors` has one column per class. If rows have weights, the function must
+        accept ``weights``, a Series. Partitioned data do not allow "auc" and functions.
     dag : bool, default True
         If True, structure and parameters are refitted; if False, only the parameters.
     mean : bool, default True
         If True, average over folds. "calibration_error" is then computed from all held-out rows.
     folds : list of arrays or array of int, optional
-        Positions of the test rows of each fold, the fold number of each row, or pairs of training and test
-        rows, as ``split`` of scikit-learn's ``TimeSeriesSplit`` returns them. For partitioned data, the
-        name of a column with the fold of each row.
+        Positions of the test rows of each fold, the fold number of each row, or pairs of training
+        and test rows, as ``split`` of scikit-learn's ``TimeSeriesSplit`` returns them. For
+        partitioned data, the name of a column with the fold of each row.
     groups : str or array-like, optional
-        Name of a column, which is then not a feature, or one label per row. The rows of a group, such as the
-        visits of a patient, stay in one fold.
+        Name of a column, which is then not a feature, or one label per row. The rows of a group,
+        such as the visits of a patient, stay in one fold.
     columns : {"same", "any"}, default "same"
-        If "same", raise an error if ``dataset`` has other columns than the data of a model that used all of
-        them. If "any", use the columns of ``dataset``, which gives a different model.
+        If "same", raise an error if ``dataset`` has other columns than the data of a model that
+        used all of them. If "any", use the columns of ``dataset``, which gives a different model.
     unseen : {"missing", "error"}, default "missing"
-        With ``dag=False``, whether values that the model does not know are treated as missing or raise an
-        error, as in `predict`. With ``dag=True``, the levels of all rows are known in every fold.
+        With ``dag=False``, whether values that the model does not know are treated as missing or
+        raise an error, as in `predict`. With ``dag=True``, the levels of all rows are known in
+        every fold.
     rng : int or numpy.random.Generator, optional
         Seed of the folds, and of random draws of learners.
     n_jobs : int, optional
-        Number of folds that are run at the same time; -1 means one per processor core, and None means 1. The
-        results are the same. Folds run in processes on Linux and in threads on other systems; partitioned
-        data run one fold at a time.
+        Number of folds that are run at the same time; -1 means one per processor core, and None
+        means 1. The results are the same. Folds run in processes on Linux and in threads on other
+        systems; partitioned data run one fold at a time.
     progress : bool, optional
         Whether to show a progress bar; by default after 3 seconds, in an interactive session.
 
     Returns
     -------
     float, pandas.Series, pandas.DataFrame
-        The mean over folds; for several models or metrics, a Series by model, or model and metric. With
-        ``mean=False``, one row per fold and one column per model, or per model and metric.
+        The mean over folds; for several models or metrics, a Series by model, or model and metric.
+        With ``mean=False``, one row per fold and one column per model, or per model and metric.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If models differ in their class, a model was learned from other columns, the class is missing in
-        every row, or ``k``, ``repeats`` or ``folds`` do not fit the data.
+        If models differ in their class, a model was learned from other columns, the class is
+        missing in every row, or ``k``, ``repeats`` or ``folds`` do not fit the data.
 
     Notes
     -----
-    Folds of rows in memory are stratified by class. A row of whole weight 5 counts as five rows, which can
-    be in several folds; a row with a fractional weight is one case. The page :doc:`Formulas </methods>`
-    defines the metrics, and how weights and partitioned data are split.
+    Folds of rows in memory are stratified by class. A row of whole weight 5 counts as five rows,
+    which can be in several folds; a row with a fractional weight is one case. The page
+    :doc:`Formulas </methods>` defines the metrics, and how weights and partitioned data are split.
 
-    For several class variables, "accuracy" means "hamming", the proportion of labels that are correct, and
-    "exact_match" is the proportion of rows in which all are. "joint_hamming" and "joint_exact_match"
-    evaluate the most probable combinations, and other metrics each class variable, as "log_loss(name)".
+    For several class variables, "accuracy" means "hamming", the proportion of labels that are
+    correct, and "exact_match" is the proportion of rows in which all are. "joint_hamming" and
+    "joint_exact_match" evaluate the most probable combinations, and other metrics each class
+    variable, as "log_loss(name)".
 
     ``attrs["standard_errors"]`` of a Series is the standard deviation over folds divided by √k, an
     approximation, because training sets overlap. To get it for a single model, pass ``[x]``.
@@ -211,19 +213,26 @@ def cv(
     scheme = _scheme_of_plan(plan, scores)
     if not mean:
         by_round = scores.by_round[:, :-1].reshape(len(plan.rounds), -1)
-        return record_scheme(pd.DataFrame(by_round, _result_index(plan), names), scheme, plan.unseen)
+        return record_scheme(
+            pd.DataFrame(by_round, _result_index(plan), names), scheme, plan.unseen
+        )
     _warn_of_undefined(metrics, scores.by_round[scores.sizes[:, 0] > 0, :-1])
     if isinstance(x, Model) and not by_metric:
         return float(scores.means[0, 0])
     means = record_scheme(pd.Series(scores.means[:-1].ravel(), names), scheme, plan.unseen)
-    for name, values in {"standard_errors": scores.standard_errors, "calibrated": scores.calibrated}.items():
+    for name, values in {
+        "standard_errors": scores.standard_errors,
+        "calibrated": scores.calibrated,
+    }.items():
         known = pd.Series(values[:-1].ravel(), names).dropna()
         if len(known):
             means.attrs[name] = known.to_dict()
     return means
 
 
-def _result_columns(models: list[Any], metrics: Sequence[AnyMetric] | None, *, flat: bool) -> pd.Index[Any]:
+def _result_columns(
+    models: list[Any], metrics: Sequence[AnyMetric] | None, *, flat: bool
+) -> pd.Index[Any]:
     """Return the columns of results: models, or models and metrics; metrics of one model if ``flat``."""
     if metrics is None:
         columns: pd.Index[Any] = pd.Index(models, tupleize_cols=False)
@@ -238,7 +247,9 @@ def _result_index(plan: Plan) -> pd.Index[Any]:
     """Return the rows of results: folds, or repeats and folds."""
     if plan.repeats == 1:
         return pd.RangeIndex(len(plan.rounds), name="fold")
-    return pd.MultiIndex.from_tuples([(r.repeat, r.number) for r in plan.rounds], names=["repeat", "fold"])
+    return pd.MultiIndex.from_tuples(
+        [(r.repeat, r.number) for r in plan.rounds], names=["repeat", "fold"]
+    )
 
 
 def _scheme_of_plan(plan: Plan, scores: Scores) -> Scheme:

@@ -22,8 +22,8 @@ Arc = tuple[Hashable, Hashable]
 def shd(x: Model, y: Model) -> int:
     """Return the structural Hamming distance between two networks.
 
-    Networks with the same independences can have different directions. Therefore the distance compares
-    their equivalence classes, and not their arcs.
+    Networks with the same independences can have different directions. Therefore the distance
+    compares their equivalence classes, and not their arcs.
 
     Parameters
     ----------
@@ -33,19 +33,19 @@ def shd(x: Model, y: Model) -> int:
     Returns
     -------
     int
-        The number of pairs of variables whose edge differs: absent, undirected, or directed one way or the
-        other. 0 if the structures are equivalent.
+        The number of pairs of variables whose edge differs: absent, undirected, or directed one way
+        or the other. 0 if the structures are equivalent.
 
     Raises
     ------
     TypeError, ValueError
-        If a model averages several networks, its arcs form a cycle, or the networks are over different
-        variables.
+        If a model averages several networks, its arcs form a cycle, or the networks are over
+        different variables.
 
     Notes
     -----
-    The equivalence class of a network is a graph in which an arc is directed if all equivalent networks
-    direct it in the same way [1]_.
+    The equivalence class of a network is a graph in which an arc is directed if all equivalent
+    networks direct it in the same way [1]_.
 
     References
     ----------
@@ -66,7 +66,9 @@ def shd(x: Model, y: Model) -> int:
     _check_same_variables(*[set(graph.variables) for graph in graphs])
     for graph in graphs:
         if find_cycle(graph.parents):
-            raise TypeError("shd requires networks without cycles; got a dependency network with a cycle.")
+            raise TypeError(
+                "shd requires networks without cycles; got a dependency network with a cycle."
+            )
     first, second = [_equivalence_class(graph.parents) for graph in graphs]
     return len({frozenset(arc) for arc in first ^ second})
 
@@ -74,9 +76,9 @@ def shd(x: Model, y: Model) -> int:
 def kl_divergence(x: Model, y: Model) -> float:
     r"""Return the Kullback-Leibler divergence between the distributions of two networks.
 
-    It is 0 if both networks define the same distribution over features and class, and grows with the
-    difference. It is the expected loss of log-likelihood per row if data come from `x` and are described
-    by `y`.
+    It is 0 if both networks define the same distribution over features and class, and grows with
+    the difference. It is the expected loss of log-likelihood per row if data come from `x` and are
+    described by `y`.
 
     Parameters
     ----------
@@ -91,12 +93,13 @@ def kl_divergence(x: Model, y: Model) -> float:
     Raises
     ------
     KeyError, TypeError, ValueError
-        If a model does not define a joint distribution, or the networks are over different variables or
-        levels.
+        If a model does not define a joint distribution, or the networks are over different
+        variables or levels.
 
     Notes
     -----
-    The divergence is :math:`\sum_v P(v) \ln (P(v) / Q(v))` over all configurations v. It is not symmetric.
+    The divergence is :math:`\sum_v P(v) \ln (P(v) / Q(v))` over all configurations v. It is not
+    symmetric.
 
     References
     ----------
@@ -116,7 +119,9 @@ def kl_divergence(x: Model, y: Model) -> float:
     _check_same_variables(set(levels), set(labels))
     different = [name for name in levels if levels[name] != labels[name]]
     if different:
-        raise ValueError(f"x and y must have the same levels; the levels of {listed(different)} differ.")
+        raise ValueError(
+            f"x and y must have the same levels; the levels of {listed(different)} differ."
+        )
     position = {name: i for i, name in enumerate(first.variables)}
     nothing = Rows(np.full((len(position), 1), -1, dtype=np.int8))
 
@@ -135,7 +140,9 @@ def _check_same_variables(first: set[Hashable], second: set[Hashable]) -> None:
     """Raise a ValueError unless two networks have the same variables."""
     if first != second:
         differing = listed(sorted(first ^ second, key=str))
-        raise ValueError(f"x and y must be over the same variables; only one of them has {differing}.")
+        raise ValueError(
+            f"x and y must be over the same variables; only one of them has {differing}."
+        )
 
 
 def _equivalence_class(parents: Mapping[Hashable, Sequence[Hashable]]) -> set[Arc]:

@@ -37,9 +37,9 @@ _DIGITS = 9  # of scores, so that equal rows have equal scores
 class _Sample:
     """What rows are like: the values of features, which are missing or unseen, and the parts of the log odds.
 
-    ``columns`` are weights of levels, (levels,), or numbers of a density, (rows,), NaN if missing. ``odds``
-    are (classes or 1, 1 + features): means over rows. ``scores`` are (rows,), log odds or the codes of the
-    predicted classes, None if they are not known.
+    ``columns`` are weights of levels, (levels,), or numbers of a density, (rows,), NaN if missing.
+    ``odds`` are (classes or 1, 1 + features): means over rows. ``scores`` are (rows,), log odds or
+    the codes of the predicted classes, None if they are not known.
     """
 
     columns: list[Array]
@@ -60,9 +60,10 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     newdata : pandas.DataFrame, Dataset or another frame
         New rows, with or without the class.
     dataset : pandas.DataFrame, Dataset or another frame, optional
-        Training data. Sums of effects, their cards, and networks contain the shares of values; other models
-        need `dataset`, as do the shares of missing values of networks that do not treat them as a level, the
-        log odds of networks and of sums with effects of pairs, and the last row.
+        Training data. Sums of effects, their cards, and networks contain the shares of values;
+        other models need `dataset`, as do the shares of missing values of networks that do not
+        treat them as a level, the log odds of networks and of sums with effects of pairs, and the
+        last row.
 
     Returns
     -------
@@ -70,27 +71,29 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
         One row per feature, the largest change first, and a last row ``"(score)"``. Columns:
 
         - ``psi``, the population stability index of the values
-        - ``missing_before``, ``missing_now``, ``unseen_before``, ``unseen_now``, the shares of missing
-          values, and of labels that did not occur in training
-        - ``log_odds``, the change of the mean contribution in `explain`; with more than two classes, one
-          column ``log_odds <label>`` per class against all others
+        - ``missing_before``, ``missing_now``, ``unseen_before``, ``unseen_now``, the shares of
+          missing values, and of labels that did not occur in training
+        - ``log_odds``, the change of the mean contribution in `explain`; with more than two
+          classes, one column ``log_odds <label>`` per class against all others
 
-        The row ``"(score)"`` has the index of the log odds in tenths of the training data or, with more than
-        two classes, of the predicted classes, and the change of the mean log odds. Results that need
-        `dataset` are NaN without it. ``attrs["target"]`` is the class of ``log_odds``.
+        The row ``"(score)"`` has the index of the log odds in tenths of the training data or, with
+        more than two classes, of the predicted classes, and the change of the mean log odds.
+        Results that need `dataset` are NaN without it. ``attrs["target"]`` is the class of
+        ``log_odds``.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If there are no rows, `x` has several class variables, or it does not contain the shares of values.
+        If there are no rows, `x` has several class variables, or it does not contain the shares of
+        values.
 
     Notes
     -----
-    With p and q the shares of a value in training and now, the index is Σ (q − p) ln(q / p) over the values
-    [1]_. Missing and unseen values are values, too. Each count has a pseudo-count of one half. More than ten
-    intervals are joined to ten with about equal shares in training. By a rule of thumb, less than 0.1 is
-    little, and more than 0.25 much; small samples have larger indices by chance, about (values − 1) (1/n +
-    1/N) for n new and N training rows.
+    With p and q the shares of a value in training and now, the index is Σ (q − p) ln(q / p) over
+    the values [1]_. Missing and unseen values are values, too. Each count has a pseudo-count of one
+    half. More than ten intervals are joined to ten with about equal shares in training. By a rule
+    of thumb, less than 0.1 is little, and more than 0.25 much; small samples have larger indices by
+    chance, about (values − 1) (1/n + 1/N) for n new and N training rows.
 
     References
     ----------
@@ -112,7 +115,9 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     """
     model = check_fitted(x)
     if not model.one_class:
-        raise ValueError("x must have one class variable; got several. Pass a model of one of them.")
+        raise ValueError(
+            "x must have one class variable; got several. Pass a model of one of them."
+        )
     labels = model.known_levels[-1]
     if len(labels) < 2:
         raise ValueError(
@@ -120,11 +125,15 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
             f"{shown(model.class_var)} with {listed(labels)} alone. Fit it to rows of other labels, too."
         )
     now = _sample_of_rows(model, newdata, "newdata")
-    then = _sample_of_model(model) if dataset is None else _sample_of_rows(model, dataset, "dataset")
+    then = (
+        _sample_of_model(model) if dataset is None else _sample_of_rows(model, dataset, "dataset")
+    )
     gaps = np.array([[one.missing, one.unseen] for one in (then, now)])
     table = pd.DataFrame(
         {
-            "psi": [_stability(model, i, then, now, gaps[..., i]) for i in range(len(model.features))],
+            "psi": [
+                _stability(model, i, then, now, gaps[..., i]) for i in range(len(model.features))
+            ],
             "missing_before": then.missing,
             "missing_now": now.missing,
             "unseen_before": then.unseen,
@@ -136,8 +145,13 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     change = now.odds - then.odds
     table = table.assign(**dict(zip(columns, change[:, 1:], strict=True)))
     table = table.iloc[descending(table["psi"].fillna(-1.0).to_numpy())]
-    score = {"psi": _stability_of_scores(then, now), **dict(zip(columns, change.sum(axis=1), strict=True))}
-    last = pd.DataFrame(score, index=pd.Index([SCORE], name="feature")).reindex(columns=table.columns)
+    score = {
+        "psi": _stability_of_scores(then, now),
+        **dict(zip(columns, change.sum(axis=1), strict=True)),
+    }
+    last = pd.DataFrame(score, index=pd.Index([SCORE], name="feature")).reindex(
+        columns=table.columns
+    )
     result = pd.concat([table, last])
     result.attrs["target"] = labels[-1] if len(labels) == 2 else None
     return result
@@ -186,7 +200,11 @@ def _missing_and_unseen(
 def _parts_of_odds(x: Model, data: Dataset) -> Array:
     """Return the log odds of the class and of features, for the last of two classes or for each of more."""
     names = x.known_levels[-1]
-    pairs = [(names[1], names[0])] if len(names) == 2 else [(a, [b for b in names if b != a]) for a in names]
+    pairs = (
+        [(names[1], names[0])]
+        if len(names) == 2
+        else [(a, [b for b in names if b != a]) for a in names]
+    )
     found = []
     for target, against in pairs:
         evidence = weigh_evidence(x, data, target, against, "missing", argument="newdata")
@@ -212,8 +230,12 @@ def _sample_of_model(x: Model) -> _Sample:
             f"dataset must be the training data, because a model such as {x.called} does not contain the "
             "shares of values. Call drift(x, newdata, dataset)."
         )
-    families = dict(zip([family[0] for family in counted(x).settings["families"]], tally.counts, strict=True))
-    values = [np.asarray(families[v], float).reshape(len(families[v]), -1).sum(axis=1) for v in x.features]
+    families = dict(
+        zip([family[0] for family in counted(x).settings["families"]], tally.counts, strict=True)
+    )
+    values = [
+        np.asarray(families[v], float).reshape(len(families[v]), -1).sum(axis=1) for v in x.features
+    ]
     return _sample_of_counts(x, values, [np.nan] * n, odds)
 
 
@@ -229,7 +251,8 @@ def _sample_of_counts(x: Model, counts: list[Array], lacking: list[float], odds:
     values, missing, unseen = list[Array](), list[float](), list[float]()
     for labels, own, gap in zip(x.known_levels, counts, lacking, strict=False):
         at = {
-            label: np.array([known == label for known in labels], dtype=bool) for label in (MISSING, UNSEEN)
+            label: np.array([known == label for known in labels], dtype=bool)
+            for label in (MISSING, UNSEEN)
         }
         gap = float(np.nan_to_num(gap) + own[at[MISSING]].sum()) if at[MISSING].any() else gap
         total = float(own[~at[MISSING]].sum()) + float(np.nan_to_num(gap))
@@ -248,7 +271,9 @@ def _stability(x: Model, i: int, then: _Sample, now: _Sample, gaps: Array) -> fl
     elif name in x.cuts and len(before) > _GROUPS and before.any():
         middle = (np.cumsum(before) - before / 2) / before.sum()
         group = np.searchsorted(_SHARES, middle)
-        before, after = (np.bincount(group, weights, _GROUPS).astype(float) for weights in (before, after))
+        before, after = (
+            np.bincount(group, weights, _GROUPS).astype(float) for weights in (before, after)
+        )
     shares: Array = np.where(np.isnan(gaps).any(axis=0), 0.0, gaps)  # of missing and unseen values
     pairs = zip((before, after), shares, strict=True)
     before, after = (np.append(v, v.sum() * own / max(1 - own.sum(), _TINY)) for v, own in pairs)

@@ -32,8 +32,8 @@ Results = TypeVar("Results", "pd.Series[Any]", pd.DataFrame)
 class Scheme:
     """The assignment of rows to folds, and the metrics of class frequencies alone.
 
-    Results with the same digest ``folds`` have the same folds, which are a partition if each repeat tests
-    every row once. Sizes are sums of weights and, as baselines, means over the folds.
+    Results with the same digest ``folds`` have the same folds, which are a partition if each repeat
+    tests every row once. Sizes are sums of weights and, as baselines, means over the folds.
     """
 
     repeats: int
@@ -51,7 +51,9 @@ class Scheme:
 
 def record_scheme(results: Results, scheme: Scheme, unseen: Mapping[Hashable, int]) -> Results:
     """Return results with the record of how they were computed, in plain values that pandas keeps."""
-    results.attrs |= {"unseen": dict(unseen), _KEY: asdict(scheme)} if unseen else {_KEY: asdict(scheme)}
+    results.attrs |= (
+        {"unseen": dict(unseen), _KEY: asdict(scheme)} if unseen else {_KEY: asdict(scheme)}
+    )
     return results
 
 
@@ -71,9 +73,15 @@ def values_of_metric(
     if results.columns.nlevels == 1 and "metric" in results.columns.names:
         raise ValueError("results must have one column per model; got metrics of one model.")
     by_metric = results.columns.nlevels == 2
-    metrics = list(results.columns.unique(1)) if by_metric else list(scheme.baselines if scheme else ())
+    metrics = (
+        list(results.columns.unique(1)) if by_metric else list(scheme.baselines if scheme else ())
+    )
     if wanted is not None and not is_among(wanted, metrics):
-        remedy = available(wanted, metrics) if metrics else "The columns of these results are models only."
+        remedy = (
+            available(wanted, metrics)
+            if metrics
+            else "The columns of these results are models only."
+        )
         raise ValueError(must_be("metric", "in the results", wanted, remedy))
     if wanted is None and by_metric and len(metrics) > 1:
         names = listed(metrics, most=20)
@@ -155,10 +163,14 @@ class Scores:
         """Return for each model the mean over repeats of a function of the sums over all folds."""
         means = []
         for model in range(len(self.sums[0])):
-            by_repeat = [self._sums_in(repeat, model, metric) for repeat in dict.fromkeys(self.repeats)]
+            by_repeat = [
+                self._sums_in(repeat, model, metric) for repeat in dict.fromkeys(self.repeats)
+            ]
             known = [[sums for sums in folds if sums is not None] for folds in by_repeat]
             means.append(
-                float(_mean_of_folds(np.array([function(added(folds)) for folds in known if folds])))
+                float(
+                    _mean_of_folds(np.array([function(added(folds)) for folds in known if folds]))
+                )
             )
         return means
 
@@ -217,11 +229,16 @@ def score_rounds(
 
 
 def _sums_of_frequencies(
-    metrics: Sequence[AnyMetric], test: Countable, data: Learnable, counts: Sequence[Array], tested: Array
+    metrics: Sequence[AnyMetric],
+    test: Countable,
+    data: Learnable,
+    counts: Sequence[Array],
+    tested: Array,
 ) -> list[Any]:
     """Return the sums of metrics of label frequencies alone; None if a user's function fails.
 
-    In partitioned data, the rows of a label, of which ``tested`` has the weights, are merged into one row.
+    In partitioned data, the rows of a label, of which ``tested`` has the weights, are merged into
+    one row.
     """
     rows: tuple[Codes, pd.Index[Any], Array | None]
     if isinstance(test, Dataset):

@@ -56,10 +56,14 @@ def _sum_of_counts(x: Model, data: Countable) -> float | None:
     network: Graph | None = x.network
     if network is not x or not set(x.variables) <= set(data.columns) or data.incomplete.any():
         return None
-    counts = None if network.densities else data.select(x.variables).counts_of_source(network.scopes)
+    counts = (
+        None if network.densities else data.select(x.variables).counts_of_source(network.scopes)
+    )
     if counts is None:
         return None
-    return sum(float(xlogy(n, cpt).sum()) for n, cpt in zip(counts, network.cpts or (), strict=True))
+    return sum(
+        float(xlogy(n, cpt).sum()) for n, cpt in zip(counts, network.cpts or (), strict=True)
+    )
 
 
 def _logs_at_labels(x: Model, joint: bool, data: Dataset) -> Array:
@@ -73,7 +77,9 @@ def _logs_at_labels(x: Model, joint: bool, data: Dataset) -> Array:
     labels = np.array([scoring_classes(data, name, known) for name, known in named], dtype=np.intp)
     if not x.one_class:
         several: Any = x
-        logs: Array = several.log_joint_at(rows, labels) if joint else several.log_posterior_at(rows, labels)
+        logs: Array = (
+            several.log_joint_at(rows, labels) if joint else several.log_posterior_at(rows, labels)
+        )
         return logs
     scores = scores_at(x.score, rows)
     return np.take_along_axis(scores if joint else log_normalize(scores), labels.T, axis=1)[:, 0]
@@ -91,11 +97,11 @@ def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series
     x : BNC, AODE or another model
         Fitted model with a joint distribution.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Data with all variables of the model, and the class in every row, except for a model of `lca`.
-        Missing features are marginalized over exactly.
+        Data with all variables of the model, and the class in every row, except for a model of
+        `lca`. Missing features are marginalized over exactly.
     by_row : bool, default False
-        If True, return the log-likelihood of each row, for example to find unusual rows among those in which
-        the same values are observed. The data are then in memory.
+        If True, return the log-likelihood of each row, for example to find unusual rows among those
+        in which the same values are observed. The data are then in memory.
 
     Returns
     -------

@@ -57,21 +57,22 @@ def summary(
     Returns
     -------
     pandas.DataFrame
-        Columns ``item`` and ``value``, printed as ``print(x)`` prints the same facts. With `dataset`, there
-        are also the cross-validated accuracy, log-loss and calibration error, and for a class with an order
-        the ranked probability score, each with its baseline, the value if every row gets the class
-        proportions, and the three features with the largest mean absolute contributions in `explain`, in at
-        most 1,000 rows. ``attrs["metrics"]`` has the exact values and baselines.
+        Columns ``item`` and ``value``, printed as ``print(x)`` prints the same facts. With
+        `dataset`, there are also the cross-validated accuracy, log-loss and calibration error, and
+        for a class with an order the ranked probability score, each with its baseline, the value if
+        every row gets the class proportions, and the three features with the largest mean absolute
+        contributions in `explain`, in at most 1,000 rows. ``attrs["metrics"]`` has the exact values
+        and baselines.
 
-        With `by`, one row per group and a last one of all: the number of rows, the actual share of a class,
-        the share predicted and the mean probability, the error, log-loss and calibration error. The class is
-        the last of two; with more, there are three columns per class.
+        With `by`, one row per group and a last one of all: the number of rows, the actual share of
+        a class, the share predicted and the mean probability, the error, log-loss and calibration
+        error. The class is the last of two; with more, there are three columns per class.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        With `dataset`, as `cv` and `explain`. If `by` is not a column, its values cannot be sorted, or
-        there are more than 100 groups.
+        With `dataset`, as `cv` and `explain`. If `by` is not a column, its values cannot be sorted,
+        or there are more than 100 groups.
 
     Examples
     --------
@@ -90,18 +91,29 @@ def summary(
     if dataset is not None:
         if observed_in(check_fitted(x)) == x.variables:
             means = cv(
-                [x], dataset, metric=_METRICS + _metrics_of_order(x), k=k, rng=rng, progress=progress
+                [x],
+                dataset,
+                metric=_METRICS + _metrics_of_order(x),
+                k=k,
+                rng=rng,
+                progress=progress,
             ).droplevel(0)
             scheme = scheme_of(means)
             baselines = {} if scheme is None else scheme.baselines
-            metrics = {str(name): (value, baselines.get(str(name))) for name, value in means.items()}
+            metrics = {
+                str(name): (value, baselines.get(str(name))) for name, value in means.items()
+            }
         for name, (value, baseline) in metrics.items():
             beside = "" if baseline is None else f", class proportions {baseline:.3f}"
-            item = name.replace("log_loss", "log-loss").replace("calibration_error", "calibration error")
+            item = name.replace("log_loss", "log-loss").replace(
+                "calibration_error", "calibration error"
+            )
             item = item.replace("rps", "ranked probability score")
             facts[item] = f"{value:.3f}{beside}"
         if not is_partitioned(dataset):
-            texts = {target: _strongest_features(x.of_class(target), dataset) for target in x.targets}
+            texts = {
+                target: _strongest_features(x.of_class(target), dataset) for target in x.targets
+            }
             several = len(texts) > 1
             facts["strongest features"] = "; ".join(
                 f"{target}: {text}" if several else text for target, text in texts.items()

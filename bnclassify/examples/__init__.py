@@ -81,9 +81,10 @@ def load_pima() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        768 rows; eight numeric features and ``diabetes``, no (500 rows) or yes (268). Units: glucose
-        mg/dl (two hours after a glucose drink), pressure mm Hg (diastolic), skin mm (triceps fold),
-        insulin mu U/ml, bmi kg/m², age years; pedigree is a score of diabetes among relatives.
+        768 rows; eight numeric features and ``diabetes``, no (500 rows) or yes (268). Units:
+        glucose mg/dl (two hours after a glucose drink), pressure mm Hg (diastolic), skin mm
+        (triceps fold), insulin mu U/ml, bmi kg/m², age years; pedigree is a score of diabetes among
+        relatives.
 
     References
     ----------
@@ -98,7 +99,17 @@ def load_pima() -> pd.DataFrame:
     >>> women.isna().sum().loc[lambda missing: missing > 0].to_dict()
     {'glucose': 5, 'pressure': 35, 'skin': 227, 'insulin': 374, 'bmi': 11}
     """
-    names = ["pregnancies", "glucose", "pressure", "skin", "insulin", "bmi", "pedigree", "age", "diabetes"]
+    names = [
+        "pregnancies",
+        "glucose",
+        "pressure",
+        "skin",
+        "insulin",
+        "bmi",
+        "pedigree",
+        "age",
+        "diabetes",
+    ]
     frame = pd.read_csv(_example_path("pima_clean.csv")).set_axis(names, axis=1)
     for name in ("glucose", "pressure", "skin", "insulin", "bmi"):
         # The file has the column mean for missing values; only the mean has more than one decimal.
@@ -113,9 +124,9 @@ def load_solar_flare() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        1,066 rows; ten categorical features, and the numbers of flares of class C, M and X in the next
-        24 hours: ``c-class-flares``, ``m-class-flares`` and ``x-class-flares``, also categorical. The numbers
-        are 0 in 884, 1,030 and 1,061 rows.
+        1,066 rows; ten categorical features, and the numbers of flares of class C, M and X in the
+        next 24 hours: ``c-class-flares``, ``m-class-flares`` and ``x-class-flares``, also
+        categorical. The numbers are 0 in 884, 1,030 and 1,061 rows.
 
     References
     ----------

@@ -63,14 +63,18 @@ class BIFReader:
     def __init__(self, text: str, source: str) -> None:
         self.source = source
         self.text = text
-        self.text = re.sub(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/|(/\*)', self._blank, text, flags=re.DOTALL)
+        self.text = re.sub(
+            r'"[^"\n]*"|//[^\n]*|/\*.*?\*/|(/\*)', self._blank, text, flags=re.DOTALL
+        )
         self.position = 0
         self.variables: Variables = {}
 
     def _blank(self, match: re.Match[str]) -> str:
         """Replace a comment by spaces."""
         if match[1]:
-            self._fail("must be */ at the end of the comment; got the end of the file.", match.start())
+            self._fail(
+                "must be */ at the end of the comment; got the end of the file.", match.start()
+            )
         return match[0] if match[0].startswith('"') else re.sub(r"[^\n]", " ", match[0])
 
     def read(self) -> Families:
@@ -83,7 +87,10 @@ class BIFReader:
         tables = []  # possibly before their variables
         while self.position < len(self.text):
             start = self.position
-            if self._take(r"(variable|probability)\b", "variable or probability")[1] == "probability":
+            if (
+                self._take(r"(variable|probability)\b", "variable or probability")[1]
+                == "probability"
+            ):
                 header = self._take(r"\(([^{};]*)\)\s*\{", "( NAME | PARENT, ... ) {")[1]
                 tables.append((start, header, self.position))
                 self._take(_BODY, "}")
@@ -120,7 +127,10 @@ class BIFReader:
         """Read text that matches a pattern, and the space after it."""
         match = re.compile(rf"(?:{pattern})\s*").match(self.text, self.position)
         if match is None:
-            found = self.text[self.position : self.position + 40].split("\n")[0] or "the end of the file"
+            found = (
+                self.text[self.position : self.position + 40].split("\n")[0]
+                or "the end of the file"
+            )
             self._fail(f"must be {expected}; got {shown(found)}.")
         self.position = match.end()
         return match
@@ -161,9 +171,13 @@ class BIFReader:
     def _family(self, header: str, at: int) -> tuple[str, ...]:
         """Return the names in a header: the variable, then its parents; | is a separator, too."""
         header = header.replace("|", ",")
-        family = _read_list(header, lambda names: bool(names) and self.variables.keys() >= set(names))
+        family = _read_list(
+            header, lambda names: bool(names) and self.variables.keys() >= set(names)
+        )
         if family is None:
-            unknown = [name for name in next(_readings_of_list(header)) if name not in self.variables]
+            unknown = [
+                name for name in next(_readings_of_list(header)) if name not in self.variables
+            ]
             strange = (unknown or [header.strip()])[0]
             advice = available(strange, self.variables)
             self._fail(f"must be declared variables; got {shown(strange)}. {advice}", at)
@@ -190,9 +204,15 @@ class BIFReader:
                 default = numbers
             else:
                 whole = kind == "table"
-                place = slice(None) if whole else self._position_of(configuration, family, labels[1:], at)
+                place = (
+                    slice(None)
+                    if whole
+                    else self._position_of(configuration, family, labels[1:], at)
+                )
                 if not np.isnan(rows[place]).all():
-                    given = f"of {shown(family[0])}" if whole else f"for ({cut(configuration.strip())})"
+                    given = (
+                        f"of {shown(family[0])}" if whole else f"for ({cut(configuration.strip())})"
+                    )
                     self._fail(f"the probabilities {given} are given twice.", at)
                 rows[place] = np.reshape(numbers, (shape[0], -1)).T
             self._skip_properties()
@@ -210,15 +230,23 @@ class BIFReader:
             self._fail(f"must be {expected} probabilities; got {len(words)}.", at)
         return list(map(float, words))
 
-    def _position_of(self, text: str, family: tuple[str, ...], labels: list[tuple[str, ...]], at: int) -> int:
+    def _position_of(
+        self, text: str, family: tuple[str, ...], labels: list[tuple[str, ...]], at: int
+    ) -> int:
         """Return the position of a configuration of parents; the last parent changes fastest."""
 
         def fits(items: list[str]) -> bool:
-            return len(items) == len(labels) and all(a in b for a, b in zip(items, labels, strict=True))
+            return len(items) == len(labels) and all(
+                a in b for a, b in zip(items, labels, strict=True)
+            )
 
         states = _read_list(text, fits)
         if states is None:
-            expected = f"a label of each of {listed(family[1:])}" if labels else "no labels without parents"
+            expected = (
+                f"a label of each of {listed(family[1:])}"
+                if labels
+                else "no labels without parents"
+            )
             self._fail(f"must be {expected}; got ({cut(text.strip())}).", at)
         position = 0
         for state, levels in zip(states, labels, strict=True):
@@ -268,13 +296,14 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
 
     Notes
     -----
-    Probabilities are written with all digits. Names and labels are written as text. The format allows
-    names of letters, digits and ``_ - .``, and labels without ``, ; ( ) { } "``, ``//`` and ``/*`` and
-    with single spaces between words only. Others are replaced by allowed ones: ``number of doors`` by
-    ``number_of_doors``, the interval ``(-inf, 5.1]`` of `discretize` by ``from_minus_inf_to_5_1``.
+    Probabilities are written with all digits. Names and labels are written as text. The format
+    allows names of letters, digits and ``_ - .``, and labels without ``, ; ( ) { } "``, ``//`` and
+    ``/*`` and with single spaces between words only. Others are replaced by allowed ones: ``number
+    of doors`` by ``number_of_doors``, the interval ``(-inf, 5.1]`` of `discretize` by
+    ``from_minus_inf_to_5_1``.
 
-    bnlearn, pgmpy and pyAgrum read such files. pyAgrum's reader requires labels that are ASCII words or
-    integers; `to_pyagrum` accepts others.
+    bnlearn, pgmpy and pyAgrum read such files. pyAgrum's reader requires labels that are ASCII
+    words or integers; `to_pyagrum` accepts others.
 
     References
     ----------
@@ -341,7 +370,9 @@ def _table_lines(family: list[str], words: list[list[str]], table: Array) -> lis
     if not parents:
         return [f"probability ( {name} ) {{", f"  table {rows[0]};", "}"]
     configurations = product(*words[1:])
-    lines = [f"  ({', '.join(labels)}) {row};" for labels, row in zip(configurations, rows, strict=True)]
+    lines = [
+        f"  ({', '.join(labels)}) {row};" for labels, row in zip(configurations, rows, strict=True)
+    ]
     return [f"probability ( {name} | {', '.join(parents)} ) {{", *lines, "}"]
 
 
@@ -351,7 +382,8 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     Parameters
     ----------
     path : str or path
-        A file of `write_bif`, bnlearn, pgmpy, pyAgrum, GeNIe or another program. It may be packed with gzip.
+        A file of `write_bif`, bnlearn, pgmpy, pyAgrum, GeNIe or another program. It may be packed
+        with gzip.
     class_var : str
         Name of the class variable. It may have parents, and need not be a parent of all features.
 
@@ -363,18 +395,20 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     Raises
     ------
     OSError, KeyError, TypeError, ValueError
-        If the file does not have the format, or its tables would be too large. The message contains the line
-        or, for XDSL, the node.
+        If the file does not have the format, or its tables would be too large. The message contains
+        the line or, for XDSL, the node.
 
     Notes
     -----
-    All names and labels are text. Probabilities whose sum differs from 1 by less than 0.011 are divided by
-    their sum. A file does not contain the method of estimation. Therefore, `cv` keeps the arcs and
-    estimates tables with ``smooth=1``; for other settings, use ``cv(lp(x, df, smooth=...), df)``. To
-    evaluate the tables of the file, use ``accuracy(predict(x, df), df[class_var])``.
+    All names and labels are text. Probabilities whose sum differs from 1 by less than 0.011 are
+    divided by their sum. A file does not contain the method of estimation. Therefore, `cv` keeps
+    the arcs and estimates tables with ``smooth=1``; for other settings, use ``cv(lp(x, df,
+    smooth=...), df)``. To evaluate the tables of the file, use ``accuracy(predict(x, df),
+    df[class_var])``.
 
-    In a file of GeNIe, nodes can be tables (``cpt``) or functions of their parents (``deterministic``).
-    Decisions, utilities, equations and noisy maxima raise an error that names the node.
+    In a file of GeNIe, nodes can be tables (``cpt``) or functions of their parents
+    (``deterministic``). Decisions, utilities, equations and noisy maxima raise an error that names
+    the node.
 
     References
     ----------
@@ -412,7 +446,9 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
         family_tables, variables = reader.read(), reader.variables
     OneOf(variables, f"a variable of {source}").check("class_var", class_var)
     if absent := [name for name in variables if name not in family_tables]:
-        raise ValueError(f"{source} must have probabilities of every variable; got none of {listed(absent)}.")
+        raise ValueError(
+            f"{source} must have probabilities of every variable; got none of {listed(absent)}."
+        )
     parents = {name: family_tables[name][0][1:] for name in variables}
     structure = fixed_network(class_var, parents, Step("read_bif", fixed_again), origin=source)
     cpts = []
@@ -429,7 +465,9 @@ def _decoded(content: bytes, source: str) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{source} must be text in UTF-8; got {error}. Convert the file.") from error
+        raise ValueError(
+            f"{source} must be text in UTF-8; got {error}. Convert the file."
+        ) from error
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -30,10 +30,10 @@ def to_networkx(x: BNC) -> networkx.DiGraph:
     Returns
     -------
     networkx.DiGraph
-        One node per variable, the class last, and an arc from each parent to its child. Nodes
-        have the attributes ``kind``, "class" or "feature"; ``levels``, a tuple of labels, if the model has
-        levels; and ``cpt``, the result of ``cpt(x, node)``, if the model has parameters. The graph has the
-        attribute ``class_var``.
+        One node per variable, the class last, and an arc from each parent to its child. Nodes have
+        the attributes ``kind``, "class" or "feature"; ``levels``, a tuple of labels, if the model
+        has levels; and ``cpt``, the result of ``cpt(x, node)``, if the model has parameters. The
+        graph has the attribute ``class_var``.
 
     Raises
     ------
@@ -51,7 +51,9 @@ def to_networkx(x: BNC) -> networkx.DiGraph:
     """
     model = check_single(x, "to_networkx")
     if None in model.variables:
-        raise ValueError("x must not have a variable called None, which networkx refuses. Rename it.")
+        raise ValueError(
+            "x must not have a variable called None, which networkx refuses. Rename it."
+        )
     graph = _load_library("networkx", "DiGraph")(class_var=model.class_var)
     for variable in model.variables:
         graph.add_node(variable, kind="class" if variable == model.class_var else "feature")
@@ -59,7 +61,9 @@ def to_networkx(x: BNC) -> networkx.DiGraph:
             graph.nodes[variable]["levels"] = values(model)[variable]
         if model.cpts is not None:
             graph.nodes[variable]["cpt"] = cpt(model, variable)
-    graph.add_edges_from((parent, child) for child, *parents in model.families for parent in parents)
+    graph.add_edges_from(
+        (parent, child) for child, *parents in model.families for parent in parents
+    )
     return graph
 
 
@@ -118,13 +122,14 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
     Returns
     -------
     pyagrum.BayesNet
-        A LabelizedVariable and a table for each variable. Names and labels are text, so 1 becomes "1".
+        A LabelizedVariable and a table for each variable. Names and labels are text, so 1 becomes
+        "1".
 
     Raises
     ------
     ImportError, TypeError, ValueError
-        If pyAgrum 2.0 or later is not installed, `x` is an ensemble, it has no parameters, or two names or
-        two labels of a variable have the same text.
+        If pyAgrum 2.0 or later is not installed, `x` is an ensemble, it has no parameters, or two
+        names or two labels of a variable have the same text.
 
     Examples
     --------
@@ -136,7 +141,10 @@ def to_pyagrum(x: BNC) -> pyagrum.BayesNet:
     """
     model = check_coded(x, "to_pyagrum")
     tables, labels = params(model), values(model)
-    for noun, items in [("names", model.variables), *((f"labels of {shown(v)}", labels[v]) for v in labels)]:
+    for noun, items in [
+        ("names", model.variables),
+        *((f"labels of {shown(v)}", labels[v]) for v in labels),
+    ]:
         check_texts(items, noun)
     network, variable_of = (
         _load_library("pyagrum", "BayesNet")(),
@@ -156,7 +164,9 @@ def check_texts(items: Iterable[Any], noun: str) -> list[str]:
     """Return names or labels as text, or raise a ValueError if two are the same."""
     texts = list(map(str, items))
     if twice := repeated(texts):
-        raise ValueError(f"x must have {noun} that differ as text; got {listed(twice)} twice. Rename one.")
+        raise ValueError(
+            f"x must have {noun} that differ as text; got {listed(twice)} twice. Rename one."
+        )
     return texts
 
 

@@ -81,7 +81,9 @@ class Writer:
 
     def __init__(self) -> None:
         self.shared: list[Fields] = []
-        self._written: dict[int, tuple[object, Fields]] = {}  # JSON by id of the value, which is kept alive
+        self._written: dict[
+            int, tuple[object, Fields]
+        ] = {}  # JSON by id of the value, which is kept alive
         self._positions: dict[int, int] = {}  # among the shared values, by id
 
     def write(self, value: object, where: str) -> object:
@@ -110,7 +112,9 @@ class Writer:
         if isinstance(value, tuple) and cls is tuple:
             return [self.write(item, f"{where}[{i}]") for i, item in enumerate(value)]
         # a mapping by text is an object, unless its keys are those of a value of a named kind
-        items = list(value.items()) if isinstance(value, dict | MappingProxyType) else [(_KIND, None)]
+        items = (
+            list(value.items()) if isinstance(value, dict | MappingProxyType) else [(_KIND, None)]
+        )
         if all(type(key) is str and key != _KIND for key, _ in items):
             return {key: self.write(item, f"{where}.{key}") for key, item in items}
         for name, codec in CODECS.items():
@@ -189,7 +193,9 @@ class Reader:
         """Return a record with these fields."""
         defaults = _field_defaults(cast("Hashable", cls))
         strange = [name for name in written if name not in defaults]
-        absent = [name for name, default in defaults.items() if default is MISSING and name not in written]
+        absent = [
+            name for name, default in defaults.items() if default is MISSING and name not in written
+        ]
         if strange or absent:
             problem = f"has no {listed(strange)}" if strange else f"needs {listed(absent)}"
             raise UnknownValueError(where, f"{cls.__name__} {problem}")
@@ -212,7 +218,11 @@ def _field_defaults(cls: type[Any]) -> dict[str, object]:
     if not is_dataclass(cls):
         return {name: cls._field_defaults.get(name, MISSING) for name in cls._fields}
     factories = {f.name: f.default_factory for f in fields(cls) if f.default_factory is not MISSING}
-    return {f.name: factories[f.name]() if f.name in factories else f.default for f in fields(cls) if f.init}
+    return {
+        f.name: factories[f.name]() if f.name in factories else f.default
+        for f in fields(cls)
+        if f.init
+    }
 
 
 def _check_type(cls: type[Any], field: str, value: object) -> None:
@@ -254,7 +264,8 @@ def _write_array(writer: Writer, array: ArrayOf[Any], where: str) -> Fields:
 def lines_of(value: object, indent: int = 0) -> Iterator[str]:
     """Yield the text of a value as JSON; a list without lists or objects takes one line.
 
-    Arrays of more than two axes are written part by part, because lists of their numbers need much memory.
+    Arrays of more than two axes are written part by part, because lists of their numbers need much
+    memory.
     """
     start, end = "\n" + " " * (indent + 1), "\n" + " " * indent
     if isinstance(value, np.ndarray) and value.ndim < 3:
@@ -268,7 +279,9 @@ def lines_of(value: object, indent: int = 0) -> Iterator[str]:
     value = list(value) if isinstance(value, np.ndarray) else value
     entries: list[tuple[str, object]] = []
     if isinstance(value, dict):
-        entries = [(f"{json.dumps(key, ensure_ascii=False)}: ", item) for key, item in value.items()]
+        entries = [
+            (f"{json.dumps(key, ensure_ascii=False)}: ", item) for key, item in value.items()
+        ]
     elif isinstance(value, list) and not all(type(item) in _PLAIN for item in value):
         entries = [("", item) for item in value]
     if not entries:
@@ -332,7 +345,11 @@ def _write_step(writer: Writer, step: Step, where: str) -> Fields:
         return {"name": step.name}
     settings = writer.write(step.settings, f"{where}.settings")
     written: Fields = {"name": step.name, "function": step.function.__name__}
-    return written | ({"settings": settings} if settings else {}) | ({"draws": True} if step.draws else {})
+    return (
+        written
+        | ({"settings": settings} if settings else {})
+        | ({"draws": True} if step.draws else {})
+    )
 
 
 def _read_step(reader: Reader, written: Fields, where: str) -> Step:
@@ -349,7 +366,9 @@ def _read_step(reader: Reader, written: Fields, where: str) -> Step:
 
 CODECS: dict[str, Codec] = {
     "Step": Codec(Step, _write_step, _read_step),
-    "Tally": Codec(Tally, _write_tally, lambda reader, *written: reader.read_fields(Tally, *written)),
+    "Tally": Codec(
+        Tally, _write_tally, lambda reader, *written: reader.read_fields(Tally, *written)
+    ),
     "array": Codec(np.ndarray, _write_array, _read_array),
     "number": Codec(
         float,
@@ -373,7 +392,9 @@ CODECS: dict[str, Codec] = {
             "closed": value.closed,
         },
         lambda reader, written, where: pd.Interval(
-            reader.read(written["left"], where), reader.read(written["right"], where), written["closed"]
+            reader.read(written["left"], where),
+            reader.read(written["right"], where),
+            written["closed"],
         ),
     ),
 }

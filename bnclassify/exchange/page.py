@@ -54,10 +54,11 @@ def write_page(
 ) -> None:
     """Write a page for web browsers that predicts and explains, as one file.
 
-    Readers of the page enter values, or leave them unknown, and see the posterior, how much each known value
-    speaks for a class, which single changes would lead to another prediction, the points of a scorecard, and
-    the network if features depend on each other. On request, the page suggests which values to find out
-    next. It computes in the browser, works offline and sends no data.
+    Readers of the page enter values, or leave them unknown, and see the posterior, how much each
+    known value speaks for a class, which single changes would lead to another prediction, the
+    points of a scorecard, and the network if features depend on each other. On request, the page
+    suggests which values to find out next. It computes in the browser, works offline and sends no
+    data.
 
     Parameters
     ----------
@@ -72,20 +73,21 @@ def write_page(
     note : str, optional
         A line below the title, for example on the data. By default, the number of training rows.
     order : list of str, optional
-        The features whose fields come first. The others follow, those with the strongest effects first, and
-        those without effect are folded.
+        The features whose fields come first. The others follow, those with the strongest effects
+        first, and those without effect are folded.
 
     Raises
     ------
     OSError, KeyError, TypeError, ValueError
-        If `labels` or `order` name other variables, the scores of the model are not sums of tables, as with
-        several class variables, kernel densities, `subsumption` and `ande` with n=2, or the tables need more
-        than 20,000,000 characters.
+        If `labels` or `order` name other variables, the scores of the model are not sums of tables,
+        as with several class variables, kernel densities, `subsumption` and `ande` with n=2, or the
+        tables need more than 20,000,000 characters.
 
     Notes
     -----
-    Programs can call JavaScript functions of the page. Their results equal those of `predict`, `explain`,
-    `value_of_information` and `counterfactual`, and they throw an error in the same cases:
+    Programs can call JavaScript functions of the page. Their results equal those of `predict`,
+    `explain`, `value_of_information` and `counterfactual`, and they throw an error in the same
+    cases:
 
     - ``model.predict(record)`` returns an object with the probability of each label as text;
       ``model.classes`` has the labels in order.
@@ -126,7 +128,10 @@ def write_page(
     scorer, titles = scorer_of(x), check_titles(x, labels)
     view = view_of(x, titles, order)
     drawn = sketch(x, class_arcs=True)
-    arcs = [*drawn.arcs, *[(head, tail) for tail, head in drawn.arcs if (tail, head) in drawn.mutual]]
+    arcs = [
+        *drawn.arcs,
+        *[(head, tail) for tail, head in drawn.arcs if (tail, head) in drawn.mutual],
+    ]
     texts = {
         "title": _html_text(scorer.class_var if title is None else title),
         "subtitle": _subtitle(x, note),
@@ -141,7 +146,9 @@ def write_page(
 def _subtitle(x: Model, note: str | None) -> str:
     """Return a line on the data, or nothing."""
     rows = x.trained_on
-    text = note if note is not None or rows is None else f"From {rows.given or rows.size:,.0f} rows."
+    text = (
+        note if note is not None or rows is None else f"From {rows.given or rows.size:,.0f} rows."
+    )
     return f"<p>{_html_text(text)}</p>" if text else ""
 
 
@@ -190,7 +197,9 @@ def _fewest_characters(term: Table) -> int:
     return 0 if rows.size <= _SMALL else _SHORTEST * np.unique(rows, axis=0).size + len(rows)
 
 
-def _content(x: Model, scorer: Scorer, arcs: _Arcs, titles: Mapping[Hashable, str]) -> dict[str, Any]:
+def _content(
+    x: Model, scorer: Scorer, arcs: _Arcs, titles: Mapping[Hashable, str]
+) -> dict[str, Any]:
     """Return the data of the page."""
     position = {variable: i for i, variable in enumerate(x.variables)}
     names, cards = check_texts(x.variables, "variables"), cards_of(x)
@@ -262,7 +271,9 @@ def _label_as_json(label: Hashable) -> str | float:
 def _formula_as_json(value: object) -> object:
     """Return a part of a formula as JSON has it: an array is its shape and a text of its numbers."""
     if is_dataclass(value):
-        content = {field.name: _formula_as_json(getattr(value, field.name)) for field in fields(value)}
+        content = {
+            field.name: _formula_as_json(getattr(value, field.name)) for field in fields(value)
+        }
         return {"kind": type(value).__name__, **content}
     if isinstance(value, np.ndarray):
         return _array_as_text(value.astype(int) if value.dtype == bool else value)
@@ -301,7 +312,9 @@ def _network_as_svg(x: Model, arcs: _Arcs) -> str:
 
 def _plain_picture(x: Model, arcs: _Arcs) -> str:
     """Return the network as SVG: dots on a curve, the class at the top, so that no arc crosses a dot."""
-    half = (len(x.features) + 1) // 2  # to the right of the class, and the others to the left, upwards
+    half = (
+        len(x.features) + 1
+    ) // 2  # to the right of the class, and the others to the left, upwards
     high, beside = 40 * (half + 1), 20 + 9 * max(len(str(v)) for v in x.variables)
     wide = max(150, high // 2)
     at = {x.class_var: (float(beside + wide), 30.0)}

@@ -28,7 +28,9 @@ def check_titles(x: Model, labels: Mapping[Hashable, str] | None) -> dict[Hashab
     return {name: (labels or {}).get(name, str(name)) for name in x.variables}
 
 
-def view_of(x: Model, titles: Mapping[Hashable, str], order: Sequence[Hashable] | None) -> dict[str, Any]:
+def view_of(
+    x: Model, titles: Mapping[Hashable, str], order: Sequence[Hashable] | None
+) -> dict[str, Any]:
     """Return what the page shows, as JSON has it; ``order`` names the first fields."""
     first = list(Optional(Names(x.features, "features of the model")).check("order", order) or ())
     strengths = effect_ranges(x)
@@ -60,8 +62,12 @@ def _card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str, Any]:
     table, totals = card.points, card.probabilities
     nothing = np.full((len(card.features), 1), -1)
     neutral = card.points_at(Rows(nothing, unknown=nothing < 0)).ravel().tolist()
-    rows = [[str(name), str(value), "", int(n)] for name, value, _, n in table.itertuples(index=False)]
-    for line, (name, given) in zip(rows, table[["variable", "given"]].itertuples(index=False), strict=True):
+    rows = [
+        [str(name), str(value), "", int(n)] for name, value, _, n in table.itertuples(index=False)
+    ]
+    for line, (name, given) in zip(
+        rows, table[["variable", "given"]].itertuples(index=False), strict=True
+    ):
         at = card.features.index(name) if name in card.features else -1
         above = card.givens[at] if at >= 0 else None
         line[2] = "" if above is None else f"{titles[card.features[above]]} = {given}"

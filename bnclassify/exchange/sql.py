@@ -62,46 +62,50 @@ def to_sql(
     x : BNC, AODE or another model
         Fitted model.
     table : str or (str, str)
-        Name of the table or view with the rows, or the names of its schema and of the table. It has one
-        column per feature of `x`, of the same name, with raw values as `predict` accepts them.
+        Name of the table or view with the rows, or the names of its schema and of the table. It has
+        one column per feature of `x`, of the same name, with raw values as `predict` accepts them.
     key : str or list of str, optional
         Columns of the table to select with the predictions, such as its primary key.
     numbers : {"text", "typed"}, default "text"
-        With "text", columns of numbers may be text in the database, which is checked. With "typed", they are
-        numbers, and NULL where they are missing, so the statement is short and easy to review.
+        With "text", columns of numbers may be text in the database, which is checked. With "typed",
+        they are numbers, and NULL where they are missing, so the statement is short and easy to
+        review.
 
     Returns
     -------
     str
-        The statement, without a semicolon. For each row of the table, it selects the columns `key`, then
-        ``predicted``, the label, for a scorecard ``points``, the total, and one column ``prob_<label>`` per
-        class with its posterior probability.
+        The statement, without a semicolon. For each row of the table, it selects the columns `key`,
+        then ``predicted``, the label, for a scorecard ``points``, the total, and one column
+        ``prob_<label>`` per class with its posterior probability.
 
     Raises
     ------
     KeyError, TypeError, ValueError
         If the scores of the model are not sums of tables, as with several class variables, kernel
-        densities, `subsumption` and `ande` with ``n=2``, two columns of the result would have the same
-        name, or the statement would have more than 1,000,000 characters.
+        densities, `subsumption` and `ande` with ``n=2``, two columns of the result would have the
+        same name, or the statement would have more than 1,000,000 characters.
 
     Notes
     -----
-    SQLite (from 3.35, with its mathematical functions), DuckDB and PostgreSQL (from 12) run the statement. It
-    predicts like `predict` with ``unseen="missing"``: it discretizes numbers, merges rare levels, and treats
-    values that are not among the levels as missing. NULL, NaN and, for numbers, text that does not represent
-    a number are missing. A `DN` requires all features, so all results are NULL for other rows. So they are
-    for rows in which a sum of effects of ``additive=True`` lacks a value that no training row lacks, or more
-    values than any. Posteriors differ from those of `predict` by less than 1e-9.
+    SQLite (from 3.35, with its mathematical functions), DuckDB and PostgreSQL (from 12) run the
+    statement. It predicts like `predict` with ``unseen="missing"``: it discretizes numbers, merges
+    rare levels, and treats values that are not among the levels as missing. NULL, NaN and, for
+    numbers, text that does not represent a number are missing. A `DN` requires all features, so all
+    results are NULL for other rows. So they are for rows in which a sum of effects of
+    ``additive=True`` lacks a value that no training row lacks, or more values than any. Posteriors
+    differ from those of `predict` by less than 1e-9.
 
-    Values are compared with the levels as text or, if all levels are numbers, as numbers. Booleans may be
-    stored as 0 and 1, and these as booleans. DuckDB and PostgreSQL compare text by the collation of its
-    column. Labels of several types are selected as text. Names are quoted, so their case matters in
-    PostgreSQL, where ``standard_conforming_strings`` must be on, which is its default.
+    Values are compared with the levels as text or, if all levels are numbers, as numbers. Booleans
+    may be stored as 0 and 1, and these as booleans. DuckDB and PostgreSQL compare text by the
+    collation of its column. Labels of several types are selected as text. Names are quoted, so
+    their case matters in PostgreSQL, where ``standard_conforming_strings`` must be on, which is its
+    default.
 
-    The length of the statement is proportional to the number of entries of the tables. Statements of sums of
-    effects, such as those of ``additive=True``, are short. Marginalization needs products of tables, which
-    are large if features have several parents; models that do not marginalize do not need them. PostgreSQL
-    compiles long statements, which often takes longer than it saves; ``SET jit = off`` prevents it.
+    The length of the statement is proportional to the number of entries of the tables. Statements
+    of sums of effects, such as those of ``additive=True``, are short. Marginalization needs
+    products of tables, which are large if features have several parents; models that do not
+    marginalize do not need them. PostgreSQL compiles long statements, which often takes longer than
+    it saves; ``SET jit = off`` prevents it.
 
     Examples
     --------
@@ -208,9 +212,15 @@ def _select_statement(
     masses = [query.add(share(log, top)) for log in logs]
     total = query.add(plus(masses))
     *labels, last = literals(scorer.labels)
-    cases = [f"WHEN {log}>={top}-1e-9 THEN {label} " for log, label in zip(logs, labels, strict=False)]
+    cases = [
+        f"WHEN {log}>={top}-1e-9 THEN {label} " for log, label in zip(logs, labels, strict=False)
+    ]
     predicted = f"CASE WHEN {top} IS NULL THEN NULL {''.join(cases)}ELSE {last} END"
-    values = [*[f"k{i}" for i in range(len(keys))], predicted, *[f"{mass}/{total}" for mass in masses]]
+    values = [
+        *[f"k{i}" for i in range(len(keys))],
+        predicted,
+        *[f"{mass}/{total}" for mass in masses],
+    ]
     outputs = [f"{value} AS {quoted(name)}" for value, name in zip(values, names, strict=True)]
     chain, source = _chain_of_selects(query, table, keys, [*logs, top, *masses, total])
     return f"{chain}SELECT {', '.join(outputs)} FROM {source}\n"
@@ -221,7 +231,9 @@ def _chain_of_selects(
 ) -> tuple[str, str]:
     """Return the SELECTs that compute the needed columns and keep the keys, and the name of the last."""
     source, chain = f"{table} AS r", []
-    prefix = "stage" if '"step' in table.casefold() else "step"  # a name that the table does not have
+    prefix = (
+        "stage" if '"step' in table.casefold() else "step"
+    )  # a name that the table does not have
     for i, select in enumerate(query.selects(list(map(quoted, keys)), needed), 1):
         chain.append(f"{prefix}{i} AS MATERIALIZED (\n{select} FROM {source}\n)")
         source = f"{prefix}{i}"
@@ -246,11 +258,18 @@ def _read_column(query: Query, column: ColumnCoding) -> tuple[str, str]:
 
 def _unless_missing(name: str, missing: str, code: str, of_null: str) -> str:
     """Return a code that is ``missing`` if the value is NULL, for which it would be ``of_null``."""
-    return code if missing == of_null else f"CASE WHEN {name} IS NULL THEN {missing} ELSE {code} END"
+    return (
+        code if missing == of_null else f"CASE WHEN {name} IS NULL THEN {missing} ELSE {code} END"
+    )
 
 
 def _write_card(
-    card: Scorecard, scorer: Scorer, table: str, keys: Sequence[str], names: Sequence[str], typed: bool
+    card: Scorecard,
+    scorer: Scorer,
+    table: str,
+    keys: Sequence[str],
+    names: Sequence[str],
+    typed: bool,
 ) -> str:
     """Return the statement, the least readable SELECT last; ``names`` are those of its columns."""
     query = Query(typed)
@@ -259,7 +278,10 @@ def _write_card(
     lacking, most = _may_be_missing(card)
     used = sorted({i for scope, _ in pairs for i in scope}.union(lacking))
     kept = [f"k{i}" for i in range(len(keys))]
-    own = [quoted(_free_column_name(str(column.name), i, typed)) for i, column in enumerate(scorer.columns)]
+    own = [
+        quoted(_free_column_name(str(column.name), i, typed))
+        for i, column in enumerate(scorer.columns)
+    ]
     if typed and all(is_simple(scorer.columns[i]) for i in used):
         found = [typed_value(scorer.columns[i]) for i in used]
         chain, source = "", f"{table} AS r"
@@ -303,7 +325,10 @@ def _lines(columns: Sequence[str]) -> str:
 
 def _result_columns(card: Scorecard, scorer: Scorer) -> list[str]:
     """Return the predicted label, the points and the probabilities, as functions of the total."""
-    totals, target = card.probabilities["total"].to_numpy(dtype=np.int64), scorer.labels.index(card.target)
+    totals, target = (
+        card.probabilities["total"].to_numpy(dtype=np.int64),
+        scorer.labels.index(card.target),
+    )
     at_zero, labels = card.intercept - card.unit * card.start, literals(scorer.labels)
     odds = np.zeros((len(totals), 2))
     odds[:, target] = at_zero + card.unit * totals
@@ -315,7 +340,9 @@ def _result_columns(card: Scorecard, scorer: Scorer) -> list[str]:
     low, high = ceil((-MOST_ODDS - at_zero) / card.unit), floor((MOST_ODDS - at_zero) / card.unit)
     log_odds = f"{at_zero!r} + {card.unit!r} * total"
     for is_target in (target == 0, target == 1):
-        inside, ends = (f"-({log_odds})", ("0e0", "1e0")) if is_target else (log_odds, ("1e0", "0e0"))
+        inside, ends = (
+            (f"-({log_odds})", ("0e0", "1e0")) if is_target else (log_odds, ("1e0", "0e0"))
+        )
         text = f"1e0 / (1e0 + EXP({inside}))"
         if low > totals.min() or high < totals.max():  # EXP would be out of range
             outside = f"WHEN total < {low} THEN {ends[0]} WHEN total > {high} THEN {ends[1]}"
@@ -338,12 +365,16 @@ def _points_of(
     own, *parents = scope
     rows: list[list[int]] = table.reshape(len(table), -1).T.tolist()  # one per value of the parent
     indent = "\n      " if parents else "\n    "
-    texts = [[*map(str, row[:-1]), "NULL" if always and always[own] else str(row[-1])] for row in rows]
+    texts = [
+        [*map(str, row[:-1]), "NULL" if always and always[own] else str(row[-1])] for row in rows
+    ]
     cases = [_case_expression(columns[own], names[own], text, indent) for text in texts]
     return _case_expression(columns[parents[0]], names[parents[0]], cases) if parents else cases[0]
 
 
-def _case_expression(column: ColumnCoding, name: str, texts: Sequence[str], indent: str = "\n    ") -> str:
+def _case_expression(
+    column: ColumnCoding, name: str, texts: Sequence[str], indent: str = "\n    "
+) -> str:
     """Return the text of each code of a column, and the last text for other values."""
     *of_codes, rest = texts
     cases = []
@@ -353,7 +384,11 @@ def _case_expression(column: ColumnCoding, name: str, texts: Sequence[str], inde
         cases.append(f"WHEN {name} IS NOT NULL THEN {of_codes[len(column.cuts)]}")
     else:
         for label, text in zip(column.known, of_codes, strict=False):
-            words = [literal(word) for word in words_of(label)] if is_text(column) else [as_literal(label)]
+            words = (
+                [literal(word) for word in words_of(label)]
+                if is_text(column)
+                else [as_literal(label)]
+            )
             equals = f"= {words[0]}" if len(words) == 1 else f"IN ({', '.join(words)})"
             cases.append(f"WHEN {name} {equals} THEN {text}")
         if column.other >= 0:

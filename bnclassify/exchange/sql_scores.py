@@ -59,7 +59,9 @@ Factor: TypeAlias = tuple[tuple[int, ...], Cells]
 class ScoreColumns:
     """Makes the columns of scores. ``codes`` and ``numbers`` are columns by the positions of the features."""
 
-    def __init__(self, query: Query, scorer: Scorer, codes: Sequence[str], numbers: Sequence[str]) -> None:
+    def __init__(
+        self, query: Query, scorer: Scorer, codes: Sequence[str], numbers: Sequence[str]
+    ) -> None:
         self.query, self.codes, self.numbers, self.columns = query, codes, numbers, scorer.columns
         self.n_classes = len(scorer.labels)
         self.makers: dict[type, Callable[[Any, bool], list[str]]] = {
@@ -121,9 +123,14 @@ class ScoreColumns:
         kept = self.query.add(f"(1-{h})*({lookup(new, list(map(number, factors)), '0e0')})")
         share = f"(1-{kept})*({number(formula.power)}+{number(1 - formula.power)}*{h})/{len(formula.trees)}"
         power = self.query.add(share)
-        trees, scores = zip(*map(self.of, formula.trees), strict=True), self.of(formula.formula, relative)
+        trees, scores = (
+            zip(*map(self.of, formula.trees), strict=True),
+            self.of(formula.formula, relative),
+        )
         lacking, most = self._lacking(others), number(formula.most)
-        share_of_gaps = self.query.add(f"CASE WHEN {lacking}>{most} THEN {most}/{lacking} ELSE 1e0 END")
+        share_of_gaps = self.query.add(
+            f"CASE WHEN {lacking}>{most} THEN {most}/{lacking} ELSE 1e0 END"
+        )
         texts, priors = list[str](), list[float](formula.log_prior.tolist())
         for c, (score, prior, tree) in enumerate(zip(scores, priors, trees, strict=True)):
             gaps = [_if_null(self.codes[gap.owner], float(gap.logs[-1, c])) for gap in formula.gaps]
@@ -137,17 +144,26 @@ class ScoreColumns:
     def _completed(self, formula: Completed, relative: bool) -> list[str]:
         """Return the sum, or NULL if a value is missing of which training says nothing."""
         columns = zip(self.columns, self.codes, self.numbers, strict=True)
-        read = [x if column.cuts is not None and self.n_classes == 2 else code for column, code, x in columns]
+        read = [
+            x if column.cuts is not None and self.n_classes == 2 else code
+            for column, code, x in columns
+        ]
         others = [read[i] for i in np.flatnonzero(formula.unknown.gaps).tolist()]
         told = [f"{read[i]} IS NULL" for i in np.flatnonzero(formula.unknown.always).tolist()]
         if formula.unknown.most < len(others):
             told.append(f"{self._lacking(others)}>{formula.unknown.most:g}")
-        lacks = self.query.add(f"CASE WHEN {' OR '.join(told)} THEN NULL ELSE 0e0 END") if told else ""
-        return [f"{score}+{lacks}" if lacks else score for score in self.of(formula.formula, relative)]
+        lacks = (
+            self.query.add(f"CASE WHEN {' OR '.join(told)} THEN NULL ELSE 0e0 END") if told else ""
+        )
+        return [
+            f"{score}+{lacks}" if lacks else score for score in self.of(formula.formula, relative)
+        ]
 
     def _lacking(self, codes: Sequence[str]) -> str:
         """Return the column of the number of missing codes."""
-        return self.query.add(plus(["0", *[f"CASE WHEN {code} IS NULL THEN 1 ELSE 0 END" for code in codes]]))
+        return self.query.add(
+            plus(["0", *[f"CASE WHEN {code} IS NULL THEN 1 ELSE 0 END" for code in codes]])
+        )
 
     def _sum(self, formula: Sum, relative: bool) -> list[str]:
         if formula.marginalizes:
@@ -167,7 +183,11 @@ class ScoreColumns:
         if isinstance(term, Table):
             codes = list(self._coded(term).values())
             logs = term.logs[..., c % term.logs.shape[-1]]
-            cuts = self.columns[term.scope[0]].cuts if len(term.scope) == 1 and not term.codings else None
+            cuts = (
+                self.columns[term.scope[0]].cuts
+                if len(term.scope) == 1 and not term.codings
+                else None
+            )
             if cuts and self.n_classes == 2:  # without a column for the code
                 return self._stepped(term.scope[0], cuts, logs)
             if term.owner >= 0:  # the feature comes last, so that fewer parents need fewer branches
@@ -186,7 +206,9 @@ class ScoreColumns:
         if not any(text != "0" for text in (*texts, last, missing)):
             return "0"
         x = self.numbers[feature]
-        return f"CASE WHEN {x} IS NULL THEN {missing} {steps(x, cuts, [*texts, f'{ZERO}+{last}'])[5:]}"
+        return (
+            f"CASE WHEN {x} IS NULL THEN {missing} {steps(x, cuts, [*texts, f'{ZERO}+{last}'])[5:]}"
+        )
 
     def _code(self, feature: int, coding: Coding) -> str:
         """Return the column of codes of a feature, in a coding."""
@@ -196,7 +218,9 @@ class ScoreColumns:
         known: list[int] = coding[:-1].tolist()
         ends = [i for i in range(len(known) - 1) if known[i] != known[i + 1]]
         texts = [str(known[i]) for i in [*ends, len(known) - 1]]
-        return self.query.add(f"CASE WHEN {code} IS NULL THEN NULL ELSE {steps(code, ends, texts)} END")
+        return self.query.add(
+            f"CASE WHEN {code} IS NULL THEN NULL ELSE {steps(code, ends, texts)} END"
+        )
 
     def _scaled(self, scale: ScaledNumber) -> str:
         """Return the column of a number on a scale."""
@@ -212,7 +236,9 @@ class ScoreColumns:
     def _student(self, term: Student, c: int, z: Sequence[str]) -> str:
         """Return the log density of the class: residual and leverage are polynomials in the scores."""
         u, power = ["1e0", *[z[parent] for parent in term.parents]], term.power
-        constant, rate, shape = (float(each[c]) for each in (term.constants, term.rates, term.shapes))
+        constant, rate, shape = (
+            float(each[c]) for each in (term.constants, term.rates, term.shapes)
+        )
         means = [f"{number(-mean)}*{name}" for mean, name in zip(term.means[c, :], u, strict=True)]
         residual = self.query.add(plus([z[term.scale], *means]))
         root = term.roots[c, :]
@@ -238,7 +264,9 @@ class ScoreColumns:
             return term.scope, term.logs.astype(object)
         assert isinstance(term, Normal)
         x = self.numbers[term.owner]
-        moments: list[list[float]] = np.stack([term.mean.ravel(), term.variance.ravel()], axis=1).tolist()
+        moments: list[list[float]] = np.stack(
+            [term.mean.ravel(), term.variance.ravel()], axis=1
+        ).tolist()
         texts = [
             f"CASE WHEN {x} IS NULL THEN 0e0 WHEN ABS({x})>{FARTHEST} THEN {IMPOSSIBLE} "
             f"ELSE {number(-log(2 * pi * variance) / 2)}"
@@ -261,9 +289,13 @@ class ScoreColumns:
 
         order, _ = plan_scopes(list(cards), [scope for scope, _ in factors], cards)
         factors = eliminate(order, factors, combine)
-        columns = [[cells.ravel()[c % cells.size] for _, cells in factors] for c in range(self.n_classes)]
+        columns = [
+            [cells.ravel()[c % cells.size] for _, cells in factors] for c in range(self.n_classes)
+        ]
         return [
-            plus([text if isinstance(text, str) else number(text) for text in texts if text != "0e0"])
+            plus(
+                [text if isinstance(text, str) else number(text) for text in texts if text != "0e0"]
+            )
             for texts in columns
         ]
 
@@ -283,9 +315,15 @@ class ScoreColumns:
         evidence = _columns_of_sums(self.query, others)
         tops = np.empty((1, *evidence.shape[1:]), dtype=object)
         for at in np.ndindex(tops.shape[1:]):
-            tops[0][at] = largest(self.query, evidence[(slice(None), *at)].tolist(), f"{code} IS NOT NULL")
-        shares = np.frompyfunc(lambda name, top: self.query.add(share(name, top)), 2, 1)(evidence, tops)
-        evidence, tops, shares = (np.broadcast_to(cells, shape) for cells in (evidence, tops, shares))
+            tops[0][at] = largest(
+                self.query, evidence[(slice(None), *at)].tolist(), f"{code} IS NOT NULL"
+            )
+        shares = np.frompyfunc(lambda name, top: self.query.add(share(name, top)), 2, 1)(
+            evidence, tops
+        )
+        evidence, tops, shares = (
+            np.broadcast_to(cells, shape) for cells in (evidence, tops, shares)
+        )
         for at in np.ndindex(result.shape):
             column = (slice(None), *at)
             values: list[float] = logs[column].tolist()

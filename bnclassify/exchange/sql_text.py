@@ -1,8 +1,8 @@
 """The text of SQL: columns of a chain of SELECTs, numbers, sums and look-ups, and the values of a table.
 
-In SQL, text that does not represent a number is NULL in every database; SQLite would read it as 0 or by its
-first digits, and other databases refuse it. Each function of numbers returns an expression, which the next
-one uses by its name.
+In SQL, text that does not represent a number is NULL in every database; SQLite would read it as 0
+or by its first digits, and other databases refuse it. Each function of numbers returns an
+expression, which the next one uses by its name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ ZERO = "v1"
 
 IMPOSSIBLE = "-1e300"
 NEARLY = "-1e250"  # scores below are impossible
-FARTHEST = "1e120"  # numbers beyond are impossible, because PostgreSQL refuses squares that are infinite
+FARTHEST = (
+    "1e120"  # numbers beyond are impossible, because PostgreSQL refuses squares that are infinite
+)
 MOST_ODDS = 600  # difference of logs from which EXP is 0, so that products do not underflow
 _MOST_COLUMNS = 1600  # of a SELECT in PostgreSQL, less some
 _BRANCHES = 8
@@ -58,7 +60,9 @@ class Query:
         """Return the name of a column that is computed from other columns."""
         if text in self.stages:  # the name of a column
             return text
-        return self._named(text, 1 + max((self.stages[name] for name in _NAME.findall(text)), default=1))
+        return self._named(
+            text, 1 + max((self.stages[name] for name in _NAME.findall(text)), default=1)
+        )
 
     def _named(self, text: str, stage: int) -> str:
         if text not in self.columns:
@@ -72,7 +76,9 @@ class Query:
     def selects(self, keys: Sequence[str], outputs: Sequence[str]) -> list[str]:
         """Return the beginnings of the SELECTs of the chain, of which the last has the outputs."""
         stages, end = self.stages, max([self.stages[name] for name in outputs], default=1)
-        last = dict.fromkeys(outputs, 1 + end)  # the last stages that use columns, without unused ones
+        last = dict.fromkeys(
+            outputs, 1 + end
+        )  # the last stages that use columns, without unused ones
         for text, name in reversed(self.columns.items()):
             for used in _NAME.findall(text) if stages[name] > 1 and name in last else ():
                 last[used] = max(last.get(used, 0), stages[name])
@@ -147,7 +153,9 @@ def largest(query: Query, names: Sequence[str], unless: str = "") -> str:
         names = [largest(query, group, unless) for group in groups]
     cases = [f"WHEN {unless} THEN NULL "] if unless else []
     for i, name in enumerate(names[:-1]):
-        cases.append(f"WHEN {' AND '.join(f'{name}>={other}' for other in names[i + 1 :])} THEN {name} ")
+        cases.append(
+            f"WHEN {' AND '.join(f'{name}>={other}' for other in names[i + 1 :])} THEN {name} "
+        )
     return query.add(f"CASE {''.join(cases)}ELSE {names[-1]} END" if cases else names[-1])
 
 
@@ -223,12 +231,17 @@ def quoted(name: str) -> str:
 
 
 _HUGE, _MOST, _TINY = "1e300", 1e300, "1e-120"
-_RUNS = ("0" * 16, "0" * 16, "0" * 4, "0" * 4, "00", "00")  # of digits up to 300, each replaced by one 0
+_RUNS = (
+    "0" * 16,
+    "0" * 16,
+    "0" * 4,
+    "0" * 4,
+    "00",
+    "00",
+)  # of digits up to 300, each replaced by one 0
 _MANTISSAS, _EXPONENTS = ("0", "0.", "0.0", ".0"), ("", "e0", "e+0", "e-0")
 _FORMS = ",".join(f"'{mantissa}{exponent}'" for mantissa in _MANTISSAS for exponent in _EXPONENTS)
-_MANY_DIGITS = (
-    "LENGTH({0})>100 OR {0} LIKE '%e____%' OR {0} LIKE '%e___' AND SUBSTR({0},LENGTH({0})-2,1) >= '0'"
-)
+_MANY_DIGITS = "LENGTH({0})>100 OR {0} LIKE '%e____%' OR {0} LIKE '%e___' AND SUBSTR({0},LENGTH({0})-2,1) >= '0'"
 """Whether a number has many digits, or three in its exponent."""
 _ENDS = " OR ".join(f"{{0}} LIKE '%e{sign}{digit}__'" for digit in "01" for sign in ("", "+", "-"))
 _FEW_DIGITS = f"LENGTH({{0}})<=100 AND ({_ENDS})"
@@ -241,9 +254,13 @@ def clean(query: Query, column: ColumnCoding) -> str:
     if query.typed and is_simple(column):
         return query.source(typed_value(column))
     text = query.source(f"LOWER(TRIM({as_text(column)},' \t\n\r\f\v'))")
-    digits = query.add(f"CASE WHEN SUBSTR({text},1,1) IN ('+','-') THEN SUBSTR({text},2) ELSE {text} END")
+    digits = query.add(
+        f"CASE WHEN SUBSTR({text},1,1) IN ('+','-') THEN SUBSTR({text},2) ELSE {text} END"
+    )
     kind = query.add(kind_of(column, text, digits))
-    value = as_text(column) if _may_be_flag(column) else raw_value(column)  # PostgreSQL needs text of flags
+    value = (
+        as_text(column) if _may_be_flag(column) else raw_value(column)
+    )  # PostgreSQL needs text of flags
     return query.add(number_of(column, text, kind, query.source(value)))
 
 
@@ -254,7 +271,9 @@ def is_simple(column: ColumnCoding) -> bool:
 
 def typed_value(column: ColumnCoding) -> str:
     """Return the value of a column that has the type of its levels."""
-    return raw_value(column) if is_text(column) else f"CAST({raw_value(column)} AS DOUBLE PRECISION)"
+    return (
+        raw_value(column) if is_text(column) else f"CAST({raw_value(column)} AS DOUBLE PRECISION)"
+    )
 
 
 def kind_of(column: ColumnCoding, text: str, digits: str) -> str:
@@ -274,15 +293,17 @@ def kind_of(column: ColumnCoding, text: str, digits: str) -> str:
     of_number = f"CASE WHEN {' WHEN '.join(cases)} ELSE 3 END"
     kinds = [f"LENGTH({digits})<=300 AND {form} IN ({_FORMS}) THEN {of_number}"]
     kinds += [f"{digits} IN ('inf','infinity') THEN 3"]
-    kinds += [f"{text} IN ('true','t') THEN 4 WHEN {text} IN ('false','f') THEN 5"] * _may_be_flag(column)
+    kinds += [f"{text} IN ('true','t') THEN 4 WHEN {text} IN ('false','f') THEN 5"] * _may_be_flag(
+        column
+    )
     return f"CASE WHEN {' WHEN '.join(kinds)} END"
 
 
 def number_of(column: ColumnCoding, text: str, kind: str, value: str) -> str:
     """Return the number, given its text, its kind and the value to read.
 
-    Numbers from 1e200 are 1e300, and those nearer to 0 than 1e-199 are 1e-120, because PostgreSQL raises an
-    error for numbers out of range.
+    Numbers from 1e200 are 1e300, and those nearer to 0 than 1e-199 are 1e-120, because PostgreSQL
+    raises an error for numbers out of range.
     """
     huge = f"CASE WHEN {text} LIKE '-%' THEN -{_HUGE} ELSE {_HUGE} END"
     numbers = {1: f"CAST({value} AS DOUBLE PRECISION)", 2: _TINY, 3: huge, 4: "1e0", 5: "0e0"}

@@ -52,15 +52,15 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
     Warns
     -----
     UserWarning
-        If the model was learned by or with a function of your own, because a file contains no code. The
-        loaded model predicts the same, but `cv` cannot fit it again.
+        If the model was learned by or with a function of your own, because a file contains no code.
+        The loaded model predicts the same, but `cv` cannot fit it again.
 
     Notes
     -----
-    The file is JSON, and readable except for arrays of more than 4,096 numbers, which are written as bytes
-    (base64). `load` returns an identical model, with every digit of a number and the type of every label
-    (text, integers, floats, bools, None, tuples and intervals of pandas). The file contains no code, so
-    opening a file of unknown origin runs none.
+    The file is JSON, and readable except for arrays of more than 4,096 numbers, which are written
+    as bytes (base64). `load` returns an identical model, with every digit of a number and the type
+    of every label (text, integers, floats, bools, None, tuples and intervals of pandas). The file
+    contains no code, so opening a file of unknown origin runs none.
 
     Examples
     --------
@@ -86,7 +86,10 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
             f"x must consist of classes that files know; got {error}. Decorate this class with @record of "
             "bnclassify.base.immutable."
         ) from error
-    except (ValueError, RecursionError) as error:  # also of integers of 4,300 digits, and of nesting
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # also of integers of 4,300 digits, and of nesting
         raise ValueError(
             f"x must contain only text, numbers, bools, None, tuples and intervals; got {error}. Rename such "
             "labels, for example with df[column].cat.rename_categories(str), and refit the model."
@@ -117,13 +120,13 @@ def load(path: str | os.PathLike[str]) -> Model:
     Raises
     ------
     OSError, KeyError, TypeError, ValueError
-        If the file was not written by `save`, is damaged or has another version of the format. The message
-        names the bnclassify that wrote it.
+        If the file was not written by `save`, is damaged or has another version of the format. The
+        message names the bnclassify that wrote it.
 
     Notes
     -----
-    Types, ranges and shapes of all fields are checked, so a damaged file raises an error. The check does
-    not show who wrote the file.
+    Types, ranges and shapes of all fields are checked, so a damaged file raises an error. The check
+    does not show who wrote the file.
 
     Examples
     --------
@@ -153,7 +156,9 @@ def load(path: str | os.PathLike[str]) -> Model:
             reason = f"the file was written by {str(writer)[:60]}, and this is {_this_package()}"
         if written.get("version") != _VERSION or type(written.get("version")) is not int:
             hint = "Use the bnclassify that wrote the file, or save the model again."
-            raise ValueError(must_be("the format", f"version {_VERSION}", written.get("version"), hint))
+            raise ValueError(
+                must_be("the format", f"version {_VERSION}", written.get("version"), hint)
+            )
         model = _read_model(written)
         _try_out(model)
     except RecursionError:
@@ -195,7 +200,9 @@ def _try_out(x: Model) -> None:
     tally = x.learned.get("counts")
     if isinstance(tally, Tally) and tally.prior is not None:
         _try_tables(replace(counted(x).tabulate(tally)))  # which checks the tables
-    with suppress(ValueError, OverflowError):  # if it requires every feature, or pandas refuses its labels
+    with suppress(
+        ValueError, OverflowError
+    ):  # if it requires every feature, or pandas refuses its labels
         names = pd.Index(list(x.features), dtype=object, tupleize_cols=False)
         predict(x, pd.DataFrame([[None] * len(names)], columns=names))
 
@@ -214,7 +221,11 @@ def _try_intervals(x: Model) -> None:
         return
     merged = () if x.preparation.merger is None else x.preparation.merger.columns
     for name, labels in x.discretizer.intervals.items():
-        if name in x.features and name not in merged and x.levels_by_name[name][: len(labels)] != labels:
+        if (
+            name in x.features
+            and name not in merged
+            and x.levels_by_name[name][: len(labels)] != labels
+        ):
             raise ValueError(f"the cut points of {shown(name)} do not fit its levels")
 
 
@@ -239,7 +250,9 @@ def replace_file(path: Path, content: bytes) -> None:
         target.write_bytes(content)  # for example a device; a folder raises an error
         return
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"path must be in an existing folder; got {str(path)!r}. Create the folder.")
+        raise FileNotFoundError(
+            f"path must be in an existing folder; got {str(path)!r}. Create the folder."
+        )
     temporary = target.with_name(f".{token_hex(8)}.part")
     try:
         temporary.write_bytes(content)

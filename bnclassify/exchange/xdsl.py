@@ -40,7 +40,9 @@ def is_xdsl(content: bytes) -> bool:
 def read_xdsl(content: bytes, source: str) -> tuple[Variables, Families]:
     """Return the labels of the variables, and the family and table of each."""
     if b"<!DOCTYPE" in content:
-        raise ValueError(f"{source} must be a file as GeNIe writes it; got one with a document type.")
+        raise ValueError(
+            f"{source} must be a file as GeNIe writes it; got one with a document type."
+        )
     try:
         network = ElementTree.fromstring(content)
     except (ElementTree.ParseError, LookupError, ValueError) as error:
@@ -55,7 +57,9 @@ def read_xdsl(content: bytes, source: str) -> tuple[Variables, Families]:
         if node.get("id") in variables:
             fail("is declared twice.")
         variables[node.get("id", "")] = labels
-    if b"aGrUM" in content and any(len((node.findtext("parents") or "").split()) > 1 for node in nodes):
+    if b"aGrUM" in content and any(
+        len((node.findtext("parents") or "").split()) > 1 for node in nodes
+    ):
         raise ValueError(
             f"{source} must be written by GeNIe; got a file of pyAgrum, whose tables have another order. "
             "Save the network there in the Interchange Format, with pyagrum.saveBN(network, 'network.bif')."
@@ -68,7 +72,9 @@ def read_xdsl(content: bytes, source: str) -> tuple[Variables, Families]:
         family = (node.get("id", ""), *parents)
         for name in parents:
             if name not in variables:
-                fail(f"must have chance nodes as parents; got {shown(name)}. {available(name, variables)}")
+                fail(
+                    f"must have chance nodes as parents; got {shown(name)}. {available(name, variables)}"
+                )
         if twice := repeated(family):
             fail(f"must have different parents, and not itself; got {shown(twice[0])} twice.")
         cells = add_cells(cells, family, variables, fail)
@@ -79,7 +85,9 @@ def read_xdsl(content: bytes, source: str) -> tuple[Variables, Families]:
 def _chance_nodes(network: ElementTree.Element, source: str) -> list[ElementTree.Element]:
     """Return the nodes with tables, also those of submodels; raise for all others."""
     if network.find("dynamic") is not None:
-        raise ValueError(f"{source} must be a Bayesian network; got a dynamic one. Unroll it in GeNIe.")
+        raise ValueError(
+            f"{source} must be a Bayesian network; got a dynamic one. Unroll it in GeNIe."
+        )
     nodes = [node for part in network.findall("nodes") for node in _nodes_in(part)]
     for node in nodes:
         if node.tag not in ("cpt", "deterministic"):
@@ -100,7 +108,9 @@ def _fail(source: str, node: ElementTree.Element, message: str) -> NoReturn:
     raise ValueError(f"{source}, node {shown(node.get('id'))}: {message}")
 
 
-def _table(node: ElementTree.Element, family: tuple[str, ...], variables: Variables, source: str) -> Array:
+def _table(
+    node: ElementTree.Element, family: tuple[str, ...], variables: Variables, source: str
+) -> Array:
     """Return the table of a node, with axes in the order of the family; the last parent changes fastest."""
     fail = partial(_fail, source, node)
     labels = [variables[name] for name in family]
@@ -111,7 +121,9 @@ def _table(node: ElementTree.Element, family: tuple[str, ...], variables: Variab
         unknown = [state for state in states if state not in labels[0]]
         if len(states) != configurations or unknown:
             got = shown(unknown[0]) if unknown else f"{len(states):,} states"
-            fail(f"must have {configurations:,} resulting states that are among its labels; got {got}.")
+            fail(
+                f"must have {configurations:,} resulting states that are among its labels; got {got}."
+            )
         rows = np.zeros((configurations, shape[0]))
         rows[np.arange(configurations), [labels[0].index(state) for state in states]] = 1
     else:
@@ -120,7 +132,9 @@ def _table(node: ElementTree.Element, family: tuple[str, ...], variables: Variab
             numbers = list(map(float, words))
         except ValueError:
             numbers = [-1.0]
-        if not all(isfinite(number) and number >= 0 for number in numbers) or len(words) != prod(shape):
+        if not all(isfinite(number) and number >= 0 for number in numbers) or len(words) != prod(
+            shape
+        ):
             got = f"{len(words):,} words, such as {listed(words, 3)}"
             fail(f"must have {prod(shape):,} probabilities; got {got}.")
         rows = np.array(numbers).reshape(configurations, shape[0])

@@ -60,45 +60,50 @@ def bnc(
     Parameters
     ----------
     dag_learner : str or callable, optional
-        Structure learner, or its name, such as "tan_cl". By default, `kdb_gain`, or `kdb_mi` with one feature
-        parent if the rows are not in memory.
+        Structure learner, or its name, such as "tan_cl". By default, `kdb_gain`, or `kdb_mi` with
+        one feature parent if the rows are not in memory.
     class_var : str
         Name of the class.
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Training data. With ``discretize``, a DataFrame or, for "quantile", a table of ibis.
     dag_args : dict, optional
-        Additional arguments of the learner. A learner that scores fitted models, such as `tan_hc`, uses the
-        prior of `lp` unless these arguments contain a prior.
+        Additional arguments of the learner. A learner that scores fitted models, such as `tan_hc`,
+        uses the prior of `lp` unless these arguments contain a prior.
     discretize : str or None, default "auto"
-        Method that discretizes numeric columns: "mdlp", "quantile", "width" or "mixed", as in `discretize`,
-        or "averaged", "averaged5" or "averaged_mdlp" for an average over nine discretizations, five, or four,
-        and two more, by MDLP and into 16 intervals, weighted by the term "codings" of `lp`. The model
-        then accepts raw data. Numeric columns with a single interval are dropped, unless no feature would
-        remain. "auto" is None if a prior or ``numbers`` is given or rows are not in memory. If not, it is
-        "averaged_mdlp", or "mdlp" for learners that cannot average.
+        Method that discretizes numeric columns: "mdlp", "quantile", "width" or "mixed", as in
+        `discretize`, or "averaged", "averaged5" or "averaged_mdlp" for an average over nine
+        discretizations, five, or four, and two more, by MDLP and into 16 intervals, weighted by the
+        term "codings" of `lp`. The model then accepts raw data. Numeric columns with a single
+        interval are dropped, unless no feature would remain. "auto" is None if a prior or
+        ``numbers`` is given or rows are not in memory. If not, it is "averaged_mdlp", or "mdlp" for
+        learners that cannot average.
     bins : int, default 5
         Number of intervals of "quantile", "width" and "mixed".
     min_count : int, optional
-        Minimum number of rows of a level; rarer levels are merged, as by `merge_rare`, including in new data.
+        Minimum number of rows of a level; rarer levels are merged, as by `merge_rare`, including in
+        new data.
     missing_level : bool, list or "auto", default "auto"
-        If True, missing values are a level, "(missing)", of each feature that has some in the training
-        data; a list names the features. With "auto", the default recipe has a constant for them, which is
-        near 0 if they are not evidence. With False, it has none: that a value is missing is not evidence.
+        If True, missing values are a level, "(missing)", of each feature that has some in the
+        training data; a list names the features. With "auto", the default recipe has a constant for
+        them, which is near 0 if they are not evidence. With False, it has none: that a value is
+        missing is not evidence.
     numbers : {"gaussian", "kernel"} or dict, optional
-        Numeric columns to keep as numbers, with a density as in `lp`, in place of ``discretize``. For the
-        learners nb, anb, tan_cl and kdb_mi.
+        Numeric columns to keep as numbers, with a density as in `lp`, in place of ``discretize``.
+        For the learners nb, anb, tan_cl and kdb_mi.
     groups : str or array-like, optional
-        Name of a column, which is then not a feature, or one label per row. The rows of a group, such as the
-        visits of a patient, are held out together.
+        Name of a column, which is then not a feature, or one label per row. The rows of a group,
+        such as the visits of a patient, are held out together.
     additive : bool, default False
-        If True, the default recipe fits a sum of one effect per feature: no arcs, and no term of several
-        features. The model is an `EffectTable` of steps, which `effects` shows, and `scorecard` rounds.
+        If True, the default recipe fits a sum of one effect per feature: no arcs, and no term of
+        several features. The model is an `EffectTable` of steps, which `effects` shows, and
+        `scorecard` rounds.
     pairs : int, "auto" or list of pairs, optional
-        With ``additive=True``, the effects of pairs of features that are added to the sum: those of these
-        pairs of names, of so many pairs, or of as many as held-out rows favor, which can be none.
+        With ``additive=True``, the effects of pairs of features that are added to the sum: those of
+        these pairs of names, of so many pairs, or of as many as held-out rows favor, which can be
+        none.
     interval : bool, default False
-        If True, the model is fitted ``draws`` times more, each time without a part of the rows, and contains
-        these refits for ``predict(..., prob=True, interval=0.9)``.
+        If True, the model is fitted ``draws`` times more, each time without a part of the rows, and
+        contains these refits for ``predict(..., prob=True, interval=0.9)``.
     draws : int, default 20
         Number of refits for `interval`, at least 2.
     n_jobs : int, optional
@@ -106,9 +111,9 @@ def bnc(
     progress : bool, optional
         Whether to show a progress bar; by default after 3 seconds, in an interactive session.
     **lp_args
-        Arguments of `lp`: ``smooth`` or another prior, and options such as ``manb_prior``. Without a prior,
-        these change the default recipe; put the rest in ``held_out_args``. ``rng`` draws its folds, which by
-        default depend on the contents of the rows alone.
+        Arguments of `lp`: ``smooth`` or another prior, and options such as ``manb_prior``. Without
+        a prior, these change the default recipe; put the rest in ``held_out_args``. ``rng`` draws
+        its folds, which by default depend on the contents of the rows alone.
 
     Returns
     -------
@@ -121,24 +126,26 @@ def bnc(
     KeyError
         If the class or another name is not a column of `dataset`.
     TypeError, ValueError
-        If `dataset` has no rows, or an argument does not fit the learner, the method of `lp` or the data.
+        If `dataset` has no rows, or an argument does not fit the learner, the method of `lp` or the
+        data.
 
     Warns
     -----
     UserWarning
-        If all values of a column differ, as in a column of identifiers, a column has too many levels for its
-        rows, equal rows look like copies, or the class is missing in some rows, which are then ignored.
+        If all values of a column differ, as in a column of identifiers, a column has too many
+        levels for its rows, equal rows look like copies, or the class is missing in some rows,
+        which are then ignored.
 
     Notes
     -----
-    Without a prior, the default recipe is used: ``backoff``, and ``held_out="weights"`` with additional
-    terms and five folds. A model without feature parents, one with at most four, and a logistic regression
-    are added up, each with a power that is best for held-out rows. Numbers are discretized several times,
-    and numbers that repeat are also used as labels. A missing value changes the log odds if it was evidence
-    in the training rows. AODE, ensembles and `ande` use ``held_out="power"``, and other models
-    ``smooth=1``. Each row is held out by itself, and weights are numbers of rows, unless you pass
-    ``groups`` or ``encode(weights_are="cases")``. The page :doc:`Formulas </methods>` has the details, also
-    of averages over discretizations [1]_.
+    Without a prior, the default recipe is used: ``backoff``, and ``held_out="weights"`` with
+    additional terms and five folds. A model without feature parents, one with at most four, and a
+    logistic regression are added up, each with a power that is best for held-out rows. Numbers are
+    discretized several times, and numbers that repeat are also used as labels. A missing value
+    changes the log odds if it was evidence in the training rows. AODE, ensembles and `ande` use
+    ``held_out="power"``, and other models ``smooth=1``. Each row is held out by itself, and weights
+    are numbers of rows, unless you pass ``groups`` or ``encode(weights_are="cases")``. The page
+    :doc:`Formulas </methods>` has the details, also of averages over discretizations [1]_.
 
     References
     ----------
@@ -158,7 +165,9 @@ def bnc(
     dag_learner, class_var, dataset = _in_order(dag_learner, class_var, dataset)
     additive, interval = Flag().check("additive", additive), Flag().check("interval", interval)
     usual = default.LEARNER_OF_SUMS if additive else default.LEARNER
-    learner = _find_single_learner(usual if dag_learner is None else dag_learner, class_var, dataset, lp_args)
+    learner = _find_single_learner(
+        usual if dag_learner is None else dag_learner, class_var, dataset, lp_args
+    )
     check_name(class_var)
     Whole(least=2).check("draws", draws)
     check_jobs(n_jobs)
@@ -186,7 +195,12 @@ def bnc(
     if discretize == "auto":
         plain = chosen or numeric or not data.has_numbers
         discretize = None if plain else default.cuts(learner)
-    facts = {"ranked": ranked, "in_memory": in_memory, "grouped": groups is not None, "additive": additive}
+    facts = {
+        "ranked": ranked,
+        "in_memory": in_memory,
+        "grouped": groups is not None,
+        "additive": additive,
+    }
     facts["ignores_missing"] = missing_level is False
     if missing_level == "auto":
         missing_level = None
@@ -194,7 +208,9 @@ def bnc(
         check_able(learner, keeps_numbers, "numbers must be None", numbers, "learn from numbers")
         lp_args |= {"numbers": numbers}
         options |= {"numbers": numbers} if "numbers" in parameters_of(learner) else {}
-    preparing = Preparing(discretize, bins, min_count, missing_level, numeric, not chosen and in_memory)
+    preparing = Preparing(
+        discretize, bins, min_count, missing_level, numeric, not chosen and in_memory
+    )
     with showing_progress(progress), using_jobs(n_jobs):
         structure, rows = learn_structure(learner, class_var, data, options, preparing)
         fitted = _fit(structure, rows, lp_args, chosen=chosen, **facts)
@@ -217,13 +233,17 @@ def _in_order(learner: Any, class_var: Any, dataset: Any) -> tuple[Any, Any, Any
 def _has_prior(lp_args: Mapping[str, Any]) -> bool:
     """Whether a prior is given; raise for wrong values of some arguments before a structure is learned."""
     chosen = any(lp_args.get(name) is not None and lp_args[name] is not False for name in PRIORS)
-    find_held_out(lp_args.get("held_out", None if chosen else "weights"), lp_args.get("held_out_args"))
+    find_held_out(
+        lp_args.get("held_out", None if chosen else "weights"), lp_args.get("held_out_args")
+    )
     if chosen:
         find_prior(**{name: lp_args.get(name) for name in PRIORS})
     return chosen
 
 
-def _fit(structure: Model, rows: Learnable, lp_args: dict[str, Any], *, chosen: bool, **facts: bool) -> Model:
+def _fit(
+    structure: Model, rows: Learnable, lp_args: dict[str, Any], *, chosen: bool, **facts: bool
+) -> Model:
     """Return a structure with parameters, by a prior that was chosen, or by the default recipe."""
     settings = lp_args if chosen else default.steps(structure, lp_args, **facts)
     _check_settings(settings, len(rows.features), grouped=facts["grouped"])
@@ -243,7 +263,9 @@ def _in_words(x: Model, given: Mapping[str, Any]) -> Model:
     return renewed(x, recipe=replace(x.recipe, parameters=replace(by, name=name)))
 
 
-def _check_additive(learner: Callable[..., Model], lp_args: Mapping[str, Any], *, in_memory: bool) -> None:
+def _check_additive(
+    learner: Callable[..., Model], lp_args: Mapping[str, Any], *, in_memory: bool
+) -> None:
     """Raise a ValueError unless the default recipe can fit a sum of effects."""
     if learner is not LEARNERS[default.LEARNER_OF_SUMS] or not in_memory:
         raise ValueError(
@@ -268,17 +290,24 @@ def _check_pairs(
 
 def _read_rows(rows: InMemory, class_var: Hashable, numeric: Numeric) -> Dataset:
     """Return encoded rows, whose columns to discretize stay numbers."""
-    reading = Preparing("mdlp", 5, None) if not numeric else Preparing(None, 5, None, numeric=numeric)
+    reading = (
+        Preparing("mdlp", 5, None) if not numeric else Preparing(None, 5, None, numeric=numeric)
+    )
     read = reading.read(rows, class_var, rows.columns)
     warn_of_columns(read, class_var)
     return read
 
 
 def _find_single_learner(
-    dag_learner: str | Callable[..., Model], class_var: object, dataset: object, others: Collection[str]
+    dag_learner: str | Callable[..., Model],
+    class_var: object,
+    dataset: object,
+    others: Collection[str],
 ) -> Callable[..., Model]:
     """Return the learner, or raise a TypeError if an argument is absent or there are several classes."""
-    absent = [n for n, value in {"class_var": class_var, "dataset": dataset}.items() if value is REQUIRED]
+    absent = [
+        n for n, value in {"class_var": class_var, "dataset": dataset}.items() if value is REQUIRED
+    ]
     if absent:
         unknown = [name for name in others if name not in parameters_of(lp)]
         got = f", but the unknown argument {listed(unknown)}" if unknown else ""
@@ -303,8 +332,12 @@ def _learner_options(
     lp_args: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the arguments of the learner, with the prior of `lp` if it scores fitted models, or raise."""
-    advice = "Pass arguments of the learner in dag_args, and weights in encode(dataset, weights=...)."
-    check_arguments(lp, lp_args, "additional arguments of bnc", supplied=("x", "dataset"), advice=advice)
+    advice = (
+        "Pass arguments of the learner in dag_args, and weights in encode(dataset, weights=...)."
+    )
+    check_arguments(
+        lp, lp_args, "additional arguments of bnc", supplied=("x", "dataset"), advice=advice
+    )
     Instance(Mapping | None, "a dict of arguments").check("dag_args", dag_args)
     options = dict(dag_args or {})
     check_arguments(learner, options, "dag_args", supplied=("class_var", "dataset"))
@@ -321,7 +354,9 @@ def _learner_options(
 def _check_settings(settings: Mapping[str, Any], features: int, *, grouped: bool) -> None:
     """Raise if groups are given and not used; warn of weights that take long: 14 s for 1,000 numbers."""
     if grouped:
-        check_holds_out(settings.get("held_out"), (settings.get("held_out_args") or {}).get("folds"))
+        check_holds_out(
+            settings.get("held_out"), (settings.get("held_out_args") or {}).get("folds")
+        )
     if settings.get("held_out") == "weights" and features >= _MOST_FEATURES:
         warn(
             f"dataset has {features:,} features, so held_out='weights' takes about "

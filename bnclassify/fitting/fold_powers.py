@@ -1,8 +1,8 @@
 """Powers of models by held-out folds of the training rows, for which everything is learned again.
 
-Leave-one-out evaluates a model on rows from which structure, cut points and concentrations were learned.
-Therefore, models are overconfident for few rows or many features. Here, each fold of the rows is predicted by
-a model for which everything was learned from the other folds.
+Leave-one-out evaluates a model on rows from which structure, cut points and concentrations were
+learned. Therefore, models are overconfident for few rows or many features. Here, each fold of the
+rows is predicted by a model for which everything was learned from the other folds.
 """
 
 from __future__ import annotations
@@ -34,7 +34,12 @@ Learn = Callable[[Model, Dataset], Model]
 
 
 def fit_by_folds(
-    x: Model, dataset: Any, rows: Dataset, number: int, learn: Learn, rng: np.random.Generator | None = None
+    x: Model,
+    dataset: Any,
+    rows: Dataset,
+    number: int,
+    learn: Learn,
+    rng: np.random.Generator | None = None,
 ) -> Model:
     """Return the model with a power by folds."""
     cases = rows.size if rows.cases is None else min(rows.size, len(np.unique(rows.cases)))

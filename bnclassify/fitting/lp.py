@@ -36,11 +36,17 @@ from ..several.multidimensional import MultiModel
 from .fold_powers import fit_by_folds
 from .structure import learn_from_codes
 
-_HELD_OUT = {"weights": ("parents", "terms", "folds", "blend"), "parents": ("folds",), "power": ("folds",)}
+_HELD_OUT = {
+    "weights": ("parents", "terms", "folds", "blend"),
+    "parents": ("folds",),
+    "power": ("folds",),
+}
 """The keys of ``held_out_args`` by ``held_out``."""
 
 M = TypeVar("M", bound=Model)
-OneOrSeveral = TypeVar("OneOrSeveral", MultiModel, Model)  # leave-one-out returns another model type
+OneOrSeveral = TypeVar(
+    "OneOrSeveral", MultiModel, Model
+)  # leave-one-out returns another model type
 
 
 @record
@@ -68,8 +74,9 @@ def lp(
 ) -> OneOrSeveral:
     r"""Estimate the parameters of a structure: its conditional probability tables.
 
-    A prior is required: `smooth`, `ess`, `m` or `backoff`. At most one method is used with it. The table
-    lists the methods and their arguments; the page :doc:`Formulas </methods>` defines them, with references.
+    A prior is required: `smooth`, `ess`, `m` or `backoff`. At most one method is used with it. The
+    table lists the methods and their arguments; the page :doc:`Formulas </methods>` defines them,
+    with references.
 
     ===========================================  ===========================================================
     Method                                       Arguments
@@ -89,19 +96,20 @@ def lp(
     x : BNC, AODE or another model
         Structure. Existing parameters are replaced.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Data with all variables of ``x``; other columns are ignored. Pass raw data if the model was fitted
-        to raw data.
+        Data with all variables of ``x``; other columns are ignored. Pass raw data if the model was
+        fitted to raw data.
     smooth : float, optional
-        Number to add to the count of every cell: 0 for maximum likelihood, 1 for the Laplace correction.
+        Number to add to the count of every cell: 0 for maximum likelihood, 1 for the Laplace
+        correction.
     ess : float, optional
         Equivalent sample size of each table, spread evenly over its cells (BDeu).
     m : float, optional
         Equivalent sample size of each distribution in a table, spread evenly over the levels.
     backoff : bool or float, default False
-        If True, shrink each table towards the table with one parent fewer, recursively, by the amount that
-        maximizes the marginal likelihood. If a number, such as 2, tables with feature parents are shrunk by
-        this number of pseudo-counts for each of at most 16 levels of their variable, which is faster; the
-        others as with True. `concentrations` returns the amounts.
+        If True, shrink each table towards the table with one parent fewer, recursively, by the
+        amount that maximizes the marginal likelihood. If a number, such as 2, tables with feature
+        parents are shrunk by this number of pseudo-counts for each of at most 16 levels of their
+        variable, which is faster; the others as with True. `concentrations` returns the amounts.
     awnb_trees : int, optional
         Number of unpruned trees, such as 10, for the weights of AWNB.
     awnb_bootstrap : float, optional
@@ -111,43 +119,46 @@ def lp(
     wanbia : bool, default False
         If True, weight the features to maximize the conditional log-likelihood.
     held_out : {"weights", "parents", "power"}, optional
-        What to estimate from rows that the tables have not seen, one row at a time: a weight for the class
-        and each feature, to whose power its table is raised; the number of feature parents that each family
-        keeps; or a power of the posterior. A model with weights does not define a joint distribution.
+        What to estimate from rows that the tables have not seen, one row at a time: a weight for
+        the class and each feature, to whose power its table is raised; the number of feature
+        parents that each family keeps; or a power of the posterior. A model with weights does not
+        define a joint distribution.
     held_out_args : dict, optional
         Arguments of ``held_out``:
 
-        - "folds": number of folds of the rows, usually 5, for a power of the whole model: the recipe of
-          ``x``, with its cut points, structure and weights, is repeated without each fold. "power" then uses
-          the folds only, and may be added to another method.
+        - "folds": number of folds of the rows, usually 5, for a power of the whole model: the
+          recipe of ``x``, with its cut points, structure and weights, is repeated without each
+          fold. "power" then uses the folds only, and may be added to another method.
         - "parents" (for "weights"): if True, the number of feature parents is chosen, too.
-        - "terms" (for "weights"): list of additional terms: "gaussians" or "zscores" (log density of a number
-          given the class and up to eight other numbers), "densities" (given the class alone), "slopes" (a
-          coefficient per class), "shifts" (a constant per class and level), "steps" (the same per interval of
-          MDLP, with ``discretize="averaged_mdlp"``), "depths" (tables with fewer parents), "codings" (tables
-          of further discretizations), "gaps" (a constant per class for a missing value).
-        - "blend" (for "weights"): if True, the scores of a logistic regression with the same terms are added,
-          and folds estimate a power of each. With "parents", the step from the model without feature parents
-          to the model with them has a power, too.
+        - "terms" (for "weights"): list of additional terms: "gaussians" or "zscores" (log density
+          of a number given the class and up to eight other numbers), "densities" (given the class
+          alone), "slopes" (a coefficient per class), "shifts" (a constant per class and level),
+          "steps" (the same per interval of MDLP, with ``discretize="averaged_mdlp"``), "depths"
+          (tables with fewer parents), "codings" (tables of further discretizations), "gaps" (a
+          constant per class for a missing value).
+        - "blend" (for "weights"): if True, the scores of a logistic regression with the same terms
+          are added, and folds estimate a power of each. With "parents", the step from the model
+          without feature parents to the model with them has a power, too.
     numbers : {"gaussian", "kernel"} or dict, optional
-        Density of numeric features given their parents: a normal distribution for each configuration, or a
-        normal density around each training value. A dict maps columns to one of these.
+        Density of numeric features given their parents: a normal distribution for each
+        configuration, or a normal density around each training value. A dict maps columns to one of
+        these.
     subsumption : int, optional
-        For augmented naive Bayes: ignore a value of a row that another value of the row implies, in at
-        least this number of training rows.
+        For augmented naive Bayes: ignore a value of a row that another value of the row implies, in
+        at least this number of training rows.
     missing : {"available", "em"} or dict, default "available"
-        Estimation from incomplete rows: each table from the rows in which its family is observed, or all
-        tables from all rows, including those without a class, by expectation maximization. A dict is "em"
-        with other limits than ``{"iterations": 200, "tolerance": 1e-6}``; the tolerance is the maximum gain
-        per row, in nats, at convergence.
+        Estimation from incomplete rows: each table from the rows in which its family is observed,
+        or all tables from all rows, including those without a class, by expectation maximization. A
+        dict is "em" with other limits than ``{"iterations": 200, "tolerance": 1e-6}``; the
+        tolerance is the maximum gain per row, in nats, at convergence.
     groups : str or array-like, optional
-        Name of a column, which is then not a feature, or one label per row. The rows of a group, such as the
-        visits of a patient, are held out together.
+        Name of a column, which is then not a feature, or one label per row. The rows of a group,
+        such as the visits of a patient, are held out together.
     progress : bool, optional
         Whether to show a progress bar; by default after 3 seconds, in an interactive session.
     rng : int or numpy.random.Generator, optional
-        Seed of the bootstrap samples, and of the folds, which by default follow the order of rows or, with
-        "blend", their contents.
+        Seed of the bootstrap samples, and of the folds, which by default follow the order of rows
+        or, with "blend", their contents.
 
     Returns
     -------
@@ -157,8 +168,8 @@ def lp(
     Raises
     ------
     KeyError, TypeError, ValueError
-        If no prior or more than one method is given, or a method does not fit the model type: weights by
-        held-out rows require smoothing and one network, MANB a naive Bayes.
+        If no prior or more than one method is given, or a method does not fit the model type:
+        weights by held-out rows require smoothing and one network, MANB a naive Bayes.
 
     Examples
     --------
@@ -171,7 +182,12 @@ def lp(
     >>> feature_weights(weighted).round(1).to_dict()
     {'class': 1.6, 'buying': 2.1, 'maint': 1.7, 'doors': 2.7, 'persons': 2.1, 'lug_boot': 2.7, 'safety': 1.8}
     """
-    amounts = {"smooth": smooth, "ess": ess, "m": m, "backoff": None if backoff is False else backoff}
+    amounts = {
+        "smooth": smooth,
+        "ess": ess,
+        "m": m,
+        "backoff": None if backoff is False else backoff,
+    }
     prior = find_prior(**amounts)
     awnb: dict[str, Any] = {"awnb_trees": awnb_trees, "awnb_bootstrap": awnb_bootstrap}
     awnb = {name: value for name, value in awnb.items() if value is not None}
@@ -226,7 +242,9 @@ def find_held_out(
     given = dict(Instance(Mapping | None, "a dict of arguments").check("held_out_args", args) or {})
     if how is None:
         if given:
-            raise ValueError("held_out must be 'weights', 'parents' or 'power' with held_out_args; got None.")
+            raise ValueError(
+                "held_out must be 'weights', 'parents' or 'power' with held_out_args; got None."
+            )
         return None, None, {}
     for name in given:
         OneOf(_HELD_OUT[how]).check(f"each key of held_out_args with held_out={how!r}", name)
@@ -291,7 +309,14 @@ def fit(
 
 
 def _fit_alone(
-    x: Model, dataset: Opened, *, prior: Prior, method: Method, folds: PowerFolds | None, rng: Any, step: Step
+    x: Model,
+    dataset: Opened,
+    *,
+    prior: Prior,
+    method: Method,
+    folds: PowerFolds | None,
+    rng: Any,
+    step: Step,
 ) -> Model:
     """Fit a model whose members share their rows."""
     if not x.one_class and (method is not PLAIN or is_nested(prior) or folds):

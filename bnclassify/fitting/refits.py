@@ -19,7 +19,13 @@ _MOST_REFITS = 1000
 
 
 def with_refits(
-    x: M, dataset: Any, *, draws: int = 20, groups: Any = None, rng: Seed = 0, progress: bool | None = None
+    x: M,
+    dataset: Any,
+    *,
+    draws: int = 20,
+    groups: Any = None,
+    rng: Seed = 0,
+    progress: bool | None = None,
 ) -> M:
     """Return a model that contains ``draws`` refits, each without a part of the cases, for `predict`."""
     most, rows, data = _MOST_REFITS, x.trained_on, open_data(dataset)
@@ -32,7 +38,13 @@ def with_refits(
         )
     Whole(least=2, most=most).check("draws", draws)
     models: dict[Any, Model] = {0: x}
-    options: dict[str, Any] = {"repeats": 1, "folds": None, "dag": True, "unseen": "missing", "rng": rng}
+    options: dict[str, Any] = {
+        "repeats": 1,
+        "folds": None,
+        "dag": True,
+        "unseen": "missing",
+        "rng": rng,
+    }
     with silently():  # warnings of folds, which name arguments of cv
         plan = plan_rounds(models, dataset, k=draws, groups=groups, columns="same", **options)
     with progress_bar(progress, total=draws, desc="refits", unit=" models") as bar:

@@ -63,8 +63,8 @@ class Plan:
     """Data of any source, and the assignment of rows to folds.
 
     ``folds`` is a digest of the folds, which are a partition if each repeat tests every row once;
-    ``unseen`` has the numbers of unseen values that are treated as missing, by column. ``index`` are the
-    labels of all rows in memory, and ``known`` is whether they have a class.
+    ``unseen`` has the numbers of unseen values that are treated as missing, by column. ``index``
+    are the labels of all rows in memory, and ``known`` is whether they have a class.
     """
 
     data: TrainingData | Partitions
@@ -100,7 +100,8 @@ class Plan:
                 if isinstance(train, Dataset) and not train.size:
                     raise NoRowsError("dataset must have rows; got none.")
                 learned = [
-                    _refit_without_fold(name, model, rnd, train, dag) for name, model in models.items()
+                    _refit_without_fold(name, model, rnd, train, dag)
+                    for name, model in models.items()
                 ]
             except NoRowsError:
                 pass
@@ -108,7 +109,11 @@ class Plan:
 
         empty: list[int] = []
         # a source of partitions need not support several readers
-        results = map(run, self.rounds) if isinstance(self.data, Partitions) else run_tasks(run, self.rounds)
+        results = (
+            map(run, self.rounds)
+            if isinstance(self.data, Partitions)
+            else run_tasks(run, self.rounds)
+        )
         for rnd, (result, has_models) in zip(self.rounds, results, strict=True):
             empty += [] if has_models else [rnd.number]
             bar.update(len(models))
@@ -166,7 +171,9 @@ def check_recipe(x: Model, *, fitted: bool = True) -> Recipe:
     if fitted:
         check_fitted(x)
     if x.recipe is None or (fitted and x.recipe.parameters is None):
-        raise ValueError("x must record its recipe to be refitted. Learn it with functions of this package.")
+        raise ValueError(
+            "x must record its recipe to be refitted. Learn it with functions of this package."
+        )
     return x.recipe
 
 
@@ -214,11 +221,15 @@ def plan_rounds(
         if lenient:
             data, counts = _hide_unseen(models, data)
         if cases is not None:
-            data = replace(data, cases=cases[data.has_class if len(data.targets) == 1 else slice(None)])
+            data = replace(
+                data, cases=cases[data.has_class if len(data.targets) == 1 else slice(None)]
+            )
         plan = _plan_rows(data, k, repeats, folds, rng)
     if counts:
         hidden = listed([f"{count} in {shown(name)}" for name, count in counts.items()])
-        warn(f"Values that are not among the levels of the models are treated as missing: {hidden}.")
+        warn(
+            f"Values that are not among the levels of the models are treated as missing: {hidden}."
+        )
     return replace(plan, unseen=counts)
 
 
@@ -233,7 +244,10 @@ def check_same_columns(
         seen = check_recipe(model, fitted=False).seen
         if seen is None or set(seen) == set(present):
             continue
-        missing, added = [c for c in seen if c not in present], [c for c in present if c not in seen]
+        missing, added = (
+            [c for c in seen if c not in present],
+            [c for c in present if c not in seen],
+        )
         parts = {"it lacks": missing, "it also has": added}
         differing = [f"{part} {listed(names)}" for part, names in parts.items() if names]
         raise ValueError(
@@ -264,7 +278,9 @@ def _read_for_models(
     return dataset.in_memory("dataset").read_raw(target, needed | {target}, coded)
 
 
-def _hide_unseen(models: Mapping[Any, Model], data: TrainingData) -> tuple[TrainingData, dict[Hashable, int]]:
+def _hide_unseen(
+    models: Mapping[Any, Model], data: TrainingData
+) -> tuple[TrainingData, dict[Hashable, int]]:
     """Return data in which levels that a fixed model does not contain are missing, and their numbers."""
     unseen: dict[Hashable, Mask] = {}
     for model in models.values():
@@ -272,7 +288,9 @@ def _hide_unseen(models: Mapping[Any, Model], data: TrainingData) -> tuple[Train
         for name in [name for name in model.features if name not in model.densities]:
             position = coded.positions[name]
             codes, labels = coded.codes[[position]][0], coded.levels[position]
-            strange: Mask = (recode(codes, labels, model.levels_by_name[name], name, -1) < 0) & (codes >= 0)
+            strange: Mask = (recode(codes, labels, model.levels_by_name[name], name, -1) < 0) & (
+                codes >= 0
+            )
             if strange.any():
                 unseen[name] = unseen.get(name, np.zeros(len(data), dtype=bool)) | strange
     if not unseen:
@@ -307,7 +325,8 @@ def training_data(
 ) -> TrainingData | Partitions:
     """Return the columns among names to which models can be refitted, in the rows that have the only target.
 
-    If ``lenient``, unseen values in partitioned data are missing. If ``warns``, dropped rows cause a warning.
+    If ``lenient``, unseen values in partitioned data are missing. If ``warns``, dropped rows cause
+    a warning.
     """
     preparation = None
     if dataset.in_parts:
@@ -320,8 +339,16 @@ def training_data(
     needed = columns_needed(models, dag=dag)
     check_columns({*targets, *(needed or ())}, names, "dataset")
     chosen = [name for name in names if needed is None or name in needed or name in targets]
-    known = {k: v for model in models.values() for k, v in values(model).items()} if preparation else None
-    kept = () if isinstance(dataset, Dataset) else {name for m in models.values() for name in m.densities}
+    known = (
+        {k: v for model in models.values() for k, v in values(model).items()}
+        if preparation
+        else None
+    )
+    kept = (
+        ()
+        if isinstance(dataset, Dataset)
+        else {name for m in models.values() for name in m.densities}
+    )
     opened = dataset if preparation is None else dataset.prepared(preparation, known or {})
     data = opened.read(Columns(chosen, known, kept))
     if lenient and isinstance(data, Partitions):
@@ -329,7 +356,9 @@ def training_data(
     raw = set(data.numbers) if isinstance(data, Dataset) else set(kept)
     if preparation is None and all(model.preparation is not None for model in models.values()):
         raw |= {name for name, card in zip(data.columns, data.cards, strict=True) if not card}
-    check_levels(data, [name for name in data.columns if name not in raw or name in targets], targets)
+    check_levels(
+        data, [name for name in data.columns if name not in raw or name in targets], targets
+    )
     if warns and len(targets) == 1 and data.incomplete[data.positions[targets[0]]]:
         unknown = data.select(targets).add_up(lambda rows: np.count_nonzero(rows.codes < 0))
         if unknown < len(data):  # none is left otherwise, which is an error below
@@ -360,7 +389,10 @@ def _plan_rows(data: TrainingData, k: int, repeats: int, folds: Folds | None, rn
     Folds that are given include rows without a class.
     """
     generator, rounds, digest, is_partition = check_rng(rng), [], blake2b(digest_size=12), True
-    index, known = data.all_rows.index, data.has_class if len(data.targets) == 1 else np.full(len(data), True)
+    index, known = (
+        data.all_rows.index,
+        data.has_class if len(data.targets) == 1 else np.full(len(data), True),
+    )
     position = np.cumsum(known) - 1
     data = replace(data, with_unknown=None)
 
@@ -395,7 +427,9 @@ def _check_cases(data: TrainingData, tests: Sequence[RowFold]) -> None:
     if data.cases is None:
         return
     for number, test in enumerate(tests):
-        others = np.setdiff1d(np.arange(len(data)), test.rows) if test.learned is None else test.learned
+        others = (
+            np.setdiff1d(np.arange(len(data)), test.rows) if test.learned is None else test.learned
+        )
         divided = np.intersect1d(data.cases[test.rows], data.cases[others])
         if len(divided):
             raise ValueError(
@@ -404,7 +438,9 @@ def _check_cases(data: TrainingData, tests: Sequence[RowFold]) -> None:
             )
 
 
-def _draw_row_folds(data: TrainingData, k: int, rng: np.random.Generator, *, quiet: bool) -> list[RowFold]:
+def _draw_row_folds(
+    data: TrainingData, k: int, rng: np.random.Generator, *, quiet: bool
+) -> list[RowFold]:
     """Draw folds of rows or of the units of whole weights; warn of small classes unless ``quiet``."""
     is_single = len(data.targets) == 1
     classes = data.codes[-1] if is_single else np.zeros(len(data), dtype=np.intp)
@@ -415,7 +451,9 @@ def _draw_row_folds(data: TrainingData, k: int, rng: np.random.Generator, *, qui
     return [RowFold(*part) for part in draw_folds(classes, levels, data.weights, k, rng)]
 
 
-def _plan_parts(data: Partitions, dataset: Opened, k: int, repeats: int, column: Hashable, rng: Seed) -> Plan:
+def _plan_parts(
+    data: Partitions, dataset: Opened, k: int, repeats: int, column: Hashable, rng: Seed
+) -> Plan:
     """Assign the rows of partitioned data to folds by a hash of their values, or by a column."""
     if column is None:
         Whole(least=2).check("k", k)
@@ -431,7 +469,9 @@ def _plan_parts(data: Partitions, dataset: Opened, k: int, repeats: int, column:
         counts = codes.add_up(
             lambda rows: np.bincount(rows.codes[0][rows.codes[0] >= 0], minlength=rows.cards[0])
         )
-        labels = tuple([label for label, count in zip(codes.levels[0], counts, strict=True) if count])
+        labels = tuple(
+            [label for label, count in zip(codes.levels[0], counts, strict=True) if count]
+        )
         if len(labels) < 2:
             raise ValueError(
                 f"folds must be a column with at least 2 folds; got {len(labels)} in {shown(column)}."
@@ -442,4 +482,6 @@ def _plan_parts(data: Partitions, dataset: Opened, k: int, repeats: int, column:
         for repeat, folds in enumerate(drawn)
         for number in range(folds.k)
     ]
-    return Plan(data, rounds, blake2b(repr(tuple(drawn)).encode(), digest_size=12).hexdigest(), True)
+    return Plan(
+        data, rounds, blake2b(repr(tuple(drawn)).encode(), digest_size=12).hexdigest(), True
+    )

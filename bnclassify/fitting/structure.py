@@ -46,7 +46,11 @@ def learn_structure(
     """Learn a structure, and return it with the data prepared for it."""
     if preparing.is_needed:
         structure, learned_from = _learn_raw(class_var, dataset, learner, options, preparing)
-        if preparing.is_default and isinstance(learned_from, TrainingData) and learned_from.raw is not None:
+        if (
+            preparing.is_default
+            and isinstance(learned_from, TrainingData)
+            and learned_from.raw is not None
+        ):
             warn_of_copies(learned_from.raw)
         return structure, learned_from
     data = read_training(dataset, (class_var,), _named_features(options), numeric=preparing.numeric)
@@ -103,9 +107,17 @@ def _learn_raw(
     recipe = Recipe(class_var, again, names, preparation=preparation, seen=seen)
     cuts = preparation.discretizer
     if not (isinstance(cuts, MovedCuts) and any(cuts.cuts.values())):
-        return renewed(_checked_structure(learner(class_var, dataset=data, **options)), recipe=recipe), data
+        return renewed(
+            _checked_structure(learner(class_var, dataset=data, **options)), recipe=recipe
+        ), data
     expected = "discretize must be 'mdlp', 'mixed' or another single discretization"
-    check_able(learner, default.averages, expected, cuts.method, "learn from several discretizations at once")
+    check_able(
+        learner,
+        default.averages,
+        expected,
+        cuts.method,
+        "learn from several discretizations at once",
+    )
     fine = FineData.of(data, cuts)
     network = check_bnc(learner(class_var, dataset=fine, **options), "discretize")
     return Weighted(
@@ -145,8 +157,9 @@ def _prepare_for_learner(
 ) -> TrainingData:
     """Discretize and merge data, and prepare them for a learner.
 
-    Numeric columns with a single interval and columns without a value are dropped, unless no feature would
-    remain, features are named, or ``keep``. The first are kept if their missing values count.
+    Numeric columns with a single interval and columns without a value are dropped, unless no
+    feature would remain, features are named, or ``keep``. The first are kept if their missing
+    values count.
     """
     data = preparation.code(raw)
     features = [name for name in data.columns if name != class_var]
@@ -164,7 +177,9 @@ def _prepare_for_learner(
         features = [name for name in features if name not in drop]
     prepared = replace(_read_rows(data, class_var, features, numeric), raw=raw)
     if warns:
-        fine = cuts.cuts if isinstance(cuts, MovedCuts) else ()  # with intentionally narrow intervals
+        fine = (
+            cuts.cuts if isinstance(cuts, MovedCuts) else ()
+        )  # with intentionally narrow intervals
         others = prepared.select([name for name in prepared.columns if name not in fine])
         warn_of_columns(others, class_var, raw.requiring(class_var))
         if not features:
@@ -210,7 +225,9 @@ def learn_from_codes(x: Model, rows: Dataset) -> Model:
         found = _checked_structure(learner(x.class_var, dataset=TrainingData(**content), **options))
         return renewed(found, recipe=x.recipe)
     data = FineData(**content, cuttings=x.coarsenings, further=further_codings(x))
-    return renewed(x, structure=check_bnc(learner(x.class_var, dataset=data, **options), "dag_learner"))
+    return renewed(
+        x, structure=check_bnc(learner(x.class_var, dataset=data, **options), "dag_learner")
+    )
 
 
 def _learner_step(learner: Callable[..., Model], options: Mapping[str, Any]) -> Step:
@@ -255,13 +272,19 @@ def ranks_parents(learner: Callable[..., Model]) -> bool:
 
 
 def check_able(
-    learner: Callable[..., Model], able: Callable[[Any], bool], expected: str, value: object, ability: str
+    learner: Callable[..., Model],
+    able: Callable[[Any], bool],
+    expected: str,
+    value: object,
+    ability: str,
 ) -> None:
     """Raise a ValueError if an argument requires a learner with an ability."""
     if not able(learner):
         names = listed([name for name, function in LEARNERS.items() if able(function)])
         name = getattr(learner, "__name__", learner)
-        raise ValueError(f"{expected} with {name}; got {shown(value)}. The learners {names} {ability}.")
+        raise ValueError(
+            f"{expected} with {name}; got {shown(value)}. The learners {names} {ability}."
+        )
 
 
 def keeps_numbers(learner: Any) -> bool:

@@ -34,8 +34,8 @@ _TABLES = ("cpts", "class_cpts", "priors", "superparents", "children")
 def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] = "same") -> M:
     """Add rows to the data from which the parameters of a model were estimated.
 
-    The result is the same as from all rows at once, given the structure and its levels, because `lp` keeps
-    the counts and the prior.
+    The result is the same as from all rows at once, given the structure and its levels, because
+    `lp` keeps the counts and the prior.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     Raises
     ------
     KeyError, TypeError, ValueError
-        If parameters do not follow from counts alone, such as those of weights, averages and EM, or a value
-        is not among the levels of ``x`` and ``levels`` is "same".
+        If parameters do not follow from counts alone, such as those of weights, averages and EM, or
+        a value is not among the levels of ``x`` and ``levels`` is "same".
 
     Notes
     -----
@@ -104,17 +104,17 @@ def _levels_of(x: Model, dataset: Opened) -> dict[Hashable, tuple[Hashable, ...]
 def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M:
     """Combine models of one structure, fitted to different rows, into the model of all rows.
 
-    The sites of a study can fit a structure to their own rows and share the models, which contain counts, but
-    not the rows. The result equals the fit to the rows of all sites up to rounding.
+    The sites of a study can fit a structure to their own rows and share the models, which contain
+    counts, but not the rows. The result equals the fit to the rows of all sites up to rounding.
 
     Parameters
     ----------
     models : list of models
-        Models with the same structure and prior, whose parameters were estimated by `lp` from counts: with
-        smooth, ess, m or backoff.
+        Models with the same structure and prior, whose parameters were estimated by `lp` from
+        counts: with smooth, ess, m or backoff.
     levels : {"same", "union"}, default "same"
-        With "same", models must have the same levels in the same order. With "union", levels that only some
-        models have are united, in order of the models.
+        With "same", models must have the same levels in the same order. With "union", levels that
+        only some models have are united, in order of the models.
 
     Returns
     -------
@@ -124,14 +124,14 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     Raises
     ------
     KeyError, TypeError, ValueError
-        If parameters do not follow from counts alone, such as those of weights and EM, or the models differ
-        in structure, prior or cut points, or in levels and ``levels`` is "same".
+        If parameters do not follow from counts alone, such as those of weights and EM, or the
+        models differ in structure, prior or cut points, or in levels and ``levels`` is "same".
 
     Notes
     -----
-    Tables and concentrations of back-off are estimated from the sums of the counts, and means and variances
-    of numbers are combined [1]_. Structure and cut points must be the same, so learn them at one site or from
-    public data. Counts are not anonymous: a count of 1 describes a single row.
+    Tables and concentrations of back-off are estimated from the sums of the counts, and means and
+    variances of numbers are combined [1]_. Structure and cut points must be the same, so learn them
+    at one site or from public data. Counts are not anonymous: a count of 1 describes a single row.
 
     References
     ----------
@@ -170,7 +170,9 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
 def _with_one_prior(models: Sequence[Model]) -> list[Model]:
     """Return the models, in which given tables that are worth rows have the prior of the others."""
     tallies = [x.learned.get("counts") for x in models]
-    priors = [tally.prior for tally in tallies if tally is not None and not isinstance(tally.prior, Given)]
+    priors = [
+        tally.prior for tally in tallies if tally is not None and not isinstance(tally.prior, Given)
+    ]
     if not priors or len(priors) == len(models):
         return list(models)
     return [
@@ -205,7 +207,9 @@ def pooled(x: Model, counts: Iterable[tuple[Any, ...]]) -> Model:
 
 def _with_larger_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
     """Return the model with its counts, but no tables, for levels that contain its own."""
-    recodings = {name: Recoding.of(labels, levels[name]) for name, labels in x.levels_by_name.items()}
+    recodings = {
+        name: Recoding.of(labels, levels[name]) for name, labels in x.levels_by_name.items()
+    }
     bare = renewed(x, **{name: None for name in _TABLES if name in vars(x)})
     grown = renewed(bare, levels=tuple([levels[name] for name in x.variables]))
     tally = counted(x).tally()
@@ -218,7 +222,9 @@ def with_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Mo
     return x if levels == x.levels_by_name else x.each(partial(_with_larger_levels, levels=levels))
 
 
-def unite(levels: Iterable[Mapping[Hashable, tuple[Hashable, ...]]]) -> dict[Hashable, tuple[Hashable, ...]]:
+def unite(
+    levels: Iterable[Mapping[Hashable, tuple[Hashable, ...]]],
+) -> dict[Hashable, tuple[Hashable, ...]]:
     """Unite the levels of the same variables, in order."""
     known, *others = map(dict, levels)
     for more in others:

@@ -44,14 +44,14 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
         A feature or the class.
     frame : pandas.DataFrame
         The new table, as `cpt` returns it: one row per level of the variable, and one column per
-        configuration of its parents, or one column if it has no parents. Each column sums to 1. Rows and
-        columns are matched by label, so they can be in any order.
+        configuration of its parents, or one column if it has no parents. Each column sums to 1.
+        Rows and columns are matched by label, so they can be in any order.
 
     Returns
     -------
     BNC or DN
-        The model with this table, but without counts, so `update` and credible intervals raise an error.
-        `cv` also replaces the table in each fold.
+        The model with this table, but without counts, so `update` and credible intervals raise an
+        error. `cv` also replaces the table in each fold.
 
     Raises
     ------
@@ -76,8 +76,12 @@ def with_table(x: X, variable: Hashable, frame: pd.DataFrame) -> X:
         raise TypeError(must_be("x", expected, x, f"Fit one: {A_NETWORK}."))
     family = network.families[position_of(network, variable)]
     if variable in network.densities:
-        raise TypeError(must_be("variable", "a variable with a table", variable, "Numbers have densities."))
-    replaced = _with_replaced_table(network, variable, _read_table(frame, family, network.levels_by_name))
+        raise TypeError(
+            must_be("variable", "a variable with a table", variable, "Numbers have densities.")
+        )
+    replaced = _with_replaced_table(
+        network, variable, _read_table(frame, family, network.levels_by_name)
+    )
     return cast("X", replaced)
 
 
@@ -129,13 +133,13 @@ def from_tables(
     class_var : str
         Name of the class.
     tables : dict of pandas.DataFrame
-        The table of each variable, as `cpt` returns it: one row per level, one column per configuration of
-        the parents, which ``columns.names`` lists, or one column without a name if the variable has no
-        parents. Each column sums to 1.
+        The table of each variable, as `cpt` returns it: one row per level, one column per
+        configuration of the parents, which ``columns.names`` lists, or one column without a name if
+        the variable has no parents. Each column sums to 1.
     rows : float, optional
-        Number of rows that the tables are worth, as if they were estimated from so many rows. With it,
-        `update` and `pool` combine the tables with data, and credible intervals follow. By default, the
-        tables are certain.
+        Number of rows that the tables are worth, as if they were estimated from so many rows. With
+        it, `update` and `pool` combine the tables with data, and credible intervals follow. By
+        default, the tables are certain.
 
     Returns
     -------
@@ -145,14 +149,15 @@ def from_tables(
     Raises
     ------
     KeyError, TypeError, ValueError
-        If the class has no table, a column of a table does not sum to 1, the arcs form a cycle, or `rows` is
-        not greater than 0.
+        If the class has no table, a column of a table does not sum to 1, the arcs form a cycle, or
+        `rows` is not greater than 0.
 
     Notes
     -----
-    The counts are those of `rows` rows in the proportions of the network: a column of a table is worth as
-    many of them as have its configuration of the parents. After `update` by n rows, a table without parents
-    is (rows · table + counts) / (rows + n). In `pool`, such a model has the prior of the other models.
+    The counts are those of `rows` rows in the proportions of the network: a column of a table is
+    worth as many of them as have its configuration of the parents. After `update` by n rows, a
+    table without parents is (rows · table + counts) / (rows + n). In `pool`, such a model has the
+    prior of the other models.
 
     Examples
     --------
@@ -191,7 +196,11 @@ def from_tables(
     structure = fixed_network(class_var, parents, Step("from_tables", fixed_again), origin="tables")
     cpts = [_read_table(tables[family[0]], family, levels) for family in structure.families]
     x = replace(structure, levels=tuple([levels[v] for v in structure.variables]), cpts=tuple(cpts))
-    return x if rows is None else renewed(x, learned={"counts": Tally(_as_counts(x, cpts, rows), Given())})
+    return (
+        x
+        if rows is None
+        else renewed(x, learned={"counts": Tally(_as_counts(x, cpts, rows), Given())})
+    )
 
 
 _LEAST_SHARE = 1e-9
@@ -209,12 +218,16 @@ def _as_counts(x: BNC, tables: Sequence[Array], rows: float) -> tuple[Array, ...
 def _read_table(frame: pd.DataFrame, family: Family, levels: Known) -> Array:
     """Return the array of a table in a frame, with axes in the order of the family, or raise."""
     variable, *parents = family
-    Instance(pd.DataFrame, "a DataFrame, as cpt returns it").check(f"the table of {shown(variable)}", frame)
+    Instance(pd.DataFrame, "a DataFrame, as cpt returns it").check(
+        f"the table of {shown(variable)}", frame
+    )
     names = list(frame.columns.names)
     if len(parents) > 1 and set(names) == set(parents):
         frame = frame.reorder_levels([names.index(parent) for parent in parents], axis=1)
     place = f"of the table of {shown(variable)}"
-    rows = _positions_in_index(frame.index, [(label,) for label in levels[variable]], f"rows {place}")
+    rows = _positions_in_index(
+        frame.index, [(label,) for label in levels[variable]], f"rows {place}"
+    )
     columns = [0]
     if parents or frame.shape[1] != 1:
         wanted = list(product(*[levels[parent] for parent in parents]))
@@ -230,10 +243,16 @@ def _read_table(frame: pd.DataFrame, family: Family, levels: Known) -> Array:
     return table.reshape([len(levels[v]) for v in family])
 
 
-def _positions_in_index(index: pd.Index[Any], wanted: list[tuple[Hashable, ...]], what: str) -> list[int]:
+def _positions_in_index(
+    index: pd.Index[Any], wanted: list[tuple[Hashable, ...]], what: str
+) -> list[int]:
     """Return the positions of labels, tuples of one per level, in an index of unique labels, or raise."""
-    found = {label if isinstance(index, pd.MultiIndex) else (label,): i for i, label in enumerate(index)}
+    found = {
+        label if isinstance(index, pd.MultiIndex) else (label,): i for i, label in enumerate(index)
+    }
     if len(index) != len(wanted) or found.keys() != set(wanted):
         labels = [label[0] if len(label) == 1 else label for label in wanted]
-        raise ValueError(f"{what} must have the labels {listed(labels)}; got {listed(index.tolist())}.")
+        raise ValueError(
+            f"{what} must have the labels {listed(labels)}; got {listed(index.tolist())}."
+        )
     return [found[label] for label in wanted]

@@ -39,8 +39,9 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row per finding, in the order of the columns: ``column``, ``finding``, and ``remedy``, which
-        contains code for a data frame called ``dataset``. Findings about rows have the column "(rows)".
+        One row per finding, in the order of the columns: ``column``, ``finding``, and ``remedy``,
+        which contains code for a data frame called ``dataset``. Findings about rows have the column
+        "(rows)".
 
     Raises
     ------
@@ -51,22 +52,23 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
 
     Notes
     -----
-    These are reported: numbers, dates or times that are written as text, possibly with a unit, or with
-    labels such as "?"; numbers in a column of type category, in which some may have labels, as in files of
-    SPSS and Stata; labels that differ only in white space or case; labels that can stand for missing
-    values, and numbers far from the others that repeat, such as -8 or 97, 98 and 99; columns that alone
-    predict the class in all rows, as a copy of the class does; identifiers, also of persons with several
-    rows each; columns with one value; columns with too many distinct values; a class with fewer than two
-    labels, or with numbers of type float, which are not labels; infinite numbers; values that are not
-    categories or numbers; counts in a table of frequencies; values that are missing in the same rows; and
-    equal rows.
+    These are reported: numbers, dates or times that are written as text, possibly with a unit, or
+    with labels such as "?"; numbers in a column of type category, in which some may have labels, as
+    in files of SPSS and Stata; labels that differ only in white space or case; labels that can
+    stand for missing values, and numbers far from the others that repeat, such as -8 or 97, 98 and
+    99; columns that alone predict the class in all rows, as a copy of the class does; identifiers,
+    also of persons with several rows each; columns with one value; columns with too many distinct
+    values; a class with fewer than two labels, or with numbers of type float, which are not labels;
+    infinite numbers; values that are not categories or numbers; counts in a table of frequencies;
+    values that are missing in the same rows; and equal rows.
 
-    "Alone" means that no value occurs with two classes, or that numbers are divided into as many intervals
-    as classes. Whole numbers are identifiers if all differ, and their column is called like one (``id``,
-    ``CustomerId``) or has a range so small that measurements would repeat. An identifier of persons has at
-    least ten values with at most twenty rows each, of which rows with equal values have the same class more
-    often than by chance. A column counts equal rows if without it no two rows are equal, although so many
-    rows would repeat by chance, and its name (``Freq``, ``n``, ``count``) confirms this.
+    "Alone" means that no value occurs with two classes, or that numbers are divided into as many
+    intervals as classes. Whole numbers are identifiers if all differ, and their column is called
+    like one (``id``, ``CustomerId``) or has a range so small that measurements would repeat. An
+    identifier of persons has at least ten values with at most twenty rows each, of which rows with
+    equal values have the same class more often than by chance. A column counts equal rows if
+    without it no two rows are equal, although so many rows would repeat by chance, and its name
+    (``Freq``, ``n``, ``count``) confirms this.
 
     Examples
     --------
@@ -110,29 +112,42 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
     if class_var in read:
         read[class_var] = read[class_var].with_values(read[class_var].numbers)
         classes = read[class_var].codes[0]
-    columns = [_as_column(name, data, classes, class_var, rows.types) for name, data in read.items()]
+    columns = [
+        _as_column(name, data, classes, class_var, rows.types) for name, data in read.items()
+    ]
     counts = find_frequencies(columns)
     for column in columns:
         is_float = column.is_class and rows.types.get(column.name) in FLOATS and bool(column.levels)
         own: Iterable[Finding] = [float_class(column.name)] if is_float else find(column)
-        found[column.name] += [counts] if counts is not None and counts.column == column.name else own
+        found[column.name] += (
+            [counts] if counts is not None and counts.column == column.name else own
+        )
     for finding in missing_together(columns):
         found[finding.column].append(finding)
     listed_findings = [finding for findings in found.values() for finding in findings]
     codes = [data.codes[0] for data in read.values()]
-    if equal := equal_rows(codes, {n: x for data in read.values() for n, x in data.numbers.items()}):
+    if equal := equal_rows(
+        codes, {n: x for data in read.values() for n, x in data.numbers.items()}
+    ):
         remedy = "If they are copies, use dataset.drop_duplicates(), and if rows belong to persons, groups="
         finding_of_rows = f"{max(equal.values()):,} rows equal an earlier row, but not by chance"
         listed_findings.append(Finding(_ROWS, finding_of_rows, remedy))
     return pd.DataFrame(
-        [(f.column, f.finding, f.remedy or f"Drop it, with {drop([f.column])}") for f in listed_findings],
+        [
+            (f.column, f.finding, f.remedy or f"Drop it, with {drop([f.column])}")
+            for f in listed_findings
+        ],
         columns=["column", "finding", "remedy"],
         dtype=object,
     )
 
 
 def _as_column(
-    name: Hashable, data: Dataset, classes: Codes | None, class_var: Hashable, types: Mapping[Hashable, str]
+    name: Hashable,
+    data: Dataset,
+    classes: Codes | None,
+    class_var: Hashable,
+    types: Mapping[Hashable, str],
 ) -> CodedColumn:
     """Return a column with the codes of the class; the numbers of the class itself are labels."""
     is_class = name == class_var

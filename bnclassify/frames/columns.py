@@ -15,7 +15,15 @@ from .coded_columns import CodedColumn
 from .dataset import Dataset
 from .findings import candidates, find, sentences
 from .foreign import categories_of_arrow
-from .numeric import CATEGORICAL, FLOATS, ArrayLike, advice_on, is_dictionary, value_type, without_decimals
+from .numeric import (
+    CATEGORICAL,
+    FLOATS,
+    ArrayLike,
+    advice_on,
+    is_dictionary,
+    value_type,
+    without_decimals,
+)
 from .row_findings import find_frequencies
 from .schema import Schema
 
@@ -24,7 +32,9 @@ def column_arrays(frame: pd.DataFrame) -> list[ArrayLike]:
     """Return the arrays of columns, without a Series per column if pandas allows that."""
     iterate = getattr(frame, "_iter_column_arrays", None)
     arrays = [column.array for _, column in frame.items()] if iterate is None else list(iterate())
-    own = [categories_of_arrow(a.__arrow_array__()) if is_dictionary(a.dtype) else a for a in arrays]
+    own = [
+        categories_of_arrow(a.__arrow_array__()) if is_dictionary(a.dtype) else a for a in arrays
+    ]
     return list(map(without_decimals, own))
 
 
@@ -65,7 +75,11 @@ def _as_levels(labels: pd.Index[Any]) -> tuple[Any, ...]:
     if isinstance(array, pd.arrays.ArrowStringArray):  # with a slow tolist
         return tuple(array.__arrow_array__().to_pylist())
     is_text = isinstance(labels.dtype, pd.StringDtype)
-    return tuple(map(plain, labels)) if labels.dtype.kind == "O" and not is_text else tuple(labels.tolist())
+    return (
+        tuple(map(plain, labels))
+        if labels.dtype.kind == "O" and not is_text
+        else tuple(labels.tolist())
+    )
 
 
 def check_categorical(
@@ -88,10 +102,16 @@ def check_categorical(
     for kind, remedy in (_REMEDIES if known is None else _REMEDIES_OF_NEW).items():
         if kind in rejected:
             what = "column" if len(rejected[kind]) == 1 else "columns"
-            raise TypeError(f"{what} {listed(rejected[kind])} must be categorical; got {kind}. {remedy}")
+            raise TypeError(
+                f"{what} {listed(rejected[kind])} must be categorical; got {kind}. {remedy}"
+            )
 
 
-_INFINITE, _FRACTIONS, _WHOLE = "infinite numbers", "numbers with fractions", "whole numbers of type float"
+_INFINITE, _FRACTIONS, _WHOLE = (
+    "infinite numbers",
+    "numbers with fractions",
+    "whole numbers of type float",
+)
 
 _REMEDIES = {
     _INFINITE: "Replace them with missing values, with .replace([np.inf, -np.inf], np.nan).",
@@ -179,7 +199,12 @@ def warn_of_labels(schema: Schema) -> None:
 def _warn_of(columns: Sequence[CodedColumn]) -> None:
     counts = find_frequencies(columns)
     counted = () if counts is None else (counts.column,)
-    found = [f for column in columns if column.name not in counted for f in find(column, only_serious=True)]
+    found = [
+        f
+        for column in columns
+        if column.name not in counted
+        for f in find(column, only_serious=True)
+    ]
     found += [] if counts is None else [counts]
     for sentence in sentences(finding for finding in found if finding.serious):
         warn(sentence)

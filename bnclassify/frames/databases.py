@@ -22,7 +22,12 @@ from .survey import MAX_LEVELS
 _MOST_CELLS = 2**12  # of a table from which those of several families are summed
 _MOST_SELECTS = 64  # in one query
 
-_KINDS = {"string": "is_string", "boolean": "is_boolean", "int64": "is_integer", "float64": "is_numeric"}
+_KINDS = {
+    "string": "is_string",
+    "boolean": "is_boolean",
+    "int64": "is_integer",
+    "float64": "is_numeric",
+}
 
 _ENUMS = (  # of PostgreSQL
     "SELECT format_type(enumtypid, NULL), enumlabel::text FROM pg_enum ORDER BY enumsortorder"
@@ -58,7 +63,9 @@ class _Joint:
     codes: ArrayOf[np.int32]
     totals: Array
 
-    def marginal(self, family: Sequence[Hashable], labels: Mapping[Hashable, Labels]) -> LabelCounts:
+    def marginal(
+        self, family: Sequence[Hashable], labels: Mapping[Hashable, Labels]
+    ) -> LabelCounts:
         """Return the totals of the joint values of some of the columns, by label."""
         if not family:
             return {(): float(self.totals.sum())}
@@ -97,7 +104,9 @@ class DatabaseTable:
         backend = self.table.get_backend()
         if not texts or str(backend.name) not in ("duckdb", "postgres"):
             return {}
-        first = self.table.limit(1).select(**{str(name): self.table[name].typeof() for name in texts})
+        first = self.table.limit(1).select(
+            **{str(name): self.table[name].typeof() for name in texts}
+        )
         kinds = cast("dict[Hashable, str]", next(iter(_rows_of_query(first)), {}))
         by_kind: dict[str, list[str]] = {}
         for kind in kinds.values():
@@ -110,12 +119,17 @@ class DatabaseTable:
                     by_kind.setdefault(kind, []).append(label)
         return {name: tuple(by_kind[kind]) for name, kind in kinds.items() if kind in by_kind}
 
-    def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
+    def reduce(
+        self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None
+    ) -> T:
         """Raise a TypeError, because rows stay in the database."""
         raise needs_rows(self.argument)
 
     def count(
-        self, families: Sequence[tuple[Hashable, ...]], required: Hashable = None, weights: Hashable = None
+        self,
+        families: Sequence[tuple[Hashable, ...]],
+        required: Hashable = None,
+        weights: Hashable = None,
     ) -> list[LabelCounts]:
         """Count families by label; see `Source`. The same counts are requested once."""
         names = dict.fromkeys(name for family in families for name in family)
@@ -125,22 +139,32 @@ class DatabaseTable:
             required = None  # so that counts of all rows can be used
         known = self._joints.setdefault((required, weights), [])
         absent = [f for f in families if not any(set(f) <= set(joint.columns) for joint in known)]
-        self._ask(covering(absent, {name: len(self._labels[name]) for name in names}), required, weights)
+        self._ask(
+            covering(absent, {name: len(self._labels[name]) for name in names}), required, weights
+        )
         joints = [next(joint for joint in known if set(f) <= set(joint.columns)) for f in families]
         return [joint.marginal(f, self._labels) for joint, f in zip(joints, families, strict=True)]
 
-    def _ask(self, sets: Sequence[tuple[Hashable, ...]], required: Hashable, weights: Hashable) -> None:
+    def _ask(
+        self, sets: Sequence[tuple[Hashable, ...]], required: Hashable, weights: Hashable
+    ) -> None:
         """Count the joint values of sets of columns, many in one query, and keep them."""
         import ibis
 
-        rows = self.table if required is None else self.table.filter(self._known(self.table, required))
+        rows = (
+            self.table if required is None else self.table.filter(self._known(self.table, required))
+        )
         for some in (sets[i : i + _MOST_SELECTS] for i in range(0, len(sets), _MOST_SELECTS)):
             kinds = [[self._kind(name) for name in columns] for columns in some]
-            slots = [[f"{kind}_{own[:i].count(kind)}" for i, kind in enumerate(own)] for own in kinds]
+            slots = [
+                [f"{kind}_{own[:i].count(kind)}" for i, kind in enumerate(own)] for own in kinds
+            ]
             types = {slot: slot.partition("_")[0] for used in slots for slot in used}
             selects = []
             for position, (columns, used) in enumerate(zip(some, slots, strict=True)):
-                keys = {slot: self._key(rows, name) for slot, name in zip(used, columns, strict=True)}
+                keys = {
+                    slot: self._key(rows, name) for slot, name in zip(used, columns, strict=True)
+                }
                 total = rows.count() if weights is None else _float_column(rows[weights]).sum()
                 counted = rows.group_by(**keys).agg(total=total) if keys else rows.agg(total=total)
                 counted = counted.limit(MAX_LEVELS + 1) if len(keys) == 1 else counted
@@ -152,7 +176,9 @@ class DatabaseTable:
             for position, (columns, used) in enumerate(zip(some, slots, strict=True)):
                 part = result.filter(of_select == position)
                 values = [cast("list[Hashable]", part[slot].to_pylist()) for slot in used]
-                codes = [self._code(name, labels) for name, labels in zip(columns, values, strict=True)]
+                codes = [
+                    self._code(name, labels) for name, labels in zip(columns, values, strict=True)
+                ]
                 totals = np.nan_to_num(np.asarray(part["total"].to_numpy(), dtype=np.float64))
                 table = np.array(codes, dtype=np.int32).reshape(len(columns), len(totals))
                 joint = _Joint(columns, table, totals)
@@ -202,7 +228,9 @@ class DatabaseTable:
             return "string"
         kind = next((kind for kind, test in _KINDS.items() if getattr(dtype, test)()), None)
         if kind is None or (kind == "float64" and name not in self.given):
-            remedy = "Use discretize(dataset, method='quantile'), or bnc(..., discretize='quantile')."
+            remedy = (
+                "Use discretize(dataset, method='quantile'), or bnc(..., discretize='quantile')."
+            )
             if kind is None:
                 remedy = "Cast it in the database, for example to text."
             raise TypeError(
@@ -239,7 +267,9 @@ class DatabaseTable:
         """Return whether a column is known in rows, or that all are if it is None."""
         import ibis
 
-        known: Foreign = ibis.literal(True) if required is None else self._key(rows, required).notnull()
+        known: Foreign = (
+            ibis.literal(True) if required is None else self._key(rows, required).notnull()
+        )
         return known
 
     def _weight(self, rows: Foreign, weights: Hashable) -> Foreign:
@@ -253,10 +283,15 @@ class DatabaseTable:
     def numeric(self) -> list[Hashable]:
         """The columns of numbers that are not categories."""
         types = {name: dtype for name, dtype in self.types.items() if name not in self.given}
-        return [name for name, dtype in types.items() if dtype.is_numeric() and not dtype.is_boolean()]
+        return [
+            name for name, dtype in types.items() if dtype.is_numeric() and not dtype.is_boolean()
+        ]
 
     def _by_column(
-        self, names: Iterable[Hashable], weights: Hashable, select: Callable[[Hashable, Foreign], Foreign]
+        self,
+        names: Iterable[Hashable],
+        weights: Hashable,
+        select: Callable[[Hashable, Foreign], Foreign],
     ) -> Iterator[tuple[Hashable, dict[str, Number]]]:
         """Select from the known numbers x of columns, of weight w, in one query; yield the rows by column."""
         import ibis
@@ -264,13 +299,17 @@ class DatabaseTable:
         selects = []
         for position, name in enumerate(names):
             rows = self.table.filter(_float_column(self.table[name]).notnull())
-            weight = ibis.literal(1).cast("float64") if weights is None else self._weight(rows, weights)
+            weight = (
+                ibis.literal(1).cast("float64") if weights is None else self._weight(rows, weights)
+            )
             selected = select(name, rows.select(x=_float_column(rows[name]), w=weight))
             selects.append(selected.mutate(position=ibis.literal(position, "int64")))
         for row in _rows_of_query(ibis.union(*selects)) if selects else ():
             yield list(names)[cast("int", row.pop("position"))], cast("dict[str, Number]", row)
 
-    def spreads(self, names: Sequence[Hashable], bins: int, weights: Hashable) -> dict[Hashable, Spread]:
+    def spreads(
+        self, names: Sequence[Hashable], bins: int, weights: Hashable
+    ) -> dict[Hashable, Spread]:
         """Return facts about columns of numbers in which a value is known."""
         import ibis
 
@@ -294,7 +333,9 @@ class DatabaseTable:
                 spreads[name] = Spread(int(distinct), low, rest[0], row["second"], tuple(rest[2:]))
         return spreads
 
-    def sums(self, points: Points, weights: Hashable) -> dict[Hashable, dict[int, tuple[float, float]]]:
+    def sums(
+        self, points: Points, weights: Hashable
+    ) -> dict[Hashable, dict[int, tuple[float, float]]]:
         """Return the weight and the weighted sum of the numbers in each interval."""
 
         def select(name: Hashable, rows: Foreign) -> Foreign:
@@ -328,7 +369,10 @@ def _interval_column(
     import ibis
 
     named = [ibis.literal(label, kind) for label in labels]
-    upper = [(number <= ibis.literal(p, "float64"), label) for p, label in zip(points, named, strict=False)]
+    upper = [
+        (number <= ibis.literal(p, "float64"), label)
+        for p, label in zip(points, named, strict=False)
+    ]
     found: Foreign = ibis.cases((number.isnull(), ibis.null(kind)), *upper, else_=named[-1])
     return found
 
@@ -338,11 +382,17 @@ def _float_column(column: Foreign) -> Foreign:
     import ibis
 
     number = column.cast("float64")
-    return number.isnan().ifelse(ibis.null("float64"), number) if column.type().is_floating() else number
+    return (
+        number.isnan().ifelse(ibis.null("float64"), number)
+        if column.type().is_floating()
+        else number
+    )
 
 
 def covering(
-    families: Sequence[tuple[Hashable, ...]], cards: Mapping[Hashable, int], most_cells: int = _MOST_CELLS
+    families: Sequence[tuple[Hashable, ...]],
+    cards: Mapping[Hashable, int],
+    most_cells: int = _MOST_CELLS,
 ) -> list[tuple[Hashable, ...]]:
     """Return few sets of columns with tables of a bounded size, so that each family is part of a set."""
     names, positions = list(cards), np.arange(len(cards))

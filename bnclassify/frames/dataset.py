@@ -106,7 +106,9 @@ class InMemory(Opened):
     ) -> tuple[Dataset, tuple[Hashable, ...]]:
         data = self.read_raw(targets[0] if targets else None, {*features, *targets}, targets)
         labels = {name: data.schema.known[name] for name in features if name in data.numbers}
-        return data, tuple([name for name, own in labels.items() if not (own and are_categories(own))])
+        return data, tuple(
+            [name for name, own in labels.items() if not (own and are_categories(own))]
+        )
 
     def read_raw(
         self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
@@ -141,7 +143,9 @@ class Countable(Immutable, Opened):
         def add_up(self, count: Callable[[Dataset], T]) -> T: ...
         def count_all(self, count: Callable[[Any], T]) -> T: ...
         def select(self, columns: Sequence[Hashable]) -> Self: ...
-        def cells(self, families: Sequence[Sequence[int]]) -> Iterable[tuple[ArrayOf[Any], Array | None]]: ...
+        def cells(
+            self, families: Sequence[Sequence[int]]
+        ) -> Iterable[tuple[ArrayOf[Any], Array | None]]: ...
         def coded(self, schema: Schema) -> Countable: ...
         def requiring(self, column: Hashable) -> Self: ...
         def with_missing_level(self, columns: Collection[Hashable]) -> Self: ...
@@ -222,11 +226,11 @@ class Dataset(InMemory, Countable):
     weights : (rows,) array or None
         Weight of each row, 0 or more; None if each row counts once.
     numbers : mapping
-        The values of numeric columns, NaN if missing. Such a column has no levels, and codes of -1, unless
-        it is coded, too.
+        The values of numeric columns, NaN if missing. Such a column has no levels, and codes of -1,
+        unless it is coded, too.
     cases : (rows,) array of integers or None
-        The number of the case of each row, which is held out as a whole. If None, each unit of weight is a
-        case.
+        The number of the case of each row, which is held out as a whole. If None, each unit of
+        weight is a case.
     given : int
         The number of rows if each of them is one case because its weight has a fraction; 0 if not.
     unsaid : (columns, rows) array of bool or None
@@ -302,7 +306,8 @@ class Dataset(InMemory, Countable):
     def add_up(self, count: Callable[[Dataset], T]) -> T:
         """Return the sum of the results of a function for each part of the rows.
 
-        The results are numbers, arrays, or tuples, lists and dicts of them, of the same shape for all parts.
+        The results are numbers, arrays, or tuples, lists and dicts of them, of the same shape for
+        all parts.
         """
         if len(self) <= _PART_ROWS:
             return count(self)
@@ -316,7 +321,9 @@ class Dataset(InMemory, Countable):
         n_codes = len(self.schema.known[name]) + 1
         return np.bincount(codes.astype(np.intp) + 1, self.weights, n_codes)[1:].astype(np.float64)
 
-    def cells(self, families: Sequence[Sequence[int]]) -> Iterable[tuple[ArrayOf[Any], Array | None]]:
+    def cells(
+        self, families: Sequence[Sequence[int]]
+    ) -> Iterable[tuple[ArrayOf[Any], Array | None]]:
         """Yield the codes of families, (columns, rows), and the weights; a source can merge equal rows."""
         return ((self.codes[list(family)], self.weights) for family in families)
 
@@ -331,7 +338,12 @@ class Dataset(InMemory, Countable):
         numbers = {name: values[rows] for name, values in self.numbers.items()}
         cases, index = None if self.cases is None else self.cases[rows], self.index[rows]
         unknown = None if self.unsaid is None else self.unsaid[:, rows]
-        of_rows: dict[str, Any] = {"weights": weights, "numbers": numbers, "cases": cases, "unsaid": unknown}
+        of_rows: dict[str, Any] = {
+            "weights": weights,
+            "numbers": numbers,
+            "cases": cases,
+            "unsaid": unknown,
+        }
         return replace(self, codes=codes, index=index, **of_rows)
 
     def requiring(self, column: Hashable) -> Self:
@@ -359,7 +371,9 @@ class Dataset(InMemory, Countable):
         schema = Schema((*self.columns, *side.columns), (*self.levels, *side.levels))
         codes = np.concatenate([self.codes, side.codes.astype(self.codes.dtype)])
         unknown = np.zeros(codes.shape, dtype=bool) if self.unsaid is None else self.unsaid
-        unknown = np.concatenate([unknown[: len(self.columns)], np.ones(side.codes.shape, dtype=bool)])
+        unknown = np.concatenate(
+            [unknown[: len(self.columns)], np.ones(side.codes.shape, dtype=bool)]
+        )
         numbers = {**self.numbers, **side.numbers}
         return Dataset(schema, codes, self.index, self.weights, numbers, unsaid=unknown)
 
@@ -367,7 +381,9 @@ class Dataset(InMemory, Countable):
         """Return the data in which the values of some columns, all missing, are unknown in all rows."""
         if not names:
             return self
-        unknown = np.zeros(self.codes.shape, dtype=bool) if self.unsaid is None else self.unsaid.copy()
+        unknown = (
+            np.zeros(self.codes.shape, dtype=bool) if self.unsaid is None else self.unsaid.copy()
+        )
         unknown[[self.positions[name] for name in names]] = True
         return replace(self, unsaid=unknown)
 
@@ -439,12 +455,17 @@ def scoring_classes(data: Dataset, class_var: Hashable, levels: tuple[Hashable, 
     return classes
 
 
-def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen: str | None = None) -> Codes:
+def match(
+    data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen: str | None = None
+) -> Codes:
     """Return (columns, rows) codes in terms of other levels, by label; unseen labels are -1 or raise."""
     positions, old_levels = data.positions, data.levels
     where = [positions[name] for name in columns]
     codes = codes_of(data.codes, where)
-    same = [old_levels[i] == new and new[-1:] != (MISSING,) for i, new in zip(where, levels, strict=True)]
+    same = [
+        old_levels[i] == new and new[-1:] != (MISSING,)
+        for i, new in zip(where, levels, strict=True)
+    ]
     if all(same):
         return codes
     longest = max(len(labels) for labels in levels)
@@ -456,7 +477,9 @@ def match(data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen:
         row = old if same[k] else recode(old, known, labels, name, code, advice)
         matched[k] = row
         if code is not None and len(row) > 1 and (old >= 0).any() and not (row >= 0).any():
-            _warn_of_unseen(name, [known[label] for label in np.sort(old).tolist() if label >= 0], labels)
+            _warn_of_unseen(
+                name, [known[label] for label in np.sort(old).tolist() if label >= 0], labels
+            )
     return matched
 
 

@@ -23,7 +23,17 @@ _FEWEST_ROWS = 20
 _LONGEST = 300
 """Number of characters of the longest list of columns in code."""
 
-_ROW_NAMES = ("rownames", "row.names", "rowname", "row", "rowid", "row_id", "index", "unnamed: 0", "level_0")
+_ROW_NAMES = (
+    "rownames",
+    "row.names",
+    "rowname",
+    "row",
+    "rowid",
+    "row_id",
+    "index",
+    "unnamed: 0",
+    "level_0",
+)
 """Names that R and pandas give to numbers of rows in files."""
 
 _MOST_NUMBERS = 20
@@ -81,7 +91,11 @@ def find(column: CodedColumn, *, only_serious: bool = False) -> Iterator[Finding
 
 def _are_ordinary(levels: tuple[Hashable, ...]) -> bool:
     """Whether labels are a few texts in which nothing is odd, whatever the column."""
-    return len(levels) <= _MOST_LEVELS and set(map(type, levels)) == {str} and _are_ordinary_texts(levels)
+    return (
+        len(levels) <= _MOST_LEVELS
+        and set(map(type, levels)) == {str}
+        and _are_ordinary_texts(levels)
+    )
 
 
 @lru_cache(2**10)  # because many columns of a table have the same labels
@@ -92,7 +106,9 @@ def _are_ordinary_texts(levels: tuple[str, ...]) -> bool:
 
 
 def _can_be_wide(column: CodedColumn) -> bool:
-    return column.weights is not None or bool(2 * len(column.levels) > np.count_nonzero(column.codes >= 0))
+    return column.weights is not None or bool(
+        2 * len(column.levels) > np.count_nonzero(column.codes >= 0)
+    )
 
 
 def _find_numbers_as_text(name: Hashable, texts: list[str]) -> Finding | None:
@@ -117,7 +133,9 @@ def _find_labelled_numbers(column: CodedColumn, texts: list[str]) -> Finding | N
         return None
     name = f"dataset[{column.name!r}]"
     but, lost = (
-        (f", but for {listed(texts)}", f", which makes {listed(texts)} missing") if texts else ("", "")
+        (f", but for {listed(texts)}", f", which makes {listed(texts)} missing")
+        if texts
+        else ("", "")
     )
     code = f"{name} = pd.to_numeric({name}.astype('string'), errors='coerce')"
     return Finding(
@@ -144,7 +162,9 @@ def _in_labels(column: CodedColumn, texts: list[str], only_serious: bool) -> Ite
         return
     if not same and any(text != text.strip() for text in texts):
         yield Finding(
-            column.name, "labels with white space at an end", f"Remove it, with {as_text}.str.strip()"
+            column.name,
+            "labels with white space at an end",
+            f"Remove it, with {as_text}.str.strip()",
         )
     if markers := [text for text in texts if is_marker(text)]:
         serious = column.is_class and any(text.strip().casefold() in MARKERS for text in markers)
@@ -162,7 +182,9 @@ def _in_counts(column: CodedColumn) -> Iterator[Finding]:
     name, labels = column.name, column.levels
     few = rows < _FEWEST_ROWS
     if column.is_class:
-        is_number = len(labels) > _MOST_NUMBERS and all(isinstance(label, int | float) for label in labels)
+        is_number = len(labels) > _MOST_NUMBERS and all(
+            isinstance(label, int | float) for label in labels
+        )
         if levels < 2:
             remedy = "Use rows with labels of at least two classes, or another column as the class"
             yield Finding(name, f"the class has {('no', 'one')[levels]} label", remedy)
@@ -222,15 +244,17 @@ def _rows_and_levels(column: CodedColumn) -> tuple[float, int]:
         known = values[~np.isnan(values)]
         return len(known), len(np.unique(known))
     is_known = column.codes >= 0
-    counts = np.bincount(column.codes[is_known], None if column.weights is None else column.weights[is_known])
+    counts = np.bincount(
+        column.codes[is_known], None if column.weights is None else column.weights[is_known]
+    )
     return float(counts.sum()), int(np.count_nonzero(counts))
 
 
 def _in_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
     """Yield whether numbers are infinite, or identify rows.
 
-    Measurements in whole numbers repeat: of n numbers in a range of r, all differ with a probability of at
-    most (1 − 1/r)(1 − 2/r) … (1 − (n − 1)/r).
+    Measurements in whole numbers repeat: of n numbers in a range of r, all differ with a
+    probability of at most (1 − 1/r)(1 − 2/r) … (1 − (n − 1)/r).
     """
     if np.isinf(values).any():
         remedy = "Make them missing, with dataset = dataset.replace([np.inf, -np.inf], np.nan)"
@@ -244,9 +268,13 @@ def _in_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
         return
     span = float(np.ptp(values)) + 1
     if span == n or str(name).casefold() in _ROW_NAMES:
-        yield Finding(name, "numbers of the rows, which predict the class only if rows are sorted", "", True)
+        yield Finding(
+            name, "numbers of the rows, which predict the class only if rows are sorted", "", True
+        )
     elif IS_ID.search(str(name)) or float(np.log1p(-np.arange(1, n) / span).sum()) < CHANCE:
-        yield Finding(name, "whole numbers that all differ, as in a column of identifiers", "", True)
+        yield Finding(
+            name, "whole numbers that all differ, as in a column of identifiers", "", True
+        )
 
 
 def _in_tails(name: Hashable, values: Array) -> Iterator[Finding]:
@@ -295,10 +323,10 @@ def _far_numbers(known: Array, counts: Positions) -> list[float]:
 def _is_far(tail: Array, others: Array, *, is_low: bool) -> bool:
     """Whether the largest numbers of a column are whole, and too far from the others to be measurements.
 
-    In both ascending arrays, numbers are negated if the codes are below the others. The gap exceeds the range
-    of the others if digits are nines or the codes are consecutive; nine of ten steps of the others, if only
-    the codes are negative; and if not, three times the range and size of the others. These are not just a few
-    doses.
+    In both ascending arrays, numbers are negated if the codes are below the others. The gap exceeds
+    the range of the others if digits are nines or the codes are consecutive; nine of ten steps of
+    the others, if only the codes are negative; and if not, three times the range and size of the
+    others. These are not just a few doses.
     """
     gap, span = tail[0] - others[-1], np.ptp(others)
     is_scale = len(others) > 3 and 2 * len(others) > span and not (others % 1).any()
@@ -326,10 +354,11 @@ def candidates(codes: Codes, classes: Codes) -> Positions:
 def _copies_class(column: CodedColumn) -> Iterator[Finding]:
     """Yield whether each value, or each of as many intervals as classes, occurs with one class only.
 
-    Missing values are one more value, and nearly all rows have a value that repeats. By chance, a value that
-    repeats has the class of its first row with a probability of Σ p². Of N!/Π n! orders of the classes, C!
-    are such that numbers separate C classes. With two classes of 12 rows each, 22 repeats have a chance of
-    2^−22, which is below one in a million, and numbers separate them in 2 of 2.7 million orders.
+    Missing values are one more value, and nearly all rows have a value that repeats. By chance, a
+    value that repeats has the class of its first row with a probability of Σ p². Of N!/Π n! orders
+    of the classes, C! are such that numbers separate C classes. With two classes of 12 rows each,
+    22 repeats have a chance of 2^−22, which is below one in a million, and numbers separate them in
+    2 of 2.7 million orders.
     """
     if column.classes is None:
         return
@@ -344,7 +373,9 @@ def _copies_class(column: CodedColumn) -> Iterator[Finding]:
         changes: Mask = in_order[1:] != in_order[:-1]
         if (is_same & changes).any():
             return
-        separates = column.numbers is not None and np.count_nonzero(changes) < len(set(classes.tolist()))
+        separates = column.numbers is not None and np.count_nonzero(changes) < len(
+            set(classes.tolist())
+        )
         if not (separates or is_same.any()):
             return
     once = np.count_nonzero(~np.append(is_same, False) & ~np.append(False, is_same))
@@ -353,7 +384,9 @@ def _copies_class(column: CodedColumn) -> Iterator[Finding]:
     chance = float(np.square(counts / len(classes)).sum())
     repeats = np.count_nonzero(is_same) * log(chance) < CHANCE
     orders = lgamma(len(classes) + 1) - sum(lgamma(int(n) + 1) for n in counts)
-    if (repeats and _FEW * once <= len(values)) or (separates and lgamma(len(counts) + 1) - orders < CHANCE):
+    if (repeats and _FEW * once <= len(values)) or (
+        separates and lgamma(len(counts) + 1) - orders < CHANCE
+    ):
         remedy = f"If it is known only when the class is known, drop it, with {drop([column.name])}"
         # Measurements can separate classes, unless all but one class have a single value.
         spread = np.bincount(in_order[np.append(True, ~is_same)]) > 1

@@ -13,7 +13,17 @@ from ..base.messages import listed
 
 _OWN = (pd.DataFrame, pd.Series, Mapping, np.ndarray, list, tuple, str)
 
-_MODULES = ("polars", "pyarrow", "duckdb", "_duckdb", "ibis", "pyspark", "sqlframe", "modin", "cudf")
+_MODULES = (
+    "polars",
+    "pyarrow",
+    "duckdb",
+    "_duckdb",
+    "ibis",
+    "pyspark",
+    "sqlframe",
+    "modin",
+    "cudf",
+)
 """Libraries with frames, of which some do not have the interface of Arrow."""
 
 
@@ -65,11 +75,17 @@ def in_kind_of(given: object, answer: pd.Series[Any] | pd.DataFrame) -> Any:
     import narwhals.stable.v2 as nw
 
     implementation = _opened_by_narwhals(given).implementation
-    is_lazy = implementation.is_spark_like() or implementation.is_duckdb() or implementation.is_ibis()
+    is_lazy = (
+        implementation.is_spark_like() or implementation.is_duckdb() or implementation.is_ibis()
+    )
     backend: Foreign = nw.Implementation.PYARROW if is_lazy else implementation
     if isinstance(answer, pd.Series):
-        return nw.new_series(str(answer.name), *_values_and_type(answer), backend=backend).to_native()
-    names = ["_".join(map(str, name if isinstance(name, tuple) else (name,))) for name in answer.columns]
+        return nw.new_series(
+            str(answer.name), *_values_and_type(answer), backend=backend
+        ).to_native()
+    names = [
+        "_".join(map(str, name if isinstance(name, tuple) else (name,))) for name in answer.columns
+    ]
     if len(set(names)) < len(names):
         raise ValueError(
             f"newdata must be a pandas DataFrame if columns of the result have the same name as text; got "
@@ -84,7 +100,9 @@ def is_foreign(data: object) -> bool:
     """Whether data may be a frame or a column of another library."""
     if isinstance(data, _OWN):
         return False
-    return hasattr(data, "__arrow_c_stream__") or type(data).__module__.partition(".")[0] in _MODULES
+    return (
+        hasattr(data, "__arrow_c_stream__") or type(data).__module__.partition(".")[0] in _MODULES
+    )
 
 
 def _opened_by_narwhals(data: object) -> Foreign:
@@ -122,14 +140,18 @@ def _column_for_pandas(series: Foreign) -> object:
     missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
     if not missing.any():
         return filled
-    return (pd.arrays.IntegerArray if dtype.is_integer() else pd.arrays.BooleanArray)(filled, missing)
+    return (pd.arrays.IntegerArray if dtype.is_integer() else pd.arrays.BooleanArray)(
+        filled, missing
+    )
 
 
 def categories_of_arrow(chunked: Foreign) -> pd.Categorical:
     """Return categories of Arrow, whose dictionary may repeat a label, as those of pandas."""
     labels = chunked.unify_dictionaries().combine_chunks().dictionary.to_pylist()
     known = dict.fromkeys(label for label in labels if label is not None)
-    return pd.Categorical(list(chunked.to_pylist()), list(known), ordered=bool(chunked.type.ordered))
+    return pd.Categorical(
+        list(chunked.to_pylist()), list(known), ordered=bool(chunked.type.ordered)
+    )
 
 
 def _values_and_type(column: pd.Series[Any]) -> tuple[object, Foreign]:

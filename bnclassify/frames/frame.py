@@ -67,14 +67,24 @@ class Frame(InMemory):
         names = [name for name in self.columns if name in chosen]
         numeric = wanted.as_numbers()
         arrays = {name: self.arrays[name] for name in names}
-        return encode_arrays(arrays, self.index, argument=self.argument, known=wanted.known, numeric=numeric)
+        return encode_arrays(
+            arrays, self.index, argument=self.argument, known=wanted.known, numeric=numeric
+        )
 
     def read_raw(
         self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
     ) -> Dataset:
-        data = self.encode(Columns(columns, raw={name: False for name in columns if name != class_var}))
-        kept = {name: labels_to_keep(values) for name, values in data.numbers.items() if name not in coded}
-        codes = {name: code_labels(data.numbers[name], labels) for name, labels in kept.items() if labels}
+        data = self.encode(
+            Columns(columns, raw={name: False for name in columns if name != class_var})
+        )
+        kept = {
+            name: labels_to_keep(values)
+            for name, values in data.numbers.items()
+            if name not in coded
+        }
+        codes = {
+            name: code_labels(data.numbers[name], labels) for name, labels in kept.items() if labels
+        }
         arrays = {name: self.arrays[name] for name in data.numbers if name in coded}
         both = encode_arrays(arrays, self.index)
         codes |= dict(zip(both.columns, zip(both.levels, both.codes, strict=True), strict=True))
@@ -90,13 +100,17 @@ class Frame(InMemory):
             check_columns([weights], self.columns, "weights")
             rows, weights = self.split_off(weights)
         coded = [name for name, kind in rows.types.items() if kind == "integer"]
-        return replace(rows.read_raw(None, rows.columns, coded), weights=check_weights(weights, rows.index))
+        return replace(
+            rows.read_raw(None, rows.columns, coded), weights=check_weights(weights, rows.index)
+        )
 
 
 def check_unique(names: Sequence[Hashable], argument: str) -> None:
     """Raise a ValueError if a column name is repeated."""
     if twice := repeated(names):
-        raise ValueError(f"{argument} must have unique column names; got {listed(twice)} more than once.")
+        raise ValueError(
+            f"{argument} must have unique column names; got {listed(twice)} more than once."
+        )
 
 
 def encode_frame(frame: pd.DataFrame, columns: Sequence[Hashable], **how: Any) -> Dataset:
@@ -117,9 +131,9 @@ def encode_arrays(
 ) -> Dataset:
     """Encode columns of a data frame, as returned by `column_arrays`, in the given order.
 
-    In new data, with ``known`` levels, floats can be categories. The columns in ``numeric`` are read as
-    numbers, without codes; columns that map to True must be numeric. With ``whole_floats``, whole numbers
-    can be of type float, as in a chunk with missing values.
+    In new data, with ``known`` levels, floats can be categories. The columns in ``numeric`` are
+    read as numbers, without codes; columns that map to True must be numeric. With ``whole_floats``,
+    whole numbers can be of type float, as in a chunk with missing values.
     """
     read = {
         name: read_numbers(array, name, argument, must=numeric[name])

@@ -51,7 +51,8 @@ def recode(
     places = [position.get(label, _UNSEEN) for label in old]
     if new and isinstance(new[0], pd.Interval):
         places = [
-            _interval_of(label, new) if at == _UNSEEN else at for label, at in zip(old, places, strict=True)
+            _interval_of(label, new) if at == _UNSEEN else at
+            for label, at in zip(old, places, strict=True)
         ]
     lookup = np.array([*places, missing])
     matched: Positions = lookup[codes]
@@ -59,9 +60,12 @@ def recode(
     if new_to_us.any():
         strange = [old[code] for code in np.unique(codes[new_to_us])]
         if unseen is None or (
-            not ((matched >= 0) & (codes >= 0)).any() and _is_of_other_type(strange, new, all_of=unseen < 0)
+            not ((matched >= 0) & (codes >= 0)).any()
+            and _is_of_other_type(strange, new, all_of=unseen < 0)
         ):
-            raise ValueError(f"column {shown(name)}: {_unknown_labels_message(strange, new, advice)}")
+            raise ValueError(
+                f"column {shown(name)}: {_unknown_labels_message(strange, new, advice)}"
+            )
         matched[new_to_us] = unseen
     return matched
 
@@ -77,7 +81,9 @@ def _interval_of(label: Hashable, intervals: Sequence[Hashable]) -> int:
     return _UNSEEN
 
 
-def united(name: Hashable, known: tuple[Hashable, ...], more: Iterable[Hashable]) -> tuple[Hashable, ...]:
+def united(
+    name: Hashable, known: tuple[Hashable, ...], more: Iterable[Hashable]
+) -> tuple[Hashable, ...]:
     """Return the levels of a column, then the further ones of other data; "(missing)" stays last."""
     strange = [label for label in more if label not in known]
     in_other_type = [label for label in strange if _same_text([label], known)]
@@ -88,11 +94,14 @@ def united(name: Hashable, known: tuple[Hashable, ...], more: Iterable[Hashable]
     return tuple(sorted((*known, *strange), key=lambda label: label == MISSING))
 
 
-def _is_of_other_type(strange: Sequence[Hashable], known: Sequence[Hashable], *, all_of: bool) -> bool:
+def _is_of_other_type(
+    strange: Sequence[Hashable], known: Sequence[Hashable], *, all_of: bool
+) -> bool:
     """Whether a column without known labels is of another type, which is an error with any option.
 
-    Labels that are treated as missing must all differ from known ones only in type, because each can be a
-    mistake by itself. Of labels that are merged with rare ones, most are unknown in any case.
+    Labels that are treated as missing must all differ from known ones only in type, because each
+    can be a mistake by itself. Of labels that are merged with rare ones, most are unknown in any
+    case.
     """
     found = [_same_text([label], known) for label in strange]
     return (all(found) if all_of else any(found)) or _numbers_for_text(strange, known)
@@ -100,7 +109,9 @@ def _is_of_other_type(strange: Sequence[Hashable], known: Sequence[Hashable], *,
 
 def _same_text(strange: Iterable[Hashable], known: Iterable[Hashable]) -> bool:
     """Whether all labels differ from known ones only in type, or by the .0 of whole floats."""
-    texts, known_texts = ({str(label).removesuffix(".0") for label in labels} for labels in (strange, known))
+    texts, known_texts = (
+        {str(label).removesuffix(".0") for label in labels} for labels in (strange, known)
+    )
     return texts <= known_texts
 
 
@@ -110,12 +121,16 @@ def _numbers_for_text(strange: Iterable[Hashable], known: Sequence[Hashable]) ->
     return is_text and all(isinstance(label, Real) for label in strange)
 
 
-def _unknown_labels_message(strange: Sequence[Hashable], known: tuple[Hashable, ...], remedy: str) -> str:
+def _unknown_labels_message(
+    strange: Sequence[Hashable], known: tuple[Hashable, ...], remedy: str
+) -> str:
     """Return the message about labels that are not among the known ones."""
     if _same_text(strange, known):
         remedy = f"{_difference(strange, known)} Convert the column, with {_conversion_code(strange, known)}."
     elif _numbers_for_text(strange, known):
-        remedy = "Apply the discretizer that discretize returned in training, or convert the column."
+        remedy = (
+            "Apply the discretizer that discretize returned in training, or convert the column."
+        )
     return f"{listed(strange)} not among the levels of the model, {listed(known)}. {remedy}"
 
 

@@ -92,7 +92,9 @@ def without_decimals(array: ArrayLike) -> ArrayLike:
     return pd.Series(list(map(without_decimal, array)), dtype=object).array
 
 
-def read_numbers(array: ArrayLike, name: Hashable, argument: str, *, must: bool) -> ArrayOf[Any] | None:
+def read_numbers(
+    array: ArrayLike, name: Hashable, argument: str, *, must: bool
+) -> ArrayOf[Any] | None:
     """Return numbers as floats (large integers as objects); other values raise if ``must``, or give None."""
     kind = value_type(array)
     if kind in NUMBERS:
@@ -116,7 +118,9 @@ def read_numbers(array: ArrayLike, name: Hashable, argument: str, *, must: bool)
     if pd.isna(array).all():
         return np.full(len(array), np.nan)
     text = next((value for value in array if isinstance(value, str)), None)
-    got = f"{kind} values" if text is None or kind == "categorical" else f"text such as {shown(text)}"
+    got = (
+        f"{kind} values" if text is None or kind == "categorical" else f"text such as {shown(text)}"
+    )
     advice = advice_on(kind, NUMERIC, name, array, argument)
     raise TypeError(f"{argument}: column {shown(name)} must be numeric; got {got}. {advice}")
 
@@ -149,7 +153,9 @@ def check_weights(weights: object, index: pd.Index[Any], argument: str = "weight
             f"{argument} must be one number for each of {len(index)} rows; got an array of shape "
             f"{numbers.shape}."
         )
-    floats = numbers.astype(np.float64, copy=True)  # a copy, because the caller may change the array
+    floats = numbers.astype(
+        np.float64, copy=True
+    )  # a copy, because the caller may change the array
     wrong = ~(np.isfinite(floats) & (floats >= 0))
     if wrong.any():
         raise ValueError(
@@ -196,7 +202,9 @@ def is_binary(labels: tuple[Hashable, ...]) -> bool:
 
 def are_categories(labels: tuple[Any, ...]) -> bool:
     """Whether numbers are categories: at most two values, or at most ``MOST_CODES`` whole numbers."""
-    return len(labels) <= 2 or (len(labels) <= MOST_CODES and all(isinstance(x, int) for x in labels))
+    return len(labels) <= 2 or (
+        len(labels) <= MOST_CODES and all(isinstance(x, int) for x in labels)
+    )
 
 
 def as_label(number: float) -> int | float:
@@ -208,13 +216,17 @@ def as_label(number: float) -> int | float:
     return whole if whole == number else float(number)
 
 
-def code_labels(numbers: ArrayOf[Any], labels: tuple[Any, ...]) -> tuple[tuple[Any, ...], Positions]:
+def code_labels(
+    numbers: ArrayOf[Any], labels: tuple[Any, ...]
+) -> tuple[tuple[Any, ...], Positions]:
     """Return the given labels, followed by numbers that are not among them, and the code of each number."""
     codes, values = pd.factorize(numbers)
     found = [as_label(value) for value in values]
     levels = (*labels, *sorted(set(found).difference(labels)))
     position = {label: code for code, label in enumerate(levels)}
-    lookup = np.array([*(position[label] for label in found), -1])  # the last entry stands for missing values
+    lookup = np.array(
+        [*(position[label] for label in found), -1]
+    )  # the last entry stands for missing values
     return levels, lookup[codes]
 
 
@@ -248,7 +260,9 @@ _DATES = ("datetime64", "datetime", "date", "period")
 
 _CODE = {
     "time": ("{0}.map(lambda t: t.hour, na_action='ignore').astype('Int64')",) * 2,
-    **dict.fromkeys(["timedelta64", "timedelta"], (_SECONDS, f"pd.cut({_SECONDS}, 5).astype('string')")),
+    **dict.fromkeys(
+        ["timedelta64", "timedelta"], (_SECONDS, f"pd.cut({_SECONDS}, 5).astype('string')")
+    ),
     "bytes": ("pd.to_numeric({0}.str.decode('utf-8'))", "{0}.str.decode('utf-8')"),
     "categorical": ("{0}.astype(float)", ""),
     "boolean": ("{0}.map(float, na_action='ignore')", ""),
@@ -256,7 +270,9 @@ _CODE = {
 """Code that converts a column, {0}, of another type to numbers, and to categories."""
 
 
-def advice_on(kind: str, expected: int, name: Hashable, array: ArrayLike, argument: str = "dataset") -> str:
+def advice_on(
+    kind: str, expected: int, name: Hashable, array: ArrayLike, argument: str = "dataset"
+) -> str:
     """Return a sentence on how to convert a column of another type to numbers, or to categories."""
     labels = [value for value in array if isinstance(value, str | Real)]
     texts = list(dict.fromkeys(map(str, labels)))
@@ -285,7 +301,11 @@ def _how_to_split(name: Hashable, array: ArrayLike, expected: int, argument: str
         if isinstance(dates.dtype, pd.PeriodDtype)
         else f"pd.to_datetime({column})"
     )
-    when = dates.dt.to_timestamp() if isinstance(dates.dtype, pd.PeriodDtype) else pd.to_datetime(dates)
+    when = (
+        dates.dt.to_timestamp()
+        if isinstance(dates.dtype, pd.PeriodDtype)
+        else pd.to_datetime(dates)
+    )
     if when.dt.tz is not None:
         code = f"pd.to_datetime({column}, utc=True).dt.tz_localize(None)"
         when = pd.to_datetime(dates, utc=True).dt.tz_localize(None)

@@ -36,27 +36,37 @@ InParts: TypeAlias = Learnable | Callable[[], Iterable[Any]] | Sequence[pd.DataF
 Meaning: TypeAlias = Literal["frequencies", "cases"]
 
 
-def group_labels(dataset: Any, groups: Any, targets: Collection[Hashable] = ()) -> tuple[InMemory, Positions]:
+def group_labels(
+    dataset: Any, groups: Any, targets: Collection[Hashable] = ()
+) -> tuple[InMemory, Positions]:
     """Return data without the column of groups, and the position of the group of each row, or raise.
 
     ``groups`` is the name of a column, but not of a target, or one label per row.
     """
     rows, labels = open_data(dataset), in_pandas(groups)
     if not isinstance(rows, Frame | Dataset):
-        raise TypeError("groups must be None if data are partitioned; got groups. Use rows in memory.")
+        raise TypeError(
+            "groups must be None if data are partitioned; got groups. Use rows in memory."
+        )
     if names_column(groups):
         check_columns([groups], rows.columns, "groups")
         if groups in targets:
             raise ValueError(f"groups must not be the class; got {shown(groups)}.")
         rows, labels = rows.split_off(groups)
     elif isinstance(labels, list | tuple) and all(isinstance(label, Hashable) for label in labels):
-        labels = pd.Series(labels, dtype=object)  # as an array, 1 and "1" would be the same, and NaN a label
+        labels = pd.Series(
+            labels, dtype=object
+        )  # as an array, 1 and "1" would be the same, and NaN a label
     else:
         check_index(labels, rows.index, "groups")
     if np.ndim(labels) != 1:
-        raise TypeError(f"groups must be the name of a column or one label per row; got {shown(groups)}.")
+        raise TypeError(
+            f"groups must be the name of a column or one label per row; got {shown(groups)}."
+        )
     if len(labels) != len(rows):
-        raise ValueError(f"groups must have one label for each of the {len(rows)} rows; got {len(labels)}.")
+        raise ValueError(
+            f"groups must have one label for each of the {len(rows)} rows; got {len(labels)}."
+        )
     group_of_row, _ = pd.factorize(pd.Series(labels))
     if missing := np.count_nonzero(group_of_row < 0):
         raise ValueError(
@@ -122,7 +132,12 @@ def frame_of(data: Any, argument: str, *, or_row: bool = False) -> pd.DataFrame:
 
 _LONGEST_PATH = 200
 
-_READERS = {"parquet": "read_parquet", "feather": "read_feather", "json": "read_json", "xlsx": "read_excel"}
+_READERS = {
+    "parquet": "read_parquet",
+    "feather": "read_feather",
+    "json": "read_json",
+    "xlsx": "read_excel",
+}
 """The functions of pandas that read files, by the ending of the name; others are text in columns."""
 
 
@@ -172,7 +187,9 @@ class Parts(Opened):
             levels = dict(zip(coded, surveyed, strict=True)) | levels
             memo.keep(facts, coded)
         declared: Known = getattr(self.source, "ordered", {})
-        ordered = frozenset(name for name in names if name in declared and declared[name] == levels[name])
+        ordered = frozenset(
+            name for name in names if name in declared and declared[name] == levels[name]
+        )
         schema = Schema(tuple(names), tuple([levels[name] for name in names]), ordered)
         return Partitions(source, Reading(schema, required, weights, preparation), memo=memo)
 

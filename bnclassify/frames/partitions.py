@@ -38,7 +38,9 @@ class Memo:
     def compare(self, facts: Facts, schema: Schema) -> None:
         """Raise a ValueError if rows or the values of a column differ from those of a former pass."""
         found = zip(facts.checks.tolist(), facts.gaps.tolist(), strict=True)
-        for key, (check, gaps) in zip(zip(schema.columns, schema.levels, strict=True), found, strict=True):
+        for key, (check, gaps) in zip(
+            zip(schema.columns, schema.levels, strict=True), found, strict=True
+        ):
             if self.checks.setdefault(key, (facts.kept, check, gaps)) != (facts.kept, check, gaps):
                 raise ValueError(
                     "dataset must not change between passes over its parts; got different values of "
@@ -49,7 +51,9 @@ class Memo:
         """Keep facts about some columns; return whether they are the first."""
         is_first, self.counted = self.counted is None, facts
         self.gaps.update(zip(columns, facts.gaps.tolist(), strict=True))
-        self.hidden.update(zip(columns, np.broadcast_to(facts.hidden, len(columns)).tolist(), strict=True))
+        self.hidden.update(
+            zip(columns, np.broadcast_to(facts.hidden, len(columns)).tolist(), strict=True)
+        )
         return is_first
 
 
@@ -70,7 +74,8 @@ class Partitions(Learnable):
     reading : Reading
         How the frames are encoded.
     targets, order : tuple
-        The class variables, and the columns in the given order, if the data are prepared for a learner.
+        The class variables, and the columns in the given order, if the data are prepared for a
+        learner.
     warns : bool
         Whether to warn of rows that lack the only target.
     memo : object
@@ -174,7 +179,9 @@ class Partitions(Learnable):
         return self, tuple([name for name in features if name in self.schema.numeric])
 
     def weighed(self, weights: object) -> Partitions:
-        raise TypeError("weights must be None for encoded partitioned data. Pass the source to encode.")
+        raise TypeError(
+            "weights must be None for encoded partitioned data. Pass the source to encode."
+        )
 
     def reread(self, **changes: Any) -> Partitions:
         """Return rows that are read in another way, with fields of `reading` changed."""
@@ -201,13 +208,15 @@ class Partitions(Learnable):
     def add_up(self, count: Callable[[Dataset], T]) -> T:
         """Return the sum of the results of a function for each part of the rows; see `Dataset.add_up`.
 
-        Workers call the function, so it must be picklable. The first pass warns of rows without a class, and
-        raises if no row is left.
+        Workers call the function, so it must be picklable. The first pass warns of rows without a
+        class, and raises if no row is left.
         """
         targets = tuple([name for name in self.targets if name in self.schema.positions])
         counting = partial(_count_frame, self.reading, count, targets)
         total, facts = self.source.reduce(counting, added, self.reading.columns)
-        self.memo.labels.update(zip([self._key(name) for name in targets], facts.labels, strict=True))
+        self.memo.labels.update(
+            zip([self._key(name) for name in targets], facts.labels, strict=True)
+        )
         if self.reading.draw is None:
             self.memo.compare(facts, self.schema)
         if self.memo.keep(facts, self.columns):
@@ -262,7 +271,10 @@ class Partitions(Learnable):
 
 
 def _count_frame(
-    reading: Reading, count: Callable[[Dataset], T], targets: Sequence[Hashable], frame: pd.DataFrame
+    reading: Reading,
+    count: Callable[[Dataset], T],
+    targets: Sequence[Hashable],
+    frame: pd.DataFrame,
 ) -> tuple[T, Facts]:
     """Count the rows of a frame, also by the labels of the targets; workers call this."""
     data, facts = reading(frame)

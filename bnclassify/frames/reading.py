@@ -30,10 +30,11 @@ class RowChoice(Protocol):
 class Facts(NamedTuple):
     """Facts that a pass over rows collects: their number, and the number of rows kept, which have a class.
 
-    Of these, ``size`` is the weight, ``gaps`` has the number of missing values by column, ``positive`` have
-    a weight above 0, and ``fractional`` a weight that is not whole. ``hidden`` has the number of values by
-    column that are treated as missing, because they are not among the levels, and ``labels`` the weight of
-    each label of the targets. ``checks`` are the sums of the codes by column.
+    Of these, ``size`` is the weight, ``gaps`` has the number of missing values by column,
+    ``positive`` have a weight above 0, and ``fractional`` a weight that is not whole. ``hidden``
+    has the number of values by column that are treated as missing, because they are not among the
+    levels, and ``labels`` the weight of each label of the targets. ``checks`` are the sums of the
+    codes by column.
     """
 
     rows: int
@@ -62,10 +63,10 @@ def with_facts(data: Dataset, class_var: Hashable) -> tuple[Dataset, Facts]:
 class Reading:
     """A function that encodes a frame, called by workers.
 
-    Rows that lack the ``required`` column are dropped, ``weights`` names a column, ``prepare`` converts
-    raw columns to categories, and unseen values of the ``lenient`` columns are missing. ``keep`` returns
-    which rows of a frame are selected, or which part of their weights; ``draw`` returns a sample of its
-    encoded rows, drawn with replacement.
+    Rows that lack the ``required`` column are dropped, ``weights`` names a column, ``prepare``
+    converts raw columns to categories, and unseen values of the ``lenient`` columns are missing.
+    ``keep`` returns which rows of a frame are selected, or which part of their weights; ``draw``
+    returns a sample of its encoded rows, drawn with replacement.
     """
 
     schema: Schema
@@ -79,28 +80,40 @@ class Reading:
     @property
     def columns(self) -> tuple[Hashable, ...]:
         """The columns of frames that are read."""
-        besides = [name for part in (self.keep, self.draw) if part is not None for name in part.columns]
+        besides = [
+            name for part in (self.keep, self.draw) if part is not None for name in part.columns
+        ]
         weights = () if self.weights is None else (self.weights,)
         return tuple(dict.fromkeys((*self.schema.columns, *weights, *besides)))
 
     def __call__(self, frame: pd.DataFrame) -> tuple[Dataset, Facts]:
         """Return the rows of a frame, and their facts."""
-        weights = None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
+        weights = (
+            None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
+        )
         if self.keep is not None:
             kept: Mask = self.keep(frame)
             rows = np.flatnonzero(kept)
             frame = frame.iloc[rows]
             if weights is not None:
-                weights = weights[rows] if kept.dtype == bool else np.asarray(kept[rows], dtype=np.float64)
+                weights = (
+                    weights[rows]
+                    if kept.dtype == bool
+                    else np.asarray(kept[rows], dtype=np.float64)
+                )
         if self.prepare is None:
-            raw = encode_frame(frame, self.schema.columns, numeric=self.schema.numeric, whole_floats=True)
+            raw = encode_frame(
+                frame, self.schema.columns, numeric=self.schema.numeric, whole_floats=True
+            )
         else:
             raw = Frame(frame, "dataset").prepared(self.prepare, self.schema.known)
         coded, hidden = raw, np.zeros(len(self.schema.columns), dtype=np.int64)
         for name in self.lenient:
             i, new = raw.positions[name], self.schema.known[name]
             codes = recode(raw.codes[i], raw.levels[i], new, name, -1)
-            hidden[self.schema.positions[name]] = np.count_nonzero((codes < 0) & (raw.codes[i] >= 0))
+            hidden[self.schema.positions[name]] = np.count_nonzero(
+                (codes < 0) & (raw.codes[i] >= 0)
+            )
             coded = coded.recoded({name: (new, codes)})
         data, facts = with_facts(replace(coded.coded(self.schema), weights=weights), self.required)
         if self.draw is not None:

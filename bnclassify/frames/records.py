@@ -43,13 +43,18 @@ class Records(InMemory):
         rows = [_values_by_name(row, self.argument) for row in self.rows]
         for row in rows:
             _check_single(row, row, self.argument)
-        values = {i: _as_column([row.get(name) for row in rows]) for i, name in enumerate(self.columns)}
+        values = {
+            i: _as_column([row.get(name) for row in rows]) for i, name in enumerate(self.columns)
+        }
         frame = pd.DataFrame(values).set_axis(_row_labels(self.rows))
         return frame.set_axis(pd.Index(self.columns, tupleize_cols=False), axis="columns")
 
 
 def encode_records(
-    rows: Sequence[Row], names: Sequence[Hashable], argument: str, numeric: Mapping[Hashable, bool] = EMPTY
+    rows: Sequence[Row],
+    names: Sequence[Hashable],
+    argument: str,
+    numeric: Mapping[Hashable, bool] = EMPTY,
 ) -> Dataset:
     """Encode records; values that a record omits are unknown, and the levels are the values themselves."""
     records = [_values_by_name(row, argument) for row in rows]
@@ -71,10 +76,16 @@ def encode_records(
         flags = [value for value in values if isinstance(value, bool | np.bool_)]
         if flags and numeric.get(name):
             remedy = "Write it as a number."
-            raise TypeError(must_be(f"{argument}: column {shown(name)}", "numeric", flags[0], remedy))
+            raise TypeError(
+                must_be(f"{argument}: column {shown(name)}", "numeric", flags[0], remedy)
+            )
         labels = dict.fromkeys(value for value in values if not is_missing(value))
         if name in numeric:
-            array = _array_of_one(values[0]) if len(values) == 1 else pd.Series(values, dtype=object).array
+            array = (
+                _array_of_one(values[0])
+                if len(values) == 1
+                else pd.Series(values, dtype=object).array
+            )
             read = read_numbers(array, name, argument, must=numeric[name])
             if read is not None:
                 numbers[name], labels = read, {}
@@ -96,7 +107,11 @@ def _check_record(
     """Raise unless a record has some of the names, with one value each."""
     absent = [name for name in names if name not in record]
     if absent and len(absent) == len(names):
-        hints = [advice, *(did_you_mean(key, names) for key in record), f"The model has {listed(names)}."]
+        hints = [
+            advice,
+            *(did_you_mean(key, names) for key in record),
+            f"The model has {listed(names)}.",
+        ]
         raise KeyError(
             f"{argument} must have a value of at least one variable of the model; "
             f"got {listed(record)}. {next(filter(None, hints))}"
@@ -104,13 +119,17 @@ def _check_record(
     _check_single(record, [name for name in names if name in record], argument)
 
 
-def _warn_of_misspelled(record: Mapping[Hashable, Any], names: Sequence[Hashable], argument: str) -> None:
+def _warn_of_misspelled(
+    record: Mapping[Hashable, Any], names: Sequence[Hashable], argument: str
+) -> None:
     """Warn of keys of a record that resemble names without a value."""
     absent = [name for name in names if name not in record]
     for key in record if absent else ():
         similar = did_you_mean(key, absent) if key not in names else ""
         if similar:
-            warn(f"{argument}: {shown(key)} is not a variable of the model and is ignored. {similar}")
+            warn(
+                f"{argument}: {shown(key)} is not a variable of the model and is ignored. {similar}"
+            )
 
 
 def _array_of_one(value: Any) -> ArrayOf[Any]:
@@ -125,12 +144,16 @@ def _array_of_one(value: Any) -> ArrayOf[Any]:
 def _as_column(values: list[Any]) -> pd.Series[Any]:
     """Return values as a column, in which missing ones do not change integers to floats."""
     column = pd.Series(values, dtype=object)
-    return pd.Series(values, dtype="Int64") if value_type(column) == "integer" else pd.Series(values)
+    return (
+        pd.Series(values, dtype="Int64") if value_type(column) == "integer" else pd.Series(values)
+    )
 
 
 def _values_by_name(row: Row, argument: str) -> dict[Hashable, Any]:
     if isinstance(row, pd.Series) and not row.index.is_unique:
-        raise ValueError(f"{argument} must have one value per column; got a Series with repeated labels.")
+        raise ValueError(
+            f"{argument} must have one value per column; got a Series with repeated labels."
+        )
     return {name: without_decimal(value) for name, value in row.items()}
 
 
@@ -150,4 +173,8 @@ def is_missing(value: Any) -> bool:
 def _row_labels(rows: Sequence[Row]) -> pd.Index[Any]:
     """Return the row labels of a frame or, for other data, row numbers."""
     labels = [row.name if isinstance(row, pd.Series) else None for row in rows]
-    return pd.RangeIndex(len(rows)) if None in labels or not labels else pd.Index(labels, tupleize_cols=False)
+    return (
+        pd.RangeIndex(len(rows))
+        if None in labels or not labels
+        else pd.Index(labels, tupleize_cols=False)
+    )

@@ -36,12 +36,17 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
     """Return the finding that a column counts equal rows, as in a table of frequencies.
 
     Without such a column, no two rows are equal. Of n drawn rows, this has a probability of at most
-    (1 − 1/c)(1 − 2/c) … (1 − (n − 1)/c), where c is the number of cells, that is, of all combinations of
-    values. Columns that follow from others do not count. At least a quarter of the cells occur and, unless
-    the column is called like a count, nearly all cells of four columns with the class.
+    (1 − 1/c)(1 − 2/c) … (1 − (n − 1)/c), where c is the number of cells, that is, of all
+    combinations of values. Columns that follow from others do not count. At least a quarter of the
+    cells occur and, unless the column is called like a count, nearly all cells of four columns with
+    the class.
     """
     n = len(columns[0].codes) if columns else 0
-    if n < 6 or len(columns) > _MOST_COLUMNS or any(column.weights is not None for column in columns):
+    if (
+        n < 6
+        or len(columns) > _MOST_COLUMNS
+        or any(column.weights is not None for column in columns)
+    ):
         return None
     counts = [column for column in columns if not column.is_class and _can_count(column)]
     counts.sort(key=lambda column: not is_named_as_count(column.name))
@@ -84,7 +89,9 @@ def _can_count(column: CodedColumn) -> bool:
     """Whether a column has whole numbers of at least 0, of which some exceed the codes of a category."""
     if column.numbers is not None:
         numbers = as_floats(column.numbers)
-    elif column.levels and all(isinstance(x, int) and not isinstance(x, bool) for x in column.levels):
+    elif column.levels and all(
+        isinstance(x, int) and not isinstance(x, bool) for x in column.levels
+    ):
         if (column.codes < 0).any() or not all(
             isinstance(x, int) and abs(x) < _LARGEST_COUNT for x in column.levels
         ):
@@ -99,8 +106,8 @@ def _can_count(column: CodedColumn) -> bool:
 def _crossing(columns: Sequence[CodedColumn]) -> tuple[list[CodedColumn], float]:
     """Return the columns that divide the rows, and their number of cells; 0 if two rows are equal.
 
-    The column with the most values comes first, because others can follow from it. Columns in which all
-    values differ identify rows, and are ignored.
+    The column with the most values comes first, because others can follow from it. Columns in which
+    all values differ identify rows, and are ignored.
     """
     n = len(columns[0].codes) if columns else 0
     some, cell, cells = list[CodedColumn](), np.zeros(n, dtype=np.intp), 1.0
@@ -120,10 +127,13 @@ def _crossing(columns: Sequence[CodedColumn]) -> tuple[list[CodedColumn], float]
 def missing_together(columns: Sequence[CodedColumn]) -> Iterator[Finding]:
     """Yield which columns are missing in the same rows, and rarely in others."""
     missing = {column.name: column.positions < 0 for column in columns if not column.is_class}
-    masks = {name: mask for name, mask in missing.items() if np.count_nonzero(mask) >= _FEWEST_MISSING}
+    masks = {
+        name: mask for name, mask in missing.items() if np.count_nonzero(mask) >= _FEWEST_MISSING
+    }
     distinct = {mask.tobytes(): mask for mask in masks.values()}
     shared = [
-        (mask, [name for name, own in masks.items() if _covers(own, mask)]) for mask in distinct.values()
+        (mask, [name for name, own in masks.items() if _covers(own, mask)])
+        for mask in distinct.values()
     ]
     told = set[Hashable]()
     for mask, names in sorted(shared, key=lambda pair: -len(pair[1])):
@@ -144,12 +154,14 @@ def _covers(own: Mask, mask: Mask) -> bool:
     return bool(own[mask].all() and 10 * np.count_nonzero(own & ~mask) < np.count_nonzero(~mask))
 
 
-def equal_rows(codes: Iterable[Codes], numbers: Mapping[Hashable, ArrayOf[Any]]) -> dict[Hashable, int]:
+def equal_rows(
+    codes: Iterable[Codes], numbers: Mapping[Hashable, ArrayOf[Any]]
+) -> dict[Hashable, int]:
     """Return how many rows equal an earlier one, by column of numbers in which chance does not explain it.
 
-    If the different rows have m pairs of equal values in a column of numbers, of all p pairs, chance explains
-    at most the share (m + 1)/p of the pairs of rows that are equal. Missing values, and a value of more than
-    one row in 20, such as 0 in a column of amounts, are natural.
+    If the different rows have m pairs of equal values in a column of numbers, of all p pairs,
+    chance explains at most the share (m + 1)/p of the pairs of rows that are equal. Missing values,
+    and a value of more than one row in 20, such as 0 in a column of amounts, are natural.
     """
     columns = {name: as_floats(values) for name, values in numbers.items()}
     repeats = pd.DataFrame(dict(enumerate([*codes, *columns.values()]))).duplicated().to_numpy()
@@ -160,7 +172,9 @@ def equal_rows(codes: Iterable[Codes], numbers: Mapping[Hashable, ArrayOf[Any]])
         n, rows = int(np.count_nonzero(some & repeats)), int(np.count_nonzero(some))
         pairs = (rows - n) * (rows - n - 1) / 2
         if n and pairs:
-            alike: Array = np.unique(values[some & ~repeats], return_counts=True)[1].astype(np.float64)
+            alike: Array = np.unique(values[some & ~repeats], return_counts=True)[1].astype(
+                np.float64
+            )
             share = (float((alike * (alike - 1) / 2).sum()) + 1) / pairs
             expected = share * rows * (rows - 1) / 2
             # the bound of Chernoff on the probability of n or more

@@ -23,8 +23,9 @@ MISSING = "(missing)"
 class Schema:
     """The names of columns and their levels, without rows.
 
-    ``levels[i]`` is the tuple of labels of a coded column: code ``k`` stands for label ``k``. A column of
-    numbers has none. ``ordered`` holds the names of columns whose levels are declared to have an order.
+    ``levels[i]`` is the tuple of labels of a coded column: code ``k`` stands for label ``k``. A
+    column of numbers has none. ``ordered`` holds the names of columns whose levels are declared to
+    have an order.
     """
 
     columns: tuple[Hashable, ...]
@@ -53,7 +54,9 @@ class Schema:
 
     def select(self, columns: Sequence[Hashable]) -> Schema:
         """Return the schema of some columns, in their order."""
-        return Schema(tuple(columns), tuple([self.known[column] for column in columns]), self.ordered)
+        return Schema(
+            tuple(columns), tuple([self.known[column] for column in columns]), self.ordered
+        )
 
     def with_levels(self, levels: Known) -> Schema:
         """Return the schema with other levels of some columns."""
@@ -63,15 +66,18 @@ class Schema:
     def with_missing_level(self, columns: Collection[Hashable]) -> Schema:
         """Return the schema with a last level for the missing values of some columns."""
         chosen = {n: self.known[n] for n in self.columns if n in columns}
-        return self.with_levels({n: (*ls, MISSING) for n, ls in chosen.items() if MISSING not in ls})
+        return self.with_levels(
+            {n: (*ls, MISSING) for n, ls in chosen.items() if MISSING not in ls}
+        )
 
 
 class Columns(NamedTuple):
     """Columns to read: their names (None for all), and which of them are ``numeric``.
 
-    The ``known`` levels need not occur. Columns in ``raw`` are numbers unless they are encoded; those that
-    map to True must be numbers. Of partitioned data, rows that lack the ``required`` column are dropped, and
-    ``weights`` names the column of weights. A KeyError for absent columns names the argument ``named_by``.
+    The ``known`` levels need not occur. Columns in ``raw`` are numbers unless they are encoded;
+    those that map to True must be numbers. Of partitioned data, rows that lack the ``required``
+    column are dropped, and ``weights`` names the column of weights. A KeyError for absent columns
+    names the argument ``named_by``.
     """
 
     names: Collection[Hashable] | None = None

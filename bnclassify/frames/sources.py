@@ -1,7 +1,8 @@
 """Sources of data that are read in parts: chunks, Dask DataFrames, and registered types.
 
-To add one, write a class with the members of `Source`, and of `CountingSource` if it can count rows itself,
-and call `register_source`. A source is surveyed for the levels of its columns, and then read or counted.
+To add one, write a class with the members of `Source`, and of `CountingSource` if it can count rows
+itself, and call `register_source`. A source is surveyed for the levels of its columns, and then
+read or counted.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ class Source(Protocol):
     def declared(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
         """The levels of columns with known levels, the same in all frames."""
 
-    def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
+    def reduce(
+        self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None
+    ) -> T:
         """Call ``make`` on each frame, or on some of its columns, and merge the results in order."""
 
 
@@ -53,12 +56,16 @@ class CountingSource(Source, Protocol):
     """A source that can count rows, and is asked for counts before rows are fetched."""
 
     def count(
-        self, families: Sequence[tuple[Hashable, ...]], required: Hashable = None, weights: Hashable = None
+        self,
+        families: Sequence[tuple[Hashable, ...]],
+        required: Hashable = None,
+        weights: Hashable = None,
     ) -> Sequence[LabelCounts] | None:
         """Return for each family, a tuple of columns, the number of rows by tuple of labels.
 
-        A missing value has the label None. Only the rows in which the ``required`` column is known are
-        counted; ``weights`` names a column whose sum replaces the number of rows. It can return None.
+        A missing value has the label None. Only the rows in which the ``required`` column is known
+        are counted; ``weights`` names a column whose sum replaces the number of rows. It can return
+        None.
         """
 
 
@@ -67,7 +74,9 @@ class Chunks:
 
     def __init__(self, frames: Iterable[Any] | Callable[[], Iterable[Any]], argument: str) -> None:
         if isinstance(frames, Iterator):
-            raise ValueError(f"{argument} {NEEDS_FUNCTION}; got an iterator, which can be read only once.")
+            raise ValueError(
+                f"{argument} {NEEDS_FUNCTION}; got an iterator, which can be read only once."
+            )
         self.argument, self._frames = argument, frames
         self.declared: Mapping[Hashable, tuple[Hashable, ...]] = {}
         self._opened: tuple[pd.DataFrame, Iterator[Any]] | None = None
@@ -83,7 +92,9 @@ class Chunks:
         """The categories of the first frame that have an order."""
         return ordered_categories(self._peek())
 
-    def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
+    def reduce(
+        self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None
+    ) -> T:
         """Iterate over the frames; see `Source`."""
         total: list[T] = []
         for part in with_bar(self._walk(columns), desc="chunks", unit=" chunks"):
@@ -140,8 +151,12 @@ class DaskFrame:
     def declared(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
         """The categories that are known to Dask."""
         dtypes = zip(self.names, self.frame.dtypes, strict=True)
-        categories = {n: self.frame[n].cat for n, dtype in dtypes if isinstance(dtype, pd.CategoricalDtype)}
-        return {name: tuple(column.categories) for name, column in categories.items() if column.known}
+        categories = {
+            n: self.frame[n].cat for n, dtype in dtypes if isinstance(dtype, pd.CategoricalDtype)
+        }
+        return {
+            name: tuple(column.categories) for name, column in categories.items() if column.known
+        }
 
     @property
     def ordered(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
@@ -149,13 +164,16 @@ class DaskFrame:
         empty: Any = self.frame._meta
         return ordered_categories(empty)
 
-    def reduce(self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None) -> T:
+    def reduce(
+        self, make: Make[T], merge: Merge[T], columns: Sequence[Hashable] | None = None
+    ) -> T:
         """Read the partitions with the scheduler of Dask; see `Source`."""
         from dask.delayed import delayed
 
         frame = self.frame if columns is None else self.frame[list(columns)]
         together = delayed(merge, pure=False)
-        # Mapped, not delayed, so that a partition is read and counted in one task, and never kept or sent.
+        # Mapped, not delayed, so that a partition is read and counted in one task, and never kept
+        # or sent.
         nothing = pd.Series([], dtype=object)
         made = frame.map_partitions(make, meta=nothing, enforce_metadata=False)
         results: list[Foreign] = list(made.to_delayed())
@@ -168,7 +186,9 @@ def ordered_categories(frame: pd.DataFrame) -> dict[Hashable, tuple[Hashable, ..
     """Return the categories of columns that have an order."""
     dtypes = {name: frame[name].dtype for name in frame.columns}
     return {
-        n: tuple(d.categories) for n, d in dtypes.items() if isinstance(d, pd.CategoricalDtype) and d.ordered
+        n: tuple(d.categories)
+        for n, d in dtypes.items()
+        if isinstance(d, pd.CategoricalDtype) and d.ordered
     }
 
 
@@ -190,8 +210,8 @@ _SOURCES: list[tuple[Callable[[Any], bool], MakeSource]] = []
 def register_source(test: Callable[[Any], bool], make: MakeSource) -> None:
     """Accept data of a new type wherever partitioned data are accepted.
 
-    ``make(data, argument)`` returns the `Source` of data for which ``test(data)`` is true; errors call the
-    data by the name of the argument. The last registered source has priority.
+    ``make(data, argument)`` returns the `Source` of data for which ``test(data)`` is true; errors
+    call the data by the name of the argument. The last registered source has priority.
     """
     _SOURCES.insert(0, (test, make))
 

@@ -14,7 +14,14 @@ from ..base.arrays import added
 from ..base.messages import listed, shown
 from .columns import check_categorical, column_arrays
 from .frame import encode_frame
-from .numeric import MOST_CODES, are_categories, as_label, check_weights, is_categorical, read_numbers
+from .numeric import (
+    MOST_CODES,
+    are_categories,
+    as_label,
+    check_weights,
+    is_categorical,
+    read_numbers,
+)
 from .partitions import ask_source, facts_of_source
 from .reading import Facts, Reading, with_facts
 from .schema import Levels, Schema
@@ -27,15 +34,21 @@ def numbers_among(source: Source, columns: Sequence[Hashable]) -> tuple[Hashable
     """Return the columns that are numbers, and not a few labels, after a pass over the data."""
     found: list[Labels | None] = source.reduce(_numbers_in, _joined, list(columns))
     pairs = zip(columns, found, strict=True)
-    return tuple([name for name, own in pairs if own is not None and not are_categories(tuple(own))])
+    return tuple(
+        [name for name, own in pairs if own is not None and not are_categories(tuple(own))]
+    )
 
 
 def _numbers_in(frame: pd.DataFrame) -> list[Labels | None]:
     """Return the distinct numbers of each column of a part, at most as many as decide; None for text."""
     arrays = zip(frame.columns, column_arrays(frame), strict=True)
     columns = [read_numbers(array, name, "dataset", must=False) for name, array in arrays]
-    distinct = [None if numbers is None else pd.Series(numbers).dropna().unique() for numbers in columns]
-    return [None if own is None else frozenset(map(as_label, own[: MOST_CODES + 1])) for own in distinct]
+    distinct = [
+        None if numbers is None else pd.Series(numbers).dropna().unique() for numbers in columns
+    ]
+    return [
+        None if own is None else frozenset(map(as_label, own[: MOST_CODES + 1])) for own in distinct
+    ]
 
 
 def _joined(parts: Sequence[Sequence[Labels | None]]) -> list[Labels | None]:
@@ -65,7 +78,9 @@ class Survey:
 
     def __call__(self, frame: pd.DataFrame) -> tuple[tuple[ColumnLevels, ...], Facts]:
         """Return the levels of columns in a frame, and facts about its rows."""
-        weights = None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
+        weights = (
+            None if self.weights is None else check_weights(frame[self.weights].array, frame.index)
+        )
         data = replace(encode_frame(frame, self.columns, whole_floats=True), weights=weights)
         dtypes = [frame[name].dtype for name in self.columns]
         column_levels = tuple(
@@ -77,19 +92,29 @@ class Survey:
     def merge(self, results: Sequence[tuple[tuple[ColumnLevels, ...], Facts]]) -> Any:
         """Unite the levels of parts."""
         column_levels, facts = zip(*results, strict=True)
-        united = [_unite(name, parts) for name, *parts in zip(self.columns, *column_levels, strict=True)]
+        united = [
+            _unite(name, parts) for name, *parts in zip(self.columns, *column_levels, strict=True)
+        ]
         return tuple(united), added(facts)
 
 
 def survey(
-    source: Source, columns: Sequence[Hashable], class_var: Hashable = None, weights: Hashable = None
+    source: Source,
+    columns: Sequence[Hashable],
+    class_var: Hashable = None,
+    weights: Hashable = None,
 ) -> tuple[Levels, Facts]:
     """Return the levels of columns, sorted unless all parts declare the same, and facts about the rows."""
     of_all_rows = Reading(Schema((), ()))
     counted = ask_source(source, [(name,) for name in columns], of_all_rows)
-    facts = facts_of_source(source, columns, replace(of_all_rows, required=class_var, weights=weights))
+    facts = facts_of_source(
+        source, columns, replace(of_all_rows, required=class_var, weights=weights)
+    )
     if counted is not None and facts is not None:
-        labels = [ColumnLevels(tuple([x for (x,) in counts if x is not None]), False) for counts in counted]
+        labels = [
+            ColumnLevels(tuple([x for (x,) in counts if x is not None]), False)
+            for counts in counted
+        ]
         return tuple(map(_in_order, columns, labels)), facts
     look = Survey(tuple(columns), class_var, weights)
     wanted = [*columns, *([] if weights is None else [weights])]
@@ -102,7 +127,10 @@ def _unite(name: Hashable, parts: Sequence[ColumnLevels]) -> ColumnLevels:
     # True equals 1, so both would be one level, whose label would depend on the order.
     if len({any(isinstance(label, bool) for label in part.labels) for part in filled}) > 1:
         raise _two_types_error(name, [label for part in filled for label in part.labels])
-    if all(part[:2] == filled[0][:2] for part in filled[1:]) and len({part.floats for part in filled}) < 2:
+    if (
+        all(part[:2] == filled[0][:2] for part in filled[1:])
+        and len({part.floats for part in filled}) < 2
+    ):
         return filled[0] if filled else parts[0]
     labels = tuple(dict.fromkeys(label for part in filled for label in part.labels))
     if len(labels) > MAX_LEVELS:

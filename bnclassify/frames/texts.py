@@ -44,7 +44,9 @@ _UNIT = re.compile(r"[0-9.]\s?([^\W\d_][^0-9]*)$")
 
 _TIME = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?: ?[AaPp][Mm])?"
 _YEAR_FIRST = re.compile(rf"[0-9]{{4}}[-/.][0-9]{{1,2}}[-/.][0-9]{{1,2}}(?:[ T]{_TIME}.*)?")
-_YEAR_LAST = re.compile(rf"([0-9]{{1,2}})[-/.]([0-9]{{1,2}})[-/.](?:[0-9]{{2}}|[0-9]{{4}})(?: {_TIME})?")
+_YEAR_LAST = re.compile(
+    rf"([0-9]{{1,2}})[-/.]([0-9]{{1,2}})[-/.](?:[0-9]{{2}}|[0-9]{{4}})(?: {_TIME})?"
+)
 _MONTH_BY_NAME = re.compile(
     r"[0-9]{1,2}[-. /]+[A-Za-z]{3,9}[-., /]+[0-9]{2,4}|[A-Za-z]{3,9}\.? [0-9]{1,2},? [0-9]{4}"
 )
@@ -54,8 +56,8 @@ _HOUR = re.compile(_TIME)
 class Written(NamedTuple):
     """Numbers or dates that are written as text, as `numbers_in` and `dates_in` find them.
 
-    ``code`` is an expression that converts a column, in which ``{0}`` stands for the column. The ``others``
-    are not numbers or dates. Whole numbers without other signs can be codes.
+    ``code`` is an expression that converts a column, in which ``{0}`` stands for the column. The
+    ``others`` are not numbers or dates. Whole numbers without other signs can be codes.
     """
 
     code: str
@@ -105,7 +107,10 @@ def how_to_read(labels: Iterable[str], name: Hashable, argument: str) -> str:
     texts = list(dict.fromkeys(labels))
     if written := numbers_in(texts):
         return f"Convert it, with {written.convert(name, argument)}."
-    column, lost = f"{argument}[{name!r}]", [text for text in texts if not _A_NUMBER.fullmatch(text)]
+    column, lost = (
+        f"{argument}[{name!r}]",
+        [text for text in texts if not _A_NUMBER.fullmatch(text)],
+    )
     loss = f", which makes {listed(lost)} missing" if lost else ""
     return f"Convert it, with {column} = pd.to_numeric({column}, errors='coerce'){loss}."
 
@@ -120,7 +125,8 @@ def dates_in(labels: Iterable[str]) -> Written | None:
         order = ""
         if pattern is _YEAR_LAST:
             days = [
-                max(int(m[k]) for text in found if (m := pattern.fullmatch(text.strip()))) for k in (1, 2)
+                max(int(m[k]) for text in found if (m := pattern.fullmatch(text.strip())))
+                for k in (1, 2)
             ]
             order = f", dayfirst={days[0] > 12 or ('.' in found[0] and days[1] <= 12)}"
         part = "hour" if pattern is _HOUR else "month"
@@ -129,7 +135,9 @@ def dates_in(labels: Iterable[str]) -> Written | None:
     return None
 
 
-def _matching_texts(texts: Sequence[str], fits: Callable[[str], object]) -> tuple[list[str], list[str]]:
+def _matching_texts(
+    texts: Sequence[str], fits: Callable[[str], object]
+) -> tuple[list[str], list[str]]:
     """Return the texts that fit, and the others; none fit if most of the first do not."""
     beginning = texts[:_BEGINNING]
     if 2 * sum(fits(text.strip()) is not None for text in beginning) < len(beginning):

@@ -38,8 +38,8 @@ def choose_numbers(
 class TrainingData(Learnable, Dataset):
     """Training rows: the features, then the targets. A single target is observed in all rows.
 
-    ``order`` lists the columns in their original order, ``with_unknown`` has all rows if some lack the only
-    target, and ``raw`` has the rows before preparation, for a refit.
+    ``order`` lists the columns in their original order, ``with_unknown`` has all rows if some lack
+    the only target, and ``raw`` has the rows before preparation, for a refit.
     """
 
     targets: tuple[Hashable, ...] = ()
@@ -82,7 +82,9 @@ def prepare(
     for target in targets:
         check_name(target, named_by)
     if isinstance(dataset, TrainingData) and dataset.targets == targets and not numeric:
-        return dataset if features is None else some_features(dataset, check_names(features, targets))
+        return (
+            dataset if features is None else some_features(dataset, check_names(features, targets))
+        )
     options: dict[str, Any] = {"rows_needed": rows_needed, "numeric": numeric, "named_by": named_by}
     return read_training(open_data(dataset), targets, features, **options)
 
@@ -101,11 +103,11 @@ def read_training(
 ) -> TrainingData | Partitions:
     """Read opened data to learn from them, or raise.
 
-    The columns are the ``features`` (by default, all) in the order of the data, then the ``targets``. Data
-    prepared for the same targets is returned unchanged. Partitioned data raises an error if ``rows_needed``.
-    The ``known`` levels, for example of a model, need not occur in the data. A ``preparation`` converts raw
-    columns to categories, and ``numeric`` columns are kept as numbers. If ``warns`` is False, rows without
-    a class and wide columns cause no warning.
+    The columns are the ``features`` (by default, all) in the order of the data, then the
+    ``targets``. Data prepared for the same targets is returned unchanged. Partitioned data raises
+    an error if ``rows_needed``. The ``known`` levels, for example of a model, need not occur in the
+    data. A ``preparation`` converts raw columns to categories, and ``numeric`` columns are kept as
+    numbers. If ``warns`` is False, rows without a class and wide columns cause no warning.
     """
     if rows_needed:
         opened = opened.in_memory("dataset")
@@ -115,7 +117,9 @@ def read_training(
     if numeric:
         allowed = None if features is None else set(check_names(features, targets))
         named = [name for name in opened.columns if allowed is None or name in allowed]
-        opened, numbers = choose_numbers(opened, [n for n in named if n not in targets], targets, numeric)
+        opened, numbers = choose_numbers(
+            opened, [n for n in named if n not in targets], targets, numeric
+        )
     if isinstance(opened, TrainingData | Partitions) and opened.targets == targets:
         kept = opened.with_numbers(numbers) if isinstance(opened, TrainingData) else opened
         return kept if features is None else some_features(kept, tuple(features))
@@ -224,7 +228,11 @@ def find_schema(
         learnable = read_training(data, (class_var,), features)
         return learnable.schema.select(learnable.order), learnable.features
     floats = {name for name in chosen if numeric and data.types.get(name) in FLOATS}
-    found = data.read_raw(class_var, columns, {*columns} - floats) if floats else data.read(Columns(columns))
+    found = (
+        data.read_raw(class_var, columns, {*columns} - floats)
+        if floats
+        else data.read(Columns(columns))
+    )
     found = found.select(columns)
     numbers = found.numbers if numeric else {}
     coded = [name for name in columns if name not in numbers or pd.isna(numbers[name]).all()]

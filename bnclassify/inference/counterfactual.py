@@ -1,8 +1,9 @@
 """Counterfactuals: the smallest changes of a row that lead to another prediction.
 
-The effect of changes on the log joint is the sum of a part of each change alone, and of a correction of each
-set of changed features that are together in a term. Both follow from the log joint by inclusion and
-exclusion, so that every model whose score is a sum of terms is searched alike.
+The effect of changes on the log joint is the sum of a part of each change alone, and of a
+correction of each set of changed features that are together in a term. Both follow from the log
+joint by inclusion and exclusion, so that every model whose score is a sum of terms is searched
+alike.
 """
 
 from __future__ import annotations
@@ -78,8 +79,8 @@ def counterfactual(
     fixed : list of str, optional
         Features that keep their values.
     ranges : dict, optional
-        Possible values of features: the lowest and the highest number, as in ``{"bmi": (25, 34)}``, or a list
-        of levels, as in ``{"job": ["part", "full"]}``.
+        Possible values of features: the lowest and the highest number, as in ``{"bmi": (25, 34)}``,
+        or a list of levels, as in ``{"job": ["part", "full"]}``.
     directions : dict, optional
         Features that can only rise or fall, as in ``{"age": "increasing"}``. They must be numbers.
     most : int, default 3
@@ -92,26 +93,28 @@ def counterfactual(
     Returns
     -------
     pandas.DataFrame
-        One row per changed feature, with the columns ``alternative`` (from 0), ``changes`` (the number of
-        changed features), ``variable``, ``from``, ``to`` and ``probability`` (the posterior of the target).
-        Alternatives change as few features as possible, and each changes other features. The smallest changes
-        come first and, of equal ones, the most probable target. The table is empty if the target is predicted
-        already, or if no possible change of at most `most` features suffices.
+        One row per changed feature, with the columns ``alternative`` (from 0), ``changes`` (the
+        number of changed features), ``variable``, ``from``, ``to`` and ``probability`` (the
+        posterior of the target). Alternatives change as few features as possible, and each changes
+        other features. The smallest changes come first and, of equal ones, the most probable
+        target. The table is empty if the target is predicted already, or if no possible change of
+        at most `most` features suffices.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `row` is not one row, `ranges` or `directions` are not valid, a feature is missing and the model is
-        a `DN`, or there are too many changes to try.
+        If `row` is not one row, `ranges` or `directions` are not valid, a feature is missing and
+        the model is a `DN`, or there are too many changes to try.
 
     Notes
     -----
-    Missing features stay missing. A number that the model discretizes changes to the nearest value of
-    another interval, with as many decimals as the cut points need, and one with a density stays as it is.
-    The size of a change of a number is the share of the cut points of its feature that it crosses; as these
-    are quantiles in many models, it is about the share of the training rows between the values. The size of
-    a change of a level is 1. For each set of features, the smallest sum that suffices is returned. The search
-    is exact [1]_. It takes seconds for averages of 60 networks, such as an AODE of 60 features.
+    Missing features stay missing. A number that the model discretizes changes to the nearest value
+    of another interval, with as many decimals as the cut points need, and one with a density stays
+    as it is. The size of a change of a number is the share of the cut points of its feature that it
+    crosses; as these are quantiles in many models, it is about the share of the training rows
+    between the values. The size of a change of a level is 1. For each set of features, the smallest
+    sum that suffices is returned. The search is exact [1]_. It takes seconds for averages of 60
+    networks, such as an AODE of 60 features.
 
     References
     ----------
@@ -176,7 +179,10 @@ class Changes:
     @cached_property
     def moves_of(self) -> dict[int, Positions]:
         """The positions of the moves of each feature."""
-        return {f: np.flatnonzero(self.features == f) for f in list[int](np.unique(self.features).tolist())}
+        return {
+            f: np.flatnonzero(self.features == f)
+            for f in list[int](np.unique(self.features).tolist())
+        }
 
     def logs(self, sets: Positions) -> Array:
         """Return the log joint after each set of changes, (sets, classes)."""
@@ -215,7 +221,9 @@ class Changes:
         if found is None or not (np.isfinite(self.before).all() and np.isfinite(self.alone).all()):
             return None
         scopes = {frozenset(scope) for scope in found}
-        for u in np.flatnonzero(self.row.codes[:, 0] < 0).tolist():  # marginalization joins the terms
+        for u in np.flatnonzero(
+            self.row.codes[:, 0] < 0
+        ).tolist():  # marginalization joins the terms
             joined = frozenset[int]().union(*[scope for scope in scopes if u in scope]) - {u}
             scopes = {scope for scope in scopes if u not in scope} | {joined}
         return [scope & self.moves_of.keys() for scope in scopes]
@@ -223,7 +231,9 @@ class Changes:
     def corrected(self, most: int) -> list[tuple[int, ...]]:
         """Return the sets of 2 to ``most`` features that are together in a term, small ones first."""
         sizes, scopes = range(2, most + 1), {tuple(sorted(scope)) for scope in self.scopes or ()}
-        sets = {subset for scope in scopes for size in sizes for subset in combinations(scope, size)}
+        sets = {
+            subset for scope in scopes for size in sizes for subset in combinations(scope, size)
+        }
         return sorted(sets, key=lambda subset: (len(subset), subset))
 
     def corrections(self, most: int) -> Corrections:
@@ -241,9 +251,13 @@ class Changes:
         cards = [[len(self.moves_of[f]) for f in scope] for scope in scopes]
         grids = [np.indices(card).reshape(len(card), -1).T for card in cards]
         starts = [[self.moves_of[f][0] for f in scope] for scope in scopes]
-        logs = self.logs(np.concatenate([grid + at for grid, at in zip(grids, starts, strict=True)]))
+        logs = self.logs(
+            np.concatenate([grid + at for grid, at in zip(grids, starts, strict=True)])
+        )
         ends = np.cumsum([len(grid) for grid in grids])[:-1]
-        for scope, card, effect in zip(scopes, cards, np.split(logs - self.before, ends), strict=True):
+        for scope, card, effect in zip(
+            scopes, cards, np.split(logs - self.before, ends), strict=True
+        ):
             self._known[scope] = self._added(scope, effect.reshape(*card, -1))
 
     def _added(self, scope: tuple[int, ...], effect: Array) -> Array:
@@ -255,7 +269,9 @@ class Changes:
         for axes in (axes for size in range(1, n) for axes in combinations(range(n), size)):
             fewer = tuple([scope[i] for i in axes])
             known = self.alone[self.moves_of[fewer[0]]] if len(fewer) == 1 else self._known[fewer]
-            effect = effect - known.reshape(*[effect.shape[i] if i in axes else 1 for i in range(n)], -1)
+            effect = effect - known.reshape(
+                *[effect.shape[i] if i in axes else 1 for i in range(n)], -1
+            )
         return effect
 
     @cached_property
@@ -271,8 +287,8 @@ class Changes:
 class Gains:
     """What changes add to the log odds of the target against each class, at most, in a sum of terms.
 
-    ``alone``, (moves, classes), has the exact effect of each move, and ``joint[n]`` the n largest corrections
-    of a move, each with another later feature, added up.
+    ``alone``, (moves, classes), has the exact effect of each move, and ``joint[n]`` the n largest
+    corrections of a move, each with another later feature, added up.
     """
 
     before: Array
@@ -304,8 +320,8 @@ class Gains:
     def bounds(self, sets: Positions, more: int, odds: Array | None = None) -> Array:
         """Return bounds of log odds after ``more`` moves, (sets, classes); ``odds`` are those of the sets.
 
-        A move is corrected with as many later moves as there are more. If the odds are unknown, it may also
-        have been corrected with the other moves of its set.
+        A move is corrected with as many later moves as there are more. If the odds are unknown, it
+        may also have been corrected with the other moves of its set.
         """
         if odds is None:
             own = self.alone + self.joint[sets.shape[1] + more - 1]
@@ -314,7 +330,9 @@ class Gains:
             odds = odds + self.joint[more][sets].sum(axis=1)
         if not more:
             return np.asarray(odds)
-        later = self.features[sets[:, -1]] + 1 if sets.shape[1] else np.zeros(len(sets), dtype=np.intp)
+        later = (
+            self.features[sets[:, -1]] + 1 if sets.shape[1] else np.zeros(len(sets), dtype=np.intp)
+        )
         return np.asarray(odds + self._best_later(more)[later])
 
     def _best_later(self, more: int) -> Array:
@@ -331,7 +349,9 @@ class Gains:
         return sums
 
 
-def smallest_changes(changes: Changes, most: int, alternatives: int) -> list[tuple[list[ValueChange], float]]:
+def smallest_changes(
+    changes: Changes, most: int, alternatives: int
+) -> list[tuple[list[ValueChange], float]]:
     """Return the best of the smallest sets of changes that lead to the target, with their posteriors."""
     with one_thread, progress_bar(None, by_steps=True, desc="counterfactual", unit=" blocks"):
         for size in range(1, min(most, len(changes.moves_of)) + 1):
@@ -350,9 +370,13 @@ def _check_work(changes: Changes, size: int) -> None:
     """Raise a ValueError if too many sets have to be tried before or without a bound."""
     amounts = {f: len(moves) for f, moves in changes.moves_of.items()}
     if changes.scopes is not None:
-        _check_rows(changes, sum(prod(amounts[f] for f in scope) for scope in changes.corrected(size)), size)
+        _check_rows(
+            changes, sum(prod(amounts[f] for f in scope) for scope in changes.corrected(size)), size
+        )
     elif not changes.sums:
-        _check_rows(changes, reduce(np.convolve, [[1, n] for n in amounts.values()], np.ones(1))[size], size)
+        _check_rows(
+            changes, reduce(np.convolve, [[1, n] for n in amounts.values()], np.ones(1))[size], size
+        )
 
 
 def _check_rows(changes: Changes, rows: float, size: int) -> None:
@@ -368,24 +392,31 @@ def _check_rows(changes: Changes, rows: float, size: int) -> None:
 class SetSearch:
     """The best sets of so many changes that lead to the target, trying those with the largest bounds first.
 
-    The value of a set is the posterior of the target less twice the sizes of its changes, so that smaller
-    changes are better, and of equal ones the more probable. Of the sets that change the same features, only
-    the best counts. Sets are extended by moves of later features, block by block: the sets of a block are
-    complete before the next block is begun, so that memory is bounded.
+    The value of a set is the posterior of the target less twice the sizes of its changes, so that
+    smaller changes are better, and of equal ones the more probable. Of the sets that change the
+    same features, only the best counts. Sets are extended by moves of later features, block by
+    block: the sets of a block are complete before the next block is begun, so that memory is
+    bounded.
     """
 
     def __init__(self, changes: Changes, size: int, number: int) -> None:
         self.changes, self.size, self.number = changes, size, number
         self.corrections = None if changes.scopes is None else changes.corrections(size)
         self.gains = [Gains.of(one, size) for one in changes.sums]
-        self.best, self.values, self.least = np.empty((0, size), dtype=np.intp), np.empty(0), -np.inf
+        self.best, self.values, self.least = (
+            np.empty((0, size), dtype=np.intp),
+            np.empty(0),
+            -np.inf,
+        )
         self.sizes = np.array([move.size for move in changes.moves], dtype=np.float64)
         self.tried = 0
 
     def run(self) -> Positions:
         """Return the sets, the largest value first, ties in the order of the moves."""
         nothing = np.empty((1, 0), dtype=np.intp)
-        self._extend(nothing, self.changes.before[None], self._bounds(nothing, self.changes.before[None]))
+        self._extend(
+            nothing, self.changes.before[None], self._bounds(nothing, self.changes.before[None])
+        )
         order = np.lexsort(self.best.T[::-1])
         sizes = self.sizes[self.best].sum(axis=1)
         order = order[descending((self.values + 2 * sizes)[order])]  # by posteriors
@@ -439,7 +470,9 @@ class SetSearch:
         """
         smallest = self._smallest_later(self.size - sets.shape[1])
         later = (
-            self.changes.features[sets[:, -1]] + 1 if sets.shape[1] else np.zeros(len(sets), dtype=np.intp)
+            self.changes.features[sets[:, -1]] + 1
+            if sets.shape[1]
+            else np.zeros(len(sets), dtype=np.intp)
         )
         sizes = self.sizes[sets].sum(axis=1) + smallest[later]
         if not self.gains:
@@ -458,7 +491,9 @@ class SetSearch:
         n = int(features.max(initial=-1)) + 1
         own = np.full(n, np.inf)
         np.minimum.at(own, features, self.sizes)
-        return np.array([np.sort(own[f:])[:more].sum() if n - f >= more else np.inf for f in range(n + 1)])
+        return np.array(
+            [np.sort(own[f:])[:more].sum() if n - f >= more else np.inf for f in range(n + 1)]
+        )
 
 
 def _extended_sets(

@@ -41,7 +41,10 @@ from ..scores.rows import Rows
 _BLOCK_CELLS = 2**22
 _MOST_MEASURED = 200  # features whose effects are compared
 _MOST_LINES = 5  # of levels of a parent, or of classes
-_DEVIATIONS, _POINTS = 2.5, 201  # standard deviations beyond the means of a curve, and its number of points
+_DEVIATIONS, _POINTS = (
+    2.5,
+    201,
+)  # standard deviations beyond the means of a curve, and its number of points
 _STEPS = 400  # points of a curve besides cut points
 
 REST = "(rest)"
@@ -52,8 +55,8 @@ REST = "(rest)"
 class Evidence:
     """Contributions to the log odds of rows: of the prior, then of the features in order.
 
-    ``log_odds`` are (rows, 1 + features), ``targets``, their ``posteriors`` and the ``weights`` of rows
-    (rows,), and ``rivals``, the classes to compare with, (rows, classes).
+    ``log_odds`` are (rows, 1 + features), ``targets``, their ``posteriors`` and the ``weights`` of
+    rows (rows,), and ``rivals``, the classes to compare with, (rows, classes).
     """
 
     model: Model
@@ -111,8 +114,8 @@ def _weigh_evidence(
     at = np.arange(len(rows))
     with np.errstate(invalid="ignore"):
         odds = logs[:, at, targets] - log_sum_exp(np.where(rivals, logs, -np.inf))
-        # In an average, odds can be infinite after some features and finite after all: such features add 0.
-        # Odds that are infinite after all stay infinite, so that inf − inf is 0.
+        # In an average, odds can be infinite after some features and finite after all: such
+        # features add 0. Odds that are infinite after all stay infinite, so that inf − inf is 0.
         last = odds[-1, :].copy()
         for before, now in pairwise(list[Array](odds)):
             kept: Mask = np.where(np.isinf(now), now != last, np.isinf(before) & (before == last))
@@ -156,14 +159,18 @@ def _positions_of(
     chosen = target_position(labels, target)
     if against is None:
         return chosen, None
-    is_label = is_among(against, labels) or not pd.api.types.is_list_like(against)  # a tuple can be a label
+    is_label = is_among(against, labels) or not pd.api.types.is_list_like(
+        against
+    )  # a tuple can be a label
     others: list[Hashable] = [against] if is_label else list(against)
     rivals = {labels.index(OneOf(labels).check("against", label)) for label in others}
     if target is None and rivals == {chosen}:  # of two classes, the other one
         chosen = 1 - rivals.pop()
         return chosen, [1 - chosen]
     if not rivals - {chosen}:
-        raise ValueError(must_be("against", f"another class than the target {shown(target)}", against))
+        raise ValueError(
+            must_be("against", f"another class than the target {shown(target)}", against)
+        )
     return chosen, sorted(rivals - {chosen})
 
 
@@ -202,9 +209,10 @@ def _check_odds(
 def split_evidence(evidence: Evidence) -> tuple[list[Scope], Array]:
     """Split contributions into main effects and interactions: return the scopes of these, and the log odds.
 
-    A scope has the positions of its features in ascending order, or none for the rest of an average. The log
-    odds are (rows, 1 + features + scopes): of the prior, the main effects in the order of the features, and
-    the interactions. A main effect that is not finite is the whole contribution, so that the sum is the same.
+    A scope has the positions of its features in ascending order, or none for the rest of an
+    average. The log odds are (rows, 1 + features + scopes): of the prior, the main effects in the
+    order of the features, and the interactions. A main effect that is not finite is the whole
+    contribution, so that the sum is the same.
     """
     x, total = evidence.model, evidence.log_odds
     at = {feature: 1 + i for i, feature in enumerate(evidence.order)}
@@ -276,7 +284,8 @@ class Effect:
 def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) -> Effect:
     """Return the contribution of a feature if only it and one of its parents are observed.
 
-    Without a target, that to each class, or to the most frequent of many, if only the feature is observed.
+    Without a target, that to each class, or to the most frequent of many, if only the feature is
+    observed.
     """
     model = check_fitted(x)
     check_not_dropped(model, "feature", [feature])
@@ -305,7 +314,11 @@ def measure_effect(x: Model, feature: Hashable, target: Hashable | None = None) 
     rows = model.rows_of(codes.reshape(len(codes), -1), numbers)
     alone = replace(rows, unknown=rows.codes < 0)
     logs = scores_at(model.score, alone, adjusted=False).reshape(*codes.shape[1:], -1)
-    shown = [c] if c is not None else sorted(graphs.descending(model.class_prior())[:_MOST_LINES].tolist())
+    shown = (
+        [c]
+        if c is not None
+        else sorted(graphs.descending(model.class_prior())[:_MOST_LINES].tolist())
+    )
     odds = np.concatenate([logs[..., k] - log_sum_exp(np.delete(logs, k, axis=-1)) for k in shown])
     effect = odds[:, 1:] - odds[:, :1]
     if c is None:

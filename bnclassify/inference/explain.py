@@ -40,7 +40,11 @@ class _ExplainOptions(TypedDict, total=False):
 
 @overload
 def explain(
-    x: Model, row: Explained, *, sentences: Literal[False] = False, **options: Unpack[_ExplainOptions]
+    x: Model,
+    row: Explained,
+    *,
+    sentences: Literal[False] = False,
+    **options: Unpack[_ExplainOptions],
 ) -> pd.DataFrame: ...
 @overload
 def explain(
@@ -66,11 +70,12 @@ def explain(
     x : BNC, AODE or another model
         Fitted model.
     row : pandas.DataFrame, Dataset, Series, dict or list of dict
-        One row, such as ``df.iloc[i]`` or ``{"safety": "high", …}``, or several. A Series or dict may omit
-        features, which are then missing.
+        One row, such as ``df.iloc[i]`` or ``{"safety": "high", …}``, or several. A Series or dict
+        may omit features, which are then missing.
     target, against : optional
-        The class to explain, and the class or classes to compare it with. By default, the last of two
-        classes is explained, and the predicted one of more, against the most probable other class of the row.
+        The class to explain, and the class or classes to compare it with. By default, the last of
+        two classes is explained, and the predicted one of more, against the most probable other
+        class of the row.
     unseen : {"error", "missing"}, default "error"
         As in `predict`.
     class_var : str, optional
@@ -78,21 +83,23 @@ def explain(
     sort : bool, default False
         If True, order the variables of each row by the absolute value of ``log_odds``.
     interactions : bool, default False
-        If True, split the contribution of each feature with feature parents into main effect and interaction.
+        If True, split the contribution of each feature with feature parents into main effect and
+        interaction.
     sentences : bool, default False
-        If True, return the three strongest reasons as text in place of the table. Those of a `Scorecard`
-        compare a value with the average one.
+        If True, return the three strongest reasons as text in place of the table. Those of a
+        `Scorecard` compare a value with the average one.
 
     Returns
     -------
     pandas.DataFrame
-        One row per variable: the class, then the features, parents before children. Columns are ``value``,
-        NaN if missing; ``parents``, the values of its feature parents; ``log_odds``, the contribution in
-        nats, 0 for an unknown feature; its exponential ``odds_ratio``; and, of a `Scorecard`, ``points`` and
-        ``lost``, the points below those of the best value. A pair of features in a sum of effects has a row
-        of its own, such as "age × sex". With ``interactions=True``, the features are followed by one row per
-        interaction, indexed by the tuple of its features, or by ``"(rest)"`` in an average. For several rows
-        or none, the tables are concatenated, indexed by row label and variable, with the additional columns
+        One row per variable: the class, then the features, parents before children. Columns are
+        ``value``, NaN if missing; ``parents``, the values of its feature parents; ``log_odds``, the
+        contribution in nats, 0 for an unknown feature; its exponential ``odds_ratio``; and, of a
+        `Scorecard`, ``points`` and ``lost``, the points below those of the best value. A pair of
+        features in a sum of effects has a row of its own, such as "age × sex". With
+        ``interactions=True``, the features are followed by one row per interaction, indexed by the
+        tuple of its features, or by ``"(rest)"`` in an average. For several rows or none, the
+        tables are concatenated, indexed by row label and variable, with the additional columns
         ``target`` and ``against``.
     list of str
         With ``sentences=True``; for several rows, a Series of such lists.
@@ -100,16 +107,17 @@ def explain(
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `x` has several class variables and `class_var` is not given, a row is impossible under all
-        compared classes, or `predict` raises an error.
+        If `x` has several class variables and `class_var` is not given, a row is impossible under
+        all compared classes, or `predict` raises an error.
 
     Notes
     -----
-    The weight of evidence [1]_ of a feature is the log odds given it and the features before it, minus those
-    given the features before it. The weight of the class is its prior log odds in a network; in a sum of
-    effects or the default model, it is the start of the sum, and in a `Scorecard` the log odds of the average
-    row. Later features are treated like unknown features in `predict`. A missing value has a contribution if
-    missing values are evidence in the model. The weights sum to the log odds of the posterior of `predict`.
+    The weight of evidence [1]_ of a feature is the log odds given it and the features before it,
+    minus those given the features before it. The weight of the class is its prior log odds in a
+    network; in a sum of effects or the default model, it is the start of the sum, and in a
+    `Scorecard` the log odds of the average row. Later features are treated like unknown features in
+    `predict`. A missing value has a contribution if missing values are evidence in the model. The
+    weights sum to the log odds of the posterior of `predict`.
 
     The page :doc:`Formulas </methods>` has the details, also of main effects and interactions.
 
@@ -186,7 +194,9 @@ def _contributions(
     for scope in scopes:
         names.append(tuple([x.features[i] for i in scope]) if scope else REST)
         blank: list[Hashable] = [""] * len(log_odds)
-        values.append(_objects(list(zip(*[of_feature[i] for i in scope], strict=True)) if scope else blank))
+        values.append(
+            _objects(list(zip(*[of_feature[i] for i in scope], strict=True)) if scope else blank)
+        )
     return dict(zip(names, values, strict=True)), log_odds
 
 
@@ -196,7 +206,11 @@ def written_pair(variable: Hashable) -> Hashable:
     >>> written_pair("age"), written_pair(("age", "sex"))
     ('age', 'age × sex')
     """
-    return " \N{MULTIPLICATION SIGN} ".join(map(str, variable)) if isinstance(variable, tuple) else variable
+    return (
+        " \N{MULTIPLICATION SIGN} ".join(map(str, variable))
+        if isinstance(variable, tuple)
+        else variable
+    )
 
 
 def _sentences_of_reasons(
@@ -244,8 +258,9 @@ def _odds_ratio_in_words(log_odds: float, base: str = "") -> str:
 class Explanation:
     """The explanation of one row: values and log odds of the class, of each feature and interaction.
 
-    ``unknown`` features have log odds of 0. ``interactions`` are log odds by the names of features. The
-    probability of the target is below 1 if the log odds are finite, even if they are too large for a float.
+    ``unknown`` features have log odds of 0. ``interactions`` are log odds by the names of features.
+    The probability of the target is below 1 if the log odds are finite, even if they are too large
+    for a float.
     """
 
     row_values: dict[Hashable, Any]
@@ -258,7 +273,12 @@ class Explanation:
 
 
 def explain_row(
-    x: Model, row: InFull | Row, target: Hashable | None, against: Any, unseen: str, interactions: bool
+    x: Model,
+    row: InFull | Row,
+    target: Hashable | None,
+    against: Any,
+    unseen: str,
+    interactions: bool,
 ) -> Explanation:
     """Explain one row, for pictures."""
     Flag().check("interactions", interactions)
@@ -280,7 +300,9 @@ def read_one(x: Model, row: InFull | Row) -> tuple[Dataset, Dataset]:
     """Return exactly one row with its numbers, and encoded for the model, or raise."""
     raw, data = _read_rows(x, row)
     if len(raw) != 1:
-        raise ValueError(f"row must be one row; got {len(raw):,}. Choose one, for example df.iloc[[0]].")
+        raise ValueError(
+            f"row must be one row; got {len(raw):,}. Choose one, for example df.iloc[[0]]."
+        )
     return raw, data
 
 
@@ -338,7 +360,9 @@ def _compared_classes(evidence: Evidence, row: int) -> tuple[Hashable, Hashable]
     """Return the explained class of a row, and the class, or a text on the classes, to compare it with."""
     labels, rivals = evidence.model.known_levels[-1], evidence.rivals[row, :]
     is_one = np.count_nonzero(rivals) == 1
-    return labels[evidence.targets[row]], labels[rivals.argmax()] if is_one else write_rivals(labels, rivals)
+    return labels[evidence.targets[row]], labels[rivals.argmax()] if is_one else write_rivals(
+        labels, rivals
+    )
 
 
 def write_rivals(labels: Sequence[Hashable], rivals: Mask) -> str:
@@ -354,7 +378,9 @@ def _compared_by_line(evidence: Evidence, lines_per_row: int) -> dict[str, Array
     """Return the compared classes for each line of the result."""
     pairs = [_compared_classes(evidence, row) for row in range(len(evidence.targets))]
     names = enumerate(("target", "against"))
-    return {name: np.repeat(_objects([pair[i] for pair in pairs]), lines_per_row) for i, name in names}
+    return {
+        name: np.repeat(_objects([pair[i] for pair in pairs]), lines_per_row) for i, name in names
+    }
 
 
 def describe(variable: Hashable, value: Any) -> str:

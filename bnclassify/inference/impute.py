@@ -44,41 +44,44 @@ def impute(
         Data with one column per feature of the model. Without a column of the class, the class is
         treated as missing and is not returned.
     draws : int, optional
-        Number of completions to draw, for multiple imputation. By default, the most probable one is returned.
+        Number of completions to draw, for multiple imputation. By default, the most probable one is
+        returned.
     rng : int or numpy.random.Generator, optional
         Seed of the draws.
     burn_in : int, default 100
-        Number of sweeps of Gibbs sampling before the first draw, for a dependency network, as in `sample`, or
-        a model fitted by EM.
+        Number of sweeps of Gibbs sampling before the first draw, for a dependency network, as in
+        `sample`, or a model fitted by EM.
 
     Returns
     -------
     pandas.DataFrame
-        A copy of `frame` in which the columns of the model have no missing values. A number that the model
-        discretizes is replaced by the mean of the training values in the most probable interval, and one with
-        a density by its mean given the other values. With `draws`, this many completions of `frame`, one
-        after the other, of which the index has a first level ``draw`` from 0. The missing values of a row are
-        drawn together from their posterior, numbers uniformly from an interval or from their density.
+        A copy of `frame` in which the columns of the model have no missing values. A number that
+        the model discretizes is replaced by the mean of the training values in the most probable
+        interval, and one with a density by its mean given the other values. With `draws`, this many
+        completions of `frame`, one after the other, of which the index has a first level ``draw``
+        from 0. The missing values of a row are drawn together from their posterior, numbers
+        uniformly from an interval or from their density.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If the model does not define a joint distribution, there are too many combinations of missing values
-        in a row, or the completions would have more than 2²⁸ values.
+        If the model does not define a joint distribution, there are too many combinations of
+        missing values in a row, or the completions would have more than 2²⁸ values.
 
     Notes
     -----
-    The values jointly maximize P(row) or, in a dependency network, the product of its tables. To fit a model
-    to incomplete rows, use ``lp(..., missing="em")``. To estimate another quantity, draw several completions,
-    compute it in each, and pool the results by Rubin's rules [1]_.
+    The values jointly maximize P(row) or, in a dependency network, the product of its tables. To
+    fit a model to incomplete rows, use ``lp(..., missing="em")``. To estimate another quantity,
+    draw several completions, compute it in each, and pool the results by Rubin's rules [1]_.
 
-    These rules require that completions differ as much as the tables are uncertain. If the tables follow from
-    counts and the prior adds pseudo-counts (smooth, ess or m above 0), they are drawn from their Dirichlet
-    posterior, once for each completion. If `lp` fitted the model by EM to as many rows as `frame` has, with a
-    column of the class, tables and completions are drawn in turn given these rows (data augmentation [2]_).
-    For all other models, all completions have the same tables, and pooled intervals are too narrow: models
-    with weights, back-off, densities, averaged cut points or given tables, and new rows for a model of EM.
-    Draw each completion from a model of a bootstrap sample then.
+    These rules require that completions differ as much as the tables are uncertain. If the tables
+    follow from counts and the prior adds pseudo-counts (smooth, ess or m above 0), they are drawn
+    from their Dirichlet posterior, once for each completion. If `lp` fitted the model by EM to as
+    many rows as `frame` has, with a column of the class, tables and completions are drawn in turn
+    given these rows (data augmentation [2]_). For all other models, all completions have the same
+    tables, and pooled intervals are too narrow: models with weights, back-off, densities, averaged
+    cut points or given tables, and new rows for a model of EM. Draw each completion from a model of
+    a bootstrap sample then.
 
     References
     ----------
@@ -131,7 +134,11 @@ def impute(
         if name in numbers:
             result[name] = _fill_numbers(table[name], gaps, numbers[name][gaps])
         elif discretizer is not None and name in discretizer.cuts:
-            draw = discretizer.mean_of if generator is None else partial(discretizer.draw, rng=generator)
+            draw = (
+                discretizer.mean_of
+                if generator is None
+                else partial(discretizer.draw, rng=generator)
+            )
             result[name] = _fill_numbers(table[name], gaps, draw(name, filled))
         else:
             result[name] = _fill_column(table[name], gaps, [levels[name][code] for code in filled])

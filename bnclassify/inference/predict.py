@@ -117,35 +117,38 @@ def predict(
     x : BNC, AODE or another model
         Fitted model.
     newdata : pandas.DataFrame or another frame, Dataset, Series, dict, list of dict or Dask DataFrame
-        Rows with a column for each feature of `x`. A Series or dict is one row, and may omit features, which
-        are then unknown. None, NaN and pandas.NA are missing.
+        Rows with a column for each feature of `x`. A Series or dict is one row, and may omit
+        features, which are then unknown. None, NaN and pandas.NA are missing.
     prob : bool, default False
         If True, return posteriors instead of labels.
     unseen : {"error", "missing"}, default "error"
-        Whether a value that did not occur in training raises an error or is treated as missing. A column in
-        which only the type is wrong, such as the text "1.0" for the number 1, is always an error.
+        Whether a value that did not occur in training raises an error or is treated as missing. A
+        column in which only the type is wrong, such as the text "1.0" for the number 1, is always
+        an error.
     unknown : sequence of str, optional
-        Names of features that are unknown in all rows, and that `newdata` has no values of. What is unknown
-        is not evidence; what is missing is evidence as far as it was in training.
+        Names of features that are unknown in all rows, and that `newdata` has no values of. What is
+        unknown is not evidence; what is missing is evidence as far as it was in training.
     prior : dict or pandas.Series, optional
-        The probability of each class in the population of `newdata`, if it differs from the training data.
+        The probability of each class in the population of `newdata`, if it differs from the
+        training data.
     costs : pandas.DataFrame, optional
-        Costs of decisions, ``costs.loc[actual, decision]``. Decisions can be classes or anything else, such
-        as "refer". The decision with the lowest expected cost is returned.
+        Costs of decisions, ``costs.loc[actual, decision]``. Decisions can be classes or anything
+        else, such as "refer". The decision with the lowest expected cost is returned.
     points : bool, default False
         If True, return the total points of each row of a `Scorecard`.
     joint : bool, default False
-        With several class variables, whether to predict the most probable combination of labels, in place of
-        the most probable label of each.
+        With several class variables, whether to predict the most probable combination of labels, in
+        place of the most probable label of each.
     greedy : bool, default False
-        For a `chain`, whether to predict one class variable after the other, given the labels before.
+        For a `chain`, whether to predict one class variable after the other, given the labels
+        before.
     at_least : label, optional
-        With ``prob=True``, return the probability of this class or a higher one, if the class was an ordered
-        categorical in training, or has numbers as labels.
+        With ``prob=True``, return the probability of this class or a higher one, if the class was
+        an ordered categorical in training, or has numbers as labels.
     interval : float, optional
-        With ``prob=True``, probability of a credible interval of each posterior, such as 0.9. Models with
-        refits, from ``bnc(..., interval=True)``, and their tables and scorecards have a jackknife interval.
-        Requires tables estimated with ``smooth``, ``ess`` or ``m`` above 0.
+        With ``prob=True``, probability of a credible interval of each posterior, such as 0.9.
+        Models with refits, from ``bnc(..., interval=True)``, and their tables and scorecards have a
+        jackknife interval. Requires tables estimated with ``smooth``, ``ess`` or ``m`` above 0.
     draws : int, default 1000
         Number of draws of all tables from which an interval is computed.
     rng : int or numpy.random.Generator, optional
@@ -158,29 +161,31 @@ def predict(
         of `costs` is not a class, the categories are the columns of `costs`. With ``points=True``,
         whole numbers, and with `at_least`, probabilities.
     pandas.DataFrame
-        With ``prob=True``, one column per class; a row that is impossible under every class has the uniform
-        posterior. With `interval`, an additional level of the columns has lower, estimate and upper. With
-        several class variables, one column per class variable, or per class variable and label; with both
-        ``joint=True`` and ``prob=True``, labels and a column ``probability``.
+        With ``prob=True``, one column per class; a row that is impossible under every class has the
+        uniform posterior. With `interval`, an additional level of the columns has lower, estimate
+        and upper. With several class variables, one column per class variable, or per class
+        variable and label; with both ``joint=True`` and ``prob=True``, labels and a column
+        ``probability``.
     frame of another library
         The same in the library of `newdata`: lazy for Dask, and Arrow for rows of a database.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If a value did not occur in training and `unseen` is "error", a column of a DataFrame is missing, or
-        the model has no intervals.
+        If a value did not occur in training and `unseen` is "error", a column of a DataFrame is
+        missing, or the model has no intervals.
 
     Notes
     -----
-    Networks, their averages and models of several class variables marginalize over missing and unknown
-    features exactly. Models with leave-one-out weights mix in a model that does. In a sum of effects,
-    unknown effects have the mean and the variance that those of the training rows have, given the known
-    ones. If nothing is known, the posteriors are the shares of the classes. `ande` skips missing features.
+    Networks, their averages and models of several class variables marginalize over missing and
+    unknown features exactly. Models with leave-one-out weights mix in a model that does. In a sum
+    of effects, unknown effects have the mean and the variance that those of the training rows have,
+    given the known ones. If nothing is known, the posteriors are the shares of the classes. `ande`
+    skips missing features.
 
-    With the new prior Q and the probabilities P of the model, Q(c | row) ∝ P(c | row) · Q(c) / P(c) [2]_.
-    The expected cost of decision d is Σ_c P(c | row) costs(c, d) [1]_. Intervals assume that the structure
-    is correct. The page :doc:`Formulas </methods>` has the details.
+    With the new prior Q and the probabilities P of the model, Q(c | row) ∝ P(c | row) · Q(c) / P(c)
+    [2]_. The expected cost of decision d is Σ_c P(c | row) costs(c, d) [1]_. Intervals assume that
+    the structure is correct. The page :doc:`Formulas </methods>` has the details.
 
     References
     ----------
@@ -217,7 +222,9 @@ def predict(
         predict_rows = partial(_total_points, model, **reading)
     if at_least is not None:
         if not prob:
-            raise ValueError(must_be("at_least", "None unless prob is True", at_least, "Pass prob=True."))
+            raise ValueError(
+                must_be("at_least", "None unless prob is True", at_least, "Pass prob=True.")
+            )
         if points or interval is not None:
             raise ValueError(must_be("at_least", "None with points or interval", at_least))
         predict_rows = _at_least(model, at_least, predict_rows)
@@ -238,7 +245,9 @@ def predict(
             predict_rows = partial(_predict_intervals, model, **settings)
     frame = dask_frame_of(newdata)
     if frame is None:
-        answer: pd.Series[Any] | pd.DataFrame = in_kind_of(newdata, predict_rows(in_pandas(newdata)))
+        answer: pd.Series[Any] | pd.DataFrame = in_kind_of(
+            newdata, predict_rows(in_pandas(newdata))
+        )
     else:
         columns = list(frame.columns)
         check_columns([name for name in model.features if name not in unknown], columns, "newdata")
@@ -282,7 +291,9 @@ def _predict_class(
 ) -> pd.Series[Any] | pd.DataFrame:
     """Predict the class of rows; labels are predicted block by block."""
     names = x.known_levels[-1]
-    labelling = partial(Labelling, names, x.class_var, made=class_type(names, tuple(map(type, names))))
+    labelling = partial(
+        Labelling, names, x.class_var, made=class_type(names, tuple(map(type, names)))
+    )
     if prob:
         logs, index = weigh_classes(x, newdata, unseen=unseen, unknown=unknown, prior=prior)
         return labelling(index).posteriors(logs)
@@ -301,10 +312,14 @@ def _predict_class(
     return labelling(data.index).labels(best)
 
 
-def _at_least(x: Model, label: Hashable, predict_rows: Callable[[NewData], Any]) -> Callable[[NewData], Any]:
+def _at_least(
+    x: Model, label: Hashable, predict_rows: Callable[[NewData], Any]
+) -> Callable[[NewData], Any]:
     """Return a function that predicts the probability of a label or a higher one."""
     if len(x.targets) > 1:
-        raise TypeError(f"at_least must be None for a model of several class variables; got {shown(label)}.")
+        raise TypeError(
+            f"at_least must be None for a model of several class variables; got {shown(label)}."
+        )
     labels = x.known_levels[-1]
     OneOf(labels).check("at_least", label)
     check_ordered(x, "at_least")
@@ -326,11 +341,17 @@ def _check_points(x: Model, **others: object) -> None:
         raise TypeError(
             f"points must be False unless x is a scorecard; got {x.called}. Make one with scorecard(x)."
         )
-    if given := [name for name, value in others.items() if value is not None and value is not False]:
-        raise ValueError(must_be("points", f"False with {listed(given)}", True, "Call predict twice."))
+    if given := [
+        name for name, value in others.items() if value is not None and value is not False
+    ]:
+        raise ValueError(
+            must_be("points", f"False with {listed(given)}", True, "Call predict twice.")
+        )
 
 
-def _total_points(x: Model, newdata: NewData, *, unseen: str, unknown: Sequence[Hashable]) -> pd.Series[Any]:
+def _total_points(
+    x: Model, newdata: NewData, *, unseen: str, unknown: Sequence[Hashable]
+) -> pd.Series[Any]:
     """Return the total points of rows."""
     data = encode_for(x, newdata, x.features, unknown=unknown)
     rows = x.place(data, unseen)
@@ -378,15 +399,20 @@ def _refit_intervals(
 def jackknife_bounds(estimate: Array, others: Array, interval: float, finest: float = 0.0) -> Array:
     """Return the ends of intervals of probabilities, (2, …), from those without each group, (groups, …).
 
-    With L the log odds, and L_g those without group g of G, the variance of L is (G − 1)/G Σ_g (L_g − mean)²,
-    and its distribution Student's t with G − 1 degrees of freedom. The ends move outwards by ``finest``, the
-    share of one case, because values that occur in no row occur in no refit either, but can be possible.
+    With L the log odds, and L_g those without group g of G, the variance of L is (G − 1)/G Σ_g (L_g
+    − mean)², and its distribution Student's t with G − 1 degrees of freedom. The ends move outwards
+    by ``finest``, the share of one case, because values that occur in no row occur in no refit
+    either, but can be possible.
     """
     n, least = len(others), np.finfo(np.float64).tiny
-    odds, estimated = (np.asarray(logit(np.clip(p, least, 1 - _ROUNDING))) for p in (others, estimate))
+    odds, estimated = (
+        np.asarray(logit(np.clip(p, least, 1 - _ROUNDING))) for p in (others, estimate)
+    )
     width = stdtrit(n - 1, (1 + interval) / 2) * np.sqrt(n - 1) * odds.std(axis=0)
     ends: Array = expit(np.stack([estimated - width, estimated + width]))
-    return np.stack([np.clip(ends[0] - finest, 0.0, estimate), np.clip(ends[1] + finest, estimate, 1.0)])
+    return np.stack(
+        [np.clip(ends[0] - finest, 0.0, estimate), np.clip(ends[1] + finest, estimate, 1.0)]
+    )
 
 
 def _posteriors_of_targets(x: Model, rows: Rows, prior: ClassPrior | None) -> Array:
@@ -418,7 +444,9 @@ def _class_prior_correction(x: Model, prior: ClassPrior | None) -> Callable[[Arr
     return lambda logs: log_normalize(log_normalize(logs) + ratio)  # Bayes' rule
 
 
-def check_costs(costs: pd.DataFrame, classes: Sequence[Hashable]) -> tuple[Array, tuple[Hashable, ...]]:
+def check_costs(
+    costs: pd.DataFrame, classes: Sequence[Hashable]
+) -> tuple[Array, tuple[Hashable, ...]]:
     """Return costs, (classes, decisions), and the decisions, ordered as the classes if they are classes."""
     remedy = "An example is pd.DataFrame([[0, 1], [5, 0]], index=names, columns=names)."
     expected = "a DataFrame with one row per actual class and one column per decision"
@@ -438,16 +466,22 @@ def check_costs(costs: pd.DataFrame, classes: Sequence[Hashable]) -> tuple[Array
         raise TypeError("costs must have numbers in every cell.")
     table: Array = ordered.to_numpy(dtype=float)
     if not np.isfinite(table).all():
-        raise ValueError("costs must have a finite number in every cell. A correct label usually costs 0.")
+        raise ValueError(
+            "costs must have a finite number in every cell. A correct label usually costs 0."
+        )
     return table, tuple(decisions)
 
 
 def check_class_prior(prior: ClassPrior, classes: Sequence[Hashable]) -> Array:
     """Return a probability of each class, in the order of classes, or raise."""
-    Instance(Mapping | pd.Series, "a dict or Series with the probability of each class").check("prior", prior)
+    Instance(Mapping | pd.Series, "a dict or Series with the probability of each class").check(
+        "prior", prior
+    )
     _check_classes(list(prior.keys()), classes, "prior must have the classes as its names")
     given: dict[Hashable, object] = dict(prior.items())
-    shares = np.array([Real(least=0).check(f"prior[{shown(name)}]", given[name]) for name in classes])
+    shares = np.array(
+        [Real(least=0).check(f"prior[{shown(name)}]", given[name]) for name in classes]
+    )
     total = float(shares.sum())
     if abs(total - 1) > _ROUNDED:
         raise ValueError(f"prior must be probabilities that sum to 1; got a sum of {total:g}.")
@@ -472,7 +506,10 @@ def least_costly(logs: Array, costs: Array) -> Positions:
     Two decisions are tied if their costs differ by at most 1e-9 of the larger of their sums
     Σ_c P(c | row) |cost|, so that a large cost of a third decision does not make them equal.
     """
-    posteriors, costs = np.exp(log_normalize(logs)), costs / 4  # so that no sum or difference overflows
+    posteriors, costs = (
+        np.exp(log_normalize(logs)),
+        costs / 4,
+    )  # so that no sum or difference overflows
     expected, sizes = posteriors @ costs, posteriors @ np.abs(costs)
     least: Positions = expected.argmin(axis=1)[:, None]
     lowest, size = (np.take_along_axis(of, least, axis=1) for of in (expected, sizes))
@@ -481,6 +518,10 @@ def least_costly(logs: Array, costs: Array) -> Positions:
     return first
 
 
-def _check_classes(names: Sequence[Hashable], classes: Sequence[Hashable], requirement: str) -> None:
+def _check_classes(
+    names: Sequence[Hashable], classes: Sequence[Hashable], requirement: str
+) -> None:
     if set(names) != set(classes) or len(names) > len(classes):
-        raise ValueError(f"{requirement}, {listed(classes, most=20)}; got {listed(names, most=20)}.")
+        raise ValueError(
+            f"{requirement}, {listed(classes, most=20)}; got {listed(names, most=20)}."
+        )

@@ -72,14 +72,16 @@ def query(
     variables : str or list of str
         Variables whose joint distribution is computed: features, the class, or both.
     evidence : dict or Series, optional
-        Evidence on each variable: its label; a list or set of possible labels; or a dict of likelihoods,
-        P(observation | label) up to a factor, where omitted labels have 0. For numeric columns, a number. The
-        model marginalizes over all other variables.
+        Evidence on each variable: its label; a list or set of possible labels; or a dict of
+        likelihoods, P(observation | label) up to a factor, where omitted labels have 0. For numeric
+        columns, a number. The model marginalizes over all other variables.
     interval, draws, rng
-        Probability of a credible interval of each probability, the number of draws, and their seed, as in
-        `predict`. In a dependency network, the number of draws from which probabilities are estimated.
+        Probability of a credible interval of each probability, the number of draws, and their seed,
+        as in `predict`. In a dependency network, the number of draws from which probabilities are
+        estimated.
     burn_in : int, default 100
-        For a dependency network: number of sweeps of Gibbs sampling before each draw, as in `sample`.
+        For a dependency network: number of sweeps of Gibbs sampling before each draw, as in
+        `sample`.
 
     Returns
     -------
@@ -92,19 +94,20 @@ def query(
     Raises
     ------
     KeyError, TypeError, ValueError
-        If the model does not define a joint distribution, a variable is in both `variables` and `evidence`,
-        the evidence has probability 0, or the distribution would be too large.
+        If the model does not define a joint distribution, a variable is in both `variables` and
+        `evidence`, the evidence has probability 0, or the distribution would be too large.
 
     Notes
     -----
-    Likelihoods multiply the joint distribution (virtual evidence [1]_), so they need not sum to 1: a sensor
-    that reports "high" for 80 % of the rows with label high and 20 % of the rows with label med is
-    ``{"high": 0.8, "med": 0.2}``. They are not probabilities of the labels: to change the distribution of a
-    variable to q (Jeffrey's rule), pass q(x) / P(x | other evidence), where P is the result of `query`.
+    Likelihoods multiply the joint distribution (virtual evidence [1]_), so they need not sum to 1:
+    a sensor that reports "high" for 80 % of the rows with label high and 20 % of the rows with
+    label med is ``{"high": 0.8, "med": 0.2}``. They are not probabilities of the labels: to change
+    the distribution of a variable to q (Jeffrey's rule), pass q(x) / P(x | other evidence), where P
+    is the result of `query`.
 
-    In a dependency network (`chisq_dn`), the result is the proportion of draws, with a standard error of
-    √(p (1 − p) / draws) if evidence is certain, and "log_evidence" is that of the product of tables. The
-    posterior of the class alone is that of `predict`.
+    In a dependency network (`chisq_dn`), the result is the proportion of draws, with a standard
+    error of √(p (1 − p) / draws) if evidence is certain, and "log_evidence" is that of the product
+    of tables. The posterior of the class alone is that of `predict`.
 
     References
     ----------
@@ -133,11 +136,15 @@ def query(
     names = Names(model.variables, "variables of the model", filled=True).check("variables", named)
     numeric = [name for name in names if name in model.densities]
     if numeric:
-        raise TypeError(f"variables must have levels; got the numbers {listed(numeric)}. Use cpt or sample.")
+        raise TypeError(
+            f"variables must have levels; got the numbers {listed(numeric)}. Use cpt or sample."
+        )
     known, likelihoods = encode_evidence(model, evidence)
     overlap = [name for name in names if known.codes[model.variables.index(name)] >= 0]
     if overlap:
-        raise ValueError(f"variables must not be in the evidence; got {listed(overlap)} in both. Omit one.")
+        raise ValueError(
+            f"variables must not be in the evidence; got {listed(overlap)} in both. Omit one."
+        )
     asked = [model.variables.index(name) for name in names]
     levels, by_draws = model.levels_by_name, model.is_sampled and names != (model.class_var,)
     logs: Array = possible(log_table(model, () if by_draws else asked, known, likelihoods)).ravel()
@@ -172,7 +179,10 @@ def _proportions_of_draws(codes: Codes, cards: Sequence[int]) -> Array:
             f"variables must have a joint distribution of fewer cells; got {prod(cards):,}. Query fewer "
             "variables at a time."
         )
-    return np.bincount(np.ravel_multi_index(tuple(codes), cards), minlength=prod(cards)) / codes.shape[1]
+    return (
+        np.bincount(np.ravel_multi_index(tuple(codes), cards), minlength=prod(cards))
+        / codes.shape[1]
+    )
 
 
 def draw_given(
@@ -197,7 +207,9 @@ def draw_given(
 def possible(logs: Array) -> Array:
     """Return logs of evidence, or raise a ValueError if it is impossible."""
     if logs.max() == -np.inf:
-        raise ValueError("evidence must have a positive probability; got 0. Fit the model with smooth=1.")
+        raise ValueError(
+            "evidence must have a positive probability; got 0. Fit the model with smooth=1."
+        )
     return logs
 
 
@@ -208,17 +220,23 @@ def encode_evidence(x: Model, evidence: EvidenceOf) -> tuple[Rows, dict[int, Arr
     numbers: dict[int, Array] = {}
     if evidence is None:
         return Rows(codes[:, None]), likelihoods
-    Instance(Mapping | pd.Series, "a dict from variables to their values").check("evidence", evidence)
+    Instance(Mapping | pd.Series, "a dict from variables to their values").check(
+        "evidence", evidence
+    )
     given: dict[Hashable, object] = dict(evidence.items())
     check_not_dropped(x, "evidence", given)
     Names(x.variables, "values of variables of the model").check("evidence", list(given))
     for name, value in given.items():
         position = x.variables.index(name)
         if name in x.densities:
-            numbers[position] = np.array([Real().check(f"evidence[{shown(name)}]", value)], dtype=float)
+            numbers[position] = np.array(
+                [Real().check(f"evidence[{shown(name)}]", value)], dtype=float
+            )
             codes[position] = 0
         elif isinstance(value, Mapping | list | set | frozenset):
-            weights = dict(value.items()) if isinstance(value, Mapping) else dict.fromkeys(value, 1.0)
+            weights = (
+                dict(value.items()) if isinstance(value, Mapping) else dict.fromkeys(value, 1.0)
+            )
             likelihoods[position] = _log_likelihoods(x, name, weights)
         else:
             codes[position] = _code_of(x, name, value)
@@ -239,10 +257,14 @@ def _log_likelihoods(x: Model, name: Hashable, weights: Mapping[Hashable, object
     for label, weight in weights.items():
         code = _code_of(x, name, label)
         if code < 0:
-            raise ValueError(f"evidence must have labels of {shown(name)}; got {shown(label)}. Omit it.")
+            raise ValueError(
+                f"evidence must have labels of {shown(name)}; got {shown(label)}. Omit it."
+            )
         likelihoods[code] = Real(least=0).check(f"the likelihood of {shown(label)}", weight)
     if not likelihoods.any():
-        raise ValueError(f"evidence must have a positive probability; got 0 for all labels of {shown(name)}.")
+        raise ValueError(
+            f"evidence must have a positive probability; got 0 for all labels of {shown(name)}."
+        )
     return log(likelihoods)
 
 
@@ -255,7 +277,9 @@ def log_table(
     if variables and of_class not in variables:
         largest = max(variables, key=cards.__getitem__)
         exchanged = x.with_class(largest) if isinstance(x, CountedModel) else None
-        if exchanged is not None:  # one sum gives all levels of the class, and none of other variables
+        if (
+            exchanged is not None
+        ):  # one sum gives all levels of the class, and none of other variables
             position = {largest: of_class, of_class: largest}
             codes = evidence.codes.copy()
             codes[[largest, of_class]] = codes[[of_class, largest]]
@@ -265,7 +289,8 @@ def log_table(
     asked = [v for v in variables if v != of_class]
     features = [*asked, *(v for v in likelihoods if v not in (*asked, of_class))]
     possible = [
-        np.arange(cards[v]) if v in asked else np.flatnonzero(likelihoods[v] > -np.inf) for v in features
+        np.arange(cards[v]) if v in asked else np.flatnonzero(likelihoods[v] > -np.inf)
+        for v in features
     ]
     shape = [len(codes) for codes in possible]
     n = prod(shape)

@@ -44,26 +44,28 @@ def sample(
     Returns
     -------
     pandas.DataFrame
-        One categorical column per feature and, at the end, one for the class, whose categories are the
-        levels of the model. Columns that the model discretizes contain numbers, drawn uniformly from the
-        interval within the range of the training data; features with a density (``numbers`` in `lp`)
-        contain numbers drawn from it. A number in `evidence` is the value of its column.
+        One categorical column per feature and, at the end, one for the class, whose categories are
+        the levels of the model. Columns that the model discretizes contain numbers, drawn uniformly
+        from the interval within the range of the training data; features with a density
+        (``numbers`` in `lp`) contain numbers drawn from it. A number in `evidence` is the value of
+        its column.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If the model does not define a joint distribution, the sample would have more than 2³¹ values, or
-        the evidence has probability 0.
+        If the model does not define a joint distribution, the sample would have more than 2³¹
+        values, or the evidence has probability 0.
 
     Notes
     -----
-    Each variable is drawn given its parents, parents first. In an average of networks, each row is drawn
-    from one network, chosen by its weight. With `evidence`, the rows are drawn exactly, without rejection.
+    Each variable is drawn given its parents, parents first. In an average of networks, each row is
+    drawn from one network, chosen by its weight. With `evidence`, the rows are drawn exactly,
+    without rejection.
 
-    In a dependency network (`chisq_dn`), the class of a row is drawn from the posterior that `predict`
-    returns, and then its features by ordered Gibbs sampling [1]_: in each sweep, one after the other given
-    all others, by its own table and those of its children that are not its parents, too. Without cycles, this
-    is the distribution of a `BNC` with the same tables.
+    In a dependency network (`chisq_dn`), the class of a row is drawn from the posterior that
+    `predict` returns, and then its features by ordered Gibbs sampling [1]_: in each sweep, one
+    after the other given all others, by its own table and those of its children that are not its
+    parents, too. Without cycles, this is the distribution of a `BNC` with the same tables.
 
     References
     ----------
@@ -102,11 +104,15 @@ def sample(
         elif discretizer is not None and name in discretizer.cuts:
             columns[name] = discretizer.draw(name, codes[i, :], generator)
         else:
-            columns[name] = pd.Categorical.from_codes(codes[i, :], dtype=pd.CategoricalDtype(list(labels)))
+            columns[name] = pd.Categorical.from_codes(
+                codes[i, :], dtype=pd.CategoricalDtype(list(labels))
+            )
     return pd.DataFrame(columns)
 
 
-def numbers_at(x: Model, codes: Codes, rng: np.random.Generator | None = None) -> dict[Hashable, Array]:
+def numbers_at(
+    x: Model, codes: Codes, rng: np.random.Generator | None = None
+) -> dict[Hashable, Array]:
     """Return features with densities in complete rows, (rows,): conditional means, or drawn by rng."""
     numbers = {}
     for name, density in x.densities.items():

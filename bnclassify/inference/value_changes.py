@@ -88,7 +88,9 @@ def _check_ends(x: Model, name: Hashable, ends: tuple[float, float]) -> tuple[fl
     if not ends[0] <= ends[1]:
         raise ValueError(must_be(argument, "two numbers, the smaller one first", ends))
     if not _is_numeric(x, name) and not any(_is_between(label, ends) for label in labels):
-        raise ValueError(must_be(argument, f"a range with one of the values {listed(labels)}", ends))
+        raise ValueError(
+            must_be(argument, f"a range with one of the values {listed(labels)}", ends)
+        )
     return ends
 
 
@@ -134,7 +136,9 @@ def value_changes(x: Model, codes: Sequence[int], raw: Dataset, wish: Wish) -> l
                 if code != codes[i] and label != MISSING and _is_possible(label, name, wish)
             ]
         direction = wish.directions.get(name)
-        moves += [move for move in found if direction is None or _goes(before, move.value, direction)]
+        moves += [
+            move for move in found if direction is None or _goes(before, move.value, direction)
+        ]
     return moves
 
 
@@ -142,7 +146,9 @@ def _goes(before: object, after: object, direction: Direction) -> bool:
     """Whether a number changes in a direction."""
     if not isinstance(before, Real) or not isinstance(after, Real):
         return False
-    return float(after) > float(before) if direction == "increasing" else float(after) < float(before)
+    return (
+        float(after) > float(before) if direction == "increasing" else float(after) < float(before)
+    )
 
 
 def _is_possible(label: Hashable, name: Hashable, wish: Wish) -> bool:

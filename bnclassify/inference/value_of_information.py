@@ -63,15 +63,16 @@ def value_of_information(
         One row per missing feature, the most valuable first, ties in column order. Columns:
 
         - ``gain``: the expected reduction of the entropy of the class, in nats
-        - ``cost_reduction``: with `costs`, the expected reduction of the cost of the best decision, by which
-          the features are then ordered
+        - ``cost_reduction``: with `costs`, the expected reduction of the cost of the best decision,
+          by which the features are then ordered
 
         It is empty if no feature is missing.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `x` is a `DN` or has several class variables, or `row` is not one row or has probability 0.
+        If `x` is a `DN` or has several class variables, or `row` is not one row or has probability
+        0.
 
     Notes
     -----
@@ -80,10 +81,10 @@ def value_of_information(
         gain = H(C | e) − Σ_v P(v | e) H(C | e, v)
         cost_reduction = min_d E[cost(d) | e] − Σ_v P(v | e) min_d E[cost(d) | e, v].
 
-    If the model does not define a joint distribution, P(v | e) is approximate, and H(C | e) is that of the
-    average over v of P(C | e, v), so that no gain is negative. A feature that the model discretizes has one
-    value per interval, and one with a density has values on a grid. Missing values are regarded as unknown,
-    and "(missing)" is not a value to find out.
+    If the model does not define a joint distribution, P(v | e) is approximate, and H(C | e) is that
+    of the average over v of P(C | e, v), so that no gain is negative. A feature that the model
+    discretizes has one value per interval, and one with a density has values on a grid. Missing
+    values are regarded as unknown, and "(missing)" is not a value to find out.
 
     References
     ----------
@@ -111,9 +112,16 @@ def value_of_information(
     known = model.place(data, unseen).with_unknown(np.array(absent, dtype=bool)[:, None])
     logs = scores_at(model.score, known)
     if logs.max() == -np.inf:
-        raise ValueError("row must have a positive probability; got 0. Fit the model with smooth above 0.")
-    now, missing = np.exp(log_normalize(logs)), list[int](np.flatnonzero(known.codes[:, 0] < 0).tolist())
-    measures: dict[str, Callable[[Array], Array]] = {"gain": lambda p: -xlogx(p).sum(axis=1)}  # entropy
+        raise ValueError(
+            "row must have a positive probability; got 0. Fit the model with smooth above 0."
+        )
+    now, missing = (
+        np.exp(log_normalize(logs)),
+        list[int](np.flatnonzero(known.codes[:, 0] < 0).tolist()),
+    )
+    measures: dict[str, Callable[[Array], Array]] = {
+        "gain": lambda p: -xlogx(p).sum(axis=1)
+    }  # entropy
     if table is not None:
         measures["cost_reduction"] = lambda p: (p @ table).min(axis=1)
     values = np.empty((len(missing), len(measures)))
@@ -130,13 +138,18 @@ def value_of_information(
     return pd.DataFrame(values[order], names, list(measures))
 
 
-def _outcomes_of_features(x: Model, row: Rows, features: Sequence[int]) -> dict[int, tuple[Array, Array]]:
+def _outcomes_of_features(
+    x: Model, row: Rows, features: Sequence[int]
+) -> dict[int, tuple[Array, Array]]:
     """Return P(value | observed, class) and P(class | observed, value) of features, (values, classes).
 
     A feature with a density has values on a grid. Many features are computed at once.
     """
     values = [_values_of(x, feature) for feature in features]
-    found, widest = dict[int, tuple[Array, Array]](), max([len(codes) for codes, _, _ in values], default=1)
+    found, widest = (
+        dict[int, tuple[Array, Array]](),
+        max([len(codes) for codes, _, _ in values], default=1),
+    )
     for block in blocks(len(features), _BLOCK_CELLS, widest * len(row.codes)):
         owners = np.repeat(features[block], [len(codes) for codes, _, _ in values[block]])
         rows = row.take(np.zeros(len(owners), dtype=np.intp))
@@ -148,7 +161,10 @@ def _outcomes_of_features(x: Model, row: Rows, features: Sequence[int]) -> dict[
                 numbers[feature][owners == feature] = points
         unknown = _still_unknown(rows, owners)
         filled = Rows(codes, numbers, unknown)
-        logs, posteriors = _log_outcomes(x, filled, owners), np.exp(log_normalize(scores_at(x.score, filled)))
+        logs, posteriors = (
+            _log_outcomes(x, filled, owners),
+            np.exp(log_normalize(scores_at(x.score, filled))),
+        )
         for feature, (_, _, widths) in zip(features[block], values[block], strict=True):
             at = owners == feature
             found[feature] = share_out(logs[at] + log(widths)[:, None], 0), posteriors[at]
@@ -179,8 +195,8 @@ def _values_of(x: Model, feature: int) -> tuple[Codes, Array | None, Array]:
 def _log_outcomes(x: Model, rows: Rows, owners: Positions) -> Array:
     """Return ln P(value, observed | class) plus a constant of the class and of the owner of each row.
 
-    The rows of an owner differ in this feature only. In formulas with codings, the values that a coding joins
-    have equal probabilities.
+    The rows of an owner differ in this feature only. In formulas with codings, the values that a
+    coding joins have equal probabilities.
     """
     logs, every = [], np.arange(len(owners))
     for formula in x.outcomes:

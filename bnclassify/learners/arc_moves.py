@@ -57,8 +57,8 @@ class HillClimber:
         self.parents = [list(ps) for ps in parents]
         n = len(self.parents)
         self._graph = ChangingDag(n, [(p, v) for v, ps in enumerate(parents) for p in ps])
-        # Gains of the addition and the deletion of each arc, (to, from), and of additions that close no
-        # cycle, with the largest to each variable; -inf if it is impossible.
+        # Gains of the addition and the deletion of each arc, (to, from), and of additions that
+        # close no cycle, with the largest to each variable; -inf if it is impossible.
         self._added, self._deleted, self._open = np.full((3, n, n), -np.inf)
         self._largest, self._local = np.full(n, -np.inf), np.zeros(n)
         self._score(*range(n))
@@ -119,10 +119,17 @@ class HillClimber:
         return any(np.array_equal(after, network) for network in networks)
 
     def _first(
-        self, tolerance: float, sources: Positions, targets: Positions, deletions: Array, reversals: Array
+        self,
+        tolerance: float,
+        sources: Positions,
+        targets: Positions,
+        deletions: Array,
+        reversals: Array,
     ) -> tuple[ArcMove, float] | None:
         """Return the first of the moves that tie with the best one."""
-        least: float = max(self._largest.max(initial=-np.inf), deletions.max(initial=-np.inf)) - tolerance
+        least: float = (
+            max(self._largest.max(initial=-np.inf), deletions.max(initial=-np.inf)) - tolerance
+        )
         better = np.flatnonzero(reversals >= least)  # only these are checked for cycles
         reversals[better[~self._graph.reversible(sources[better], targets[better])]] = -np.inf
         least = max(least, reversals.max(initial=-np.inf) - tolerance)
@@ -143,19 +150,25 @@ class HillClimber:
     def _reopen(self, targets: Sequence[int] | Positions) -> None:
         """Update which additions of arcs to some variables close no cycle."""
         if len(targets) and "add" in self.limits.moves:
-            self._open[targets] = np.where(self._graph.reach[targets], -np.inf, self._added[targets])
+            self._open[targets] = np.where(
+                self._graph.reach[targets], -np.inf, self._added[targets]
+            )
             self._largest[targets] = self._open[targets].max(axis=1)
 
     def draw(self, rng: np.random.Generator) -> tuple[ArcMove, float] | None:
         """Draw one of the possible moves, and return it with its gain."""
         gains = self.gains()
         possible = np.flatnonzero(gains > -np.inf)
-        return _move_at(gains, int(possible[rng.integers(len(possible))])) if len(possible) else None
+        return (
+            _move_at(gains, int(possible[rng.integers(len(possible))])) if len(possible) else None
+        )
 
     def make(self, move: ArcMove) -> None:
         """Make a possible move. Paths change from an end of the arc and its ancestors only."""
         operation, source, target = move
-        changed = self._graph.reach[:, source] | (self._graph.reach[:, target] & (operation == "reverse"))
+        changed = self._graph.reach[:, source] | (
+            self._graph.reach[:, target] & (operation == "reverse")
+        )
         if operation == "add":
             self.parents[target].append(source)
             self._graph.add(source, target)
@@ -174,7 +187,11 @@ class HillClimber:
     def _score(self, *variables: int) -> None:
         """Score families, and their gains by one more or one fewer parent."""
         self.scores.prefetch(
-            [(v, *self.parents[v]) for v in variables if len(self.parents[v]) < self.limits.max_parents],
+            [
+                (v, *self.parents[v])
+                for v in variables
+                if len(self.parents[v]) < self.limits.max_parents
+            ],
             [(v, *self.parents[v]) for v in variables]
             + [(v, *p) for v in variables for _, p in self._lesser(v)],
         )

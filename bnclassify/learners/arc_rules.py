@@ -51,7 +51,9 @@ class ArcRules:
                 )
         both = [arc for arc in rules.required if rules.forbids(arc)]
         if both:
-            raise ValueError(f"required and forbidden must not share arcs; got {written(both)} in both.")
+            raise ValueError(
+                f"required and forbidden must not share arcs; got {written(both)} in both."
+            )
         return rules
 
     def forbids(self, arc: Arc) -> bool:
@@ -66,7 +68,8 @@ class ArcRules:
     def among(self, names: Collection[Hashable]) -> ArcRules:
         """Return the rules for arcs between some columns."""
         kept = [
-            [arc for arc in arcs if set(names).issuperset(arc)] for arcs in (self.required, self.forbidden)
+            [arc for arc in arcs if set(names).issuperset(arc)]
+            for arcs in (self.required, self.forbidden)
         ]
         return ArcRules(tuple(kept[0]), tuple(kept[1]), self.directed)
 
@@ -79,7 +82,9 @@ class ArcRules:
             ends = ends or [arc for arcs in of_numbers if len(arcs) > 1 for arc in arcs]
         if ends:
             limit = "without children" if self.directed else "without children and with one parent"
-            raise ValueError(f"required must leave numbers {limit}; got {written(ends)}. Discretize them.")
+            raise ValueError(
+                f"required must leave numbers {limit}; got {written(ends)}. Discretize them."
+            )
 
     def matrices(self, columns: Sequence[Hashable]) -> tuple[Mask, Mask]:
         """Return which arcs between columns are required and which are forbidden, (from, to) each."""
@@ -92,14 +97,19 @@ class ArcRules:
         return matrices[0], matrices[1]
 
     def complete(
-        self, parents: Mapping[Hashable, Sequence[Hashable]], argument: str = "", most: int | None = None
+        self,
+        parents: Mapping[Hashable, Sequence[Hashable]],
+        argument: str = "",
+        most: int | None = None,
     ) -> dict[Hashable, list[Hashable]]:
         """Return the parents of each variable with required ones, at most `most`, or raise."""
         start = {name: list(names) for name, names in parents.items()}
         for source, target in self.required:
             if source not in start[target] and (self.directed or target not in start[source]):
                 start[target].append(source)
-        lost = [(p, name) for name, names in start.items() for p in names if self.forbids((p, name))]
+        lost = [
+            (p, name) for name, names in start.items() for p in names if self.forbids((p, name))
+        ]
         if lost:
             raise ValueError(
                 f"forbidden must not contain arcs of the initial structure; got {written(lost)}. Start from "
@@ -142,7 +152,11 @@ def written(arcs: Iterable[Sequence[Hashable]]) -> str:
 
 
 def check_start(
-    start: BNC | None, class_var: Hashable, columns: Collection[Hashable], *, augmented: bool = False
+    start: BNC | None,
+    class_var: Hashable,
+    columns: Collection[Hashable],
+    *,
+    augmented: bool = False,
 ) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the parents in an initial structure, without the class if `augmented`; {} for None."""
     if start is None:
@@ -159,4 +173,6 @@ def check_start(
             f"parents; got arcs {written((p, v) for v, ps in parents.items() for p in ps)}. Use hc for "
             "other structures."
         )
-    return {v: tuple([p for p in ps if p != class_var]) for v, ps in parents.items() if v != class_var}
+    return {
+        v: tuple([p for p in ps if p != class_var]) for v, ps in parents.items() if v != class_var
+    }

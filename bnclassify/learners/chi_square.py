@@ -36,9 +36,9 @@ def chisq_dn(
 ) -> DN:
     """Learn a dependency network classifier by chi-square tests (ChiSqDN).
 
-    For each feature, parents are added one at a time: the feature with the strongest dependence given the
-    class and the current parents, as long as a test rejects independence. Two features can be parents of
-    each other, and there can be cycles.
+    For each feature, parents are added one at a time: the feature with the strongest dependence
+    given the class and the current parents, as long as a test rejects independence. Two features
+    can be parents of each other, and there can be cycles.
 
     Parameters
     ----------
@@ -47,48 +47,53 @@ def chisq_dn(
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Training data. All columns except `class_var` are features.
     alpha : float, default 0.025
-        Upper tail probability of the chi-square quantile, between 0 and 1. Larger values give more arcs.
-        With `df` "all", this is the significance level of a test.
+        Upper tail probability of the chi-square quantile, between 0 and 1. Larger values give more
+        arcs. With `df` "all", this is the significance level of a test.
     df : {"class", "all", "deterministic"}, default "class"
-        With "class", the threshold is the sum over the classes of the quantile of a test within one class,
-        whose degrees of freedom count the levels that occur in the data. With "deterministic", as in the
-        paper [1]_, they count the levels that occur in each configuration of the parents. With "all", the
-        threshold is the quantile of the test over all classes.
+        With "class", the threshold is the sum over the classes of the quantile of a test within one
+        class, whose degrees of freedom count the levels that occur in the data. With
+        "deterministic", as in the paper [1]_, they count the levels that occur in each
+        configuration of the parents. With "all", the threshold is the quantile of the test over all
+        classes.
     features : list of str, optional
         Columns to use as features.
     required, forbidden : pairs of str
-        Arcs ``(from, to)`` between features that are selected first, and arcs that are never selected.
+        Arcs ``(from, to)`` between features that are selected first, and arcs that are never
+        selected.
     n_jobs : int, optional
         Number of features that select parents at the same time, as in `cv`.
 
     Returns
     -------
     DN
-        Structure without parameters. Use `lp` to estimate them. Parents are listed in the order in which
-        they were selected.
+        Structure without parameters. Use `lp` to estimate them. Parents are listed in the order in
+        which they were selected.
 
     Notes
     -----
-    The score of Y as an additional parent of X with parents Z is G(X;Y|Z, C) minus a threshold. G is twice
-    the gain in log-likelihood, 2 N I(X;Y|Z, C), over the rows in which all these variables are observed. With
-    K classes and d = (r_X − 1)(r_Y − 1) Π r_Z degrees of freedom, where r is the number of levels that occur,
-    the threshold is K times the 1 − `alpha` quantile of the chi-square distribution with d degrees of freedom
-    if `df` is "class", and the quantile with K d degrees of freedom if `df` is "all". Candidates with a score
-    of at most 1e-8 are dropped; the best becomes a parent. Of scores within 1e-8, the first column wins.
+    The score of Y as an additional parent of X with parents Z is G(X;Y|Z, C) minus a threshold. G
+    is twice the gain in log-likelihood, 2 N I(X;Y|Z, C), over the rows in which all these variables
+    are observed. With K classes and d = (r_X − 1)(r_Y − 1) Π r_Z degrees of freedom, where r is the
+    number of levels that occur, the threshold is K times the 1 − `alpha` quantile of the chi-square
+    distribution with d degrees of freedom if `df` is "class", and the quantile with K d degrees of
+    freedom if `df` is "all". Candidates with a score of at most 1e-8 are dropped; the best becomes
+    a parent. Of scores within 1e-8, the first column wins.
 
     If `df` is "deterministic" [2]_, class c has Σ_z max(rows − 1, 0) max(columns − 1, 0) degrees of
-    freedom, where z are the configurations of Z, and rows and columns are those of the table of X and Y in
-    (z, c) that are not all 0. The threshold is the sum of the quantiles of the classes, 0 for 0 degrees of
-    freedom. With many parents, few values occur together, so that more parents are added.
+    freedom, where z are the configurations of Z, and rows and columns are those of the table of X
+    and Y in (z, c) that are not all 0. The threshold is the sum of the quantiles of the classes, 0
+    for 0 degrees of freedom. With many parents, few values occur together, so that more parents are
+    added.
 
-    Which is better depends on the data. In 20 repeats of two-fold cross-validation with ``smooth=1`` and MDLP
-    in each fold, "deterministic" has a higher accuracy on car (.887 against .875) and wdbc (.939, .935), and
-    a lower one on voting (.929, .934) and australian (.832, .839); on pima, heart, iris and vehicle they
-    differ by at most .003. Its log-loss is lower on wdbc only (.199, .227). On segment, "class" selects one
-    parent per feature (accuracy .933), and "deterministic" up to 13, for which tables would be too large.
+    Which is better depends on the data. In 20 repeats of two-fold cross-validation with
+    ``smooth=1`` and MDLP in each fold, "deterministic" has a higher accuracy on car (.887 against
+    .875) and wdbc (.939, .935), and a lower one on voting (.929, .934) and australian (.832, .839);
+    on pima, heart, iris and vehicle they differ by at most .003. Its log-loss is lower on wdbc only
+    (.199, .227). On segment, "class" selects one parent per feature (accuracy .933), and
+    "deterministic" up to 13, for which tables would be too large.
 
-    The network does not define a joint distribution: a dependence between two features counts twice if
-    there are arcs in both directions. For prediction, prefer `ban` or `tan_cl`.
+    The network does not define a joint distribution: a dependence between two features counts twice
+    if there are arcs in both directions. For prediction, prefer `ban` or `tan_cl`.
 
     References
     ----------
@@ -113,7 +118,9 @@ def chisq_dn(
     names = data.features
     with using_jobs(n_jobs):
         chosen = _choose_parents(data, float(level), df, rules)
-    families = [(names[v], *[names[p] for p in parents], class_var) for v, parents in enumerate(chosen)]
+    families = [
+        (names[v], *[names[p] for p in parents], class_var) for v, parents in enumerate(chosen)
+    ]
     settings = {"alpha": level, "df": None if df == "class" else df} | rules.settings()
     settings["features"] = None if features is None else names
     recipe = Recipe.of(class_var, Step("chisq_dn", chisq_dn, settings), data.schema)
@@ -124,7 +131,9 @@ def _choose_parents(data: Learnable, alpha: float, df: str, rules: ArcRules) -> 
     """Return the feature parents of each feature in the order of selection."""
     required, forbidden = rules.matrices(data.features)
     of_class, scores = len(data.features), LocalScores(data, "loglik")
-    threshold = _of_tables(scores.counts, alpha) if df == "deterministic" else _of_levels(data, alpha, df)
+    threshold = (
+        _of_tables(scores.counts, alpha) if df == "deterministic" else _of_levels(data, alpha, df)
+    )
 
     def choose(features: Sequence[int]) -> list[list[int]]:
         parents = {v: np.flatnonzero(required[:, v]).tolist() for v in features}
@@ -166,7 +175,9 @@ def _of_levels(data: Learnable, alpha: float, df: str) -> Threshold:
     def threshold(family: Sequence[int]) -> Array:
         variable, *parents, _ = family
         freedom: Array = (levels[variable] - 1.0) * (levels - 1.0) * levels[parents].prod()
-        return np.where(freedom > 0, tests * _chi_square_quantiles(classes * freedom, alpha), np.inf)
+        return np.where(
+            freedom > 0, tests * _chi_square_quantiles(classes * freedom, alpha), np.inf
+        )
 
     return threshold
 
@@ -175,7 +186,9 @@ def _of_tables(counts: FamilyCounts, alpha: float) -> Threshold:
     """Return thresholds by the rows and columns that are not 0 in each configuration of the parents."""
 
     def threshold(family: Sequence[int]) -> Array:
-        occurs = counts.table((family[-1], *family[1:-1])) > 0  # (classes, configurations of the others)
+        occurs = (
+            counts.table((family[-1], *family[1:-1])) > 0
+        )  # (classes, configurations of the others)
         is_of_class = (np.eye(len(occurs))[:, None] * occurs[..., None]).reshape(len(occurs), -1)
         freedom = np.zeros((len(is_of_class), len(counts.cards)))
         for columns, table in counts.extended(family):
@@ -184,7 +197,9 @@ def _of_tables(counts: FamilyCounts, alpha: float) -> Threshold:
             # a 3 x 3 table with two rows and one column of zeros: (3 - 2 - 1) (3 - 1 - 1) = 0
             lines = np.count_nonzero(np.add.reduceat(table, starts, axis=2), axis=0)
             levels = np.add.reduceat(table.any(axis=0), starts, axis=1, dtype=np.intp)
-            freedom[:, columns] = is_of_class @ (np.maximum(lines - 1, 0) * np.maximum(levels - 1, 0))
+            freedom[:, columns] = is_of_class @ (
+                np.maximum(lines - 1, 0) * np.maximum(levels - 1, 0)
+            )
         return np.asarray(_chi_square_quantiles(freedom, alpha).sum(axis=0))
 
     return threshold

@@ -77,8 +77,9 @@ def nb(
     class_var : str
         Name of the class variable.
     dataset : pandas.DataFrame, Dataset, or partitioned data, optional
-        Data with the levels of each variable. By default, all columns except the class are features. Columns
-        of type float in a data frame may be numbers, for which `lp` requires ``numbers``.
+        Data with the levels of each variable. By default, all columns except the class are
+        features. Columns of type float in a data frame may be numbers, for which `lp` requires
+        ``numbers``.
     features : list of str, optional
         Names of the features; with `dataset`, a selection of its columns. By default and
         without `dataset`, there are none.
@@ -122,22 +123,23 @@ def aode(
     class_var : str
         Name of the class variable.
     dataset : pandas.DataFrame, Dataset, or partitioned data, optional
-        Data with the levels of each variable. By default, all columns except the class are features.
+        Data with the levels of each variable. By default, all columns except the class are
+        features.
     features : list of str, optional
         Names of the features; with `dataset`, a selection of its columns.
 
     Returns
     -------
     AODE
-        A structure without parameters; `lp` estimates them. With fewer than two features, it is a naive
-        Bayes, a BNC.
+        A structure without parameters; `lp` estimates them. With fewer than two features, it is a
+        naive Bayes, a BNC.
 
     Notes
     -----
     This is the ensemble of the R package, the mean of the joint distributions of networks, which
-    marginalizes over missing features exactly. `ande` follows its authors [1]_: the first table of an
-    estimator is P(class, superparent), only superparents whose values occurred in training are used, and
-    missing features are skipped.
+    marginalizes over missing features exactly. `ande` follows its authors [1]_: the first table of
+    an estimator is P(class, superparent), only superparents whose values occurred in training are
+    used, and missing features are skipped.
 
     References
     ----------
@@ -172,9 +174,11 @@ def anb(
     Parameters
     ----------
     class_var : str
-        Name of the class variable, which is a parent of every feature and is not listed in `parents`.
+        Name of the class variable, which is a parent of every feature and is not listed in
+        `parents`.
     parents : mapping
-        The list of the feature parents of each feature; a string is one parent. Other features have none.
+        The list of the feature parents of each feature; a string is one parent. Other features have
+        none.
     dataset : pandas.DataFrame, Dataset, or partitioned data, optional
         Data with the features and their levels; numbers, as in `nb`, cannot be parents.
     features : list of str, optional
@@ -200,7 +204,9 @@ def anb(
             "every feature. Omit it."
         )
     open_choice = dataset is None and features is None
-    schema, chosen = find_schema(dataset, class_var, mentioned if open_choice else features, numeric=True)
+    schema, chosen = find_schema(
+        dataset, class_var, mentioned if open_choice else features, numeric=True
+    )
     strange = sorted(set(mentioned) - set(chosen), key=mentioned.index)
     if strange:
         OneOf(chosen, "a dict of features").check("parents", strange[0])
@@ -239,10 +245,11 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
     Parameters
     ----------
     text : str
-        One bracket per variable, ``[child|parent:parent]``, in any order, with or without spaces between
-        them.
+        One bracket per variable, ``[child|parent:parent]``, in any order, with or without spaces
+        between them.
     class_var : str
-        Name of the class variable, which can have parents and need not be a parent of every feature.
+        Name of the class variable, which can have parents and need not be a parent of every
+        feature.
 
     Returns
     -------
@@ -271,7 +278,9 @@ def from_modelstring(text: str, class_var: Hashable) -> BNC:
     names = [name for name, _ in brackets]
     is_read = brackets and not re.sub(r"\[[^\[\]|]+(\|[^\[\]|]+)?\]", "", text).strip()
     if not is_read or len(set(names)) < len(names):
-        raise ValueError(must_be("text", "one bracket per variable, such as '[class] [x|class]'", text))
+        raise ValueError(
+            must_be("text", "one bracket per variable, such as '[class] [x|class]'", text)
+        )
     OneOf(names).check("class_var", class_var)
     parents = {name: tuple(above.split(":")) if above else () for name, above in brackets}
     return fixed_network(class_var, parents, Step("from_modelstring", fixed_again), origin="text")
@@ -284,11 +293,15 @@ def fixed_network(
     families = _families_with_class(class_var, parents)
     check_families(class_var, families, origin=origin)
     recipe_step = replace(step, settings={"families": families})
-    return BNC(class_var, families, recipe=Recipe(class_var, recipe_step, families_columns(families)))
+    return BNC(
+        class_var, families, recipe=Recipe(class_var, recipe_step, families_columns(families))
+    )
 
 
 @record
-def fixed_again(class_var: Hashable, dataset: InFull | InParts, *, families: tuple[Family, ...]) -> BNC:
+def fixed_again(
+    class_var: Hashable, dataset: InFull | InParts, *, families: tuple[Family, ...]
+) -> BNC:
     """Build a network from its families again, with the levels of data."""
     names = families_columns(families)
     schema, _ = find_schema(dataset, class_var, names)

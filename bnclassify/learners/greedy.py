@@ -41,7 +41,8 @@ class Candidates(NamedTuple):
 class SearchResult(NamedTuple):
     """The result of a search; `missed` is the improvement of the best candidate that was too small.
 
-    A step has the name of an edit, its source and target features, its gain, and the score after it.
+    A step has the name of an edit, its source and target features, its gain, and the score after
+    it.
     """
 
     structure: Structure
@@ -54,9 +55,9 @@ class SearchResult(NamedTuple):
 class Moves:
     """The settings of a greedy learner.
 
-    `neighbours` returns the candidate edits of a step. Steps add arcs, up to `most` feature parents per
-    feature; if `joins` is True, they join groups of features. If it is `naive`, the initial structure has all
-    features.
+    `neighbours` returns the candidate edits of a step. Steps add arcs, up to `most` feature parents
+    per feature; if `joins` is True, they join groups of features. If it is `naive`, the initial
+    structure has all features.
     """
 
     neighbours: Callable[[Structure, Candidates], Sequence[Edit]]
@@ -76,7 +77,13 @@ def picker(rng: np.random.Generator | None) -> Callable[[Array], int]:
 
 
 def climb(
-    moves: Moves, current: Structure, at: Candidates, *, epsilon: float, most: float, progress: bool | None
+    moves: Moves,
+    current: Structure,
+    at: Candidates,
+    *,
+    epsilon: float,
+    most: float,
+    progress: bool | None,
 ) -> SearchResult:
     """Make the best edit as long as it improves the score by epsilon and the score is below `most`."""
     steps, missed = list[tuple[str, Parents, Parents, float, float]](), 0.0
@@ -138,10 +145,17 @@ class GreedySearch:
     def priors(self) -> dict[str, float]:
         """The argument that selects the prior, as in `lp`; ``smooth=0`` by default."""
         amounts = {"smooth": self.smooth, "ess": self.ess, "m": self.m}
-        return {name: amount for name, amount in amounts.items() if amount is not None} or {"smooth": 0}
+        return {name: amount for name, amount in amounts.items() if amount is not None} or {
+            "smooth": 0
+        }
 
     def run(
-        self, learner: Callable[..., BNC], moves: Moves, class_var: Hashable, dataset: InFull, **further: Any
+        self,
+        learner: Callable[..., BNC],
+        moves: Moves,
+        class_var: Hashable,
+        dataset: InFull,
+        **further: Any,
     ) -> BNC:
         """Return the structure found; `further` are additional settings for the recipe."""
         Whole(least=2).check("k", self.k)
@@ -162,18 +176,26 @@ class GreedySearch:
         )
         start = self._initial(moves, data, rules)
         metric = METRICS[self.metric]
-        score = CrossValidatedScore(_deal_into_folds(data, self.k, self.folds, generator), prior, metric)
-        required, forbidden = ({(i, j) for i, j in np.argwhere(m)} for m in rules.matrices(data.features))
+        score = CrossValidatedScore(
+            _deal_into_folds(data, self.k, self.folds, generator), prior, metric
+        )
+        required, forbidden = (
+            {(i, j) for i, j in np.argwhere(m)} for m in rules.matrices(data.features)
+        )
         pick = picker(None if self.rng is None else generator)
         candidates = Candidates(range(len(data.features)), required, forbidden, score, pick)
         most = 0.0 if metric.is_loss else 1.0
-        found = climb(moves, start, candidates, epsilon=self.epsilon, most=most, progress=self.progress)
+        found = climb(
+            moves, start, candidates, epsilon=self.epsilon, most=most, progress=self.progress
+        )
         self._warn(found, len(data.features))
         parents = {
             data.features[v]: tuple(data.features[p] for p in parents)
             for v, parents in sorted(found.structure.items())
         }
-        step = Step(learner.__name__, learner, self._settings(further) | rules.settings(), draws=True)
+        step = Step(
+            learner.__name__, learner, self._settings(further) | rules.settings(), draws=True
+        )
         trace = self._trace(found, data.features)
         return network(class_var, parents, data.schema, step, trace)
 
@@ -184,7 +206,9 @@ class GreedySearch:
         names = data.features
         if moves.joins and (self.start is not None or not moves.naive):
             names = tuple([name for name in names if name in (*given, *ends)])
-        parents: Mapping[Hashable, Sequence[Hashable]] = {name: given.get(name, ()) for name in names}
+        parents: Mapping[Hashable, Sequence[Hashable]] = {
+            name: given.get(name, ()) for name in names
+        }
         if moves.joins:
             if self.start is not None and not is_semi_naive(self.start):
                 arcs = written((p, v) for v, ps in parents.items() for p in ps)
@@ -199,7 +223,13 @@ class GreedySearch:
 
     def _settings(self, further: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings for the recipe: without defaults and settings of these rows."""
-        settings = {"k": self.k, **further, "epsilon": self.epsilon, **self.priors, "metric": self.metric}
+        settings = {
+            "k": self.k,
+            **further,
+            "epsilon": self.epsilon,
+            **self.priors,
+            "metric": self.metric,
+        }
         settings |= {"start": self.start}
         settings["rng"] = None if isinstance(self.rng, np.random.Generator) else self.rng
         usual = {"epsilon": 0.01, "smooth": 0, "metric": "accuracy", "kdbk": 2}
@@ -242,7 +272,9 @@ def joined_groups(
     >>> joined_groups({"a": ["b"], "b": [], "c": []}, [("c", "a")])
     {'a': ['b', 'c'], 'b': ['c'], 'c': []}
     """
-    links = {v: [*ps, *[source for source, target in pairs if target == v]] for v, ps in parents.items()}
+    links = {
+        v: [*ps, *[source for source, target in pairs if target == v]] for v, ps in parents.items()
+    }
     result = dict(parents)
     for group in components(links):
         if sum(len(parents[v]) for v in group) < len(group) * (len(group) - 1) // 2:
@@ -250,7 +282,9 @@ def joined_groups(
     return result
 
 
-def _deal_into_folds(data: TrainingData, k: int, folds: Folds | None, rng: np.random.Generator) -> FoldedData:
+def _deal_into_folds(
+    data: TrainingData, k: int, folds: Folds | None, rng: np.random.Generator
+) -> FoldedData:
     """Return the rows in the order of the folds; the given folds include rows without a class."""
     if folds is None:
         drawn = draw_folds(data.codes[-1], data.levels[-1], data.weights, k, rng)

@@ -43,8 +43,9 @@ def hc(
 ) -> BNC:
     """Learn a general network by hill climbing; the class is a variable like any other.
 
-    From an initial structure, the search makes the addition, deletion or reversal of an arc that improves
-    the score most, until none improves it. `ban` keeps the class as a parent of every feature.
+    From an initial structure, the search makes the addition, deletion or reversal of an arc that
+    improves the score most, until none improves it. `ban` keeps the class as a parent of every
+    feature.
 
     Parameters
     ----------
@@ -53,8 +54,8 @@ def hc(
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Training data, by default without missing values. All columns become variables.
     score : {"bic", "aic", "bde", "k2", "loglik"}, default "bic"
-        Score to maximize, as in `network_score`. "loglik" needs `max_parents`, because every arc improves
-        it.
+        Score to maximize, as in `network_score`. "loglik" needs `max_parents`, because every arc
+        improves it.
     ess : float, default 1
         Equivalent sample size of "bde", from 1e-100 to 1e12; a larger value gives more arcs.
     start : BNC, optional
@@ -64,16 +65,18 @@ def hc(
     max_parents : int, optional
         Maximum number of parents per variable, including the class. By default, it is not limited.
     required, forbidden : pairs of str
-        Arcs ``(from, to)`` that are part of the initial structure and stay, and arcs that are never added.
+        Arcs ``(from, to)`` that are part of the initial structure and stay, and arcs that are never
+        added.
     moves : collection of {"add", "delete", "reverse"}
         Operations on an arc; all three by default. ``("add",)`` gives Buntine's algorithm B.
     tabu : int, default 0
-        Number of steps that continue from a maximum by the change with the smallest loss, without returning
-        to the last networks, also of this number.
+        Number of steps that continue from a maximum by the change with the smallest loss, without
+        returning to the last networks, also of this number.
     restarts : int, default 0
         Number of further searches, each from the best network after 5 random changes.
     missing : {"error", "em"}, default "error"
-        With "em", structural EM replaces missing values by their expectation; not with "bde" and "k2".
+        With "em", structural EM replaces missing values by their expectation; not with "bde" and
+        "k2".
     rng : int or numpy.random.Generator, optional
         Seed of the random moves of `restarts`.
     progress : bool, optional
@@ -82,21 +85,22 @@ def hc(
     Returns
     -------
     BNC
-        Structure without parameters. Use `lp` to estimate them and `search_steps` to see the search.
+        Structure without parameters. Use `lp` to estimate them and `search_steps` to see the
+        search.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If values are missing or, with "em", the incomplete rows have too many completions, or the initial
-        structure and the arguments contradict each other.
+        If values are missing or, with "em", the incomplete rows have too many completions, or the
+        initial structure and the arguments contradict each other.
 
     Notes
     -----
-    Use it if all variables are of interest; for prediction alone, `tan_cl` is usually better. The result is
-    better than all networks that differ by one arc, but need not be the best of all; `tabu` and `restarts`
-    often find a better one. Of tied changes, additions come before deletions and reversals, each in column
-    order. The page :doc:`Formulas </methods>` has the tolerances and describes structural EM, whose scores
-    `search_steps` returns.
+    Use it if all variables are of interest; for prediction alone, `tan_cl` is usually better. The
+    result is better than all networks that differ by one arc, but need not be the best of all;
+    `tabu` and `restarts` often find a better one. Of tied changes, additions come before deletions
+    and reversals, each in column order. The page :doc:`Formulas </methods>` has the tolerances and
+    describes structural EM, whose scores `search_steps` returns.
 
     References
     ----------
@@ -116,8 +120,13 @@ def hc(
     rows = data.as_given
     rules = ArcRules.check(required, forbidden, rows.columns)
     given = check_start(start, class_var, rows.columns)
-    parents = rules.complete({name: given.get(name, ()) for name in rows.columns}, "max_parents", max_parents)
-    settings = rules.settings() | {"start": start, "features": None if features is None else data.features}
+    parents = rules.complete(
+        {name: given.get(name, ()) for name in rows.columns}, "max_parents", max_parents
+    )
+    settings = rules.settings() | {
+        "start": start,
+        "features": None if features is None else data.features,
+    }
     return search.run(Step("hc", hc, settings), class_var, rows, parents, rules)
 
 
@@ -138,22 +147,23 @@ def ban(
 ) -> BNC:
     """Learn an augmented naive Bayes by hill climbing on a decomposable score (BAN).
 
-    The class is a parent of every feature and has no parents. The search starts from naive Bayes and adds
-    arcs between features as long as one improves the score of the network.
+    The class is a parent of every feature and has no parents. The search starts from naive Bayes
+    and adds arcs between features as long as one improves the score of the network.
 
     Parameters
     ----------
     class_var : str
         Name of the class variable.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Training data, by default without missing values. All columns except `class_var` are features.
+        Training data, by default without missing values. All columns except `class_var` are
+        features.
     score, ess, features, missing, progress : optional
         As in `hc`.
     start : BNC, optional
         Initial structure, an augmented naive Bayes. By default, it is naive Bayes.
     max_parents : int, optional
-        Maximum number of parents per feature, including the class: 1 gives naive Bayes, and 2 allows one
-        feature as a parent. By default, it is not limited.
+        Maximum number of parents per feature, including the class: 1 gives naive Bayes, and 2
+        allows one feature as a parent. By default, it is not limited.
     required, forbidden : pairs of str
         Arcs ``(from, to)`` between features, as in `hc`.
     moves : collection of {"add", "delete", "reverse"}, default ("add",)
@@ -162,12 +172,13 @@ def ban(
     Returns
     -------
     BNC
-        Structure without parameters. Use `lp` to estimate them and `search_steps` to see the search.
+        Structure without parameters. Use `lp` to estimate them and `search_steps` to see the
+        search.
 
     Notes
     -----
-    Use it in place of `tan_cl` if features depend on several others and there are enough rows. The search
-    need not find the best network.
+    Use it in place of `tan_cl` if features depend on several others and there are enough rows. The
+    search need not find the best network.
 
     References
     ----------
@@ -190,9 +201,14 @@ def ban(
         (*[(feature, class_var) for feature in data.features], *rules.forbidden),
     )
     given = check_start(start, class_var, data.columns, augmented=True)
-    naive = {feature: (class_var, *given.get(feature, ())) for feature in data.features} | {class_var: ()}
+    naive = {feature: (class_var, *given.get(feature, ())) for feature in data.features} | {
+        class_var: ()
+    }
     parents = inner.complete({name: naive[name] for name in data.order}, "max_parents", max_parents)
-    settings = rules.settings() | {"start": start, "features": None if features is None else data.features}
+    settings = rules.settings() | {
+        "start": start,
+        "features": None if features is None else data.features,
+    }
     return search.run(Step("ban", ban, settings), class_var, data.as_given, parents, inner)
 
 
@@ -234,13 +250,21 @@ class _Climber:
         return {name: given[name] for name in names if given[name] != usual.get(name)}
 
     def run(
-        self, step: Step, class_var: Hashable, rows: Countable, parents: ParentNames, rules: ArcRules
+        self,
+        step: Step,
+        class_var: Hashable,
+        rows: Countable,
+        parents: ParentNames,
+        rules: ArcRules,
     ) -> BNC:
         """Return the structure found, with its steps and `step`, completed, as its recipe."""
         if self.missing == "error":
             check_complete(rows)
         warn_of_fractions(rows, self.score)
-        names, most = rows.columns, len(rows.columns) if self.max_parents is None else self.max_parents
+        names, most = (
+            rows.columns,
+            len(rows.columns) if self.max_parents is None else self.max_parents,
+        )
         limits = Limits(*rules.matrices(names), most, self.moves)
         rng, position, changes = check_rng(self.rng), rows.positions, list[Change]()
 
@@ -259,7 +283,11 @@ class _Climber:
             found = learn(rows, start)
         named = {names[v]: [names[p] for p in parents] for v, parents in enumerate(found)}
         has_runs = self.climb.restarts > 0 or self.missing == "em"
-        steps = [(c.move.operation, names[c.move.source], names[c.move.target], *c[1:]) for c in changes]
+        steps = [
+            (c.move.operation, names[c.move.source], names[c.move.target], *c[1:]) for c in changes
+        ]
         trace["steps"] = tuple(steps if has_runs else [made[:-1] for made in steps])
-        step = replace(step, settings={**self.settings(), **step.settings}, draws=self.climb.restarts > 0)
+        step = replace(
+            step, settings={**self.settings(), **step.settings}, draws=self.climb.restarts > 0
+        )
         return general_network(class_var, named, rows.schema, step, trace)

@@ -36,7 +36,9 @@ _MOST_PAIRS = 2**10  # with the largest information, whose gains are computed
 _MOST_CHILDREN = 128  # number of features that can have feature parents
 _SCREENED_ROWS = 1000  # number of rows in which interactions of three features are searched
 _SCREENED_CELLS = 2**22  # number of these rows x triples of features of the highest rank
-_MOST_TRIPLES = 32  # with the largest interaction, of which the gain of a pair of parents is computed
+_MOST_TRIPLES = (
+    32  # with the largest interaction, of which the gain of a pair of parents is computed
+)
 
 
 @averages_views
@@ -49,9 +51,9 @@ def spode(
 ) -> BNC:
     """Learn a superparent one-dependence estimator (SPODE): the best single parent of all other features.
 
-    The class is a parent of every feature, and one feature, the superparent, is a parent of all other
-    features. The superparent is the feature whose network has the largest score, the
-    best single member of an `aode`.
+    The class is a parent of every feature, and one feature, the superparent, is a parent of all
+    other features. The superparent is the feature whose network has the largest score, the best
+    single member of an `aode`.
 
     Parameters
     ----------
@@ -78,8 +80,8 @@ def spode(
     -----
     Use it for the readable graph closest to an AODE. The score of a superparent is the sum of its
     contributions to the scores of all other features, each from the rows in which both features are
-    observed. Of tied superparents, the first in column order is chosen. Naive Bayes can have a larger
-    score; `network_score` compares them.
+    observed. Of tied superparents, the first in column order is chosen. Naive Bayes can have a
+    larger score; `network_score` compares them.
 
     References
     ----------
@@ -122,10 +124,10 @@ def kdb_mi(
 ) -> BNC:
     """Learn a k-dependence Bayesian classifier by mutual information (Sahami's k-DB).
 
-    Features are ranked by their mutual information with the class. The feature parents of each feature are
-    the `kdbk` features of higher rank with the largest mutual information given the class, even if it is
-    small. One pass over pairs of features suffices. In contrast, `kdb` adds an arc only if it
-    improves the cross-validated accuracy.
+    Features are ranked by their mutual information with the class. The feature parents of each
+    feature are the `kdbk` features of higher rank with the largest mutual information given the
+    class, even if it is small. One pass over pairs of features suffices. In contrast, `kdb` adds an
+    arc only if it improves the cross-validated accuracy.
 
     Parameters
     ----------
@@ -134,29 +136,30 @@ def kdb_mi(
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Training data. All columns except `class_var` are features.
     kdbk : int, default 2
-        Number of feature parents; 0 gives naive Bayes. Tables grow with each parent, so a larger number
-        needs more rows or hierarchical smoothing (``backoff=True`` in `lp`).
+        Number of feature parents; 0 gives naive Bayes. Tables grow with each parent, so a larger
+        number needs more rows or hierarchical smoothing (``backoff=True`` in `lp`).
     features : list of str, optional
         Columns to use as features.
     required, forbidden : pairs of str
-        Arcs ``(from, to)`` between features that are always included, and arcs that are never included.
+        Arcs ``(from, to)`` between features that are always included, and arcs that are never
+        included.
     numbers : {"gaussian", "kernel"} or dict, optional
-        Numeric columns to keep as numbers, as in `lp`, which estimates their densities. They are ranked
-        with the other features by the mutual information under a Gaussian model. Their parents are
-        categorical features, and they are never parents themselves.
+        Numeric columns to keep as numbers, as in `lp`, which estimates their densities. They are
+        ranked with the other features by the mutual information under a Gaussian model. Their
+        parents are categorical features, and they are never parents themselves.
 
     Returns
     -------
     BNC
-        Structure without parameters. Use `lp` to estimate them. Required parents come first, then the
-        others in descending order of information.
+        Structure without parameters. Use `lp` to estimate them. Required parents come first, then
+        the others in descending order of information.
 
     Notes
     -----
-    Use it with many rows, and with ``backoff=True``, because tables are large. Features are ranked by
-    I(X;C) and parents of X by I(X;Y|C), in nats per row, over the rows in which these variables are
-    observed. Of tied features, the first in column order is chosen. Required parents count in `kdbk` and
-    come before their children in the ranking.
+    Use it with many rows, and with ``backoff=True``, because tables are large. Features are ranked
+    by I(X;C) and parents of X by I(X;Y|C), in nats per row, over the rows in which these variables
+    are observed. Of tied features, the first in column order is chosen. Required parents count in
+    `kdbk` and come before their children in the ranking.
 
     References
     ----------
@@ -193,7 +196,9 @@ def _best_parents(data: Learnable, k: int, rules: ArcRules) -> dict[Hashable, tu
     rank = _ranks_by_relevance(descending(relevance), required)
     coded = np.array(data.cards[:class_column]) > 0  # the others are numbers
     is_candidate = (rank < rank[:, None]) & (pairs[0].rows > 0) & ~forbidden.T & coded
-    information = np.where(is_candidate, np.mean([view.information for view in pairs], axis=0), -np.inf)
+    information = np.where(
+        is_candidate, np.mean([view.information for view in pairs], axis=0), -np.inf
+    )
     information[required.T] = np.inf
     parents: list[list[Hashable]] = [[] for _ in names]
     each = np.arange(len(names))
@@ -217,15 +222,20 @@ def _ranks_by_relevance(order: Positions, required: Mask) -> Positions:
 
 @averages_views
 def kdb_gain(
-    class_var: Hashable, dataset: InFull, *, kdbk: int = 2, features: Iterable[Hashable] | None = None
+    class_var: Hashable,
+    dataset: InFull,
+    *,
+    kdbk: int = 2,
+    features: Iterable[Hashable] | None = None,
 ) -> BNC:
     r"""Learn a k-dependence classifier whose parents improve the prediction of the class.
 
-    Features are ranked by their mutual information with the class, as in `kdb_mi`. The feature parents of
-    each feature are the features of higher rank with the largest gain, if it exceeds 3 nats, and those with
-    the largest information [1]_, in turns. A feature without such a gain has no feature parents. The gain
-    of a pair estimates by how much the pair, added to naive Bayes, increases the log-likelihood of the
-    class. A copy of another feature has a large information, but no gain.
+    Features are ranked by their mutual information with the class, as in `kdb_mi`. The feature
+    parents of each feature are the features of higher rank with the largest gain, if it exceeds 3
+    nats, and those with the largest information [1]_, in turns. A feature without such a gain has
+    no feature parents. The gain of a pair estimates by how much the pair, added to naive Bayes,
+    increases the log-likelihood of the class. A copy of another feature has a large information,
+    but no gain.
 
     Parameters
     ----------
@@ -234,39 +244,41 @@ def kdb_gain(
     dataset : pandas.DataFrame or Dataset
         Training data. All columns except `class_var` are features.
     kdbk : int, default 2
-        Maximum number of feature parents; 0 gives naive Bayes. The first parents do not depend on it.
+        Maximum number of feature parents; 0 gives naive Bayes. The first parents do not depend on
+        it.
     features : list of str, optional
         Columns to use as features.
 
     Returns
     -------
     BNC
-        Structure without parameters. Use `lp` to estimate them. Parents are in the order in which they were
-        chosen.
+        Structure without parameters. Use `lp` to estimate them. Parents are in the order in which
+        they were chosen.
 
     Notes
     -----
-    Naive Bayes has the scores :math:`S(y) = \ln P(y) + w Σ_i \ln P(x_i | y)` of a row, without the row,
-    with :math:`w = \min(1, 3/\sqrt d)` for d features, and the posterior P. The pair of a feature and a
-    parent would add the term :math:`t(y) = \ln P(x_i | y, x_j) − \ln P(x_i | y)`, where 2 pseudo-counts of
-    the pair are distributed like :math:`P(x_i | y)`. One step of Newton's method for its weight increases the
-    log-likelihood of the class by
+    Naive Bayes has the scores :math:`S(y) = \ln P(y) + w Σ_i \ln P(x_i | y)` of a row, without the
+    row, with :math:`w = \min(1, 3/\sqrt d)` for d features, and the posterior P. The pair of a
+    feature and a parent would add the term :math:`t(y) = \ln P(x_i | y, x_j) − \ln P(x_i | y)`,
+    where 2 pseudo-counts of the pair are distributed like :math:`P(x_i | y)`. One step of Newton's
+    method for its weight increases the log-likelihood of the class by
 
     .. math:: \frac{g^2}{2 (h + 10)}, \quad g = Σ [t(y_{row}) − E_P t], \quad h = Σ Var_P t,
 
-    with sums over rows, the gain if g is positive. Rows with a missing value of the pair add nothing. If
-    there are more than 2^29 terms, an evenly spread subset of rows is used. Candidates are the eight features
-    of higher rank with the largest information, and in all the 1,024 pairs of a feature and a candidate with
-    the largest information.
+    with sums over rows, the gain if g is positive. Rows with a missing value of the pair add
+    nothing. If there are more than 2^29 terms, an evenly spread subset of rows is used. Candidates
+    are the eight features of higher rank with the largest information, and in all the 1,024 pairs
+    of a feature and a candidate with the largest information.
 
-    Parity of three columns shows in no single parent, so pairs of parents are tried as well, for the 32
-    triples of features with the largest interaction: the information of the three on the class minus that of
-    any two and of the third. Triples are formed of the features of the highest ranks, 29 of them for 1,000
-    rows, without features of many levels: their cubes times the classes are below 16 times the rows. From
-    larger data, about 1,000 evenly spread rows are used. Each of a pair of parents then has half of its gain.
-    If there are more than 128 features, the 128 with the largest gains have parents. With
-    several discretizations, the first one is used, and that by own values for the gains. Ties are broken by
-    the contents of columns, so the structure depends neither on their order nor on their names.
+    Parity of three columns shows in no single parent, so pairs of parents are tried as well, for
+    the 32 triples of features with the largest interaction: the information of the three on the
+    class minus that of any two and of the third. Triples are formed of the features of the highest
+    ranks, 29 of them for 1,000 rows, without features of many levels: their cubes times the classes
+    are below 16 times the rows. From larger data, about 1,000 evenly spread rows are used. Each of
+    a pair of parents then has half of its gain. If there are more than 128 features, the 128 with
+    the largest gains have parents. With several discretizations, the first one is used, and that by
+    own values for the gains. Ties are broken by the contents of columns, so the structure depends
+    neither on their order nor on their names.
 
     References
     ----------
@@ -281,7 +293,9 @@ def kdb_gain(
     """
     k = Whole().check("kdbk", kdbk)
     data = prepare_rows(dataset, class_var, features)
-    step = Step("kdb_gain", kdb_gain, {"kdbk": k, "features": None if features is None else data.features})
+    step = Step(
+        "kdb_gain", kdb_gain, {"kdbk": k, "features": None if features is None else data.features}
+    )
     parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(data.features, ())
     if k:
         by_value = getattr(data, "by_value", None)
@@ -308,7 +322,9 @@ def _parents_in_turns(views: Sequence[Dataset], k: int) -> dict[Hashable, tuple[
     for place, child in enumerate(rank.tolist()):
         earlier = by_contents[np.isin(by_contents, rank[:place])]
         informative = earlier[_rounded_descending(information[child, earlier])]
-        most = min(_MOST_CANDIDATES, int(np.count_nonzero(information[child, informative] >= least)))
+        most = min(
+            _MOST_CANDIDATES, int(np.count_nonzero(information[child, informative] >= least))
+        )
         gains = _gains_of_parents(scores, child, informative, most, pairs.get(child, []))
         useful = informative[_rounded_descending(gains)][: np.count_nonzero(gains > _LEAST_GAIN)]
         others = informative[:k].tolist() if len(useful) else []
@@ -323,20 +339,30 @@ def _parents_in_turns(views: Sequence[Dataset], k: int) -> dict[Hashable, tuple[
 def _least_information(information: Array, rank: Positions) -> float:
     """Return the information from which pairs of a child and a candidate are among the most informative."""
     earlier = information[np.ix_(rank, rank)][np.tril_indices(len(rank), -1)]
-    return float(-np.partition(-earlier, _MOST_PAIRS)[_MOST_PAIRS]) if len(earlier) > _MOST_PAIRS else 0.0
+    return (
+        float(-np.partition(-earlier, _MOST_PAIRS)[_MOST_PAIRS])
+        if len(earlier) > _MOST_PAIRS
+        else 0.0
+    )
 
 
 def _gains_of_parents(
-    scores: Sequence[LeftOutScores], child: int, candidates: Positions, most: int, pairs: Sequence[Positions]
+    scores: Sequence[LeftOutScores],
+    child: int,
+    candidates: Positions,
+    most: int,
+    pairs: Sequence[Positions],
 ) -> Array:
     """Return the gain of each candidate as a parent: its own, or half of that of a pair with another.
 
-    Example: the class is the parity of three columns. No single parent of a column has a gain, but the pair
-    of the two others has, and both are parents.
+    Example: the class is the parity of three columns. No single parent of a column has a gain, but
+    the pair of the two others has, and both are parents.
     """
     found = np.zeros(len(candidates))
     if most:
-        found[:most] = np.max([view.gains(child, candidates[:most, None]) for view in scores], axis=0)
+        found[:most] = np.max(
+            [view.gains(child, candidates[:most, None]) for view in scores], axis=0
+        )
     if len(pairs):
         of_pairs = np.array(pairs)
         places = np.argsort(candidates)[np.searchsorted(np.sort(candidates), of_pairs)]
@@ -347,7 +373,10 @@ def _gains_of_parents(
 def _pairs_by_child(data: Dataset, rank: Positions) -> dict[int, list[Positions]]:
     """Map features of low rank to pairs of others with which they interact: the best ones of all triples."""
     step = max(1, len(data) // _SCREENED_ROWS)
-    codes, classes = data.codes[:-1, ::step].astype(np.intp) + 1, data.codes[-1, ::step].astype(np.intp)
+    codes, classes = (
+        data.codes[:-1, ::step].astype(np.intp) + 1,
+        data.codes[-1, ::step].astype(np.intp),
+    )
     weights = None if data.weights is None else data.weights[::step]
     cards = np.array(data.cards[:-1]) + 1  # a missing value is a level
     some = rank[: int((6 * _SCREENED_CELLS / max(1, len(classes))) ** (1 / 3))]
@@ -356,7 +385,9 @@ def _pairs_by_child(data: Dataset, rank: Positions) -> dict[int, list[Positions]
     def information(sets: Positions) -> Array:
         """Return the information of sets of features on the class, times the number of rows."""
         blocks = np.array_split(sets, 1 + len(sets) * len(classes) // _BLOCK_CELLS)
-        return np.concatenate([_joint_information(codes, cards, classes, weights, each) for each in blocks])
+        return np.concatenate(
+            [_joint_information(codes, cards, classes, weights, each) for each in blocks]
+        )
 
     n = len(some)
     if n < 3:
@@ -423,7 +454,11 @@ class LeftOutScores:
 
     def _counted(self, cells: Positions, known: Mask, shape: tuple[int, ...]) -> Array:
         """Return the weights of known rows by cell; they are whole numbers if no row is known."""
-        return np.bincount(cells, self.all_weights[known], prod(shape)).reshape(shape).astype(np.float64)
+        return (
+            np.bincount(cells, self.all_weights[known], prod(shape))
+            .reshape(shape)
+            .astype(np.float64)
+        )
 
     def _without_own(self, counts: Array) -> Array:
         counts[..., *self.at] -= self.own
@@ -439,19 +474,23 @@ class LeftOutScores:
         base: Array = table.sum(axis=1, keepdims=True) / max(table.sum(), 1e-300)
         own = codes[self.rows]
         cells = self._without_own(table[own]) + _PSEUDO_COUNTS * base[own]
-        values = cells / (self._without_own(np.tile(table.sum(axis=0), (len(own), 1))) + _PSEUDO_COUNTS)
+        values = cells / (
+            self._without_own(np.tile(table.sum(axis=0), (len(own), 1))) + _PSEUDO_COUNTS
+        )
         return np.where((own >= 0)[:, None] & (values > 0), values, 1.0)
 
     def gains(self, child: int, parents: Positions) -> Array:
         """Return the increase of the log-likelihood of the class by the term of a child with each parent set.
 
-        ``parents`` are (sets, size). With w the weight of the term, it is that of one step of Newton's method
-        from w = 0.
+        ``parents`` are (sets, size). With w the weight of the term, it is that of one step of
+        Newton's method from w = 0.
         """
         cards = np.array(self.data.cards)
         found = np.zeros(len(parents))
         useful = np.flatnonzero((cards[parents].min(axis=1, initial=2) > 1) & (cards[child] > 1))
-        largest = int(cards[parents].prod(axis=1).max(initial=0) * cards[child])  # number of cells of a table
+        largest = int(
+            cards[parents].prod(axis=1).max(initial=0) * cards[child]
+        )  # number of cells of a table
         at_once = max(1, _BLOCK_CELLS // max(1, max(len(self.data), largest) * int(cards[-1])))
         for start in range(0, len(useful), at_once):
             block = useful[start : start + at_once]
@@ -464,14 +503,18 @@ class LeftOutScores:
         known: Mask = (codes.min(axis=1) >= 0) & (own >= 0)
         sizes: Positions = cards[parents].prod(axis=1)
         given = (sizes.cumsum() - sizes)[:, None] + np.where(
-            known, [flat_index(each, cards[of].tolist()) for each, of in zip(codes, parents, strict=True)], 0
+            known,
+            [flat_index(each, cards[of].tolist()) for each, of in zip(codes, parents, strict=True)],
+            0,
         )
         cells = given * cards[child] + np.maximum(own, 0)
         weights = (self.all_weights * known).ravel()
         rows, alone, found = self.rows, self.terms[child], []
         for configurations, size in ((cells, sizes.sum() * cards[child]), (given, sizes.sum())):
             keys = configurations * n_classes + data.codes[-1]
-            table = np.asarray(np.bincount(keys.ravel(), weights, size * n_classes), dtype=np.float64)
+            table = np.asarray(
+                np.bincount(keys.ravel(), weights, size * n_classes), dtype=np.float64
+            )
             table = table.reshape(size, n_classes)
             found.append(self._without_own(table.take(configurations[:, rows], axis=0)))
         terms, total = found

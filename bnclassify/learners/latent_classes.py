@@ -45,15 +45,16 @@ def lca(
     Parameters
     ----------
     class_var : str
-        Name of the new variable, which is not a column of `dataset`. Its labels are 1, 2, …, k in descending
-        order of their shares of the rows.
+        Name of the new variable, which is not a column of `dataset`. Its labels are 1, 2, …, k in
+        descending order of their shares of the rows.
     dataset : pandas.DataFrame or Dataset
         Categorical data. All columns are features. Missing values are marginalized over.
     k : int or list of int
-        Number of classes, at most 1000, or candidates such as ``range(2, 7)``, from which the number with the
-        largest BIC is chosen.
+        Number of classes, at most 1000, or candidates such as ``range(2, 7)``, from which the
+        number with the largest BIC is chosen.
     smooth : float, default 1
-        Dirichlet hyperparameter added to every expected count; 0 gives maximum-likelihood estimates.
+        Dirichlet hyperparameter added to every expected count; 0 gives maximum-likelihood
+        estimates.
     restarts : int, default 10
         Number of random starts for each number of classes. The best result is returned.
     rng : int or numpy.random.Generator, optional
@@ -62,16 +63,16 @@ def lca(
     Returns
     -------
     BNC
-        A naive Bayes with parameters. `predict` assigns rows to classes, `search_steps` returns the numbers
-        of classes that were compared, and `loglik` and `BIC` marginalize over the class, so they need no
-        column of classes.
+        A naive Bayes with parameters. `predict` assigns rows to classes, `search_steps` returns the
+        numbers of classes that were compared, and `loglik` and `BIC` marginalize over the class, so
+        they need no column of classes.
 
     Notes
     -----
-    EM finds a local maximum of Σ ln P(row) + smooth Σ ln θ, with θ all probabilities of the model, from
-    each start: uniform P(c) and tables drawn uniformly. It ends if an iteration gains less than 1e-12. Fit
-    the model with several seeds: if the objectives agree but the tables differ, do not interpret the
-    classes.
+    EM finds a local maximum of Σ ln P(row) + smooth Σ ln θ, with θ all probabilities of the model,
+    from each start: uniform P(c) and tables drawn uniformly. It ends if an iteration gains less
+    than 1e-12. Fit the model with several seeds: if the objectives agree but the tables differ, do
+    not interpret the classes.
 
     References
     ----------
@@ -81,7 +82,8 @@ def lca(
 
     Examples
     --------
-    Two groups of members of the US House by their votes alone, which nearly coincide with the parties:
+    Two groups of members of the US House by their votes alone, which nearly coincide with the
+    parties:
 
     >>> import pandas as pd
     >>> from bnclassify import lca, load_voting, predict
@@ -97,16 +99,22 @@ def lca(
     check_name(class_var)
     data = open_data(dataset).in_memory("dataset").encode()
     if class_var in data.columns:
-        raise ValueError(must_be("class_var", "the name of a new variable, not of a column", class_var))
+        raise ValueError(
+            must_be("class_var", "the name of a new variable, not of a column", class_var)
+        )
     given = (
-        [k] if isinstance(k, int | np.integer) else ListOf("numbers of classes", filled=True).check("k", k)
+        [k]
+        if isinstance(k, int | np.integer)
+        else ListOf("numbers of classes", filled=True).check("k", k)
     )
     sizes = [Whole(least=1, most=_MOST_CLASSES).check("k", size) for size in given]
     smooth, generator = float(Real(least=0).check("smooth", smooth)), check_rng(rng)
     restarts = Whole(least=1, most=_MOST_RESTARTS).check("restarts", restarts)
     check_levels(data, data.columns)
     if not data.size:
-        raise ValueError("dataset must have rows to fit a model to; got none, or only rows of weight 0.")
+        raise ValueError(
+            "dataset must have rows to fit a model to; got none, or only rows of weight 0."
+        )
     fits = [_fit_classes(data, size, smooth, restarts, generator) for size in sizes]
     n_levels = sum(data.cards) - len(data.columns)
     free = [size - 1 + size * n_levels for size in sizes]
@@ -134,7 +142,9 @@ def _warn_of_choice(cards: Sequence[int], sizes: Sequence[int], best: int, free:
             f"features has {cells:,} free cells, so different tables fit equally well. Use fewer classes."
         )
     elif len(sizes) > 1 and sizes[best] == max(sizes):
-        warn(f"the largest number of classes, {sizes[best]}, has the best BIC. Pass larger numbers, too.")
+        warn(
+            f"the largest number of classes, {sizes[best]}, has the best BIC. Pass larger numbers, too."
+        )
 
 
 class _Fit(NamedTuple):
@@ -145,14 +155,21 @@ class _Fit(NamedTuple):
     run: Run
 
 
-def _fit_classes(data: Dataset, k: int, smooth: float, restarts: int, rng: np.random.Generator) -> _Fit:
+def _fit_classes(
+    data: Dataset, k: int, smooth: float, restarts: int, rng: np.random.Generator
+) -> _Fit:
     """Return the best of the results of EM from some random starts."""
     cards = np.array(data.cards)
     patterns, row_of = np.unique(data.codes, axis=1, return_inverse=True)
     times = np.bincount(row_of.ravel(), data.weights).astype(np.float64)
-    feature, level = np.repeat(np.arange(len(cards)), cards), np.concatenate([np.arange(n) for n in cards])
+    feature, level = (
+        np.repeat(np.arange(len(cards)), cards),
+        np.concatenate([np.arange(n) for n in cards]),
+    )
     hot = (patterns[feature] == level[:, None]).astype(np.float64)
-    starts = (_normalized(rng.standard_exponential((k, len(level))), cards) for _ in range(restarts))
+    starts = (
+        _normalized(rng.standard_exponential((k, len(level))), cards) for _ in range(restarts)
+    )
     fits = [_fit_from(hot, times, cards, tables, smooth) for tables in starts]
     return max(fits, key=lambda fit: fit.run.objectives[-1])
 

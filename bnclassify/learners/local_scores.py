@@ -34,8 +34,8 @@ _STIRLING = 16.0  # above this, four terms of the series are exact to 1e-14
 class DecomposableScore:
     """A score of a family: Σ_jk f(N_jk, a) − Σ_j f(N_j, r a) − penalty · (r − 1) q.
 
-    k are the r levels of the variable, j the q configurations of its parents, `term` is f, which is 0
-    where a count is 0, and `pseudo_counts` returns a from r and q.
+    k are the r levels of the variable, j the q configurations of its parents, `term` is f, which is
+    0 where a count is 0, and `pseudo_counts` returns a from r and q.
     """
 
     term: Callable[[Counts, Amount], Array]
@@ -50,8 +50,8 @@ def log_rising(n: Counts, amount: Amount) -> Array:
     if not is_large.any():
         return np.asarray(gammaln(n + a) - gammaln(a))
     large: Array = np.maximum(a, _STIRLING)
-    # For a = 10⁶ and n = 1, the two values of ln Γ are near 1.28e7, and 6 of their 16 digits cancel. The
-    # difference of the series is ln 10⁶ = 13.8 to all digits.
+    # For a = 10⁶ and n = 1, the two values of ln Γ are near 1.28e7, and 6 of their 16 digits
+    # cancel. The difference of the series is ln 10⁶ = 13.8 to all digits.
     total: Array = large + n
     stirling: Array = (large - 0.5) * np.log1p(n / large) + n * (np.log(total) - 1)
     stirling = stirling + _stirling_rest(total) - _stirling_rest(large)
@@ -99,7 +99,12 @@ def check_complete(data: Countable) -> None:
 
 def warn_of_fractions(data: Countable, score: str) -> None:
     """Warn if a score depends on the number of rows and weights cannot be frequencies."""
-    if score == "loglik" or not data.is_weighted or is_repeated() or getattr(data, "cases", None) is not None:
+    if (
+        score == "loglik"
+        or not data.is_weighted
+        or is_repeated()
+        or getattr(data, "cases", None) is not None
+    ):
         return
     rows, fractions = data.weight_counts
     if fractions and data.size < rows:
@@ -121,8 +126,12 @@ class LocalScores:
 
     def prefetch(self, families: Iterable[Scope], others: Iterable[Scope] = ()) -> None:
         """Count families that will be scored, with or without gains, in one pass over partitioned data."""
-        wanted = [family for family in families if (family[0], frozenset(family[1:])) not in self._gains]
-        alone = [family for family in others if (family[0], frozenset(family[1:])) not in self._families]
+        wanted = [
+            family for family in families if (family[0], frozenset(family[1:])) not in self._gains
+        ]
+        alone = [
+            family for family in others if (family[0], frozenset(family[1:])) not in self._families
+        ]
         self.counts.prefetch(wanted, alone)
 
     def family(self, variable: int, parents: Sequence[int]) -> float:
@@ -174,7 +183,9 @@ class LocalScores:
     def _fit(self, table: Counts, r: int, q: Amount) -> Array:
         """Return Σ_jk f(N_jk, a) − Σ_j f(N_j, r a) over the first two axes."""
         term, a = self.score.term, self.score.pseudo_counts(r, q)
-        return np.asarray(term(table, a).sum(axis=(0, 1)) - term(table.sum(axis=0), r * a).sum(axis=0))
+        return np.asarray(
+            term(table, a).sum(axis=(0, 1)) - term(table.sum(axis=0), r * a).sum(axis=0)
+        )
 
     def _added_fit(self, table: Counts, columns: slice, r: int, q: float) -> tuple[Array, Array]:
         """Return the contribution of each of some columns as a further parent to the fit, and the fit."""
@@ -188,7 +199,9 @@ class LocalScores:
         return np.add.reduceat(by_level, starts) - fit, fit
 
 
-def network_score(x: BNC, dataset: InFull | InParts, *, score: ScoreName = "bic", ess: float = 1) -> float:
+def network_score(
+    x: BNC, dataset: InFull | InParts, *, score: ScoreName = "bic", ess: float = 1
+) -> float:
     """Return the score of a structure on data, which `hc` and `ban` maximize.
 
     Parameters
@@ -223,8 +236,8 @@ def network_score(x: BNC, dataset: InFull | InParts, *, score: ScoreName = "bic"
 
     - loglik = Σ N_jk ln(N_jk / N_j), the likelihood at its maximum; aic = loglik − k;
       bic = loglik − ½ ln(N) k. They are not multiplied by −2.
-    - bde is the log marginal likelihood under a uniform prior with equivalent sample size `ess` (BDeu), and
-      k2 that with pseudo-counts of 1. The class is a parent like any other.
+    - bde is the log marginal likelihood under a uniform prior with equivalent sample size `ess`
+      (BDeu), and k2 that with pseudo-counts of 1. The class is a parent like any other.
 
     Networks with the same conditional independences have the same score, except for k2. The page
     :doc:`Formulas </methods>` defines all symbols.

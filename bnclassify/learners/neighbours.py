@@ -1,8 +1,8 @@
 """Neighbours of a structure: the candidate edits of a step of a search.
 
-Features are numbered. A structure maps each of its features to its feature parents. An edit maps the
-features whose family it changes to their new parents, or to None if the feature is removed. Edits are
-ordered for ties.
+Features are numbered. A structure maps each of its features to its feature parents. An edit maps
+the features whose family it changes to their new parents, or to None if the feature is removed.
+Edits are ordered for ties.
 """
 
 from __future__ import annotations
@@ -101,7 +101,9 @@ def removals_and_joins(
     for gone in structure:
         if gone not in fixed:
             children = {v: parents for v, parents in structure.items() if gone in parents}
-            orphaned = {v: tuple([p for p in parents if p != gone]) for v, parents in children.items()}
+            orphaned = {
+                v: tuple([p for p in parents if p != gone]) for v, parents in children.items()
+            }
             edits.append({gone: None, **orphaned})
     for earlier, later in combinations(components(structure), 2):
         if _may_join(earlier, later, forbidden):
@@ -110,7 +112,10 @@ def removals_and_joins(
 
 
 def arcs_to(
-    structure: Structure, parents: Sequence[int], children: Sequence[int], forbidden: Arcs = frozenset()
+    structure: Structure,
+    parents: Sequence[int],
+    children: Sequence[int],
+    forbidden: Arcs = frozenset(),
 ) -> list[tuple[int, int]]:
     """Return the new arcs (parent, child) that close no cycle and are not forbidden, parent by parent.
 
@@ -140,8 +145,8 @@ def orphans(structure: Structure) -> list[int]:
 def tree_arcs(structure: Structure, forbidden: Arcs = frozenset()) -> list[Edit]:
     """Add an arc to a feature without a feature parent (TAN hill climbing).
 
-    Between two such features, either direction gives an equivalent structure. The arc from the later to the
-    earlier one is the candidate, unless it is forbidden.
+    Between two such features, either direction gives an equivalent structure. The arc from the
+    later to the earlier one is the candidate, unless it is forbidden.
 
     >>> tree_arcs({0: (), 1: ()})
     [{0: (1,)}]
@@ -174,8 +179,8 @@ def superparents(structure: Structure, forbidden: Arcs = frozenset()) -> list[Ed
 def dependence_arcs(structure: Structure, k: int, forbidden: Arcs = frozenset()) -> list[Edit]:
     """Add an arc to a feature with fewer than ``k`` feature parents (k-dependence).
 
-    Arcs from features without room for parents come first; for other features, targets are in cyclic order,
-    starting after the feature.
+    Arcs from features without room for parents come first; for other features, targets are in
+    cyclic order, starting after the feature.
 
     >>> dependence_arcs({0: (), 1: ()}, 1)
     [{1: (0,)}, {0: (1,)}]

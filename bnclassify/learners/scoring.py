@@ -33,19 +33,23 @@ _KEPT_BYTES = 2**28
 class FoldedData:
     """Positions in the order in which the folds test them; the class is observed in all rows.
 
-    The counts of a fold are those of all rows minus those of the tested rows. If the folds are not a
-    partition of the rows, all rows are appended as an additional fold. Positions ascend in each fold, so that
-    a count of fractions without training rows is exactly 0.
+    The counts of a fold are those of all rows minus those of the tested rows. If the folds are not
+    a partition of the rows, all rows are appended as an additional fold. Positions ascend in each
+    fold, so that a count of fractions without training rows is exactly 0.
     """
 
     def __init__(self, data: Dataset, tests: Sequence[Positions]) -> None:
         rows = np.concatenate([np.sort(test) for test in tests])
-        self.partition = len(rows) == len(data) and bool((np.bincount(rows, minlength=len(data)) == 1).all())
+        self.partition = len(rows) == len(data) and bool(
+            (np.bincount(rows, minlength=len(data)) == 1).all()
+        )
         self.sizes = np.array([len(test) for test in tests])
         self.n_tested, self.n_folds, self.n_classes = len(rows), len(tests), data.cards[-1]
         slots = self.sizes if self.partition else np.append(self.sizes, len(data))
         rows = rows if self.partition else np.concatenate([rows, np.arange(len(data))])
-        self.fold = np.repeat(np.arange(len(slots)), slots)  # of each row; all rows are the last one
+        self.fold = np.repeat(
+            np.arange(len(slots)), slots
+        )  # of each row; all rows are the last one
         self.cards, self.n_groups = data.cards[:-1], len(slots) * self.n_classes
         # The features and, in place of the class, the group of each row: fold · classes + class.
         columns = Schema(
@@ -58,8 +62,12 @@ class FoldedData:
         self.grouped = Dataset(columns, codes, pd.RangeIndex(len(rows)), weights)
         self.group, self.tested = codes[-1], codes[:-1, : self.n_tested]
         self.weights = None if weights is None else weights[: self.n_tested]
-        self.folds = [slice(start, end) for start, end in pairwise(np.cumsum([0, *self.sizes]).tolist())]
-        self.partial = frozenset(np.nonzero(self.grouped.incomplete)[0].tolist())  # features with gaps
+        self.folds = [
+            slice(start, end) for start, end in pairwise(np.cumsum([0, *self.sizes]).tolist())
+        ]
+        self.partial = frozenset(
+            np.nonzero(self.grouped.incomplete)[0].tolist()
+        )  # features with gaps
 
     @property
     def lowest(self) -> float:
@@ -91,7 +99,8 @@ class CrossValidatedScore:
                 "of them, then estimate the parameters with another prior by lp."
             )
         self.data, self.prior, self.metric = data, prior, metric
-        # Stands for log 0, so that contributions can be subtracted; lower than any possible log joint.
+        # Stands for log 0, so that contributions can be subtracted; lower than any possible log
+        # joint.
         self._floor = 8 * (len(data.cards) + 1) * data.lowest
         kept = max(2, _KEPT_BYTES // max(1, 8 * data.n_tested * data.n_classes))
         self._added = lru_cache(kept)(self._add)
@@ -111,7 +120,9 @@ class CrossValidatedScore:
         scores = np.empty(len(edits))
         for changed, positions in alike.items():
             rest = total - sum(self._added((v, *structure[v])) for v in changed if v in structure)
-            scores[positions] = [self._score(structure, edits[position], rest) for position in positions]
+            scores[positions] = [
+                self._score(structure, edits[position], rest) for position in positions
+            ]
         return scores
 
     def _score(self, structure: Structure, edit: Edit, rest: Array) -> float:
@@ -120,14 +131,18 @@ class CrossValidatedScore:
         total = sum(added, start=rest)
         if self.data.partial:
             total = total + self._missing(apply(structure, edit))
-        logs = total if self.prior.is_positive else np.where(total < self._floor / 2, -np.inf, total)
+        logs = (
+            total if self.prior.is_positive else np.where(total < self._floor / 2, -np.inf, total)
+        )
         data, weights = self.data, self.data.weights
         if self.metric == ACCURACY:  # needs no posteriors
             right = np.where(first_best(logs.T) == data.truth, self._weights, 0.0)
             return float((np.add.reduceat(right, self._starts) / self._sizes).sum() / data.n_folds)
         of_rows = self.metric.of_rows
         given = [None if weights is None else weights[fold] for fold in data.folds]
-        values = [of_rows(logs.T[f], data.truth[f], w) for f, w in zip(data.folds, given, strict=True)]
+        values = [
+            of_rows(logs.T[f], data.truth[f], w) for f, w in zip(data.folds, given, strict=True)
+        ]
         return float(np.mean(values)) * (-1 if self.metric.is_loss else 1)
 
     def _finite(self, logs: Array) -> Array:
@@ -136,7 +151,10 @@ class CrossValidatedScore:
     def _add(self, family: Parents) -> Array:
         """Return the contribution of a family, (classes, tested rows); 0 if a member is missing."""
         logs, index = self._logs(family)
-        by_class, tested = self._finite(logs).reshape(-1, logs.shape[-1]).T.copy(), slice(self.data.n_tested)
+        by_class, tested = (
+            self._finite(logs).reshape(-1, logs.shape[-1]).T.copy(),
+            slice(self.data.n_tested),
+        )
         added = by_class.take(index[tested] * self.data.n_folds + self.data.fold[tested], axis=1)
         observed = self.data.observed(family)
         return added if observed is None else added * observed[tested]
@@ -152,7 +170,9 @@ class CrossValidatedScore:
         counts = np.bincount(cells, weights, prod(shape) * data.n_groups).reshape(*shape, -1)
         trained = data.trained(counts)
         card, configurations = shape[0], prod(data.cards[p] for p in family[1:])
-        shares = self.prior.shares(trained, trained.sum(axis=0), card, configurations * data.n_classes)
+        shares = self.prior.shares(
+            trained, trained.sum(axis=0), card, configurations * data.n_classes
+        )
         return log(shares), index
 
     def _missing(self, structure: Structure) -> Array:

@@ -51,10 +51,15 @@ class Completions(Generic[D]):
         codes = data.codes.take(self.rows, axis=1)
         for hidden, alike in equal_columns(is_missing):
             if hidden:
-                grid = np.indices([data.cards[column] for column in hidden]).reshape(len(hidden), -1)
+                grid = np.indices([data.cards[column] for column in hidden]).reshape(
+                    len(hidden), -1
+                )
                 at = self.starts[alike][:, None] + np.arange(grid.shape[1])
                 codes[np.array(hidden)[:, None], at.ravel()] = np.tile(grid, len(alike))
-        self.rows_given, self.weights = data, np.ones(len(data)) if data.weights is None else data.weights
+        self.rows_given, self.weights = (
+            data,
+            np.ones(len(data)) if data.weights is None else data.weights,
+        )
         self.data = replace(
             data, codes=codes, index=pd.RangeIndex(len(self.rows)), weights=self.weights[self.rows]
         )
@@ -100,7 +105,10 @@ def structural_em(
     if complete.any():
         first = learn(data.taken(complete), first)
     completions, observed = Completions(data), list[float]()
-    starts = [first, *[list(map(list, other)) for other in others if list(map(list, other)) != first]]
+    starts = [
+        first,
+        *[list(map(list, other)) for other in others if list(map(list, other)) != first],
+    ]
     fits = [_fit_completions(completions, found, None, score) for found in starts]
     best = int(np.argmax([value for _, value in fits]))
     found, (expected, value) = starts[best], fits[best]

@@ -33,7 +33,9 @@ def _bde_gains(data: Learnable, ess: float) -> Array:
 
 def edge_posterior(data: Learnable, ess: float) -> Array:
     """Return the posterior of each edge over all spanning trees of features, given the class, (n, n)."""
-    return spanning_tree_posterior(np.mean([_bde_gains(view, ess) for view in data.views], axis=0))[0]
+    return spanning_tree_posterior(np.mean([_bde_gains(view, ess) for view in data.views], axis=0))[
+        0
+    ]
 
 
 _SCORES = ("loglik", "aic", "bic", "bde")
@@ -67,10 +69,10 @@ def tan_cl(
 ) -> BNC:
     """Learn a tree-augmented naive Bayes (TAN) structure by the Chow-Liu algorithm.
 
-    The class is a parent of every feature, and each feature has at most one other feature as a parent.
-    The arcs between features form a maximum-weight spanning tree or forest, where the weight of an arc is
-    its contribution to `score`. An arc represents dependence given the class, in either
-    direction, and not a causal effect.
+    The class is a parent of every feature, and each feature has at most one other feature as a
+    parent. The arcs between features form a maximum-weight spanning tree or forest, where the
+    weight of an arc is its contribution to `score`. An arc represents dependence given the class,
+    in either direction, and not a causal effect.
 
     Parameters
     ----------
@@ -79,24 +81,25 @@ def tan_cl(
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Training data. All columns except `class_var` are features.
     score : {"loglik", "aic", "bic", "bde"}, default "loglik"
-        Decomposable score to maximize. With "loglik", the features form a single tree. The other scores
-        omit arcs that lower the score, so the result can be a forest or a naive Bayes model.
+        Decomposable score to maximize. With "loglik", the features form a single tree. The other
+        scores omit arcs that lower the score, so the result can be a forest or a naive Bayes model.
     ess : float, default 1
         Equivalent sample size of "bde", from 1e-100 to 1e12.
     root : str, optional
-        Feature to use as the root of its tree. By default, and for all other trees, the root is the first
-        feature of the tree in column order. With `lp` and `ess`, the root does not change posteriors.
+        Feature to use as the root of its tree. By default, and for all other trees, the root is the
+        first feature of the tree in column order. With `lp` and `ess`, the root does not change
+        posteriors.
     features : list of str, optional
         Columns to use as features.
     required, forbidden : pairs of str
         Pairs of features, in any order, that are always joined, and pairs that are never joined.
     missing : {"available", "em"}, default "available"
-        With "available", each pair of features is counted in the rows in which both are observed. With
-        "em", structural EM uses all rows, as in `hc`; not with the score "bde".
+        With "available", each pair of features is counted in the rows in which both are observed.
+        With "em", structural EM uses all rows, as in `hc`; not with the score "bde".
     numbers : {"gaussian", "kernel"} or dict, optional
-        Numeric columns to keep as numbers, as in `lp`. A numeric feature is never a parent. Its own parent
-        is the feature with the largest mutual information given the class under a Gaussian model, for all
-        scores.
+        Numeric columns to keep as numbers, as in `lp`. A numeric feature is never a parent. Its own
+        parent is the feature with the largest mutual information given the class under a Gaussian
+        model, for all scores.
 
     Returns
     -------
@@ -105,11 +108,11 @@ def tan_cl(
 
     Notes
     -----
-    Use "aic" to predict. "bic" keeps fewer arcs, and "loglik", the default of R, keeps n − 1 of them, also
-    if features are independent. The page :doc:`Formulas </methods>` defines the weight of an arc, which
-    comes from the rows in which both features and the class are observed. "loglik" ranks arcs by
-    information per row, as R does, so if values are missing, the result need not be the maximum-likelihood
-    tree. Of tied arcs, the first in column order is chosen.
+    Use "aic" to predict. "bic" keeps fewer arcs, and "loglik", the default of R, keeps n − 1 of
+    them, also if features are independent. The page :doc:`Formulas </methods>` defines the weight
+    of an arc, which comes from the rows in which both features and the class are observed. "loglik"
+    ranks arcs by information per row, as R does, so if values are missing, the result need not be
+    the maximum-likelihood tree. Of tied arcs, the first in column order is chosen.
 
     References
     ----------
@@ -130,7 +133,9 @@ def tan_cl(
     OneOf(_SCORES).check("score", score)
     ess = check_score("bde", ess)
     check_missing(missing, "available", score)
-    data = prepare(dataset, (class_var,), features, rows_needed=missing == "em", numeric=columns_of(numbers))
+    data = prepare(
+        dataset, (class_var,), features, rows_needed=missing == "em", numeric=columns_of(numbers)
+    )
     coded = tuple([name for name in data.features if name not in data.schema.numeric])
     rules = ArcRules.check(required, forbidden, data.columns, directed=False, apart=class_var)
     rules.check_leaves(data.schema.numeric)
@@ -138,10 +143,15 @@ def tan_cl(
     warn_of_fractions(data, score)
     trace: dict[str, Any] = {}
     settings = {"score": score, "root": root} | rules.settings() | as_setting(numbers)
-    settings |= {"ess": None if ess == 1 else ess, "features": None if features is None else data.features}
+    settings |= {
+        "ess": None if ess == 1 else ess,
+        "features": None if features is None else data.features,
+    }
     if missing == "em":
         if data.schema.numeric:
-            raise ValueError("missing must be 'available' with numbers; got 'em'. Discretize the numbers.")
+            raise ValueError(
+                "missing must be 'available' with numbers; got 'em'. Discretize the numbers."
+            )
         settings["missing"] = missing
         parents, scores = _expected_forest(cast("TrainingData", data), score, first, rules)
         trace |= {"scores": scores, "steps": ()}
@@ -166,7 +176,9 @@ def _best_forest(
         views.append(_arc_gains(view, pairs, score, ess))
     weights = np.asarray(np.mean(views, axis=0))
     keep = np.full_like(weights, True, dtype=bool)
-    if score != "loglik":  # no information on features that are never observed together, including ln 0
+    if (
+        score != "loglik"
+    ):  # no information on features that are never observed together, including ln 0
         keep = (weights >= -TOLERANCE) & (pairs.rows > 0)
     return _directed_forest(features, weights, keep, root, rules, is_tree=score == "loglik")
 
@@ -183,7 +195,9 @@ def _expected_forest(
     features, class_column, position = data.features, len(data.features), data.positions
 
     def as_positions(parents: Mapping[Hashable, Sequence[Hashable]]) -> list[list[int]]:
-        return [[*[position[p] for p in parents[feature]], class_column] for feature in features] + [[]]
+        return [
+            [*[position[p] for p in parents[feature]], class_column] for feature in features
+        ] + [[]]
 
     none = np.zeros((class_column, class_column))
     start = _directed_forest(features, none, none > 0, root, rules, is_tree=False)
@@ -192,7 +206,10 @@ def _expected_forest(
         return as_positions(_best_forest(rows, score, 1, root, rules))
 
     found, scores = structural_em(data, as_positions(start), learn, score, others=[learn(data)])
-    named = {name: tuple([features[p] for p in ps[:-1]]) for name, ps in zip(features, found, strict=False)}
+    named = {
+        name: tuple([features[p] for p in ps[:-1]])
+        for name, ps in zip(features, found, strict=False)
+    }
     return named, tuple(scores)
 
 
@@ -233,7 +250,11 @@ def _directed_forest(
         )
     first = np.where(required, 1 + 2 * np.abs(weights).max(initial=0.0), weights)
     parent = maximum_forest(first, (keep & ~forbidden) | required, roots)
-    if is_tree and rules.forbidden and parent.count(-1) > maximum_forest(weights, keep, roots).count(-1):
+    if (
+        is_tree
+        and rules.forbidden
+        and parent.count(-1) > maximum_forest(weights, keep, roots).count(-1)
+    ):
         raise ValueError(
             f"forbidden must leave a tree over all variables; got {written(rules.forbidden)}. Drop some of "
             "them."
@@ -252,9 +273,10 @@ def chow_liu(
 ) -> BNC:
     """Learn the maximum-likelihood tree over all variables, including the class (Chow-Liu).
 
-    Of all networks in which no variable has two parents, this one has the highest likelihood. The class is
-    a variable like any other and is predicted from its neighbors in the tree only. In contrast, `tan_cl`
-    makes the class a parent of every feature and learns a tree over the features.
+    Of all networks in which no variable has two parents, this one has the highest likelihood. The
+    class is a variable like any other and is predicted from its neighbors in the tree only. In
+    contrast, `tan_cl` makes the class a parent of every feature and learns a tree over the
+    features.
 
     Parameters
     ----------
@@ -263,13 +285,14 @@ def chow_liu(
     dataset : pandas.DataFrame, Dataset, or partitioned data
         Training data. All columns become variables.
     root : str, optional
-        Root of the tree, by default the class. It does not change the likelihood. With `lp` and `ess`,
-        it does not change predictions; with `smooth`, it does, because the pseudo-counts differ.
+        Root of the tree, by default the class. It does not change the likelihood. With `lp` and
+        `ess`, it does not change predictions; with `smooth`, it does, because the pseudo-counts
+        differ.
     features : list of str, optional
         Columns to use as features.
     required, forbidden : pairs of str
-        Pairs of variables that are always joined, and pairs that are never joined, as in `tan_cl`, including
-        pairs with the class.
+        Pairs of variables that are always joined, and pairs that are never joined, as in `tan_cl`,
+        including pairs with the class.
 
     Returns
     -------
@@ -278,9 +301,9 @@ def chow_liu(
 
     Notes
     -----
-    Use it for an overview of the dependences in a table; `tan_cl` predicts better. An edge contributes
-    I(X;Y), in nats per row, over the rows in which both are observed. Variables that are never observed
-    together are not joined. Ties are broken as in `tan_cl`.
+    Use it for an overview of the dependences in a table; `tan_cl` predicts better. An edge
+    contributes I(X;Y), in nats per row, over the rows in which both are observed. Variables that
+    are never observed together are not joined. Ties are broken as in `tan_cl`.
 
     References
     ----------
@@ -297,8 +320,13 @@ def chow_liu(
     rows = data.as_given
     names = rows.columns
     rules = ArcRules.check(required, forbidden, names, directed=False)
-    first = names.index(class_var if root is None else OneOf(names, "a variable").check("root", root))
+    first = names.index(
+        class_var if root is None else OneOf(names, "a variable").check("root", root)
+    )
     pairs = pair_statistics(rows, range(len(names)), None)
     parents = _directed_forest(names, pairs.information, pairs.rows > 0, first, rules)
-    settings = {"root": root, "features": None if features is None else data.features} | rules.settings()
+    settings = {
+        "root": root,
+        "features": None if features is None else data.features,
+    } | rules.settings()
     return general_network(class_var, parents, rows.schema, Step("chow_liu", chow_liu, settings))

@@ -86,7 +86,9 @@ def _greedy(arcs: str, own: str = "") -> Callable[[Decorated], Decorated]:
     """Return a decorator that adds the shared arguments to the docstring and the signature of a learner."""
     described = sharing({"{search}": _SHARED.replace("{arcs}", arcs).replace("{own}", own)})
     shared = [
-        p.replace(kind=p.KEYWORD_ONLY) for p in signature(GreedySearch).parameters.values() if p.name != "k"
+        p.replace(kind=p.KEYWORD_ONLY)
+        for p in signature(GreedySearch).parameters.values()
+        if p.name != "k"
     ]
 
     def decorate(learner: Decorated) -> Decorated:
@@ -111,7 +113,9 @@ def _removals_and_joins(structure: Structure, at: Candidates) -> Sequence[Edit]:
 
 
 FORWARD = Moves(
-    lambda structure, at: additions_and_joins(structure, at.features, at.forbidden), joins=True, naive=False
+    lambda structure, at: additions_and_joins(structure, at.features, at.forbidden),
+    joins=True,
+    naive=False,
 )
 BACKWARD = Moves(_removals_and_joins, joins=True)
 TREE = Moves(lambda structure, at: tree_arcs(structure, at.forbidden), most=1)
@@ -122,8 +126,9 @@ SUPERPARENT = Moves(_children_of_best, most=1)
 def fssj(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]) -> BNC:
     """Learn a semi-naive Bayes by forward sequential selection and joining.
 
-    The search starts from the class alone. A step adds a feature by itself or joins it to a group, all
-    members of which become its parents. Features that do not improve the score are not selected.
+    The search starts from the class alone. A step adds a feature by itself or joins it to a group,
+    all members of which become its parents. Features that do not improve the score are not
+    selected.
 
     {search}
 
@@ -148,8 +153,8 @@ def fssj(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[Sear
 def bsej(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]) -> BNC:
     """Learn a semi-naive Bayes by backward sequential elimination and joining.
 
-    The search starts from naive Bayes. A step removes a feature or joins two groups of features: the
-    members of the later group become parents of the members of the earlier group.
+    The search starts from naive Bayes. A step removes a feature or joins two groups of features:
+    the members of the later group become parents of the members of the earlier group.
 
     {search}
 
@@ -173,11 +178,13 @@ def bsej(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[Sear
 
 
 @_greedy(_ARCS)
-def tan_hc(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]) -> BNC:
+def tan_hc(
+    class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]
+) -> BNC:
     """Learn a tree-augmented naive Bayes by hill climbing.
 
-    The search starts from naive Bayes. A step adds one arc to a feature without a feature parent. If
-    both directions give equivalent structures, the arc from the later feature is the candidate.
+    The search starts from naive Bayes. A step adds one arc to a feature without a feature parent.
+    If both directions give equivalent structures, the arc from the later feature is the candidate.
 
     {search}
 
@@ -200,12 +207,14 @@ def tan_hc(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[Se
 
 
 @_greedy(_ARCS)
-def tan_hcsp(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]) -> BNC:
+def tan_hcsp(
+    class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]
+) -> BNC:
     """Learn a tree-augmented naive Bayes by hill climbing with superparents.
 
-    The search starts from naive Bayes. A step first selects the superparent: the feature with the best
-    score as a parent of all features that can still have one. Then it adds the best single arc from it.
-    With n features, a step scores about 2n structures; `tan_hc` scores about n².
+    The search starts from naive Bayes. A step first selects the superparent: the feature with the
+    best score as a parent of all features that can still have one. Then it adds the best single arc
+    from it. With n features, a step scores about 2n structures; `tan_hc` scores about n².
 
     {search}
 
@@ -233,8 +242,8 @@ def kdb(
 ) -> BNC:
     """Learn a k-dependence Bayes by hill climbing on a cross-validated metric, like ``kdb`` in R.
 
-    The search starts from naive Bayes, and a step adds one arc to a feature with fewer than `kdbk` feature
-    parents. (Sahami's k-DB, which ranks parents by mutual information, is `kdb_mi`.)
+    The search starts from naive Bayes, and a step adds one arc to a feature with fewer than `kdbk`
+    feature parents. (Sahami's k-DB, which ranks parents by mutual information, is `kdb_mi`.)
 
     {search}
 

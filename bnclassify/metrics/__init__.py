@@ -46,13 +46,14 @@ class AnyMetric(ABC):
 class Metric(AnyMetric):
     """A metric of the log joint of rows and of their classes.
 
-    ``sums`` is a function of the log joint, (rows, classes), the codes of the actual classes, (rows,), and
-    the weights, (rows,), above 0. It returns an array of sums over the rows or, if the metric ``needs_rows``,
-    one or more values per row. ``value`` computes the metric from the sums. A metric that ``is_pooled`` is
-    computed from the sums over all folds, not as a mean over folds, and ``calibrated`` computes from these
-    sums the value to expect if the posteriors were calibrated. One that ``needs_joint`` is defined only for
-    models with a joint distribution, and uses the log joint without normalization. One that ``needs_order``
-    is defined only for a class whose labels have an order.
+    ``sums`` is a function of the log joint, (rows, classes), the codes of the actual classes,
+    (rows,), and the weights, (rows,), above 0. It returns an array of sums over the rows or, if the
+    metric ``needs_rows``, one or more values per row. ``value`` computes the metric from the sums.
+    A metric that ``is_pooled`` is computed from the sums over all folds, not as a mean over folds,
+    and ``calibrated`` computes from these sums the value to expect if the posteriors were
+    calibrated. One that ``needs_joint`` is defined only for models with a joint distribution, and
+    uses the log joint without normalization. One that ``needs_order`` is defined only for a class
+    whose labels have an order.
     """
 
     name: str
@@ -136,11 +137,15 @@ class LabelMetric(AnyMetric):
 
     def sums_of(self, outcomes: Outcomes) -> Array:
         """Return the sums of correct and of known labels, or of rows, (2,)."""
-        labels = outcomes.most_probable() if self.joint else np.array([*map(first_best, outcomes.logs)])
+        labels = (
+            outcomes.most_probable() if self.joint else np.array([*map(first_best, outcomes.logs)])
+        )
         known: Mask = outcomes.actual >= 0
         right: Mask = known & (labels == outcomes.actual)
         weights = np.ones(known.shape[1]) if outcomes.weights is None else outcomes.weights
-        counted = [np.all(mask, axis=0) if self.exact else np.sum(mask, axis=0) for mask in (right, known)]
+        counted = [
+            np.all(mask, axis=0) if self.exact else np.sum(mask, axis=0) for mask in (right, known)
+        ]
         return np.array([of_row @ weights for of_row in counted])
 
     def value_of(self, sums: Array) -> float:
@@ -248,13 +253,17 @@ def _squares(logs: Array, actual: Codes, weights: Array) -> Array:
 
 
 def _squared_shortfalls(logs: Array, actual: Codes, weights: Array) -> Array:
-    return np.array([(1 - _entries_of_class(_posteriors(logs), actual)) ** 2 @ weights, weights.sum()])
+    return np.array(
+        [(1 - _entries_of_class(_posteriors(logs), actual)) ** 2 @ weights, weights.sum()]
+    )
 
 
 def _ranked_squares(logs: Array, actual: Codes, weights: Array) -> Array:
     """Sum Σ_k (P(class ≤ k) − 1[actual ≤ k])² / (K − 1) of rows, with k = 1 … K − 1 of K classes."""
     most = max(1, logs.shape[1] - 1)
-    below = _posteriors(logs).cumsum(axis=1)[:, :-1] - (actual[:, None] <= np.arange(logs.shape[1] - 1))
+    below = _posteriors(logs).cumsum(axis=1)[:, :-1] - (
+        actual[:, None] <= np.arange(logs.shape[1] - 1)
+    )
     return np.array([(below**2).sum(axis=1) @ weights / most, weights.sum()])
 
 
@@ -275,7 +284,10 @@ def _top_bins(logs: Array, actual: Codes, weights: Array) -> Array:
     """Sum rows by the probability of the most probable class; (3, bins)."""
     best = first_best(logs)
     return bin_sums(
-        _entries_of_class(_posteriors(logs), best), best == actual, equal_ends(CALIBRATION_BINS), weights
+        _entries_of_class(_posteriors(logs), best),
+        best == actual,
+        equal_ends(CALIBRATION_BINS),
+        weights,
     )
 
 
@@ -288,8 +300,8 @@ def calibration_error(sums: Array) -> float:
 def calibration_noise(sums: Array) -> float:
     """Return the expected calibration error if the posteriors were calibrated, from the sums of bins.
 
-    In a bin of n rows with mean probability p, the number of correct rows X is then about binomial, and by de
-    Moivre E|X − np| = 2m C(n, m) pᵐ (1 − p)ⁿ⁻ᵐ⁺¹, where m = ⌊np⌋ + 1.
+    In a bin of n rows with mean probability p, the number of correct rows X is then about binomial,
+    and by de Moivre E|X − np| = 2m C(n, m) pᵐ (1 − p)ⁿ⁻ᵐ⁺¹, where m = ⌊np⌋ + 1.
     """
     rows, probabilities, _ = bin_means(sums)
     n: Array = np.maximum(np.rint(rows), 1)
@@ -327,8 +339,9 @@ def _class_margins(table: Array) -> tuple[Array, Array]:
 def _beyond_chance(table: Array, *, is_kappa: bool) -> float:
     """Agreement beyond that of independent labels with the same margins; 0 if labels do not vary.
 
-    Kappa divides it by its largest possible value. For the correlation of the indicators of actual and
-    predicted classes (MCC), the divisor is the geometric mean of those of the actual and predicted labels.
+    Kappa divides it by its largest possible value. For the correlation of the indicators of actual
+    and predicted classes (MCC), the divisor is the geometric mean of those of the actual and
+    predicted labels.
     """
     actual, predicted = _class_margins(table)
     n, by_chance = float(table.sum()), float(actual @ predicted)
@@ -368,7 +381,9 @@ def _area_under_curve(scores: Array, is_positive: Mask, weights: Array) -> float
     with np.errstate(invalid="ignore"):
         rank = np.concatenate([[0], np.cumsum(np.diff(scores[order]) > TOLERANCE)])
     weights, is_positive = weights[order], is_positive[order]
-    positives, negatives = [np.bincount(rank, weights=weights * mask) for mask in (is_positive, ~is_positive)]
+    positives, negatives = [
+        np.bincount(rank, weights=weights * mask) for mask in (is_positive, ~is_positive)
+    ]
     below = np.cumsum(negatives) - negatives / 2  # ties count as 1/2
     return float(positives @ below / (positives.sum() * negatives.sum()))
 
@@ -383,7 +398,9 @@ METRICS = {
         Metric("log_loss", _log_losses, _mean, is_loss=True),
         Metric("brier", _squares, _mean, is_loss=True),
         Metric("auc", _log_odds, _auc, needs_rows=True),
-        Metric("calibration_error", _top_bins, calibration_error, True, False, True, calibration_noise),
+        Metric(
+            "calibration_error", _top_bins, calibration_error, True, False, True, calibration_noise
+        ),
         Metric("rmse", _squared_shortfalls, _root_mean, is_loss=True),
         Metric("f1", _confusion, partial(_macro_mean, 0.5)),
         Metric("precision", _confusion, partial(_macro_mean, 0.0)),

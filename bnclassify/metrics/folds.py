@@ -84,7 +84,9 @@ def warn_of_small_classes(sizes: ArrayOf[Any], levels: Iterable[Hashable], k: in
     """Warn of classes with fewer rows than folds."""
     small = [level for level, size in zip(levels, sizes, strict=False) if 0 < size < k]
     if small:
-        warn(f"classes with fewer rows than k={k}, so that some folds have none of them: {listed(small)}")
+        warn(
+            f"classes with fewer rows than k={k}, so that some folds have none of them: {listed(small)}"
+        )
 
 
 def r_folds(y: ArrayLike, k: int, *, seed: int, sample_kind: str = "rejection") -> Positions:
@@ -93,7 +95,8 @@ def r_folds(y: ArrayLike, k: int, *, seed: int, sample_kind: str = "rejection") 
     Parameters
     ----------
     y : (n,) array-like
-        The class of each row, none missing. The order of its levels must be that of the factor in R.
+        The class of each row, none missing. The order of its levels must be that of the factor in
+        R.
     k : int
         Number of folds, from 2 to n.
     seed : int
@@ -105,7 +108,8 @@ def r_folds(y: ArrayLike, k: int, *, seed: int, sample_kind: str = "rejection") 
     Returns
     -------
     (n,) array of int
-        The fold of each row, from 0 to k − 1, for ``folds=`` of `cv`, `cv_predict` and the greedy learners.
+        The fold of each row, from 0 to k − 1, for ``folds=`` of `cv`, `cv_predict` and the greedy
+        learners.
 
     Raises
     ------
@@ -114,9 +118,9 @@ def r_folds(y: ArrayLike, k: int, *, seed: int, sample_kind: str = "rejection") 
 
     Notes
     -----
-    R fills the folds of each class separately, in the order of the levels: it draws a permutation of the
-    folds, repeats it, and draws a permutation of the result. A greedy search in R draws ties after its folds;
-    here, ties are resolved to the first candidate, so that its steps can differ.
+    R fills the folds of each class separately, in the order of the levels: it draws a permutation
+    of the folds, repeats it, and draws a permutation of the result. A greedy search in R draws ties
+    after its folds; here, ties are resolved to the first candidate, so that its steps can differ.
 
     Examples
     --------
@@ -155,7 +159,9 @@ def _r_uniform(seed: int) -> Iterator[float]:
         yield min(max(int(generator.random_raw()) * 2.3283064365386963e-10, 2.0**-33), 1 - 2.0**-33)
 
 
-def _r_sample(items: Sequence[Any] | range | ArrayOf[Any], numbers: Iterator[float], kind: str) -> list[Any]:
+def _r_sample(
+    items: Sequence[Any] | range | ArrayOf[Any], numbers: Iterator[float], kind: str
+) -> list[Any]:
     """Return all items in the order of ``sample``."""
     left, drawn = list(items), []
     for n in range(len(left), 0, -1):
@@ -172,7 +178,8 @@ def _r_sample(items: Sequence[Any] | range | ArrayOf[Any], numbers: Iterator[flo
 
 def shuffle_folds(codes: ArrayOf[Any], k: int, rng: np.random.Generator) -> Positions:
     """Draw stratified folds without a check or a warning."""
-    # rows sorted by class, in random order within a class, are assigned to folds 0, 1, … k − 1, 0, 1, …
+    # rows sorted by class, in random order within a class, are assigned to folds 0, 1, … k − 1, 0,
+    # 1, …
     shuffled = rng.permutation(len(codes))
     order = shuffled[np.argsort(codes[shuffled], kind="stable")]
     folds = np.empty(len(codes), dtype=np.intp)
@@ -190,8 +197,9 @@ def split_weights(
 ) -> ArrayOf[np.int64]:
     """Split whole weights over stratified folds unit by unit, (rows, k), as if rows were repeated.
 
-    Rows are repeated if there are at most `most_repeated` units; if not, the units of a fold are drawn.
-    Of 10^9 units and more, each fold has the same number, and the remainders of rows are drawn.
+    Rows are repeated if there are at most `most_repeated` units; if not, the units of a fold are
+    drawn. Of 10^9 units and more, each fold has the same number, and the remainders of rows are
+    drawn.
     """
     if units.sum() >= _MOST_DRAWN:
         rest = split_weights(codes, units % k, k, rng, most_repeated=most_repeated)
@@ -205,8 +213,8 @@ def split_weights(
         rows = np.flatnonzero(codes == code)
         left: ArrayOf[np.int64] = units[rows]
         total = int(left.sum())
-        # Of 3 folds, 7 units of the first class go as 3, 2, 2, and 5 of the next, which begins with the fold
-        # after the last unit, as 1, 2, 2: sums of 4, 4, 4.
+        # Of 3 folds, 7 units of the first class go as 3, 2, 2, and 5 of the next, which begins with
+        # the fold after the last unit, as 1, 2, 2: sums of 4, 4, 4.
         sizes = total // k + ((np.arange(k) - before) % k < total % k)
         for fold in range(k - 1):
             drawn = rng.multivariate_hypergeometric(left, sizes[fold], method="marginals")
@@ -218,7 +226,11 @@ def split_weights(
 
 
 def draw_folds(
-    codes: ArrayOf[Any], levels: Iterable[Hashable], weights: Array | None, k: int, rng: np.random.Generator
+    codes: ArrayOf[Any],
+    levels: Iterable[Hashable],
+    weights: Array | None,
+    k: int,
+    rng: np.random.Generator,
 ) -> list[tuple[Positions, Array | None]]:
     """Draw stratified folds: the rows that each tests and, for whole weights, how many units of each row."""
     units: ArrayOf[np.int64] | None = None
@@ -251,7 +263,9 @@ def split_rows(
         return [(test, None) for test in fold_rows(given, rows, index)]
     pairs = [(_check_rows(test, rows), _check_rows(train, rows)) for train, test in given]
     if any(len(np.intersect1d(test, train)) for test, train in pairs):
-        raise ValueError("folds must not learn from rows that they test; some train and test sets overlap.")
+        raise ValueError(
+            "folds must not learn from rows that they test; some train and test sets overlap."
+        )
     return list(pairs)
 
 
@@ -280,7 +294,11 @@ def fold_rows(folds: Folds, rows: int, index: pd.Index[Any] | None = None) -> li
 
 
 def _is_numbering(folds: object) -> bool:
-    if isinstance(folds, str | Mapping) or not isinstance(folds, Iterable) or getattr(folds, "ndim", 1) == 0:
+    if (
+        isinstance(folds, str | Mapping)
+        or not isinstance(folds, Iterable)
+        or getattr(folds, "ndim", 1) == 0
+    ):
         raise TypeError(
             f"folds must be an array of fold numbers or a list of arrays of rows to test; got {shown(folds)}."
         )
@@ -322,11 +340,17 @@ class HashedFolds:
         hashes, units = self._hash(frame), frame[self.weights].to_numpy(dtype=np.int64)
         few: ArrayOf[np.int64] = np.where(units <= _MOST_HASHED, units, 0)
         rows = np.repeat(np.arange(len(units)), few)
-        unit: Positions = np.arange(len(rows)) - np.repeat(np.cumsum(few) - few, few)  # within its row
+        unit: Positions = np.arange(len(rows)) - np.repeat(
+            np.cumsum(few) - few, few
+        )  # within its row
         folds = self._folds_of(hashes[rows] + unit.astype(np.uint64) * np.uint64(_STEP))
-        tested = np.bincount(rows * self.k + folds, minlength=len(units) * self.k).reshape(-1, self.k)
+        tested = np.bincount(rows * self.k + folds, minlength=len(units) * self.k).reshape(
+            -1, self.k
+        )
         for row in np.flatnonzero(units > _MOST_HASHED):
-            tested[row] = check_rng(int(hashes[row])).multinomial(units[row], np.full(self.k, 1 / self.k))
+            tested[row] = check_rng(int(hashes[row])).multinomial(
+                units[row], np.full(self.k, 1 / self.k)
+            )
         return tested
 
     def _hash(self, frame: pd.DataFrame) -> ArrayOf[np.uint64]:

@@ -32,7 +32,9 @@ def check_model(x: object) -> Model:
         advice = "Learn one first, for example with nb(class_var, dataset)."
         if hasattr(x, "columns"):
             advice = "The model is the first argument, the data the second."
-        raise TypeError(f"x must be a model (BNC, AODE or another); got {type(x).__name__}. {advice}")
+        raise TypeError(
+            f"x must be a model (BNC, AODE or another); got {type(x).__name__}. {advice}"
+        )
     return model
 
 
@@ -44,7 +46,9 @@ def as_model(x: Any) -> Any:
     if isinstance(x, Model) or not hasattr(x, "predict_proba") or not _is_ours(x):
         return x
     if not isinstance(getattr(x, "model_", None), Model):
-        raise ValueError(f"x must be fitted; got {type(x).__name__} before fit. Call its method fit first.")
+        raise ValueError(
+            f"x must be fitted; got {type(x).__name__} before fit. Call its method fit first."
+        )
     settings = {name: getattr(x, name, None) for name in ("prior", "costs")}
     if given := [name for name, value in settings.items() if value is not None]:
         raise ValueError(
@@ -69,7 +73,9 @@ def check_ordered(x: Model, argument: str, target: int = 0) -> None:
     """Raise a ValueError unless the labels of a class were declared to have an order, or are numbers."""
     name, labels = x.targets[target], x.levels_by_name[x.targets[target]]
     declared = () if x.trained_on is None else x.trained_on.ordered
-    numbers = [label for label in labels if isinstance(label, int | float) and not isinstance(label, bool)]
+    numbers = [
+        label for label in labels if isinstance(label, int | float) and not isinstance(label, bool)
+    ]
     if name not in declared and list(labels) != sorted(numbers):
         raise ValueError(
             f"{argument} requires a class with an order; got {shown(name)} with the labels {listed(labels)}. "
@@ -90,7 +96,9 @@ def check_fitted(x: object) -> Model:
     """Return ``x`` if it is a model with parameters; if not, raise."""
     model = check_model(x)
     if not model.fitted:
-        raise ValueError("the model has no parameters. Pass the result of lp(x, dataset, smooth=...).")
+        raise ValueError(
+            "the model has no parameters. Pass the result of lp(x, dataset, smooth=...)."
+        )
     return model
 
 
@@ -107,7 +115,9 @@ def check_single(x: object, question: str) -> Network:
     """Return the single network with one class of ``x``, or raise."""
     graph = check_graph(x, question)
     if len(graph.targets) > 1:
-        raise TypeError(f"{question} requires a network with one class; got {type(graph).__name__}.")
+        raise TypeError(
+            f"{question} requires a network with one class; got {type(graph).__name__}."
+        )
     return cast("Network", graph)
 
 
@@ -154,7 +164,9 @@ def _of_members(x: Model, question: str) -> TypeError:
     if len(x.members) > 1:
         got = f"a model of {len(x.members)} networks ({x.called})"
         remedy = "Call it on each of members(x), or fit a single network"
-    return TypeError(f"{question} requires a single network (BNC); got {got}. {remedy}: {A_NETWORK}.")
+    return TypeError(
+        f"{question} requires a single network (BNC); got {got}. {remedy}: {A_NETWORK}."
+    )
 
 
 def rows_for(x: Model, dataset: Any, names: Sequence[Hashable] | None = None) -> Countable:
@@ -193,7 +205,9 @@ def check_filled(data: Dataset, argument: str, purpose: str = "") -> Dataset:
     if not len(data):
         raise ValueError(f"{argument} must be a table with rows{purpose}; got 0 rows.")
     if not data.size > 0:
-        raise ValueError(f"{argument} must contain a row with a positive weight; all weights are 0.")
+        raise ValueError(
+            f"{argument} must contain a row with a positive weight; all weights are 0."
+        )
     return data
 
 
@@ -211,15 +225,23 @@ def read_for(
     names = list(x.variables if names is None else names)
     check_unknown(x, rows, unknown, argument)
     known = [name for name in names if name not in unknown]
-    absent = [] if isinstance(rows, Records) else [name for name in known if name not in rows.columns]
+    absent = (
+        [] if isinstance(rows, Records) else [name for name in known if name not in rows.columns]
+    )
     if absent and argument == "newdata":
-        found = f"in the data. {available(absent[0], rows.columns)}" if rows.columns else "in the data."
+        found = (
+            f"in the data. {available(absent[0], rows.columns)}" if rows.columns else "in the data."
+        )
         raise KeyError(
             f"newdata: no column {listed(absent)} {found} If the values are unknown in all rows, pass "
             f"unknown={absent!r}."
         )
     # A record that names only unknown features is nevertheless one of the model.
-    said = [name for name in unknown if isinstance(rows, Records) and name in rows.columns and name in names]
+    said = [
+        name
+        for name in unknown
+        if isinstance(rows, Records) and name in rows.columns and name in names
+    ]
     data = _read(x, rows, [*known, *said], argument).unknowing(said)
     others = [name for name in names if name in unknown and name not in said]
     if not others:

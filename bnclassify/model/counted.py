@@ -49,7 +49,9 @@ class CountedModel(Model):
             return tally
         raise no_counts(self)
 
-    def recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Model) -> Any:
+    def recoded(
+        self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Model
+    ) -> Any:
         """Return counts of the model ``before`` its levels changed, for the levels that it has now."""
         families = zip(counts, self._counted_families, strict=True)
         return tuple([recoded(table, [recodings[v] for v in family]) for table, family in families])
@@ -78,9 +80,13 @@ class CountedModel(Model):
         """Return the structure with the tables that EM finds."""
         raise lacks(self, "run EM")
 
-    def log_joint_left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: Any) -> Array:
+    def log_joint_left_out(
+        self, data: Dataset, prior: Any, rows: Positions, left_out: Any
+    ) -> Array:
         """Return ln P(features, class) of rows, each under the model of all other rows, (rows, classes)."""
-        raise TypeError(f"held_out must be None for {self.called}, for which 'power' is not defined.")
+        raise TypeError(
+            f"held_out must be None for {self.called}, for which 'power' is not defined."
+        )
 
     def with_class(self, variable: int) -> Model | None:
         """Return the joint distribution with a feature and the class exchanged, or None if there is none."""

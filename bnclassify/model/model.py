@@ -45,7 +45,8 @@ WRITERS: dict[str, Callable[[Any], str]] = {"text": lambda x: str(x.called), "ht
 class Model(Immutable):
     """Base of all models, which learners return and functions such as `predict` accept.
 
-    A model type is a frozen dataclass below this class. It implements the methods that depend on the type.
+    A model type is a frozen dataclass below this class. It implements the methods that depend on
+    the type.
     """
 
     if TYPE_CHECKING:  # fields or properties of each model type
@@ -138,7 +139,9 @@ class Model(Immutable):
     def numeric(self) -> tuple[Hashable, ...]:
         """The features that are numbers, which have no levels."""
         named = zip(self.variables, self.levels or (), strict=False)
-        return tuple(dict.fromkeys([*self.densities, *[name for name, labels in named if not labels]]))
+        return tuple(
+            dict.fromkeys([*self.densities, *[name for name, labels in named if not labels]])
+        )
 
     @property
     def graph(self) -> Any:
@@ -213,7 +216,9 @@ class Model(Immutable):
     def score(self) -> Formula:
         """The formula of the scores of the classes, ln P(observed features, class) up to a constant."""
         if self.one_class:
-            raise NotImplementedError(f"the class {type(self).__name__} must define the property score.")
+            raise NotImplementedError(
+                f"the class {type(self).__name__} must define the property score."
+            )
         raise TypeError(
             f"x must predict one class; got a model of {listed(self.targets)}. Use predict(x, newdata), or "
             "explain(x, row, class_var=...) for one of them."
@@ -229,7 +234,9 @@ class Model(Immutable):
 
     def rows_of(self, codes: Codes, numbers: Mapping[Hashable, Any] = EMPTY) -> Rows:
         """Return rows with codes, and with the numbers, by name, that `score` reads."""
-        return rows_with(self, [self.features.index(name) for name in self.densities], codes, numbers)
+        return rows_with(
+            self, [self.features.index(name) for name in self.densities], codes, numbers
+        )
 
     def log_marginals(self, rows: Rows) -> list[Array]:
         """Return ln P(label, observed features) for each target variable, (rows, labels) each."""
@@ -249,8 +256,8 @@ class Model(Immutable):
     ) -> Codes:
         """Return (variables, rows) codes with the most probable values for missing ones, or drawn by rng.
 
-        ``labels`` are the codes of the class, (rows,), -1 if unknown. If the model is sampled, values are
-        drawn after ``burn_in`` sweeps.
+        ``labels`` are the codes of the class, (rows,), -1 if unknown. If the model is sampled,
+        values are drawn after ``burn_in`` sweeps.
         """
         raise lacks(self, "fill in values")
 
@@ -275,7 +282,11 @@ class Model(Immutable):
 
     def arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         """Return the share of the members that have each arc, (from, to); 1 in a single model."""
-        return {(parent, variable): 1.0 for variable, parents in self.parents.items() for parent in parents}
+        return {
+            (parent, variable): 1.0
+            for variable, parents in self.parents.items()
+            for parent in parents
+        }
 
     @property
     def picture(self) -> PictureNotes:
@@ -300,7 +311,9 @@ def lacks(x: Model, action: str) -> TypeError:
     return TypeError(f"x must be a model that can {action}; got {x.called}.")
 
 
-def rows_with(x: Model, features: Iterable[int], codes: Codes, numbers: Mapping[Hashable, Any]) -> Rows:
+def rows_with(
+    x: Model, features: Iterable[int], codes: Codes, numbers: Mapping[Hashable, Any]
+) -> Rows:
     """Return rows of a model with codes, and with the numbers of some of its features."""
     named = {i: x.features[i] for i in features}
     if not named:

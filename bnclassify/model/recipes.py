@@ -54,7 +54,10 @@ class Step(Immutable):
         if " " in self.name:  # a text in place of a call
             return self.name
         texts = {key: repr(value) for key, value in self.settings.items()}
-        short = [f"{key}={text if len(text) <= _MOST_CHARACTERS else '...'}" for key, text in texts.items()]
+        short = [
+            f"{key}={text if len(text) <= _MOST_CHARACTERS else '...'}"
+            for key, text in texts.items()
+        ]
         return f"{self.name}({', '.join(short)})"
 
 
@@ -63,8 +66,8 @@ class Step(Immutable):
 class Rows(Immutable):
     """The rows of parameters: weight, features with gaps, (label, weight) pairs per class variable.
 
-    If several rows, or parts of their weight, are one case, ``given`` rows are ``cases`` cases. The labels of
-    the ``ordered`` class variables were declared to have an order.
+    If several rows, or parts of their weight, are one case, ``given`` rows are ``cases`` cases. The
+    labels of the ``ordered`` class variables were declared to have an order.
     """
 
     bounds = bounded(size=COUNT, given=COUNT, cases=COUNT)
@@ -85,8 +88,12 @@ class Rows(Immutable):
     def of(cls, data: Countable, targets: tuple[Hashable, ...]) -> Rows:
         """Return the facts of data with these class variables."""
         numbers = getattr(data, "numbers", {})
-        lacking = [name for name, gap in zip(data.columns, data.incomplete.tolist(), strict=True) if gap]
-        coded = [n for n in lacking if n not in data.schema.numeric or np.isnan(numbers.get(n, 0)).any()]
+        lacking = [
+            name for name, gap in zip(data.columns, data.incomplete.tolist(), strict=True) if gap
+        ]
+        coded = [
+            n for n in lacking if n not in data.schema.numeric or np.isnan(numbers.get(n, 0)).any()
+        ]
         levels: list[tuple[Hashable, ...]] = [data.levels[data.positions[name]] for name in targets]
         counts = [data.label_counts(name).tolist() for name in targets]
         classes = [tuple(zip(*pair, strict=True)) for pair in zip(levels, counts, strict=True)]
@@ -106,7 +113,9 @@ class Rows(Immutable):
             classes.append(tuple(weights.items()))
         incomplete = dict.fromkeys((*self.incomplete, *more.incomplete))
         given, cases = self.given + more.given, self.cases + more.cases
-        if (given and not (self.given and more.given)) or (cases and not (self.cases and more.cases)):
+        if (given and not (self.given and more.given)) or (
+            cases and not (self.cases and more.cases)
+        ):
             given = cases = 0  # rows and units of weight are not added up
         ordered = tuple([name for name in self.ordered if name in more.ordered])
         return Rows(self.size + more.size, tuple(classes), tuple(incomplete), given, cases, ordered)
@@ -117,10 +126,10 @@ class Rows(Immutable):
 class Recipe:
     """The learner, columns and method of estimation of a model.
 
-    ``structure`` is called with the class and the data, ``parameters`` (`lp`) with a structure and the data.
-    ``columns`` are the features passed to the learner; if None, it used all columns, which ``seen`` lists.
-    With a ``preparation``, the steps accept raw data. ``rows`` describes the rows that
-    the parameters were estimated from.
+    ``structure`` is called with the class and the data, ``parameters`` (`lp`) with a structure and
+    the data. ``columns`` are the features passed to the learner; if None, it used all columns,
+    which ``seen`` lists. With a ``preparation``, the steps accept raw data. ``rows`` describes the
+    rows that the parameters were estimated from.
     """
 
     class_var: Hashable

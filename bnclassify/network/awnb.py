@@ -112,11 +112,12 @@ class _Layer:
 class _Trees:
     """Unpruned classification trees, one per sample of rows, which grow together layer by layer.
 
-    Each node is split in two by the subset of the levels of a feature that gains the most information, until
-    all of its rows have the same class or no split gains information, and at most 30 levels deep. With two
-    classes, or more than 10 levels, the levels are ordered and divided [2]_; if not, all subsets are tried.
-    Rows in which the tested feature is missing stay at the node. A split is removed only if its subtree has
-    as many errors as the node alone [1]_, as in rpart with a complexity parameter of 0.
+    Each node is split in two by the subset of the levels of a feature that gains the most
+    information, until all of its rows have the same class or no split gains information, and at
+    most 30 levels deep. With two classes, or more than 10 levels, the levels are ordered and
+    divided [2]_; if not, all subsets are tried. Rows in which the tested feature is missing stay at
+    the node. A split is removed only if its subtree has as many errors as the node alone [1]_, as
+    in rpart with a complexity parameter of 0.
 
     .. [1] Breiman, L., Friedman, J., Olshen, R., Stone, C. (1984). Classification and Regression Trees.
     .. [2] Coppersmith, D., Hong, S. J., Hosking, J. R. M. (1999). Partitioning nominal attributes in
@@ -128,7 +129,9 @@ class _Trees:
         rows = np.concatenate(samples)
         self.classes = data.codes[-1:].ravel().take(rows).astype(np.intp)
         self.codes: Codes = data.codes[:-1].take(rows, axis=1)
-        self.by_card = {r: [j for j, card in enumerate(cards) if card == r] for r in set(cards) if r > 1}
+        self.by_card = {
+            r: [j for j, card in enumerate(cards) if card == r] for r in set(cards) if r > 1
+        }
         self.node = np.repeat(np.arange(len(samples)), [len(sample) for sample in samples])
         self.layers = [self._open(np.full(len(samples), -1))]
         while self._grow():
@@ -137,7 +140,9 @@ class _Trees:
     def _open(self, parent: Positions) -> _Layer:
         """Open nodes, to which rows are assigned."""
         cells = self.node * self.n_classes + self.classes
-        counts = np.bincount(cells, minlength=len(parent) * self.n_classes).reshape(-1, self.n_classes)
+        counts = np.bincount(cells, minlength=len(parent) * self.n_classes).reshape(
+            -1, self.n_classes
+        )
         errors: _Counts = counts.sum(axis=1) - counts.max(axis=1)
         return _Layer(parent, errors, feature=np.full(len(parent), -1))
 
@@ -161,7 +166,11 @@ class _Trees:
 
     def _keep(self, rows: Mask) -> None:
         """Drop all other rows, which are in leaves."""
-        self.node, self.classes, self.codes = self.node[rows], self.classes[rows], self.codes[:, rows]
+        self.node, self.classes, self.codes = (
+            self.node[rows],
+            self.classes[rows],
+            self.codes[:, rows],
+        )
 
     def _send_down(self, layer: _Layer, goes_left: Mask) -> None:
         """Send rows to the children, two per split node; other rows are dropped."""

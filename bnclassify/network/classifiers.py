@@ -96,12 +96,18 @@ class Graph(CountedModel):
     def is_augmented(self) -> bool:
         """Whether there is one class, which is a parent of every feature and has no parents."""
         *features, class_family = self.families
-        return self.one_class and len(class_family) == 1 and all(f[-1] == class_family[0] for f in features)
+        return (
+            self.one_class
+            and len(class_family) == 1
+            and all(f[-1] == class_family[0] for f in features)
+        )
 
     @property
     def depth(self) -> int:
         """The largest number of feature parents of a variable, including the class."""
-        return max(sum(parent not in self.targets for parent in parents) for _, *parents in self.families)
+        return max(
+            sum(parent not in self.targets for parent in parents) for _, *parents in self.families
+        )
 
     @property
     def n_parameters(self) -> int:
@@ -116,7 +122,9 @@ class Graph(CountedModel):
             facts["arcs"] = f"{arcs - len(self.features) or 'none'} between features"
         else:
             facts["num. arcs"] = arcs
-        if self.cpts is not None and all(density.is_parametric for density in self.densities.values()):
+        if self.cpts is not None and all(
+            density.is_parametric for density in self.densities.values()
+        ):
             facts["free parameters"] = self.n_parameters
         facts["EM"] = self.learned.get("em")
         if "metric" in self.trace:
@@ -135,7 +143,9 @@ class Graph(CountedModel):
 
     def estimate(self, data: Countable, prior: Prior) -> Self:
         if is_nested(prior):
-            raise TypeError(f"backoff: {self.no_joint or 'is defined for networks with one class variable'}")
+            raise TypeError(
+                f"backoff: {self.no_joint or 'is defined for networks with one class variable'}"
+            )
         return estimated(self, data, prior)
 
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
@@ -209,7 +219,8 @@ class Network(Graph):
 class BNC(Network):
     """A Bayesian network classifier: its directed acyclic graph and, once fitted, its tables.
 
-    Learners return it, and functions such as `lp`, `predict` and `params` accept it. It is immutable.
+    Learners return it, and functions such as `lp`, `predict` and `params` accept it. It is
+    immutable.
 
     Attributes
     ----------
@@ -217,13 +228,13 @@ class BNC(Network):
         The class.
     families : tuple of tuple
         ``(variable, feature parents…, class if it is a parent)`` of each feature, and at the end
-        ``(class_var, parents…)``. In an augmented naive Bayes, which most learners return, the class is a
-        parent of every feature and has no parents.
+        ``(class_var, parents…)``. In an augmented naive Bayes, which most learners return, the
+        class is a parent of every feature and has no parents.
     levels : tuple of tuple, or None
         The labels of each variable in the order of ``families``; None without data.
     cpts : tuple of read-only arrays, or None
-        The conditional probability tables in the order of ``families``; None before `lp`. Axis i of a
-        table is member i of its family, so a table sums to 1 over its first axis.
+        The conditional probability tables in the order of ``families``; None before `lp`. Axis i of
+        a table is member i of its family, so a table sums to 1 over its first axis.
     recipe : Recipe or None
         The steps that learned structure and parameters; `cv` repeats them.
     trace : mapping
@@ -231,8 +242,8 @@ class BNC(Network):
     learned : mapping
         Results of a method of `lp`, by name; see `feature_weights` and `em_objectives`.
     densities : mapping
-        The densities of features that are numbers, by name. Such a feature has no levels, is not a parent,
-        and its table is empty.
+        The densities of features that are numbers, by name. Such a feature has no levels, is not a
+        parent, and its table is empty.
 
     Examples
     --------
@@ -277,7 +288,9 @@ class BNC(Network):
         for i in sorted(set(range(len(self.scopes))) - set(coded)):  # terms of numbers
             tables.insert(i, np.empty([self.cards[v] for v in self.scopes[i]]))
         named = dict(zip(self.variables, tally.counts, strict=True))
-        densities = {name: density.estimate(named[name], name) for name, density in self.densities.items()}
+        densities = {
+            name: density.estimate(named[name], name) for name, density in self.densities.items()
+        }
         learned["counts"] = tally
         return renewed(self, cpts=tuple(tables), densities=densities, learned=learned)
 
@@ -290,7 +303,9 @@ class BNC(Network):
         parents = {scope[0]: scope[1:] for scope in self.scopes}
         coded = set(self._coded)
         for v in (v for layer in layers(parents) for v in layer if v in coded):
-            codes[v] = _draw_column((self.cpts or ())[v], [codes[p] for p in parents[v]], rng.random(n))
+            codes[v] = _draw_column(
+                (self.cpts or ())[v], [codes[p] for p in parents[v]], rng.random(n)
+            )
         return codes
 
     def complete(
@@ -299,11 +314,14 @@ class BNC(Network):
         # in blocks, because terms of numbers become tables
         some = blocks(max(1, len(rows)), BLOCK_ROWS if self.densities else max(1, len(rows)))
         completed = [
-            complete(*terms_with(self.score, rows.take(block), labels[block]), rng) for block in some
+            complete(*terms_with(self.score, rows.take(block), labels[block]), rng)
+            for block in some
         ]
         return np.concatenate(completed, axis=1)
 
-    def log_joint_left_out(self, data: Dataset, prior: Prior, rows: Positions, left_out: Any) -> Array:
+    def log_joint_left_out(
+        self, data: Dataset, prior: Prior, rows: Positions, left_out: Any
+    ) -> Array:
         return np.asarray(left_out.log_joint(self, data, prior, rows))
 
 
@@ -312,10 +330,10 @@ class BNC(Network):
 class DN(Network):
     """A dependency network classifier: the parents of each feature were selected separately.
 
-    Its graph may have cycles, so the product of its tables is not a joint distribution. It predicts with
-    P(c) Π P(x_i | parents, c), summed over the values of missing features and normalized over the classes.
-    `sample`, `impute` and `query` draw from it by ordered Gibbs sampling. `chisq_dn` learns its structure,
-    `lp` estimates its tables.
+    Its graph may have cycles, so the product of its tables is not a joint distribution. It predicts
+    with P(c) Π P(x_i | parents, c), summed over the values of missing features and normalized over
+    the classes. `sample`, `impute` and `query` draw from it by ordered Gibbs sampling. `chisq_dn`
+    learns its structure, `lp` estimates its tables.
 
     Attributes
     ----------
@@ -357,7 +375,12 @@ class DN(Network):
         return self.complete(Rows(nothing[:-1]), nothing[-1], rng)
 
     def complete(
-        self, rows: Rows, labels: Codes, rng: np.random.Generator | None = None, *, burn_in: int = BURN_IN
+        self,
+        rows: Rows,
+        labels: Codes,
+        rng: np.random.Generator | None = None,
+        *,
+        burn_in: int = BURN_IN,
     ) -> Codes:
         if rng is None:
             return complete(*terms_with(self.score, rows, labels))
@@ -401,8 +424,12 @@ def warn_of_wide_tables(x: Model, rows: int) -> None:
         return
     widest = x.families[sizes.index(most)][0]
     cut = {} if x.discretizer is None else x.discretizer.numeric
-    wide = [(name, card) for name, card in zip(x.features, x.cards, strict=False) if name not in cut]
-    merging = f"{how_to_merge(wide)}, or " if max((card for _, card in wide), default=0) > WIDE else ""
+    wide = [
+        (name, card) for name, card in zip(x.features, x.cards, strict=False) if name not in cut
+    ]
+    merging = (
+        f"{how_to_merge(wide)}, or " if max((card for _, card in wide), default=0) > WIDE else ""
+    )
     remedy = f"{merging}use a structure with fewer arcs, such as that of nb"
     warn(
         f"the network has {total:,} free parameters, more than the {rows:,} rows; {most:,} are in "

@@ -56,7 +56,9 @@ class Densities(Plain):
         if x.graph is not x or x.no_joint:
             raise TypeError(f"numbers is defined for a Bayesian network (BNC); got {x.called}.")
         if x.discretizer is not None:
-            raise ValueError("numbers must be None for a model that discretizes. Use only one of the two.")
+            raise ValueError(
+                "numbers must be None for a model that discretizes. Use only one of the two."
+            )
 
     def prepare(self, x: Model, dataset: Opened) -> tuple[Model, Opened]:
         """Return the structure with densities to estimate, and the data."""
@@ -65,11 +67,19 @@ class Densities(Plain):
             columns = [name for name in x.features if name in dataset.columns]
             dataset, found = choose_numbers(dataset, columns, x.targets, columns_of(self.numbers))
         chosen = [name for name in x.features if name in found or name in x.numeric]
-        families = dict.fromkeys(chosen, self.numbers) if isinstance(self.numbers, str) else self.numbers
+        families = (
+            dict.fromkeys(chosen, self.numbers) if isinstance(self.numbers, str) else self.numbers
+        )
         lacking = [name for name in chosen if name not in families]
         if lacking:
-            raise ValueError(f"numbers must name every numeric column; got none for {listed(lacking)}.")
+            raise ValueError(
+                f"numbers must name every numeric column; got none for {listed(lacking)}."
+            )
         if x.levels is not None:
             named = zip(x.variables, x.levels, strict=True)
-            x = renewed(x, levels=tuple([() if name in chosen else labels for name, labels in named]))
-        return renewed(x, cpts=None, densities={name: FAMILIES[families[name]] for name in chosen}), dataset
+            x = renewed(
+                x, levels=tuple([() if name in chosen else labels for name, labels in named])
+            )
+        return renewed(
+            x, cpts=None, densities={name: FAMILIES[families[name]] for name in chosen}
+        ), dataset

@@ -88,11 +88,13 @@ class EM(Method):
         return counted(x).maximize(data, prior, self)
 
 
-def maximize(data: Dataset, scopes: Sequence[Scope], prior: PseudoCounts, em: EM) -> tuple[list[Array], Run]:
+def maximize(
+    data: Dataset, scopes: Sequence[Scope], prior: PseudoCounts, em: EM
+) -> tuple[list[Array], Run]:
     """Return the tables of a network that maximize their posterior given all rows, and the course of EM.
 
-    The objective is Σ ln P(row) + a Σ ln θ over all cells, with the pseudo-counts a of the prior. Its maximum
-    on complete data is the usual estimate (N + a) / (N· + r a) (Lauritzen, 1995).
+    The objective is Σ ln P(row) + a Σ ln θ over all cells, with the pseudo-counts a of the prior.
+    Its maximum on complete data is the usual estimate (N + a) / (N· + r a) (Lauritzen, 1995).
     """
     observed = [contingency_tables(data, [scope])[0] for scope in scopes]
     completed = lay_out(data.codes, data.cards)
@@ -114,7 +116,9 @@ def maximize(data: Dataset, scopes: Sequence[Scope], prior: PseudoCounts, em: EM
         report=lambda objective: advance(f"{objective:.6g} nats"),
     )
     run = replace(run, converged=run.converged or complete)
-    warn_of_end(run, "Raise iterations or tolerance in missing={'iterations': ..., 'tolerance': ...}.")
+    warn_of_end(
+        run, "Raise iterations or tolerance in missing={'iterations': ..., 'tolerance': ...}."
+    )
     return tables, run
 
 
@@ -129,8 +133,8 @@ def run_em(
 ) -> tuple[P, X, Run]:
     """Repeat expectation and maximization until the objective gains no more than a tolerance.
 
-    ``expect`` returns what is expected under parameters, and the objective at these, ``maximize`` the next
-    parameters. Return the last parameters, what is expected under them, and the course.
+    ``expect`` returns what is expected under parameters, and the objective at these, ``maximize``
+    the next parameters. Return the last parameters, what is expected under them, and the course.
     """
     expected, objective = expect(parameters)
     objectives, converged = [objective], False
@@ -148,7 +152,9 @@ def warn_of_end(run: Run, remedy: str) -> None:
     if not run.converged:
         gain = run.objectives[-1] - run.objectives[-2]
         n = len(run.objectives) - 1
-        warn(f"EM stopped after {n} iterations, the last of which still gained {gain:.3g} nats. {remedy}")
+        warn(
+            f"EM stopped after {n} iterations, the last of which still gained {gain:.3g} nats. {remedy}"
+        )
 
 
 def _log_prior(tables: Sequence[Array], prior: PseudoCounts) -> float:
@@ -160,7 +166,8 @@ def _log_prior(tables: Sequence[Array], prior: PseudoCounts) -> float:
 class CompletedRows(NamedTuple):
     """Rows with a class each: rows without a label are repeated, once for each class.
 
-    With three classes, rows [4, 7] without labels become six copies with ``classes`` 0, 1, 2, 0, 1, 2.
+    With three classes, rows [4, 7] without labels become six copies with ``classes`` 0, 1, 2, 0, 1,
+    2.
     """
 
     rows: Positions
@@ -180,7 +187,9 @@ def lay_out(codes: Codes, cards: Sequence[int]) -> list[CompletedRows]:
         positions = np.nonzero(is_labelled == labelled)[0]
         for rows in (positions[some] for some in blocks(len(positions), copies_per_block, copies)):
             block = codes.take(rows, axis=1)
-            classes = block[-1].astype(np.intp) if labelled else np.tile(np.arange(copies), len(rows))
+            classes = (
+                block[-1].astype(np.intp) if labelled else np.tile(np.arange(copies), len(rows))
+            )
             completed.append(
                 CompletedRows(rows, labelled, copies, block[:-1].repeat(copies, axis=1), classes)
             )
@@ -205,17 +214,25 @@ def expect(
         evidence += float(times[times > 0] @ log_sum_exp(logs_by_row)[times > 0])
         shares = (share_out(logs_by_row, axis=1) * times[:, None]).ravel()
         for belief in beliefs:
-            _add_posteriors(counts[belief.factor], factors[belief.factor].scope, belief, block, shares)
+            _add_posteriors(
+                counts[belief.factor], factors[belief.factor].scope, belief, block, shares
+            )
         if not block.labelled:
-            for i, factor in [(i, factors[i]) for i, scope in enumerate(scopes) if of_class in scope]:
+            for i, factor in [
+                (i, factors[i]) for i, scope in enumerate(scopes) if of_class in scope
+            ]:
                 rows = np.nonzero((block.codes[list(factor.scope)] >= 0).all(axis=0))[0]
                 _add_posteriors(
                     counts[i], factor.scope, Belief(i, rows, (), np.ones(len(rows))), block, shares
                 )
-    return [_by_family(scope, table, of_class) for scope, table in zip(scopes, counts, strict=True)], evidence
+    return [
+        _by_family(scope, table, of_class) for scope, table in zip(scopes, counts, strict=True)
+    ], evidence
 
 
-def _expectation_sweep(factors: Sequence[Factor], block: CompletedRows) -> tuple[Array, Iterator[Belief]]:
+def _expectation_sweep(
+    factors: Sequence[Factor], block: CompletedRows
+) -> tuple[Array, Iterator[Belief]]:
     """Return the log joint of each copy, and the posteriors of missing values, which can be read once."""
     rows = block.codes, block.classes
     log_joints = sum_terms(factors, *rows)
@@ -247,15 +264,20 @@ def _by_family(scope: Scope, counts: Array, of_class: int) -> Array:
     return counts if scope[-1] == of_class else counts.sum(axis=-1)
 
 
-def _add_posteriors(counts: Array, scope: Scope, belief: Belief, block: CompletedRows, shares: Array) -> None:
+def _add_posteriors(
+    counts: Array, scope: Scope, belief: Belief, block: CompletedRows, shares: Array
+) -> None:
     """Add the posteriors of a family's missing members, at the values of its observed members."""
-    # If counts are (2 levels of u, 3 levels of v, 2 classes), the strides of u and v are 6 and 2. A copy of
-    # class 1 with v = 2 and u missing adds to the cells 1 + 2·2 + {0, 6}: the first is 5, the steps are 0, 6.
+    # If counts are (2 levels of u, 3 levels of v, 2 classes), the strides of u and v are 6 and 2. A
+    # copy of class 1 with v = 2 and u missing adds to the cells 1 + 2·2 + {0, 6}: the first is 5,
+    # the steps are 0, 6.
     strides = {v: prod(counts.shape[i + 1 :]) for i, v in enumerate(scope)}
     first = block.classes[belief.rows]
     for v in set(scope) - set(belief.free):
         codes: Codes = block.codes[v, belief.rows]
-        first = first + strides[v] * codes.astype(np.intp)  # which may not fit in the type of the codes
+        first = first + strides[v] * codes.astype(
+            np.intp
+        )  # which may not fit in the type of the codes
     steps = np.zeros(1, dtype=np.intp)
     for v in belief.free:
         steps = (steps[:, None] + strides[v] * np.arange(counts.shape[scope.index(v)])).ravel()

@@ -65,19 +65,27 @@ class Average(CountedModel):
         if rng is None:
             cards = [len(known) for known in self.levels or ()]
             return try_all(
-                lambda codes: scores_at(self.score, Rows(codes)), cards, np.vstack([rows.codes, labels])
+                lambda codes: scores_at(self.score, Rows(codes)),
+                cards,
+                np.vstack([rows.codes, labels]),
             )
         logs = np.stack([scores_at(member.score, rows) for member in self.members], axis=1)
         possible = (labels[:, None] == np.arange(logs.shape[-1])) | (labels[:, None] < 0)
         logs = log_sum_exp(np.where(possible[:, None], logs, -np.inf)) + self.log_weights
         picks = draw_columns(logs, rng)
-        return self._by_member(picks, lambda member, at: member.complete(rows.take(at), labels[at], rng))
+        return self._by_member(
+            picks, lambda member, at: member.complete(rows.take(at), labels[at], rng)
+        )
 
     def arc_shares(self) -> ArcShares:
         return mean_arcs(self.members, np.exp(self.log_weights).tolist())
 
-    def log_joint_left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: Any) -> Array:
-        return self._mean([counted(m).log_joint_left_out(data, prior, rows, left_out) for m in self.members])
+    def log_joint_left_out(
+        self, data: Dataset, prior: Any, rows: Positions, left_out: Any
+    ) -> Array:
+        return self._mean(
+            [counted(m).log_joint_left_out(data, prior, rows, left_out) for m in self.members]
+        )
 
     def _mean(self, logs: list[Array]) -> Array:
         """Return the log of the weighted mean of the members' joint distributions."""
@@ -130,9 +138,13 @@ class Ensemble(Average):
         _check_members(self.members)
         if self.weights is not None:
             object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))
-            if len(self.weights) != len(self.members) or not all(isfinite(w) and w > 0 for w in self.weights):
+            if len(self.weights) != len(self.members) or not all(
+                isfinite(w) and w > 0 for w in self.weights
+            ):
                 got = listed(self.weights)
-                raise ValueError(f"weights must be a positive number for each of the members; got {got}.")
+                raise ValueError(
+                    f"weights must be a positive number for each of the members; got {got}."
+                )
         if self.recipe is None and all(member.recipe for member in self.members):
             object.__setattr__(self, "recipe", _recipe_of_ensemble(self))
         super().__post_init__()
@@ -163,11 +175,15 @@ class Ensemble(Average):
         return log(weights / float(weights.sum()))
 
     def estimate(self, data: Countable, prior: Prior) -> Ensemble:
-        return replace(self, members=tuple([member.estimate(data, prior) for member in self.members]))
+        return replace(
+            self, members=tuple([member.estimate(data, prior) for member in self.members])
+        )
 
     def each(self, function: Callable[..., Model], *others: Model) -> Ensemble:
         alike: Iterable[tuple[Model, ...]] = zip(*[x.members for x in (self, *others)], strict=True)
-        return replace(self, members=tuple([member.each(function, *rest) for member, *rest in alike]))
+        return replace(
+            self, members=tuple([member.each(function, *rest) for member, *rest in alike])
+        )
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -175,7 +191,8 @@ class Ensemble(Average):
 
     def maximize(self, data: Dataset, prior: Any, em: Any) -> Ensemble:
         return replace(
-            self, members=tuple([counted(member).maximize(data, prior, em) for member in self.members])
+            self,
+            members=tuple([counted(member).maximize(data, prior, em) for member in self.members]),
         )
 
     def with_class(self, variable: int) -> Ensemble | None:
@@ -190,7 +207,9 @@ def _recipe_of_ensemble(x: Ensemble) -> Recipe:
     features = None if None in columns else tuple(x.features)
     settings = {"recipes": recipes, "weights": x.weights}
     structure = Step("Ensemble", learn_members, settings, draws=True)
-    parameters = Step("each member", refit_members, {"recipes": recipes}, draws=True) if x.fitted else None
+    parameters = (
+        Step("each member", refit_members, {"recipes": recipes}, draws=True) if x.fitted else None
+    )
     seen = next((recipe.seen for recipe in recipes if recipe is not None and recipe.seen), None)
     return Recipe(x.class_var, structure, features, parameters, seen=seen)
 
@@ -210,10 +229,16 @@ def learn_members(
 
 @record
 def refit_members(
-    x: Ensemble, data: Dataset, *, recipes: tuple[Recipe, ...], rng: np.random.Generator | None = None
+    x: Ensemble,
+    data: Dataset,
+    *,
+    recipes: tuple[Recipe, ...],
+    rng: np.random.Generator | None = None,
 ) -> Ensemble:
     """Learn the parameters of each member by its own recipe."""
-    members = [recipe.refit(member, data, rng) for recipe, member in zip(recipes, x.members, strict=True)]
+    members = [
+        recipe.refit(member, data, rng) for recipe, member in zip(recipes, x.members, strict=True)
+    ]
     return Ensemble(tuple(members), x.weights)
 
 
@@ -225,7 +250,9 @@ def _check_members(members: tuple[Model, ...]) -> None:
     if not members:
         raise ValueError("members must contain at least one model; got none.")
     first = members[0]
-    raw = [i for i, member in enumerate(members) if member.preparation is not None or member.numeric]
+    raw = [
+        i for i, member in enumerate(members) if member.preparation is not None or member.numeric
+    ]
     if raw:
         raise ValueError(
             f"members must be models of categories; member {raw[0]} accepts numbers or raw data. Use "

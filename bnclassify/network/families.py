@@ -20,14 +20,22 @@ Scope: TypeAlias = tuple[int, ...]
 
 @lru_cache(maxsize=64)  # each structure is checked once
 def check_families(
-    class_var: Hashable, families: tuple[Family, ...], *, origin: str = "families", acyclic: bool = True
+    class_var: Hashable,
+    families: tuple[Family, ...],
+    *,
+    origin: str = "families",
+    acyclic: bool = True,
 ) -> None:
     """Raise unless families are a graph, ``acyclic`` or not, over each variable; errors name ``origin``."""
     variables = {family[0] for family in families if family}
     if not families or not all(families) or families[-1][0] != class_var:
-        raise ValueError(f"{origin} must have one family per variable, the last of {shown(class_var)}.")
+        raise ValueError(
+            f"{origin} must have one family per variable, the last of {shown(class_var)}."
+        )
     if twice := repeated([family[0] for family in families]):
-        raise ValueError(f"{origin} must have one family per variable; got several of {listed(twice)}.")
+        raise ValueError(
+            f"{origin} must have one family per variable; got several of {listed(twice)}."
+        )
     for variable, *parents in families:
         strange = [name for name in parents if name not in variables]
         if strange:
@@ -40,7 +48,9 @@ def check_families(
         if len(set(parents)) < len(parents):
             raise ValueError(f"{origin} must name each parent once; got {listed(parents)}.")
         if class_var in parents[:-1]:
-            raise ValueError(f"{origin} must list the class last in a family; got {listed(parents)}.")
+            raise ValueError(
+                f"{origin} must list the class last in a family; got {listed(parents)}."
+            )
     if acyclic and any(len(family) > 1 + (family[-1] == class_var) for family in families):
         cycle = find_cycle({family[0]: family[1:] for family in families})
         if cycle:
@@ -56,14 +66,20 @@ def scopes_of(families: tuple[Family, ...]) -> tuple[Scope, ...]:
     return tuple([tuple([position[v] for v in family]) for family in families])
 
 
-def check_shapes(families: Sequence[Family], levels: Levels | None, cpts: tuple[Array, ...] | None) -> None:
+def check_shapes(
+    families: Sequence[Family], levels: Levels | None, cpts: tuple[Array, ...] | None
+) -> None:
     """Raise a ValueError unless levels and tables, if given, have the shapes of the families."""
     if levels is not None and len(levels) != len(families):
-        raise ValueError(f"levels must have labels of each of {len(families)} variables; got {len(levels)}.")
+        raise ValueError(
+            f"levels must have labels of each of {len(families)} variables; got {len(levels)}."
+        )
     if cpts is None:
         return
     if levels is None or len(cpts) != len(families):
-        raise ValueError(f"cpts must have a table, and levels, for each of {len(families)} families.")
+        raise ValueError(
+            f"cpts must have a table, and levels, for each of {len(families)} families."
+        )
     card = {family[0]: len(labels) for family, labels in zip(families, levels, strict=True)}
     for family, table in zip(families, cpts, strict=True):
         shape = tuple([card[v] for v in family])
@@ -77,5 +93,8 @@ def check_shapes(families: Sequence[Family], levels: Levels | None, cpts: tuple[
 def count_parameters(scopes: Sequence[Scope], cards: Sequence[int]) -> int:
     """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents, and 2 for numbers."""
     return sum(
-        [(cards[v] - 1 if cards[v] else 2) * prod([cards[p] for p in parents]) for v, *parents in scopes]
+        [
+            (cards[v] - 1 if cards[v] else 2) * prod([cards[p] for p in parents])
+            for v, *parents in scopes
+        ]
     )

@@ -177,14 +177,17 @@ class Drawn(PseudoCounts):
         starts = np.flatnonzero(np.diff(variable, prepend=-1))
         levels = cards[variable].astype(np.float64)
         logs = self._log_masses(self.prior.masses(counts, levels, configurations))
-        masses: Array = np.exp(logs - np.repeat(np.maximum.reduceat(logs, starts, axis=-1), cards, axis=-1))
+        masses: Array = np.exp(
+            logs - np.repeat(np.maximum.reduceat(logs, starts, axis=-1), cards, axis=-1)
+        )
         masses /= np.repeat(np.add.reduceat(masses, starts, axis=-1), cards, axis=-1)
         return masses
 
     def _log_masses(self, shape: Array) -> Array:
         """Return the logs of gamma variables, which do not underflow if the shape is small.
 
-        If N is gamma(shape + 1) and E is exponential, ln N - E / shape is the log of a gamma(shape) variable.
+        If N is gamma(shape + 1) and E is exponential, ln N - E / shape is the log of a gamma(shape)
+        variable.
         """
         with np.errstate(divide="ignore"):  # probabilities of 0 stay 0
             fall = self.rng.standard_exponential(shape.shape) / shape

@@ -1,11 +1,11 @@
 """Methods of `lp` that weight or ignore features: MANB, WANBIA, and lazy elimination.
 
-MANB averages a naive Bayes over the presence of each arc from the class. The posterior of an arc depends only
-on its feature, because the prior of structures and the likelihood are products over features. Therefore, the
-exact average over 2^n structures needs n terms.
+MANB averages a naive Bayes over the presence of each arc from the class. The posterior of an arc
+depends only on its feature, because the prior of structures and the likelihood are products over
+features. Therefore, the exact average over 2^n structures needs n terms.
 
-WANBIA weights features to maximize the conditional log-likelihood. The tables of the returned model are θ^w,
-normalized, and the objective and its gradient refer to this model.
+WANBIA weights features to maximize the conditional log-likelihood. The tables of the returned model
+are θ^w, normalized, and the objective and its gradient refer to this model.
 
 Lazy elimination treats values of features that other values of the row imply as missing.
 """
@@ -71,12 +71,17 @@ class MANB(Method):
         fitted, of_class = check_augmented(x, self.argument).estimate(data, prior), len(x.features)
         counts = count_families(data, [(i, of_class) for i in range(of_class)])
         averaged = [_average_by_arc_posterior(table, prior, self.probability) for table in counts]
-        learned = {**fitted.learned, "arc_posteriors": tuple([posterior for _, posterior in averaged])}
+        learned = {
+            **fitted.learned,
+            "arc_posteriors": tuple([posterior for _, posterior in averaged]),
+        }
         tables = [table for table, _ in averaged]
         return replace(fitted, cpts=(*tables, *(fitted.cpts or ())[-1:]), learned=learned)
 
 
-def _average_by_arc_posterior(counts: Array, prior: PseudoCounts, probability: float) -> tuple[Array, float]:
+def _average_by_arc_posterior(
+    counts: Array, prior: PseudoCounts, probability: float
+) -> tuple[Array, float]:
     """Return θ·P(arc|D) + θ₀·(1 − P(arc|D)), θ given the class and θ₀ without it, and P(arc|D)."""
     merged: Array = counts.sum(axis=1, keepdims=True)
     evidence = _log_evidence(counts, prior) - _log_evidence(merged, prior)
@@ -88,7 +93,10 @@ def _log_evidence(counts: Array, prior: PseudoCounts) -> float:
     """Return Σ_j [ln Γ(rα) − ln Γ(N_j + rα) + Σ_k (ln Γ(N_jk + α) − ln Γ(α))], k over the first axis."""
     levels, configurations = counts.shape
     pseudo = prior.per_cell(float(levels), configurations)
-    of_cells, of_columns = _log_rising(pseudo, counts), _log_rising(pseudo * levels, counts.sum(axis=0))
+    of_cells, of_columns = (
+        _log_rising(pseudo, counts),
+        _log_rising(pseudo * levels, counts.sum(axis=0)),
+    )
     return float(of_cells.sum() - of_columns.sum())
 
 
@@ -101,9 +109,9 @@ def _log_rising(start: float, steps: Array) -> Array:
 class Objective:
     """Minus the conditional log-likelihood as a function of weights, with its gradient.
 
-    Rows with the same features are counted together. The distinct values of a feature and its parents are the
-    columns of a sparse matrix, in which a distinct row has a 1 for every family that is observed in it. A
-    product with this matrix sums the log tables.
+    Rows with the same features are counted together. The distinct values of a feature and its
+    parents are the columns of a sparse matrix, in which a distinct row has a 1 for every family
+    that is observed in it. A product with this matrix sums the log tables.
     """
 
     def __init__(self, x: BNC, data: Dataset) -> None:
@@ -116,7 +124,9 @@ class Objective:
         self.counts = counts.reshape(len(distinct), n_classes).astype(np.float64)
         self.log_prior = log(prior)
         # Cells are ordered by family, configuration of feature parents, and level.
-        self.logs = np.concatenate([np.moveaxis(log(cpt), 0, -2).reshape(-1, n_classes) for cpt in cpts])
+        self.logs = np.concatenate(
+            [np.moveaxis(log(cpt), 0, -2).reshape(-1, n_classes) for cpt in cpts]
+        )
         self.sizes = np.array([cpt.size // n_classes for cpt in cpts])
         self.levels = np.concatenate([np.full(cpt[0].size // n_classes, len(cpt)) for cpt in cpts])
         families = [
@@ -152,7 +162,9 @@ class Objective:
         logs: Array = self.member @ weighted + self.log_prior
         posterior = log_normalize(logs)
         value = -float((self.counts * posterior).sum())
-        expected: Array = self.member.T @ (self.counts.sum(axis=1, keepdims=True) * np.exp(posterior))
+        expected: Array = self.member.T @ (
+            self.counts.sum(axis=1, keepdims=True) * np.exp(posterior)
+        )
         per_cell = ((expected - self.observed) * slopes).sum(axis=1)
         return value, np.add.reduceat(per_cell, np.cumsum(self.sizes) - self.sizes)
 
@@ -188,14 +200,17 @@ class WANBIA(Method):
         objective = Objective(fitted, data)
         options: dict[str, Any] = {"method": "L-BFGS-B", "jac": True, "options": _OPTIONS}
         runs = [
-            minimize(objective, np.full(n, start), bounds=[(0, 1)] * n, **options) for start in (1.0, 0.5)
+            minimize(objective, np.full(n, start), bounds=[(0, 1)] * n, **options)
+            for start in (1.0, 0.5)
         ]
         best = min(runs, key=lambda run: run.fun)
         weights: Array = np.clip(best.x, 0, 1)
         # at an optimum, the line search can fail because of rounding
         downhill: Array = np.abs(np.clip(weights - objective(weights)[1], 0, 1) - weights)
         if not best.success and downhill.max() > _FLAT * data.size:
-            warn(f"wanbia: the weights may not be optimal, as the optimizer stopped early ({best.message})")
+            warn(
+                f"wanbia: the weights may not be optimal, as the optimizer stopped early ({best.message})"
+            )
         return with_weights(fitted, weights * (np.array(fitted.cards[:-1]) > 1))
 
 
@@ -203,7 +218,9 @@ def with_weights(x: BNC, weights: Array) -> BNC:
     """Return a fitted network with the table of each feature raised to its weight."""
     *tables, prior = x.cpts or ()
     changed = tuple(powered(table, float(w)) for table, w in zip(tables, weights, strict=True))
-    return replace(x, cpts=(*changed, prior), learned={**x.learned, "weights": tuple(map(float, weights))})
+    return replace(
+        x, cpts=(*changed, prior), learned={**x.learned, "weights": tuple(map(float, weights))}
+    )
 
 
 def powered(cpt: Array, weight: float) -> Array:
@@ -292,14 +309,16 @@ def _implied_values(data: Countable, rows: int) -> Positions:
     *cards, n_classes = data.cards
     check_number(data, range(len(cards)), sum(cards) ** 2 * n_classes, "omit subsumption")
     both: Array = count_pairs(data).sum(axis=1, dtype=np.float64)
-    return implied_values(both, _features_and_levels(cards)[0], np.diagonal(both) >= rows - TOLERANCE)
+    return implied_values(
+        both, _features_and_levels(cards)[0], np.diagonal(both) >= rows - TOLERANCE
+    )
 
 
 def implied_values(both: Array, feature: Positions, is_frequent: Mask) -> Positions:
     """Return pairs of values, (pairs, 2), the second of which is frequent and implies the first.
 
-    ``both`` has the number of rows with two values. Of two values with the same rows, that of the earlier
-    feature is kept.
+    ``both`` has the number of rows with two values. Of two values with the same rows, that of the
+    earlier feature is kept.
     """
     counts = np.diagonal(both)
     implies = is_frequent & (both >= counts - TOLERANCE * np.maximum(counts, 1))

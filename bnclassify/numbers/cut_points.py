@@ -36,7 +36,11 @@ _MANY_CUTS = 4  # minimum number of cut points by MDLP that "mixed" keeps
 
 
 def cut_points(
-    numbers: ArrayOf[Any], classes: Codes | None, method: str, bins: int, weights: Array | None = None
+    numbers: ArrayOf[Any],
+    classes: Codes | None,
+    method: str,
+    bins: int,
+    weights: Array | None = None,
 ) -> tuple[float, ...]:
     """Choose the cut points of one column, with observed values on both sides, by (rows,) class codes."""
     values, weights, order = _in_order(numbers, weights)
@@ -47,7 +51,9 @@ def cut_points(
     return tuple(np.unique(inside).tolist())
 
 
-def _in_order(numbers: ArrayOf[Any], weights: Array | None) -> tuple[Array, Array | None, Positions]:
+def _in_order(
+    numbers: ArrayOf[Any], weights: Array | None
+) -> tuple[Array, Array | None, Positions]:
     """Return the observed values of rows with positive weight, ascending, with weights and positions."""
     values = as_floats(numbers)
     known = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
@@ -62,7 +68,11 @@ def _mdlp(values: Array, classes: Codes | None, weights: Array | None, bins: int
     known = classes >= 0
     if not known.any():
         return np.empty(0)
-    values, classes, weights = values[known], classes[known], None if weights is None else weights[known]
+    values, classes, weights = (
+        values[known],
+        classes[known],
+        None if weights is None else weights[known],
+    )
     last = np.append(np.nonzero(values[1:] > values[:-1])[0], len(values) - 1)
     distinct: Array = values[last]
     n_classes = int(classes.max()) + 1
@@ -104,14 +114,15 @@ def _best_cut(below: Array) -> int:
     # N times the entropy of N rows is N log2 N minus the same of each class.
     after = _n_log2_n(left) + _n_log2_n(right)
     for block in map(below.__getitem__, blocks(len(below), _BLOCK_CELLS, below.shape[1])):
-        after -= (_n_log2_n(block[:, 1:-1] - block[:, :1]) + _n_log2_n(block[:, -1:] - block[:, 1:-1])).sum(
-            axis=0
-        )
+        after -= (
+            _n_log2_n(block[:, 1:-1] - block[:, :1]) + _n_log2_n(block[:, -1:] - block[:, 1:-1])
+        ).sum(axis=0)
     gain: Array = float(_n_log2_n(whole.sum())) - float(_n_log2_n(whole).sum()) - after
     best = int((gain >= gain.max() - n * TOLERANCE).argmax())
     low = _without_rounding(below[:, best + 1] - below[:, 0])
-    # The values 1, 2, 3, 4 with the classes a, a, b, b have 4 bits, and a cut at 2.5 leaves 0. It costs
-    # log2 3 + log2 7 − 2 = 2.39 bits, because the class has 1 bit per row and two labels, so it is accepted.
+    # The values 1, 2, 3, 4 with the classes a, a, b, b have 4 bits, and a cut at 2.5 leaves 0. It
+    # costs log2 3 + log2 7 − 2 = 2.39 bits, because the class has 1 bit per row and two labels, so
+    # it is accepted.
     cost = log2(n - 1) + log2(3**k - 2)
     cost += (
         _entropy_and_classes(low)
@@ -128,7 +139,10 @@ def _without_rounding(weights: Array) -> Array:
 
 def _entropy_and_classes(counts: Array) -> float:
     """Return the entropy of class counts times the number of classes that occur."""
-    n, entropy_sum = float(counts.sum()), float(_n_log2_n(counts.sum())) - float(_n_log2_n(counts).sum())
+    n, entropy_sum = (
+        float(counts.sum()),
+        float(_n_log2_n(counts.sum())) - float(_n_log2_n(counts).sum()),
+    )
     return np.count_nonzero(counts) * entropy_sum / n if n > 0 else 0.0
 
 
@@ -186,7 +200,9 @@ BY_CLASS = ("mdlp", "mixed", "averaged_mdlp")
 def _shorten_cut_points(points: Array, values: Array) -> Array:
     """Round cut points to 15 digits, to get 0.3 for 0.30000000000000004, unless a value changes sides."""
     short = np.array([float(f"{point:.15g}") for point in points])
-    same = np.searchsorted(values, short, side="right") == np.searchsorted(values, points, side="right")
+    same = np.searchsorted(values, short, side="right") == np.searchsorted(
+        values, points, side="right"
+    )
     return np.where(same, short, points) + 0.0  # converts -0.0 to 0.0
 
 
@@ -202,10 +218,10 @@ def averaged_cuts(
 ) -> list[tuple[float, ...]]:
     """Discretize numbers at quantiles several times, each time moved a little.
 
-    Discretization q of Q has b intervals, moved by t = (q + ½)/Q − ½ of one: its cut points are the quantiles
-    (i + t)/b, for whole i, that lie inside (0, 1), as values of the inverted distribution function. A cut
-    point at the largest value would have nothing above it and is omitted; if no other is left, the cut
-    point is the value below. There are none if all known numbers are equal.
+    Discretization q of Q has b intervals, moved by t = (q + ½)/Q − ½ of one: its cut points are the
+    quantiles (i + t)/b, for whole i, that lie inside (0, 1), as values of the inverted distribution
+    function. A cut point at the largest value would have nothing above it and is omitted; if no
+    other is left, the cut point is the value below. There are none if all known numbers are equal.
     """
     values, weights, _ = _in_order(numbers, weights)
     if not len(values) or values[0] == values[-1]:
@@ -213,8 +229,12 @@ def averaged_cuts(
     total = float(len(values)) if weights is None else float(weights.sum())
     cuts = []
     for q, b in enumerate(intervals):
-        shares = (np.arange(b + 1) + ((q + 0.5) / len(intervals) - 0.5)) / b  # rounded as for numpy.quantile
-        points = _values_reaching_weight(values, weights, shares[(shares > 0) & (shares < 1)] * total)
+        shares = (
+            np.arange(b + 1) + ((q + 0.5) / len(intervals) - 0.5)
+        ) / b  # rounded as for numpy.quantile
+        points = _values_reaching_weight(
+            values, weights, shares[(shares > 0) & (shares < 1)] * total
+        )
         cuts.append(tuple(_below_largest(points, values)))
     return cuts
 
@@ -222,9 +242,9 @@ def averaged_cuts(
 def between_values(numbers: ArrayOf[Any], weights: Array | None = None) -> tuple[float, ...]:
     """Return cut points between neighboring values of numbers that repeat, and none for others.
 
-    A number that does not occur then belongs to the interval of the nearest one that does. Numbers repeat if
-    each value occurs twice on average. Whether they are whole does not matter, because it depends on units.
-    The cut points are in the middle: between 33.6 and 33.8 is 33.7.
+    A number that does not occur then belongs to the interval of the nearest one that does. Numbers
+    repeat if each value occurs twice on average. Whether they are whole does not matter, because it
+    depends on units. The cut points are in the middle: between 33.6 and 33.8 is 33.7.
     """
     values, weights, _ = _in_order(numbers, weights)
     distinct = np.unique(values)
@@ -248,8 +268,8 @@ def shortest_cuts(points: Sequence[float], numbers: ArrayOf[Any]) -> tuple[float
 def shortest_between(low: float, high: float, otherwise: float) -> float:
     """Return the number with the fewest digits between two numbers, nearest to their middle.
 
-    Of two that are equally near, as 0.2 and 0.3 between 0 and 0.5, the middle is returned. If there is no
-    number between them, or they are beyond 1e300, it is another number.
+    Of two that are equally near, as 0.2 and 0.3 between 0 and 0.5, the middle is returned. If there
+    is no number between them, or they are beyond 1e300, it is another number.
 
     >>> [shortest_between(*ends, 0.0) for ends in ((43.9, 44.3), (0, 0.5), (0.9, 1), (2951, 3051), (3, 4))]
     [44.0, 0.25, 0.95, 3000.0, 3.5]
@@ -352,12 +372,16 @@ def table_cuts(
             "methods accept a sample, such as table.sample(0.01).to_pandas()."
         )
     bins = Whole(least=2, most=MOST_BINS).check("bins", bins)
-    check_columns([name for name in (class_var, weights) if name is not None], source.names, "dataset")
+    check_columns(
+        [name for name in (class_var, weights) if name is not None], source.names, "dataset"
+    )
     numeric = [name for name in source.numeric if name not in (class_var, weights)]
     if columns is not None:
         check_columns(columns, source.names, "columns")
         if text := [name for name in columns if name not in numeric]:
-            raise TypeError(f"columns must name columns of numbers; got {listed(text)}. Cast them first.")
+            raise TypeError(
+                f"columns must name columns of numbers; got {listed(text)}. Cast them first."
+            )
         numeric = [name for name in numeric if name in columns]
     spreads = source.spreads(numeric, bins, weights)
     few = [name for name, s in spreads.items() if columns is None and s.distinct <= MOST_CODES]
@@ -369,7 +393,9 @@ def table_cuts(
     kept = {name: tuple(labels) for name, labels in found.items() if are_categories(tuple(labels))}
     ends = {name: np.array([spread.low, spread.high]) for name, spread in spreads.items()}
     check_finite(ends)
-    ranges = {name: (spread.low, spread.high) for name, spread in spreads.items() if name not in kept}
+    ranges = {
+        name: (spread.low, spread.high) for name, spread in spreads.items() if name not in kept
+    }
     large = [n for n in ranges if np.abs(ends[n]).max() >= 2**53 and source.types[n].is_integer()]
     check_exact({name: ends[name].astype(object) for name in large})
     points = {name: _distinct_quantiles(spreads[name]) for name in ranges}

@@ -62,13 +62,13 @@ class Discretizer(Immutable):
     columns : tuple
         Names of the numeric columns, in the order of the training data.
     points : tuple of tuple of float
-        Cut points of each column, ascending. Intervals are closed on the right: a value equal to a cut point
-        belongs to the interval below it.
+        Cut points of each column, ascending. Intervals are closed on the right: a value equal to a
+        cut point belongs to the interval below it.
     labels : tuple of tuple
         Distinct numbers, ascending, of each column that stays categorical; empty for the others.
     ranges, means : tuple of tuple of float
-        The smallest and the largest training value of each column with intervals, and the weighted mean of
-        the training values in each interval; empty for other columns.
+        The smallest and the largest training value of each column with intervals, and the weighted
+        mean of the training values in each interval; empty for other columns.
 
     Examples
     --------
@@ -97,9 +97,14 @@ class Discretizer(Immutable):
         are_tuples = all(isinstance(labels, tuple) for labels in self.labels)
         if not (alike and are_tuples and all(map(_ascend, self.points))):
             raise ValueError("points must have the cut points of each column, in ascending order.")
-        sizes = {"ranges": [2] * len(self.points), "means": [len(points) + 1 for points in self.points]}
+        sizes = {
+            "ranges": [2] * len(self.points),
+            "means": [len(points) + 1 for points in self.points],
+        }
         for name, lengths in sizes.items():
-            found = [len(own) or most for own, most in zip(getattr(self, name), lengths, strict=False)]
+            found = [
+                len(own) or most for own, most in zip(getattr(self, name), lengths, strict=False)
+            ]
             if getattr(self, name) and found != lengths:
                 raise ValueError(f"{name} must fit the cut points of each column.")
 
@@ -116,7 +121,9 @@ class Discretizer(Immutable):
     @property
     def uncut(self) -> tuple[Hashable, ...]:
         """The numeric columns left with one level: no cut point was found, or all values are equal."""
-        return tuple([name for name, points, labels in self._rows if len(labels or (*points, 0)) == 1])
+        return tuple(
+            [name for name, points, labels in self._rows if len(labels or (*points, 0)) == 1]
+        )
 
     @property
     def cut_points(self) -> pd.DataFrame:
@@ -128,7 +135,10 @@ class Discretizer(Immutable):
                 sizes = [len(cutting[i]) + 1 for cutting in self._cuttings]
                 intervals = "-".join(map(str, sorted({min(sizes), max(sizes)})))
                 found[name] = method, intervals, ", ".join(readable(points))
-        columns, index = ["method", "intervals", "cut_points"], pd.Index(list(found), tupleize_cols=False)
+        columns, index = (
+            ["method", "intervals", "cut_points"],
+            pd.Index(list(found), tupleize_cols=False),
+        )
         return pd.DataFrame(list(found.values()), index.rename("column"), columns)
 
     @property
@@ -139,7 +149,9 @@ class Discretizer(Immutable):
     @property
     def _rows(self) -> list[tuple[Hashable, tuple[float, ...], tuple[Any, ...]]]:
         """The name, cut points and labels of each column."""
-        return list(zip(self.columns, self.points, self.labels or ((),) * len(self.columns), strict=True))
+        return list(
+            zip(self.columns, self.points, self.labels or ((),) * len(self.columns), strict=True)
+        )
 
     @cached_property
     def numeric(self) -> dict[Hashable, bool]:
@@ -149,7 +161,9 @@ class Discretizer(Immutable):
     @cached_property
     def intervals(self) -> dict[Hashable, tuple[str, ...]]:
         """The labels of the intervals of each column with cut points."""
-        return {name: interval_labels(map(written_point, points)) for name, points in self.cuts.items()}
+        return {
+            name: interval_labels(map(written_point, points)) for name, points in self.cuts.items()
+        }
 
     @cached_property
     def short_intervals(self) -> dict[Hashable, tuple[str, ...]]:
@@ -170,9 +184,13 @@ class Discretizer(Immutable):
         edges = np.array([low, *self.cuts[name], high])
         intervals: Positions = np.minimum(codes, len(edges) - 2)
         drawn = rng.uniform(edges[intervals], edges[intervals + 1])
-        return np.where(codes == intervals, drawn, np.nan)  # an additional level stands for missing values
+        return np.where(
+            codes == intervals, drawn, np.nan
+        )  # an additional level stands for missing values
 
-    def _learned(self, name: Hashable, by_column: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:
+    def _learned(
+        self, name: Hashable, by_column: tuple[tuple[float, ...], ...]
+    ) -> tuple[float, ...]:
         if values := by_column[self.columns.index(name)] if by_column else ():
             return values
         raise ValueError(
@@ -191,13 +209,16 @@ class Discretizer(Immutable):
         Returns
         -------
         pandas.DataFrame
-            A copy with the same rows and columns. Discretized columns are ordered categorical columns with
-            all intervals as categories, written as ``(-inf, 5.1]``. Values beyond the training data belong
-            to the first or the last interval, and missing values stay missing. The categories of numbers
-            that stay categorical are the training categories, followed by new ones.
+            A copy with the same rows and columns. Discretized columns are ordered categorical
+            columns with all intervals as categories, written as ``(-inf, 5.1]``. Values beyond the
+            training data belong to the first or the last interval, and missing values stay missing.
+            The categories of numbers that stay categorical are the training categories, followed by
+            new ones.
         """
         original = frame_of(newdata, "newdata", or_row=True)
-        check_columns([name for name, points in self.cuts.items() if points], original.columns, "newdata")
+        check_columns(
+            [name for name, points in self.cuts.items() if points], original.columns, "newdata"
+        )
         frame = original.copy()
         for i, name in enumerate(original.columns):
             if name not in self.numeric:
@@ -209,7 +230,9 @@ class Discretizer(Immutable):
             if numbers is not None:
                 levels, codes = self._code(name, numbers)
                 ordered = name in self.intervals
-                frame.isetitem(i, pd.Categorical.from_codes(codes, pd.Index(levels), ordered=ordered))
+                frame.isetitem(
+                    i, pd.Categorical.from_codes(codes, pd.Index(levels), ordered=ordered)
+                )
         return frame
 
     def of_source(self, source: DatabaseTable) -> DatabaseTable:
@@ -221,7 +244,10 @@ class Discretizer(Immutable):
         """Return data with codes for the numbers of the columns of this discretizer."""
         coded = {}
         for name in self.numeric.keys() & data.numbers.keys():
-            if name not in self.intervals or data.levels[data.positions[name]] != self.intervals[name]:
+            if (
+                name not in self.intervals
+                or data.levels[data.positions[name]] != self.intervals[name]
+            ):
                 coded[name] = self._code(name, data.numbers[name])
         return data.recoded(coded)
 
@@ -256,11 +282,11 @@ def _ascend(points: tuple[float, ...]) -> bool:
 class MovedCuts(Discretizer):
     """Several discretizations of the same columns; if called, it applies the union of their cut points.
 
-    At time s, column number j uses its discretization (s + j) modulo their number. With "averaged_mdlp", all
-    columns use discretization s, and the last times, ``further``, do not belong to the average: "mdlp", the
-    cut points of MDLP, "values", those between all values of numbers that repeat, if a column has any, and
-    "fine", 16 intervals at quantiles.
-    ``cuttings`` holds the cut points of each column at each time, like ``points``.
+    At time s, column number j uses its discretization (s + j) modulo their number. With
+    "averaged_mdlp", all columns use discretization s, and the last times, ``further``, do not
+    belong to the average: "mdlp", the cut points of MDLP, "values", those between all values of
+    numbers that repeat, if a column has any, and "fine", 16 intervals at quantiles. ``cuttings``
+    holds the cut points of each column at each time, like ``points``.
     """
 
     cuttings: tuple[Cuts, ...] = ()
@@ -271,12 +297,16 @@ class MovedCuts(Discretizer):
         for cutting in self.cuttings:
             pairs = zip(cutting, self.points, strict=True)
             if not all(_ascend(points) and set(points) <= set(union) for points, union in pairs):
-                raise ValueError("cuttings must be cut points in ascending order, all among the points.")
+                raise ValueError(
+                    "cuttings must be cut points in ascending order, all among the points."
+                )
 
     @cached_property
     def at_times(self) -> tuple[Discretizer, ...]:
         """The discretizer of each time."""
-        return tuple([Discretizer(self.method, self.columns, cut, self.labels) for cut in self.cuttings])
+        return tuple(
+            [Discretizer(self.method, self.columns, cut, self.labels) for cut in self.cuttings]
+        )
 
     @property
     def _cuttings(self) -> tuple[Cuts, ...]:
@@ -298,21 +328,22 @@ def discretize(
     Parameters
     ----------
     dataset : pandas.DataFrame, or table of ibis
-        Training data. Missing values stay missing. In a table of ibis, whose rows stay in their database,
-        ``method`` is "quantile".
+        Training data. Missing values stay missing. In a table of ibis, whose rows stay in their
+        database, ``method`` is "quantile".
     class_var : str, optional
         Name of the class, which is never discretized. "mdlp" and "mixed" require it.
     method : {"mdlp", "quantile", "width", "mixed"}, default "mdlp"
-        Method of choosing cut points. "mdlp": by the class, as many as the minimum description length
-        principle accepts [1]_, possibly 0. "quantile": intervals with about the same number of rows. "width":
-        intervals of equal width. "mixed": "mdlp" for a column in which it finds at least four cut points, and
-        "quantile" for the others.
+        Method of choosing cut points. "mdlp": by the class, as many as the minimum description
+        length principle accepts [1]_, possibly 0. "quantile": intervals with about the same number
+        of rows. "width": intervals of equal width. "mixed": "mdlp" for a column in which it finds
+        at least four cut points, and "quantile" for the others.
     bins : int, default 5
         Number of intervals of "quantile" and "width", from 2 to 10,000.
     columns : list, optional
-        Columns to discretize. By default, all numeric columns except the class and except columns that look
-        categorical: whole numbers with at most 10 distinct values, such as grades and counts, and any
-        numbers with at most two, such as flags. Text, bool and categorical columns are copied.
+        Columns to discretize. By default, all numeric columns except the class and except columns
+        that look categorical: whole numbers with at most 10 distinct values, such as grades and
+        counts, and any numbers with at most two, such as flags. Text, bool and categorical columns
+        are copied.
     weights : str or (n,) array-like of numbers, optional
         Weight of each row, at least 0, or the name of the column of weights, which is copied.
         Sums of weights replace numbers of rows.
@@ -320,25 +351,27 @@ def discretize(
     Returns
     -------
     pandas.DataFrame
-        A copy of ``dataset`` with categorical columns in place of numeric ones, see `Discretizer`. A column
-        without cut points has one level, ``(-inf, inf)``. Of a table, it is a table to learn from.
+        A copy of ``dataset`` with categorical columns in place of numeric ones, see `Discretizer`.
+        A column without cut points has one level, ``(-inf, inf)``. Of a table, it is a table to
+        learn from.
     Discretizer
-        Discretizes other data frames at the same cut points. ``cuts`` contains the cut points, ``kept`` the
-        numbers that stay categorical, ``uncut`` the columns with one level.
+        Discretizes other data frames at the same cut points. ``cuts`` contains the cut points,
+        ``kept`` the numbers that stay categorical, ``uncut`` the columns with one level.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If a column to discretize is not numeric, a number is infinite, an integer is 2**53 or larger,
-        or "mdlp" or "mixed" is used without a class, or with a class of numbers.
+        If a column to discretize is not numeric, a number is infinite, an integer is 2**53 or
+        larger, or "mdlp" or "mixed" is used without a class, or with a class of numbers.
 
     Notes
     -----
     A column without cut points carries no information for a model. Drop it, with
     ``frame.drop(columns=list(discretizer.uncut))``.
 
-    Cut points chosen on all rows depend on the test rows of cross-validation, so ``cv`` of a discretized
-    frame is too optimistic. `bnc` with ``discretize=`` chooses cut points in each training set.
+    Cut points chosen on all rows depend on the test rows of cross-validation, so ``cv`` of a
+    discretized frame is too optimistic. `bnc` with ``discretize=`` chooses cut points in each
+    training set.
 
     References
     ----------
@@ -366,7 +399,9 @@ def discretize(
     OneOf(METHODS).check("method", method)
     names = None if columns is None else check_names(columns, (class_var,), "columns")
     if (table := table_of(open_data(dataset))) is not None:
-        discretizer = Discretizer(method, *table_cuts(table, class_var, method, bins, names, weights))
+        discretizer = Discretizer(
+            method, *table_cuts(table, class_var, method, bins, names, weights)
+        )
         return cast("pd.DataFrame", discretizer.of_source(table)), discretizer
     dataset = frame_of(dataset, "dataset")
     if not len(dataset):
@@ -382,9 +417,15 @@ def discretize(
         weights = check_weights(weights, dataset.index)
     candidates = dataset.columns if chosen is None else [n for n in dataset.columns if n in chosen]
     wanted: list[Hashable] = [n for n in candidates if n not in others]
-    read = {n: read_numbers(dataset[n].array, n, "dataset", must=chosen is not None) for n in wanted}
+    read = {
+        n: read_numbers(dataset[n].array, n, "dataset", must=chosen is not None) for n in wanted
+    }
     numbers = {name: values for name, values in read.items() if values is not None}
-    kept = {} if chosen is not None else {name: labels_to_keep(values) for name, values in numbers.items()}
+    kept = (
+        {}
+        if chosen is not None
+        else {name: labels_to_keep(values) for name, values in numbers.items()}
+    )
     discretizer = learn_cuts(numbers, kept, classes, method, bins, weights)
     return discretizer(dataset), discretizer
 
@@ -406,7 +447,9 @@ def learn_cuts(
     bins = Whole(least=2, most=MOST_BINS).check("bins", bins)
     if classes is None and method in BY_CLASS:
         remedy = "Name the class, or use method='quantile' or 'width'."
-        raise ValueError(f"class_var must be a column for method={shown(method)}; got None. {remedy}")
+        raise ValueError(
+            f"class_var must be a column for method={shown(method)}; got None. {remedy}"
+        )
     check_finite(numbers)
     to_cut = {name: values for name, values in numbers.items() if not kept.get(name)}
     check_exact(to_cut)
@@ -416,27 +459,46 @@ def learn_cuts(
         return tuple([by_column.get(name, ()) for name in numbers])
 
     if method not in CUTTINGS:
-        points = {n: cut_points(values, classes, method, bins, weights) for n, values in to_cut.items()}
-        found = {n: describe_intervals(as_floats(values), points[n], weights) for n, values in to_cut.items()}
+        points = {
+            n: cut_points(values, classes, method, bins, weights) for n, values in to_cut.items()
+        }
+        found = {
+            n: describe_intervals(as_floats(values), points[n], weights)
+            for n, values in to_cut.items()
+        }
         ranges, means = [aligned({n: found[n][part] for n in found}) for part in range(2)]
         return Discretizer(method, tuple(numbers), aligned(points), labels, ranges, means)
-    several = {name: averaged_cuts(values, CUTTINGS[method], weights) for name, values in to_cut.items()}
+    several = {
+        name: averaged_cuts(values, CUTTINGS[method], weights) for name, values in to_cut.items()
+    }
     moves = method not in BY_CLASS  # if not, the result does not depend on the order of columns
-    by_value = {} if moves else {n: p for n, v in to_cut.items() if (p := between_values(v, weights))}
-    for name, between in by_value.items():  # so that a number that does not occur is read as the nearest one
+    by_value = (
+        {} if moves else {n: p for n, v in to_cut.items() if (p := between_values(v, weights))}
+    )
+    for (
+        name,
+        between,
+    ) in by_value.items():  # so that a number that does not occur is read as the nearest one
         several[name] = [_moved_cut_points(cuts, between) for cuts in several[name]]
     further: tuple[str, ...] = ()
     times = [
-        aligned({n: cuts[(time + moves * j) % len(cuts)] for j, (n, cuts) in enumerate(several.items())})
+        aligned(
+            {n: cuts[(time + moves * j) % len(cuts)] for j, (n, cuts) in enumerate(several.items())}
+        )
         for time in range(len(CUTTINGS[method]))
     ]
     if method in BY_CLASS:
         by_class = {
-            name: cut_points(values, classes, "mdlp", bins, weights) for name, values in to_cut.items()
+            name: cut_points(values, classes, "mdlp", bins, weights)
+            for name, values in to_cut.items()
         }
-        by_class |= {name: _moved_cut_points(by_class[name], between) for name, between in by_value.items()}
+        by_class |= {
+            name: _moved_cut_points(by_class[name], between) for name, between in by_value.items()
+        }
         *averaged, finest = times
         times = [*averaged, aligned(by_class), *([aligned(by_value)] if by_value else []), finest]
         further = ("mdlp", *(["values"] if by_value else []), "fine")
     union = [tuple(sorted(set().union(*points))) for points in zip(*times, strict=True)]
-    return MovedCuts(method, tuple(numbers), tuple(union), labels, cuttings=tuple(times), further=further)
+    return MovedCuts(
+        method, tuple(numbers), tuple(union), labels, cuttings=tuple(times), further=further
+    )

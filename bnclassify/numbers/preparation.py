@@ -154,9 +154,13 @@ class Preparing(NamedTuple):
             OneOf((*METHODS, *CUTTINGS)).check("discretize", self.discretize)
             levels = {name: data.schema.known[name] for name in data.numbers}
             is_category = is_binary if self.is_default else are_categories
-            kept = {name: labels for name, labels in levels.items() if labels and is_category(labels)}
+            kept = {
+                name: labels for name, labels in levels.items() if labels and is_category(labels)
+            }
             classes = data.codes[data.positions[class_var]]
-            discretizer = learn_cuts(data.numbers, kept, classes, self.discretize, self.bins, data.weights)
+            discretizer = learn_cuts(
+                data.numbers, kept, classes, self.discretize, self.bins, data.weights
+            )
         if self.min_count is not None:
             cut = () if discretizer is None else discretizer.cuts
             excluded = {class_var, *data.schema.ordered, *cut, *data.schema.numeric}

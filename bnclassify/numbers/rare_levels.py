@@ -76,8 +76,8 @@ class Merger(Immutable):
         Returns
         -------
         pandas.DataFrame
-            A copy with the same rows and columns. Merged columns are categorical: the kept levels, then
-            ``label``, which also replaces unseen levels. Missing values stay missing.
+            A copy with the same rows and columns. Merged columns are categorical: the kept levels,
+            then ``label``, which also replaces unseen levels. Missing values stay missing.
         """
         original = frame_of(newdata, "newdata", or_row=True)
         check_columns(self.columns, original.columns, "newdata")
@@ -90,13 +90,21 @@ class Merger(Immutable):
         for name, levels in self.kept.items():
             merged = (*levels, self.label)
             i = data.positions.get(name)
-            if i is not None and data.levels[i] not in (merged, (*merged, MISSING)):  # not yet merged
-                coded[name] = merged, recode(data.codes[i], data.levels[i], levels, name, len(levels))
+            if i is not None and data.levels[i] not in (
+                merged,
+                (*merged, MISSING),
+            ):  # not yet merged
+                coded[name] = (
+                    merged,
+                    recode(data.codes[i], data.levels[i], levels, name, len(levels)),
+                )
         return data.recoded(coded)
 
     def __repr__(self) -> str:
         label = shown(self.label)
-        lines = [f"  {name}: {len(levels):,} kept, others {label}" for name, levels in self.kept.items()]
+        lines = [
+            f"  {name}: {len(levels):,} kept, others {label}" for name, levels in self.kept.items()
+        ]
         head = f"Merger (levels with fewer than {self.min_count:,} rows), columns merged"
         return "\n".join([head, *(lines or ["  (no column)"])])
 
@@ -123,7 +131,8 @@ def merge_rare(
 ) -> tuple[pd.DataFrame, Merger]:
     """Merge the rare levels of columns into one, and return a function for new data.
 
-    A model overfits to levels in few rows, such as postcodes and names. Merged levels share one estimate.
+    A model overfits to levels in few rows, such as postcodes and names. Merged levels share one
+    estimate.
 
     Parameters
     ----------
@@ -172,7 +181,9 @@ def merge_rare(
     if class_var is not None:
         check_columns([class_var], dataset.columns, "class_var")
     if columns is None:
-        chosen = [name for name, column in dataset.items() if name != class_var and _is_nominal(column)]
+        chosen = [
+            name for name, column in dataset.items() if name != class_var and _is_nominal(column)
+        ]
     else:
         chosen = list(check_names(columns, (class_var,), "columns"))
     data = Frame(dataset, "dataset").encode(Columns(chosen, named_by="columns"))
@@ -187,7 +198,9 @@ def _is_nominal(column: pd.Series[Any]) -> bool:
     return value_type(column) in ("string", "boolean", "integer")
 
 
-def learn_merger(data: Dataset, columns: Iterable[Hashable], min_count: int, label: str = "other") -> Merger:
+def learn_merger(
+    data: Dataset, columns: Iterable[Hashable], min_count: int, label: str = "other"
+) -> Merger:
     """Learn which levels of columns to keep."""
     min_count = Whole(least=1).check("min_count", min_count)
     if not len(data):
@@ -198,5 +211,7 @@ def learn_merger(data: Dataset, columns: Iterable[Hashable], min_count: int, lab
         counts = contingency_tables(data, [(i,)])[0].tolist() if data.cards[i] else []
         pairs = list(zip(data.levels[i], counts, strict=True))
         if min(counts, default=min_count) < min_count:
-            kept[name] = tuple(level for level, count in pairs if count >= min_count and level != label)
+            kept[name] = tuple(
+                level for level, count in pairs if count >= min_count and level != label
+            )
     return Merger(min_count, label, tuple(kept), tuple(kept.values()))

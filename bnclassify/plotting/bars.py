@@ -79,7 +79,9 @@ def plot_explanation(
     _TOP.check("top", top)
     x = check_model(x)
     explanation = explain_row(x, row, target, against, unseen, interactions)
-    known = {v: value for v, value in explanation.row_values.items() if v not in explanation.unknown}
+    known = {
+        v: value for v, value in explanation.row_values.items() if v not in explanation.unknown
+    }
     bars = [(describe(v, value), explanation.log_odds[v]) for v, value in known.items()]
     bars[0] = "start" if check_model(x).no_joint else f"prior of {explanation.target}", bars[0][1]
     total = sum(explanation.log_odds.values())
@@ -115,8 +117,8 @@ def plot_importance(
     dataset : pandas.DataFrame or Dataset
         Rows to explain, weighted if a Dataset has weights. The class may be missing.
     target, against, unseen
-        As in `explain`. By default, the last of two classes is explained; of more, the predicted class of
-        each row against the second most probable one.
+        As in `explain`. By default, the last of two classes is explained; of more, the predicted
+        class of each row against the second most probable one.
     top : int, optional
         Maximum number of features. None draws all.
     {ax, returns, raises}
@@ -125,8 +127,8 @@ def plot_importance(
 
     Notes
     -----
-    It measures how much the model relies on the feature: if a feature is redundant given the features
-    before it, its bar is short.
+    It measures how much the model relies on the feature: if a feature is redundant given the
+    features before it, its bar is short.
 
     Examples
     --------
@@ -158,7 +160,9 @@ def _nearest_quantile(values: Array, weights: Array, share: float) -> Array:
     order = values.argsort(axis=0, kind="stable")
     unit = max(0.0, float(np.rint(share * (weights.sum() - 1))))
     at = np.less_equal(weights[order].cumsum(axis=0), unit).sum(axis=0)
-    found: Array = np.take_along_axis(values, np.take_along_axis(order, at[None], axis=0), axis=0)[0]
+    found: Array = np.take_along_axis(values, np.take_along_axis(order, at[None], axis=0), axis=0)[
+        0
+    ]
     return found
 
 
@@ -169,8 +173,8 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
     Parameters
     ----------
     x : BNC or another model
-        A model with weights or arc posteriors; see `feature_weights` and `manb_arc_posterior`. If the
-        class has a weight, it has a bar, too.
+        A model with weights or arc posteriors; see `feature_weights` and `manb_arc_posterior`. If
+        the class has a weight, it has a bar, too.
     top : int, optional
         Maximum number of features. None draws all.
     {ax, returns, raises}
@@ -194,13 +198,17 @@ def plot_weights(x: Model, *, top: int | None = 50, ax: Axes | None = None) -> A
     if isinstance(numbers, pd.DataFrame):
         tables = [name for name in numbers if str(name).startswith(("tables", "level"))]
         numbers, quantity = numbers[tables].sum(axis=1), "weight of the tables"
-    axes, more = _draw_largest(ax, list(map(str, numbers.index)), np.asarray(numbers, dtype=float), top)
+    axes, more = _draw_largest(
+        ax, list(map(str, numbers.index)), np.asarray(numbers, dtype=float), top
+    )
     entitle(axes, ax, f"Features of {x.class_var}", f"{quantity}{more}")
     return axes
 
 
 @chart
-def plot_strength(strength: pd.DataFrame, *, threshold: float | None = None, ax: Axes | None = None) -> Axes:
+def plot_strength(
+    strength: pd.DataFrame, *, threshold: float | None = None, ax: Axes | None = None
+) -> Axes:
     """Draw the strengths of arcs as bars, and the threshold above which they are included.
 
     Parameters
@@ -214,8 +222,9 @@ def plot_strength(strength: pd.DataFrame, *, threshold: float | None = None, ax:
     Returns
     -------
     matplotlib.axes.Axes
-        One bar per pair of variables, the strongest first, in the more frequent direction. Bars above
-        the threshold are blue. If there are many, only the 25 strongest below 1 are drawn, with a note.
+        One bar per pair of variables, the strongest first, in the more frequent direction. Bars
+        above the threshold are blue. If there are many, only the 25 strongest below 1 are drawn,
+        with a note.
 
     Raises
     ------
@@ -230,7 +239,9 @@ def plot_strength(strength: pd.DataFrame, *, threshold: float | None = None, ax:
     """
     limit = threshold_of(check_strength(strength), threshold)
     position = {name: i for i, name in enumerate(list[Hashable](strength["from"].unique()))}
-    rows = strength[strength["strength"] > 0].sort_values("strength", ascending=False, kind="stable")
+    rows = strength[strength["strength"] > 0].sort_values(
+        "strength", ascending=False, kind="stable"
+    )
     bars: list[tuple[str, float]] = []
     for tail, head, share, direction in list[Strength](rows.itertuples(index=False, name=None)):
         if position[tail] < position[head]:

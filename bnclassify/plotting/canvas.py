@@ -47,7 +47,9 @@ def blend(color: str, share: float) -> str:
 def ink(color: str) -> str:
     """Return black or white, by the relative luminance of the background."""
     red, green, blue = bytes.fromhex(color[1:])
-    luminance = 0.2126 * (red / 255) ** 2.2 + 0.7152 * (green / 255) ** 2.2 + 0.0722 * (blue / 255) ** 2.2
+    luminance = (
+        0.2126 * (red / 255) ** 2.2 + 0.7152 * (green / 255) ** 2.2 + 0.0722 * (blue / 255) ** 2.2
+    )
     return "black" if luminance > 0.18 else "white"
 
 
@@ -193,7 +195,9 @@ def patch(color: str, corner: tuple[float, float] = (0, 0), **style: Any) -> Any
     return Rectangle(corner, 1, 1, facecolor=color, linewidth=0, **style)
 
 
-def note(axes: Axes, text: str, at: tuple[float, float], offset: tuple[float, float], **style: Any) -> None:
+def note(
+    axes: Axes, text: str, at: tuple[float, float], offset: tuple[float, float], **style: Any
+) -> None:
     """Write a text some points from a place."""
     axes.annotate(text, at, offset, textcoords="offset points", **style)
 
@@ -220,7 +224,9 @@ def estimate_width(texts: Sequence[str]) -> float:
     return _LETTER * max((len(line) for text in texts for line in text.split("\n")), default=0)
 
 
-def draw_shares(axes: Axes, shares: Array, texts: Sequence[str] = (), hatched: Mask | None = None) -> None:
+def draw_shares(
+    axes: Axes, shares: Array, texts: Sequence[str] = (), hatched: Mask | None = None
+) -> None:
     """Draw shares as cells from white to blue or hatched, with their texts row by row."""
     from matplotlib.colors import LinearSegmentedColormap
 

@@ -56,30 +56,34 @@ def plot_effect(
 ) -> Axes:
     """Draw the contribution of a feature to the log odds of a class over its range.
 
-    A feature that the model discretizes is drawn as a curve with steps and marks at its cut points, a number
-    with a density as a smooth curve, and other features as bars. If the feature has feature parents, there is
-    one line or bar for each of at most five levels of the first parent, or a single one if they are equal. A
-    sum of effects that was fitted with ``interval=True`` has a band, the 90 % jackknife interval.
+    A feature that the model discretizes is drawn as a curve with steps and marks at its cut points,
+    a number with a density as a smooth curve, and other features as bars. If the feature has
+    feature parents, there is one line or bar for each of at most five levels of the first parent,
+    or a single one if they are equal. A sum of effects that was fitted with ``interval=True`` has a
+    band, the 90 % jackknife interval.
 
     Parameters
     ----------
     x : BNC, AODE or another model
         A model with parameters.
     feature : str or pair of str
-        Feature of the model, or a pair that has effects in a sum of effects, which is drawn as a heat map.
+        Feature of the model, or a pair that has effects in a sum of effects, which is drawn as a
+        heat map.
     target : optional
-        Class to explain. By default, the last of two classes; of more, one line or bar per class, for the
-        five most frequent ones, each against all others.
+        Class to explain. By default, the last of two classes; of more, one line or bar per class,
+        for the five most frequent ones, each against all others.
     dataset : pandas.DataFrame or Dataset, optional
-        Rows whose values of the feature are drawn as marks below the curve, or counted next to the levels.
+        Rows whose values of the feature are drawn as marks below the curve, or counted next to the
+        levels.
     {ax, returns, raises}
     KeyError, TypeError, ValueError
         If the feature has more than 300 levels and is not discretized by the model.
 
     Notes
     -----
-    The contribution is ln O(target | v, u) − ln O(target | u), where v is a level of the feature, u a level
-    of its first parent, and O the odds against all other classes; all other features are missing.
+    The contribution is ln O(target | v, u) − ln O(target | u), where v is a level of the feature, u
+    a level of its first parent, and O the odds against all other classes; all other features are
+    missing.
 
     Examples
     --------
@@ -99,7 +103,9 @@ def plot_effect(
     lines = effect.log_odds
     is_alike = effect.parent is not None and np.allclose(lines, lines[:1], rtol=0, atol=1e-9)
     if is_alike and effect.target is not None:
-        effect = replace(effect, parent=None, parent_levels=effect.parent_levels[:1], log_odds=lines[:1])
+        effect = replace(
+            effect, parent=None, parent_levels=effect.parent_levels[:1], log_odds=lines[:1]
+        )
     if cuts or effect.points is not None:
         axes, names = _draw_curves(x, effect, cuts, _axis_ends(x, feature, cuts, data), data, ax)
     else:
@@ -118,9 +124,14 @@ def _axis_ends(
     margin = _MARGIN * (cuts[-1] - cuts[0]) or abs(cuts[0]) * _MARGIN or 1.0
     found = [max(cuts[0] - margin, min(cuts[0], 0.0)), cuts[-1] + margin]
     steps = x.discretizer
-    ranks = [each.knots for each in scales_of(x.score, x.features.index(feature)) if len(each.knots) > 2]
+    ranks = [
+        each.knots for each in scales_of(x.score, x.features.index(feature)) if len(each.knots) > 2
+    ]
     if ranks:  # training values
-        found = [float(min(knots.min() for knots in ranks)), float(max(knots.max() for knots in ranks))]
+        found = [
+            float(min(knots.min() for knots in ranks)),
+            float(max(knots.max() for knots in ranks)),
+        ]
     elif steps is not None and steps.ranges and steps.ranges[steps.columns.index(feature)]:
         found = list(steps.ranges[steps.columns.index(feature)])
     values = np.append(found, [] if data is None else as_floats(data.numbers[feature]))
@@ -149,7 +160,9 @@ def _draw_curves(
         points, lines = points[inside], lines[:, inside]
     band = _band_of_refits(x, effect, points) if effect.parent is None and len(lines) == 1 else None
     if band is not None:
-        names["90 % interval"] = axes.fill_between(points, *band, color=BLUE, alpha=0.15, linewidth=0)
+        names["90 % interval"] = axes.fill_between(
+            points, *band, color=BLUE, alpha=0.15, linewidth=0
+        )
     for i, (color, dashes) in enumerate(LINES[: len(lines)]):
         (drawn,) = axes.plot(points, lines[i, :], color=color, linestyle=dashes, linewidth=1.6)
         names |= {_named(effect, i): drawn} if effect.parent is not None else {}
@@ -160,7 +173,9 @@ def _draw_curves(
         marks["values in the data"] = values[:: 1 + len(values) // _MOST_MARKS], 0.02, "black"
     for name, (places, height, color) in marks.items():
         at: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "clip_on": False}
-        (names[name],) = axes.plot(places, np.full(len(places), height), "|", color=color, markersize=6, **at)
+        (names[name],) = axes.plot(
+            places, np.full(len(places), height), "|", color=color, markersize=6, **at
+        )
     axes.set_xlabel(broken(effect.feature))
     axes.set_ylabel(broken(_axis_label(effect).replace("←", "↓").replace("→", "↑"), 30))
     return axes, names
@@ -169,7 +184,11 @@ def _draw_curves(
 def _band_of_refits(x: Model, effect: Effect, points: Array) -> Array | None:
     """Return the ends of the jackknife interval of a step function, (2, points), if the model has refits."""
     refits: tuple[Model, ...] = x.learned.get("refits", ())
-    if effect.points is not None or not refits or any(effect.feature not in one.features for one in refits):
+    if (
+        effect.points is not None
+        or not refits
+        or any(effect.feature not in one.features for one in refits)
+    ):
         return None
     inside = (points[:-1] + points[1:]) / 2  # of each step; each step has two points
     inside = np.repeat(inside[::2], 2)
@@ -188,7 +207,9 @@ def _draw_levels(
     """Draw bars of levels, one per level of the parent, and count the rows; return the names of bars."""
     labels = list(map(str, effect.levels))
     if data is not None:
-        codes = match(encode_for(x, data, [effect.feature]), (effect.feature,), (effect.levels,)).ravel()
+        codes = match(
+            encode_for(x, data, [effect.feature]), (effect.feature,), (effect.levels,)
+        ).ravel()
         counts = np.bincount(codes + 1, minlength=len(labels) + 1)[1:]
         labels = [f"{label} ({count:,} rows)" for label, count in zip(labels, counts, strict=True)]
     n_lines = len(effect.parent_levels)
@@ -231,7 +252,9 @@ class _Line(NamedTuple):
 
 
 @chart
-def plot_nomogram(card: Scorecard, *, row: InFull | Row | None = None, ax: Axes | None = None) -> Axes:
+def plot_nomogram(
+    card: Scorecard, *, row: InFull | Row | None = None, ax: Axes | None = None
+) -> Axes:
     """Draw a scorecard as a nomogram: a scale of points per feature, and one of the probability.
 
     Parameters
@@ -245,9 +268,9 @@ def plot_nomogram(card: Scorecard, *, row: InFull | Row | None = None, ax: Axes 
     Returns
     -------
     matplotlib.axes.Axes
-        The first scale measures the points of the values below it. The last two translate the total into the
-        probability. A feature with a parent has one scale per value of the parent. Missing values
-        are not drawn; see ``card.points``.
+        The first scale measures the points of the values below it. The last two translate the total
+        into the probability. A feature with a parent has one scale per value of the parent. Missing
+        values are not drawn; see ``card.points``.
 
     Raises
     ------
@@ -261,7 +284,9 @@ def plot_nomogram(card: Scorecard, *, row: InFull | Row | None = None, ax: Axes 
     >>> card = scorecard(bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp"))
     >>> ax = plot_nomogram(card, row=pima.iloc[0])
     """
-    Instance(Scorecard, "a Scorecard", "Make one of a model with scorecard(model).").check("card", card)
+    Instance(Scorecard, "a Scorecard", "Make one of a model with scorecard(model).").check(
+        "card", card
+    )
     shown_row = None if row is None else card.place(read_one(card, row)[1])
     scales, title = _nomogram_scales(card, shown_row)
     axes = prepare_axes(ax, 0.4 + 0.62 * len(scales), 6.2)
@@ -278,20 +303,33 @@ def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_Line],
     """Return all scales, and the title."""
     codes = None if shown_row is None else shown_row.codes
     points = None if shown_row is None else x.points_at(shown_row)
-    most, table = int(max([points.max() for points in x.feature_points], default=0)) or 1, x.written_points
+    most, table = (
+        int(max([points.max() for points in x.feature_points], default=0)) or 1,
+        x.written_points,
+    )
     hidden = table["value"].eq(MISSING) | table["given"].astype(str).str.endswith(f" = {MISSING}")
     numbers, known = _round_numbers(0, most), dict[int, str]()
     scales = [_Line("points", [n / most for n in numbers], list(map(str, numbers)))]
     if codes is not None:
         pairs = zip(x.features, codes[:, 0], strict=True)
         written = [(*x.written_levels(name), MISSING)[code] for name, code in pairs]
-        known = {i: f"{x.features[j]} = {written[j]}" for i, j in enumerate(x.givens) if j is not None}
+        known = {
+            i: f"{x.features[j]} = {written[j]}" for i, j in enumerate(x.givens) if j is not None
+        }
     for (name, given), rows in table[~hidden].groupby(["variable", "given"], sort=False):
-        i, texts = x.features.index(name), rows["value"].map(_short).groupby(rows["points"]).agg(", ".join)
+        i, texts = (
+            x.features.index(name),
+            rows["value"].map(_short).groupby(rows["points"]).agg(", ".join),
+        )
         mark = None if points is None or given != known.get(i, "") else int(points[i, 0]) / most
         title = f"{name} if {given}" if given else str(name)
-        scales.append(_Line(title, (texts.index / most).tolist(), texts.tolist(), mark, is_whole=False))
-    totals, title = x.probabilities["total"].to_numpy(dtype=int), f"points for {x.class_var} = {x.target}"
+        scales.append(
+            _Line(title, (texts.index / most).tolist(), texts.tolist(), mark, is_whole=False)
+        )
+    totals, title = (
+        x.probabilities["total"].to_numpy(dtype=int),
+        f"points for {x.class_var} = {x.target}",
+    )
     low, wide, at = int(totals.min()), float(np.ptp(totals)) or 1.0, None
     if points is not None:
         total = x.start + int(points.sum())
@@ -301,9 +339,15 @@ def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_Line],
         at = (total - low) / wide
     numbers = _round_numbers(low, int(totals.max()))
     scales.append(_Line("total", [(n - low) / wide for n in numbers], list(map(str, numbers)), at))
-    places: list[float] = (((logit(_SHARES) - x.intercept) / x.unit + x.start - low) / wide).tolist()
-    inside = [(place, f"{n:g}") for place, n in zip(places, _SHARES, strict=True) if 0 <= place <= 1]
-    scale = _Line(f"probability of {x.target}", [p for p, _ in inside], [text for _, text in inside], at)
+    places: list[float] = (
+        ((logit(_SHARES) - x.intercept) / x.unit + x.start - low) / wide
+    ).tolist()
+    inside = [
+        (place, f"{n:g}") for place, n in zip(places, _SHARES, strict=True) if 0 <= place <= 1
+    ]
+    scale = _Line(
+        f"probability of {x.target}", [p for p, _ in inside], [text for _, text in inside], at
+    )
     return [*scales, scale], title
 
 
@@ -317,7 +361,9 @@ def _short(value: object) -> str:
     if found is None:
         return str(value)
     low, high = found.groups()
-    return f"≤ {high}" if low == "-inf" else f"> {low}" if high == "inf" else f"{low}\N{EN DASH}{high}"
+    return (
+        f"≤ {high}" if low == "-inf" else f"> {low}" if high == "inf" else f"{low}\N{EN DASH}{high}"
+    )
 
 
 def _round_numbers(low: int, high: int) -> list[int]:
@@ -327,7 +373,9 @@ def _round_numbers(low: int, high: int) -> list[int]:
     ([5, 10, 15, 20], [0, 20, 40, 60, 80, 100])
     """
     wide = max(high - low, 1)
-    step = next(step for k in range(12) for step in (10**k, 2 * 10**k, 5 * 10**k) if wide <= _TICKS * step)
+    step = next(
+        step for k in range(12) for step in (10**k, 2 * 10**k, 5 * 10**k) if wide <= _TICKS * step
+    )
     return list(range(-(-low // step) * step, high + 1, step))
 
 
@@ -336,7 +384,9 @@ def _draw_scale(axes: Axes, i: int, scale: _Line) -> None:
     letter = (1.04 + _NAME / (1 - _NAME)) / max(letters_across(axes), 1)
     axes.text(-0.07, i, broken(scale.name, 28), ha="right", va="center")
     places = [0.0, 1.0] if scale.is_whole else scale.places
-    axes.plot([min(places, default=0), max(places, default=0)], [i, i], color="black", linewidth=0.8)
+    axes.plot(
+        [min(places, default=0), max(places, default=0)], [i, i], color="black", linewidth=0.8
+    )
     ends = dict.fromkeys(_HEIGHTS, -1.0)  # of the labels at each height
     for place, label in zip(scale.places, scale.labels, strict=True):
         half = letter * (len(label) + 1) / 2

@@ -37,7 +37,10 @@ from .canvas import (
     prepare_axes,
 )
 
-_LONGEST, _MOST_CELLS = 100, 1000  # maximum number of rows or columns of a picture, and of its cells
+_LONGEST, _MOST_CELLS = (
+    100,
+    1000,
+)  # maximum number of rows or columns of a picture, and of its cells
 
 
 @chart
@@ -51,8 +54,8 @@ def plot_cpt(
 ) -> Axes:
     """Draw a conditional probability table as a heat map with one row per level and one column per class.
 
-    If the variable has feature parents, there is one block per configuration of them. Each column of a
-    block is a distribution.
+    If the variable has feature parents, there is one block per configuration of them. Each column
+    of a block is a distribution.
 
     Parameters
     ----------
@@ -61,14 +64,15 @@ def plot_cpt(
     variable : str
         A feature or the class.
     dataset : pandas.DataFrame or Dataset, optional
-        Training data. Columns are hatched if no row has their configuration of parents, so that their
-        probabilities depend on the prior only.
+        Training data. Columns are hatched if no row has their configuration of parents, so that
+        their probabilities depend on the prior only.
     interval : float, optional
-        Probability of a credible interval that is written below each probability, such as 0.9; see `cpt`.
+        Probability of a credible interval that is written below each probability, such as 0.9; see
+        `cpt`.
     {ax, returns, raises}
     KeyError, TypeError, ValueError
-        If the model is an ensemble, of which you can draw ``members(x)``, or the picture would have more than
-        100 rows or columns or 1,000 cells.
+        If the model is an ensemble, of which you can draw ``members(x)``, or the picture would have
+        more than 100 rows or columns or 1,000 cells.
 
     Examples
     --------
@@ -80,7 +84,9 @@ def plot_cpt(
     x = check_tables(x, "cpt")
     frame = cpt(x, variable)
     if not values(x)[variable]:
-        raise TypeError(f"variable must have levels; got the number {shown(variable)}. Use plot_effect.")
+        raise TypeError(
+            f"variable must have levels; got the number {shown(variable)}. Use plot_effect."
+        )
     family = families(x)[variable]
     layout = _lay_out(family, tuple(map(x.written_levels, family)), interval is not None)
     shares = layout.arrange(frame.to_numpy())
@@ -91,20 +97,32 @@ def plot_cpt(
         raise ValueError(f"variable must be {expected}; got {got}.")
     width, height = layout.size
     axes = prepare_axes(ax, height, width)
-    unseen = np.zeros(shares.shape, dtype=bool) if dataset is None else _unseen_cells(x, layout, dataset)
+    unseen = (
+        np.zeros(shares.shape, dtype=bool) if dataset is None else _unseen_cells(x, layout, dataset)
+    )
     texts = list(map(chance, shares.ravel()))
     if interval is not None:
         bounded = cpt(x, variable, interval=interval)
-        ends = [layout.arrange(bounded.xs(name, axis=1, level=-1).to_numpy()) for name in ("lower", "upper")]
+        ends = [
+            layout.arrange(bounded.xs(name, axis=1, level=-1).to_numpy())
+            for name in ("lower", "upper")
+        ]
         pairs: list[list[float]] = np.stack(ends, axis=-1).reshape(-1, 2).tolist()
-        texts = [f"{text}\n{low:.2f} to {high:.2f}" for text, (low, high) in zip(texts, pairs, strict=True)]
+        texts = [
+            f"{text}\n{low:.2f} to {high:.2f}"
+            for text, (low, high) in zip(texts, pairs, strict=True)
+        ]
     draw_shares(axes, shares, texts, unseen)
     _write_labels(axes, layout)
     across = f"; columns: {family[-1]}" if len(family) > 1 else ""
     entitle(axes, ax, layout.title, f"rows: {variable}{across}")
     axes.xaxis.set_label_position("top")
     if unseen.any():
-        below: dict[str, Any] = {"loc": "upper right", "bbox_to_anchor": (1, 0), "handlelength": 1.4}
+        below: dict[str, Any] = {
+            "loc": "upper right",
+            "bbox_to_anchor": (1, 0),
+            "handlelength": 1.4,
+        }
         axes.legend([patch("white", **HATCHED)], ["no row has these parents' values"], **below)
     return axes
 
@@ -172,7 +190,9 @@ def _unseen_cells(x: Model, layout: _Layout, dataset: InFull) -> Mask:
     """Return for each cell of the picture whether its configuration of parents is unobserved."""
     data = encode_for(x, dataset, layout.family, "dataset")
     levels = tuple([values(x)[member] for member in layout.family])
-    family_data = Dataset(Schema(layout.family, levels), match(data, layout.family, levels), data.index)
+    family_data = Dataset(
+        Schema(layout.family, levels), match(data, layout.family, levels), data.index
+    )
     counts: Array = contingency_tables(family_data, [range(len(layout.family))])[0]
     absent: Mask = counts.sum(axis=0) == 0
     return layout.arrange(np.broadcast_to(absent, counts.shape))
@@ -192,7 +212,9 @@ def _write_labels(axes: Axes, layout: _Layout) -> None:
         axes.tick_params(axis="x", which="minor", pad=5 + 72 * LINE * count_lines(columns))
     if len(row_blocks) > 1:
         axes.yaxis.remove_overlapping_locs = False
-        axes.set_yticks([(i + 0.5) * len(rows) - 0.5 for i in range(len(row_blocks))], row_blocks, minor=True)
+        axes.set_yticks(
+            [(i + 0.5) * len(rows) - 0.5 for i in range(len(row_blocks))], row_blocks, minor=True
+        )
         axes.tick_params(axis="y", which="minor", pad=8 + 72 * estimate_width(rows))
     for i in range(1, len(row_blocks)):
         axes.axhline(i * len(rows) - 0.5, color="white", linewidth=4)

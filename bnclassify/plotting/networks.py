@@ -137,36 +137,41 @@ def plot(
         A model with or without parameters. The picture of an average has the arcs of more than half
         of its members, by weight.
     row : pandas.DataFrame, Series or dict, optional
-        Row whose prediction is explained. The label of each feature contains its weight of evidence, and the
-        label of the class its posterior and prior. Blue is evidence for the class, orange against it.
+        Row whose prediction is explained. The label of each feature contains its weight of
+        evidence, and the label of the class its posterior and prior. Blue is evidence for the
+        class, orange against it.
     target, against, unseen, interactions : optional
-        As in `explain`. With interactions, nodes have main effects, and arcs the interaction of the pair.
+        As in `explain`. With interactions, nodes have main effects, and arcs the interaction of the
+        pair.
     distributions : bool, default False
-        If True, draw the distribution of each variable as bars, given the observed values of `row`, if given.
+        If True, draw the distribution of each variable as bars, given the observed values of `row`,
+        if given.
     strength : pandas.DataFrame, optional
         A result of `arc_strength`. Strong arcs are wide and dark.
     class_arcs : bool, default True
         If False, omit the arcs from the class, which must be a parent of every feature.
     engine : str, default "dot"
-        Graphviz layout: "dot" draws layers; "neato", "fdp", "sfdp", "circo" and "twopi" are more compact.
+        Graphviz layout: "dot" draws layers; "neato", "fdp", "sfdp", "circo" and "twopi" are more
+        compact.
     fontsize : float, optional
         Size of all texts, in points; 12 by default.
     format : str, default "svg"
-        File format of ``render()``: "svg", "png", "pdf" and others. Without ``dot``, graphviz-pure writes
-        svg and png.
+        File format of ``render()``: "svg", "png", "pdf" and others. Without ``dot``, graphviz-pure
+        writes svg and png.
 
     Returns
     -------
     graphviz.Digraph
         A picture. A notebook shows it, ``plot(x).view()`` opens it, and
-        ``plot(x).render(outfile="name.png", cleanup=True)`` writes it to a file. These methods require the
-        program ``dot`` of Graphviz or the extra ``plot``.
+        ``plot(x).render(outfile="name.png", cleanup=True)`` writes it to a file. These methods
+        require the program ``dot`` of Graphviz or the extra ``plot``.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If `x` is a chain, `strength` lacks an arc of the model, `class_arcs` is False and the class is not
-        a parent of every feature, or `row` or `distributions` is given and the model does not define them.
+        If `x` is a chain, `strength` lacks an arc of the model, `class_arcs` is False and the class
+        is not a parent of every feature, or `row` or `distributions` is given and the model does
+        not define them.
 
     Examples
     --------
@@ -204,7 +209,9 @@ def plot(
         of_class = nodes[model.class_var]
         text = f"{of_class['label']}\\nparent of all features"
         nodes[model.class_var] = of_class | {"label": text, "style": "dashed", "fontcolor": BLUE}
-    picture = Picture(engine=engine, format=format, **_picture_attributes(model, drawn.arcs, lines, fontsize))
+    picture = Picture(
+        engine=engine, format=format, **_picture_attributes(model, drawn.arcs, lines, fontsize)
+    )
     if labels:
         picture.edge_attr.update(fontname="Helvetica", fontsize=str(fontsize or _FONT))
     _add_nodes_and_arcs(picture, model, nodes, drawn, labels)
@@ -330,11 +337,18 @@ def _add_nodes_and_arcs(
         picture.node(name, **nodes[variable])
     for (tail, head), share in drawn.arcs.items():
         style = dict(
-            _FEATURE_ARC if tail not in targets else _CLASS_ARC if head not in targets else _CLASSES_ARC
+            _FEATURE_ARC
+            if tail not in targets
+            else _CLASS_ARC
+            if head not in targets
+            else _CLASSES_ARC
         )
         if drawn.shaded:
             wide = 0.4 + 2.6 * share if tail not in targets else 0.3 + 0.7 * share
-            style |= {"penwidth": f"{wide:.2f}", "color": blend(style["color"], 0.25 + 0.75 * share)}
+            style |= {
+                "penwidth": f"{wide:.2f}",
+                "color": blend(style["color"], 0.25 + 0.75 * share),
+            }
         elif share < 1:
             style["penwidth"] = f"{float(style['penwidth']) * share:.2f}"
         if (tail, head) in drawn.mutual:
@@ -348,13 +362,17 @@ def _nodes_with_distributions(
     """Return the nodes of a picture of distributions, and its caption."""
     labels = values(check_joint(x, "distributions"))
     if x.numeric:
-        raise TypeError(f"distributions requires a model of categories; got the numbers {listed(x.numeric)}.")
+        raise TypeError(
+            f"distributions requires a model of categories; got the numbers {listed(x.numeric)}."
+        )
     check_unseen(unseen)
     known: dict[Hashable, int] = {}
     if row is not None:
         levels = tuple([labels[v] for v in x.features])
         codes = match(read_one(x, row)[1], x.features, levels, unseen=unseen)
-        known = {v: code for v, code in zip(x.features, codes.ravel().tolist(), strict=True) if code >= 0}
+        known = {
+            v: code for v, code in zip(x.features, codes.ravel().tolist(), strict=True) if code >= 0
+        }
     evidence, nodes = {v: labels[v][code] for v, code in known.items()}, dict[Hashable, Node]()
     for v in x.variables:
         written = x.written_levels(v)
@@ -363,4 +381,6 @@ def _nodes_with_distributions(
         else:
             shares: list[float] = query(x, v, evidence).to_list()
             nodes[v] = distributed(v, written, shares, is_class=v == x.class_var)
-    return nodes, ["probability of each value" + ("" if row is None else " given the observed ones")]
+    return nodes, [
+        "probability of each value" + ("" if row is None else " given the observed ones")
+    ]

@@ -60,7 +60,9 @@ def visible(text: str) -> str:
 def explained(explanation: Explanation) -> tuple[dict[Hashable, Node], list[str]]:
     """Draw each variable in the color of its contribution to the log odds; return the caption, too."""
     weights, class_var = explanation.log_odds, next(iter(explanation.row_values))
-    largest = max((abs(weight) for weight in weights.values() if isfinite(weight)), default=0.0) or 1.0
+    largest = (
+        max((abs(weight) for weight in weights.values() if isfinite(weight)), default=0.0) or 1.0
+    )
     nodes = {
         v: _color_of_contribution(describe(v, value), weights[v], largest)
         for v, value in explanation.row_values.items()

@@ -25,17 +25,26 @@ def draw_pair(x: Model, pair: Sequence[Hashable], target: Hashable | None, ax: A
     from matplotlib.colors import LinearSegmentedColormap
 
     pairs = {tuple([x.features[i] for i in of.features]): of for of in x.pairs}
-    chosen = tuple(sorted(pair, key=list(x.features).index)) if {*pair} <= {*x.features} else tuple(pair)
+    chosen = (
+        tuple(sorted(pair, key=list(x.features).index)) if {*pair} <= {*x.features} else tuple(pair)
+    )
     if not isinstance(x, EffectTable) or chosen not in pairs:
         found = f"the pairs are {listed(list(pairs))}" if pairs else "it has no pairs"
-        raise KeyError(f"feature must be a pair with effects in the model; got {shown(pair)}, but {found}.")
+        raise KeyError(
+            f"feature must be a pair with effects in the model; got {shown(pair)}, but {found}."
+        )
     labels = x.known_levels[-1]
     c = target_position(labels, target)
     if c is None:
         raise ValueError(f"target must be one of {listed(labels)} to draw a pair; got None.")
     rows, logs = rows_of_pair(x, pairs[chosen])
-    values = list(dict.fromkeys(row[1] for row in rows)), list(dict.fromkeys(row[3] for row in rows))
-    odds = (logs[..., c] - np.delete(logs, c, axis=-1).mean(axis=-1)).reshape(len(values[0]), len(values[1]))
+    values = (
+        list(dict.fromkeys(row[1] for row in rows)),
+        list(dict.fromkeys(row[3] for row in rows)),
+    )
+    odds = (logs[..., c] - np.delete(logs, c, axis=-1).mean(axis=-1)).reshape(
+        len(values[0]), len(values[1])
+    )
     texts = [[broken(str(value), 14) for value in of_feature] for of_feature in values]
     cell = max(0.6, estimate_width(texts[1]) + 0.1)
     width = 1.0 + estimate_width(texts[0]) + cell * len(texts[1])

@@ -60,7 +60,9 @@ def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
     """
     steps = search_steps(x)
     if "metric" not in x.trace:
-        raise ValueError("x must be found by greedy search, as by fssj, bsej, tan_hc, tan_hcsp or kdb.")
+        raise ValueError(
+            "x must be found by greedy search, as by fssj, bsej, tan_hc, tan_hcsp or kdb."
+        )
     scores, metric = list[float](steps.attrs["scores"]), METRICS[str(x.trace["metric"])]
     made = steps[["operation", "from", "to"]].itertuples(index=False, name=None)
     axes = horizontal_axes(ax, ["initial structure", *(_name_move(*move) for move in made)])
@@ -101,15 +103,15 @@ def plot_cv(
     metric : str, optional
         Metric to draw; required if `results` has several.
     interval : float, optional
-        Probability of a confidence interval of each mean, such as 0.95, by the corrected standard error of
-        `compare`. Requires results of `cv`.
+        Probability of a confidence interval of each mean, such as 0.95, by the corrected standard
+        error of `compare`. Requires results of `cv`.
     {ax}
 
     Returns
     -------
     matplotlib.axes.Axes
-        One line per model with one mark per fold. If `results` are of `cv`, a dashed line marks the value of
-        the majority class alone.
+        One line per model with one mark per fold. If `results` are of `cv`, a dashed line marks the
+        value of the majority class alone.
 
     Raises
     ------
@@ -128,11 +130,18 @@ def plot_cv(
     scheme = scheme_of(results)
     figures, name_of = values_of_metric(results, metric, scheme)
     if figures.empty or not all(map(pd.api.types.is_numeric_dtype, figures.dtypes)):
-        raise TypeError(must_be("results", "numbers with one row per fold and one column per model", results))
+        raise TypeError(
+            must_be("results", "numbers with one row per fold and one column per model", results)
+        )
     means: list[float] = figures.mean().to_list()
-    axes, places = horizontal_axes(ax, list(map(str, figures.columns)), height=0.5), np.arange(len(means))
+    axes, places = (
+        horizontal_axes(ax, list(map(str, figures.columns)), height=0.5),
+        np.arange(len(means)),
+    )
     for model, column in enumerate(figures.to_numpy().T):
-        (folds,) = axes.plot(column, np.full(len(column), model), "|", color=GREY, markersize=9, alpha=0.8)
+        (folds,) = axes.plot(
+            column, np.full(len(column), model), "|", color=GREY, markersize=9, alpha=0.8
+        )
     marks: dict[str, Any] = {"fold": folds}
     (marks["mean"],) = axes.plot(means, places, "D", color=ORANGE, markersize=4)
     for model, mean in enumerate(means):
@@ -143,10 +152,14 @@ def plot_cv(
         reach = t_quantile(len(figures) - 1, level)
         errors = [reach * corrected_error(column, ratio) for column in figures.to_numpy().T]
         name = f"{100 * level:g} % interval of the mean"
-        marks[name] = axes.errorbar(means, places, xerr=errors, fmt="none", ecolor=ORANGE, capsize=3)
+        marks[name] = axes.errorbar(
+            means, places, xerr=errors, fmt="none", ecolor=ORANGE, capsize=3
+        )
     baseline = scheme.baselines.get(str(name_of)) if scheme else None
     if baseline is not None:
-        marks["majority class"] = axes.axvline(baseline, color=BLUE, linewidth=1, linestyle="--", zorder=0)
+        marks["majority class"] = axes.axvline(
+            baseline, color=BLUE, linewidth=1, linestyle="--", zorder=0
+        )
     loss = ", lower is better" if name_of in METRICS and METRICS[str(name_of)].is_loss else ""
     below = f"{str(name_of or 'figure').replace('_', ' ')} in the fold{loss}"
     entitle(axes, ax, f"Cross-validation, {scheme or f'{len(figures)} folds'}", below, marks)
@@ -167,8 +180,8 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        Each cell contains its count and its share of the row, and is darker if the share is larger. With more
-        than 30 classes, cells have no numbers, and some of the classes have a label.
+        Each cell contains its count and its share of the row, and is darker if the share is larger.
+        With more than 30 classes, cells have no numbers, and some of the classes have a label.
 
     Raises
     ------
@@ -193,7 +206,9 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     axes.set(xlabel="predicted", ylabel="actual")
     n, right = float(table.sum()), float(np.diagonal(table).sum())
     correct = right / max(n, _LEAST)
-    entitle(axes, ax, f"{n:,.0f} rows, {correct:.1%} correct\n% and shade: share of the actual class")
+    entitle(
+        axes, ax, f"{n:,.0f} rows, {correct:.1%} correct\n% and shade: share of the actual class"
+    )
     return axes
 
 
@@ -241,10 +256,10 @@ def plot_calibration(
     Returns
     -------
     matplotlib.axes.Axes
-        One dot per interval that has rows, larger with more rows: the share of rows of the class against
-        the mean probability, with Wilson's interval of 95 % confidence. On the diagonal they are equal;
-        below it, the model is overconfident. A gray bar on the diagonal contains the share in 95 % of
-        samples if the posteriors are calibrated.
+        One dot per interval that has rows, larger with more rows: the share of rows of the class
+        against the mean probability, with Wilson's interval of 95 % confidence. On the diagonal
+        they are equal; below it, the model is overconfident. A gray bar on the diagonal contains
+        the share in 95 % of samples if the posteriors are calibrated.
 
     Raises
     ------
@@ -267,11 +282,16 @@ def plot_calibration(
     axes = prepare_axes(ax, 3.4, 3.6)
     at, names = calibration.predicted, dict[str, Any]()
     low, high = float(calibration.rows.min()), float(calibration.rows.max())
-    area, sizes = f"share in {low:,.0f} to {high:,.0f} rows (area)", 8 + 90 * calibration.rows / high
+    area, sizes = (
+        f"share in {low:,.0f} to {high:,.0f} rows (area)",
+        8 + 90 * calibration.rows / high,
+    )
     names[area] = axes.scatter(at, calibration.actual, s=sizes, zorder=3, linewidth=0, color=BLUE)
     ends = calibration.low, calibration.high
     names["95 % interval of the share"] = axes.vlines(at, *ends, linewidth=1, zorder=2, color=BLUE)
-    names["95 % of calibrated models"] = axes.vlines(at, *calibration.band, color=PALE, linewidth=7, zorder=0)
+    names["95 % of calibrated models"] = axes.vlines(
+        at, *calibration.band, color=PALE, linewidth=7, zorder=0
+    )
     (names["perfect calibration"],) = axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, zorder=1)
     axes.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04))
     target = calibration.target
@@ -297,8 +317,8 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        A line from each model to its average rank, the best on the left. A bar joins models whose ranks
-        differ by less than Nemenyi's critical difference, which is drawn from rank 1.
+        A line from each model to its average rank, the best on the left. A bar joins models whose
+        ranks differ by less than Nemenyi's critical difference, which is drawn from rank 1.
 
     Raises
     ------
@@ -327,7 +347,15 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     for i, (low, high) in enumerate(groups):
         bar = [low - margin / 2, high + margin / 2]
         axes.plot(bar, [0.16 + 0.12 * i] * 2, color=ORANGE, linewidth=4, solid_capstyle="round")
-    axes.plot([1, 1 + difference], [bottom] * 2, "|-", color=GREY, linewidth=1.5, markersize=7, clip_on=False)
+    axes.plot(
+        [1, 1 + difference],
+        [bottom] * 2,
+        "|-",
+        color=GREY,
+        linewidth=1.5,
+        markersize=7,
+        clip_on=False,
+    )
     text = f"critical difference {difference:.2f} at {comparison.alpha:g}"
     note(axes, text, (1, bottom), (0, -6), va="top", color=GREY)
     axes.set(xlim=(1 - margin, len(ranks) + margin), ylim=(bottom + 0.22, 0))
@@ -365,7 +393,9 @@ def _groups_of_ranks(ranks: Array, difference: float) -> list[tuple[float, float
 def _check_counts(counts: pd.DataFrame) -> Array:
     Instance(pd.DataFrame, "a result of confusion").check("counts", counts)
     if counts.empty or not counts.index.equals(counts.columns):
-        raise ValueError(must_be("counts", "a table with the same classes as rows and columns", counts))
+        raise ValueError(
+            must_be("counts", "a table with the same classes as rows and columns", counts)
+        )
     are_numbers = all(map(pd.api.types.is_any_real_numeric_dtype, counts.dtypes))
     if not are_numbers or not (counts >= 0).all(axis=None):
         raise TypeError(must_be("counts", "a table of numbers of rows", counts))

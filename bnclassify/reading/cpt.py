@@ -39,9 +39,10 @@ def params(x: Model) -> dict[Hashable, Array]:
     Returns
     -------
     dict
-        A read-only array by variable. Axis i is member i of the variable's family (`families`), its positions
-        are the levels of that member (`values`), and the table sums to 1 over axis 0. For a number, axis 0
-        has the mean, the standard deviation and, for a kernel density, the bandwidth.
+        A read-only array by variable. Axis i is member i of the variable's family (`families`), its
+        positions are the levels of that member (`values`), and the table sums to 1 over axis 0. For
+        a number, axis 0 has the mean, the standard deviation and, for a kernel density, the
+        bandwidth.
 
     {fitted}
 
@@ -56,7 +57,9 @@ def params(x: Model) -> dict[Hashable, Array]:
     """
     network = check_tables(x, "params")
     tables = dict(zip(network.variables, network.cpts or (), strict=True))
-    return tables | {name: np.stack([*x.columns().values()]) for name, x in network.densities.items()}
+    return tables | {
+        name: np.stack([*x.columns().values()]) for name, x in network.densities.items()
+    }
 
 
 @_raising
@@ -70,16 +73,17 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
     variable : str
         A feature or the class.
     interval : float, optional
-        Probability of a credible interval of each entry, between 0 and 1, such as 0.9. Requires tables
-        estimated with ``smooth``, ``ess`` or ``m`` above 0, and rows that are a sample.
+        Probability of a credible interval of each entry, between 0 and 1, such as 0.9. Requires
+        tables estimated with ``smooth``, ``ess`` or ``m`` above 0, and rows that are a sample.
 
     Returns
     -------
     pandas.DataFrame
-        One row per level of the variable, and one column per configuration of its parents, which is a
-        distribution. A variable without parents has one column, ``probability``. With `interval`, each column
-        is divided into lower, estimate and upper, an additional level. For a number, one row per
-        configuration of its parents, with columns ``mean``, ``sd`` and, for a kernel density, ``bandwidth``.
+        One row per level of the variable, and one column per configuration of its parents, which is
+        a distribution. A variable without parents has one column, ``probability``. With `interval`,
+        each column is divided into lower, estimate and upper, an additional level. For a number,
+        one row per configuration of its parents, with columns ``mean``, ``sd`` and, for a kernel
+        density, ``bandwidth``.
 
     {fitted}
     KeyError
@@ -87,9 +91,9 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
 
     Notes
     -----
-    A column with counts N_k and pseudo-count a has a Dirichlet posterior, so an entry is distributed as
-    Beta(N_k + a, Σ_l (N_l + a) − N_k − a). The interval has equal tails, is given the structure, and does not
-    measure the uncertainty of arcs.
+    A column with counts N_k and pseudo-count a has a Dirichlet posterior, so an entry is
+    distributed as Beta(N_k + a, Σ_l (N_l + a) − N_k − a). The interval has equal tails, is given
+    the structure, and does not measure the uncertainty of arcs.
 
     Examples
     --------
@@ -123,7 +127,9 @@ def cpt(x: Model, variable: Hashable, *, interval: float | None = None) -> pd.Da
     if len(family) == 1:
         return pd.DataFrame({"probability": table[variable]}, index=index)
     headers = [pd.Index(list(labels[v]), name=v, tupleize_cols=False) for v in family[1:]]
-    columns = headers[0] if len(headers) == 1 else pd.MultiIndex.from_product(headers, names=family[1:])
+    columns = (
+        headers[0] if len(headers) == 1 else pd.MultiIndex.from_product(headers, names=family[1:])
+    )
     if variable in network.densities:
         figures = network.densities[variable].columns().items()
         return pd.DataFrame({name: figure.ravel() for name, figure in figures}, index=columns)

@@ -89,7 +89,9 @@ def d_separated(x: Model, a: Variables, b: Variables, given: Variables = ()) -> 
     return not any(set(first) & set(group) and set(second) & set(group) for group in groups)
 
 
-def _names(families: Mapping[Hashable, object], argument: str, value: Variables) -> tuple[Hashable, ...]:
+def _names(
+    families: Mapping[Hashable, object], argument: str, value: Variables
+) -> tuple[Hashable, ...]:
     """Return one name, or several, as a tuple, or raise."""
     if isinstance(value, Hashable) and (value in families or not isinstance(value, tuple)):
         OneOf(families, "a variable of the network").check(argument, value)

@@ -20,9 +20,13 @@ def facts_of(x: Model) -> dict[str, object]:
     """Return the facts of a model by name, in the order in which they are shown: numbers and text."""
     several, rows = len(x.targets) > 1, x.trained_on if x.fitted else None
     latent = " (latent)" if observed_in(x) == x.features else ""
-    facts: dict[str, object] = {f"class variable{'s' * several}": ", ".join(map(str, x.targets)) + latent}
+    facts: dict[str, object] = {
+        f"class variable{'s' * several}": ", ".join(map(str, x.targets)) + latent
+    }
     if rows is not None:
-        facts["rows"] = int(rows.size) if rows.size == int(rows.size) else f"{rows.size:,g} (sum of weights)"
+        facts["rows"] = (
+            int(rows.size) if rows.size == int(rows.size) else f"{rows.size:,g} (sum of weights)"
+        )
         if rows.cases:
             groups = f"in {rows.cases:,} groups" if rows.cases != rows.given else ""
             weights = f"weights of {rows.size:,.0f} rows" if round(rows.size) != rows.given else ""
@@ -70,7 +74,9 @@ def mark_up(x: Model, picture: str = "") -> str:
     """Write the facts of a model as HTML, dark on white, below a picture."""
     cell = '<td style="text-align:left;vertical-align:top;padding:1px 12px 1px 0;background:#fff;color:#111">'
     pairs = [(name, f"{v:,}" if isinstance(v, int) else str(v)) for name, v in facts_of(x).items()]
-    rows = [f"<tr>{cell}{escape(name)}</td>{cell}{escape(value)}</td></tr>" for name, value in pairs]
+    rows = [
+        f"<tr>{cell}{escape(name)}</td>{cell}{escape(value)}</td></tr>" for name, value in pairs
+    ]
     frame = '<div style="background:#fff;color:#111;padding:8px;overflow-x:auto">'
     return f'{frame}{picture}<table style="border:0;background:#fff">{"".join(rows)}</table></div>'
 
@@ -117,7 +123,9 @@ def _preparation_in_words(x: Model) -> dict[str, str | None]:
     reasons = {"no cut point": [name for name in dropped if name in uncut]}
     other = "not selected" if x.trace else "no value"
     reasons[other] = [name for name in dropped if name not in uncut]
-    texts = [f"{_first_names(map(str, names))} ({reason})" for reason, names in reasons.items() if names]
+    texts = [
+        f"{_first_names(map(str, names))} ({reason})" for reason, names in reasons.items() if names
+    ]
     return facts | {"dropped": "; ".join(texts) or None}
 
 
@@ -130,7 +138,9 @@ def _missing_in_words(x: Model, rows: Rows | None, rule: str) -> str:
         method = "EM" if x.network is not None and "em" in x.network.learned else "available cases"
         shifts = ", and evidence" if x.one_class and shifts_of_missing(x.score) else ""
         if n or not levels:
-            texts.append(f"in {n} feature{'s' * (n > 1)} ({method}{shifts})" if n else "none in training")
+            texts.append(
+                f"in {n} feature{'s' * (n > 1)} ({method}{shifts})" if n else "none in training"
+            )
     where = "" if rule.startswith("the ") else f"{'others ' * bool(levels)}in new rows "
     return "; ".join([*texts, f"{where}{rule}"])
 

@@ -33,9 +33,14 @@ def _with_sections(kind: str, returned: str) -> Callable[[Function], Function]:
     """Return a decorator that adds the sections of an accessor for any model, or for one network."""
     marks = {
         "{any model}": ("BNC, AODE or another model", "a model."),
-        "{one network}": ("BNC or DN", "a single network; call the function on each of ``members(x)``."),
+        "{one network}": (
+            "BNC or DN",
+            "a single network; call the function on each of ``members(x)``.",
+        ),
     }
-    return sharing({mark: _SECTIONS.format(*texts, kind, returned) for mark, texts in marks.items()})
+    return sharing(
+        {mark: _SECTIONS.format(*texts, kind, returned) for mark, texts in marks.items()}
+    )
 
 
 @_with_sections("tuple of models", "One model per member.")
@@ -101,7 +106,8 @@ def vars(x: Model) -> tuple[Hashable, ...]:
 
 
 @_with_sections(
-    "dict of tuple of str", "One family per variable: the variable, its feature parents, and the class."
+    "dict of tuple of str",
+    "One family per variable: the variable, its feature parents, and the class.",
 )
 def families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the family of each variable: the variable and its parents.
@@ -118,7 +124,8 @@ def families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
 
 
 @_with_sections(
-    "dict of tuple of str", "One family per feature: the feature, its feature parents, and the class."
+    "dict of tuple of str",
+    "One family per feature: the feature, its feature parents, and the class.",
 )
 def feature_families(x: Model) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the family of each feature.
@@ -176,8 +183,8 @@ def classes(x: Model) -> tuple[Any, ...]:
 def nparams(x: Model) -> int:
     """Return the number of free parameters: Σ (levels − 1) · Π levels of the parents.
 
-    The number follows from structure and levels, so the model need not be fitted. A number has a mean and a
-    variance per configuration of its parents.
+    The number follows from structure and levels, so the model need not be fitted. A number has a
+    mean and a variance per configuration of its parents.
 
     {one network}
     ValueError
@@ -255,8 +262,8 @@ def markov_blanket(x: Model, variable: Hashable) -> tuple[Hashable, ...]:
     Returns
     -------
     tuple
-        The parents, the children, and the other parents of the children, in column order, the class last. The
-        blanket of a feature in a dependency network is its parents.
+        The parents, the children, and the other parents of the children, in column order, the class
+        last. The blanket of a feature in a dependency network is its parents.
 
     Raises
     ------
@@ -297,9 +304,9 @@ def preparation(x: Model) -> Preparation:
     Returns
     -------
     Preparation
-        Its ``discretizer`` and ``merger`` are None if the model does not discretize numbers or merge rare
-        levels. ``cut_points`` is a DataFrame with readable digits; ``discretizer.cuts`` has the exact
-        numbers.
+        Its ``discretizer`` and ``merger`` are None if the model does not discretize numbers or
+        merge rare levels. ``cut_points`` is a DataFrame with readable digits; ``discretizer.cuts``
+        has the exact numbers.
 
     Raises
     ------
@@ -346,7 +353,9 @@ def is_ode(x: Model) -> bool:
     >>> is_ode(tan_cl("class", load_car()))
     True
     """
-    return is_anb(x) and all(len(parents) <= 1 for parents in check_model(x).feature_parents.values())
+    return is_anb(x) and all(
+        len(parents) <= 1 for parents in check_model(x).feature_parents.values()
+    )
 
 
 @_with_sections("bool", "True if the features form such groups.")
@@ -376,8 +385,8 @@ def is_semi_naive(x: Model) -> bool:
 def is_anb(x: Model) -> bool:
     """Return whether the model is an augmented naive Bayes.
 
-    In an augmented naive Bayes, the class is a parent of every feature and has no parents. An ensemble is
-    not an augmented naive Bayes.
+    In an augmented naive Bayes, the class is a parent of every feature and has no parents. An
+    ensemble is not an augmented naive Bayes.
 
     {any model}
 

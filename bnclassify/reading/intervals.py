@@ -64,7 +64,9 @@ def drawn_bounds(
 
 def _tally_of_posterior(x: Model) -> Tally | None:
     tally = x.learned.get("counts")
-    known = isinstance(tally, Tally) and getattr(tally.prior, "is_positive", False) and not x.densities
+    known = (
+        isinstance(tally, Tally) and getattr(tally.prior, "is_positive", False) and not x.densities
+    )
     return tally if known else None
 
 
@@ -105,7 +107,9 @@ def with_bounds(frame: pd.DataFrame, bounds: Array) -> pd.DataFrame:
     values = np.stack([bounds[0], frame.to_numpy(), bounds[1]], axis=-1).reshape(
         len(frame), 3 * frame.shape[1]
     )
-    return pd.DataFrame(values, index=frame.index, columns=add_index_level(frame.columns, pd.Index(BOUNDS)))
+    return pd.DataFrame(
+        values, index=frame.index, columns=add_index_level(frame.columns, pd.Index(BOUNDS))
+    )
 
 
 def add_index_level(index: pd.Index[Any], level: pd.Index[Any]) -> pd.MultiIndex:
@@ -115,6 +119,9 @@ def add_index_level(index: pd.Index[Any], level: pd.Index[Any]) -> pd.MultiIndex
     else:
         own_codes, labels = pd.factorize(index, use_na_sentinel=False)
         levels, codes = [labels], [own_codes]
-    codes = [*[np.repeat(code, len(level)) for code in codes], np.tile(np.arange(len(level)), len(index))]
+    codes = [
+        *[np.repeat(code, len(level)) for code in codes],
+        np.tile(np.arange(len(level)), len(index)),
+    ]
     levels.append(level)
     return pd.MultiIndex(levels=levels, codes=codes, names=[*index.names, level.name])

@@ -42,18 +42,20 @@ def search_steps(x: Model) -> pd.DataFrame:
     Parameters
     ----------
     x : BNC
-        Learned by `hc` or `ban`, by a greedy search, by `lca`, or by `tan_cl` with ``missing="em"``.
+        Learned by `hc` or `ban`, by a greedy search, by `lca`, or by `tan_cl` with
+        ``missing="em"``.
 
     Returns
     -------
     pandas.DataFrame
-        One row per step: ``operation``, ``from`` and ``to`` before it, the ``gain``, and the ``score`` after
-        it. `fssj` and `bsej` "add" the feature in ``to``, "remove" that in ``from``, or "join" two groups:
-        the tuple of features in ``from`` become parents of the tuple in ``to``. ``run`` is the number of the
-        restart, or of the search if ``missing="em"``, of which the first is on complete rows. For `lca`, one
-        row per number of classes ``k``, with ``loglik``, ``nparams`` and ``bic``. For a greedy search,
-        ``attrs["scores"]`` has the cross-validated metric of the initial structure and after each step, with
-        losses negated; with ``missing="em"``, it has the score of the observed data for each structure.
+        One row per step: ``operation``, ``from`` and ``to`` before it, the ``gain``, and the
+        ``score`` after it. `fssj` and `bsej` "add" the feature in ``to``, "remove" that in
+        ``from``, or "join" two groups: the tuple of features in ``from`` become parents of the
+        tuple in ``to``. ``run`` is the number of the restart, or of the search if ``missing="em"``,
+        of which the first is on complete rows. For `lca`, one row per number of classes ``k``, with
+        ``loglik``, ``nparams`` and ``bic``. For a greedy search, ``attrs["scores"]`` has the
+        cross-validated metric of the initial structure and after each step, with losses negated;
+        with ``missing="em"``, it has the score of the observed data for each structure.
 
     {any}
 
@@ -157,17 +159,18 @@ def feature_weights(x: Model) -> pd.Series[float] | pd.DataFrame:
     Parameters
     ----------
     x : BNC or another model
-        A model fitted by `lp` with ``awnb_trees``, ``wanbia`` or ``held_out="weights"``, one that averages
-        over discretizations, or ``ande(..., weights="mi")``.
+        A model fitted by `lp` with ``awnb_trees``, ``wanbia`` or ``held_out="weights"``, one that
+        averages over discretizations, or ``ande(..., weights="mi")``.
 
     Returns
     -------
     pandas.Series or pandas.DataFrame
-        One weight per feature: 0 for a feature that the model ignores, 1 for one whose table is used
-        unchanged. Weights by leave-one-out can be any number, and the class, which is the first row, has one,
-        too. Weights of `ande` are those of the superparents. With additional terms, one column per term: the
-        weights of tables given 0, 1, … feature parents ("level 0", …) or of its table ("tables"), of Gaussian
-        terms, and the root mean squares of slopes and of shifts; NaN if a feature does not have the term.
+        One weight per feature: 0 for a feature that the model ignores, 1 for one whose table is
+        used unchanged. Weights by leave-one-out can be any number, and the class, which is the
+        first row, has one, too. Weights of `ande` are those of the superparents. With additional
+        terms, one column per term: the weights of tables given 0, 1, … feature parents ("level 0",
+        …) or of its table ("tables"), of Gaussian terms, and the root mean squares of slopes and of
+        shifts; NaN if a feature does not have the term.
 
     {single}
 
@@ -201,10 +204,10 @@ def concentrations(x: Model) -> pd.Series[float]:
     Returns
     -------
     pandas.Series
-        The concentration m by variable and level: the variable alone (level 0), given the class (level 1),
-        and given more and more feature parents, in family order. m is a number of pseudo-counts per
-        configuration of the parents, from 0.5 (the data determine the table) to 5000 (almost complete
-        shrinkage).
+        The concentration m by variable and level: the variable alone (level 0), given the class
+        (level 1), and given more and more feature parents, in family order. m is a number of
+        pseudo-counts per configuration of the parents, from 0.5 (the data determine the table) to
+        5000 (almost complete shrinkage).
 
     {single}
 
@@ -222,7 +225,9 @@ def concentrations(x: Model) -> pd.Series[float]:
     Name: concentration, dtype: float64
     """
     network = check_tables(x := check_model(x), "concentrations")
-    advice = "has tables without back-off; lp(x, dataset, backoff=True) estimates tables with back-off"
+    advice = (
+        "has tables without back-off; lp(x, dataset, backoff=True) estimates tables with back-off"
+    )
     by_variable: tuple[tuple[float, ...], ...] = _learned_result(x, "concentrations", advice)
     coded = [name for name in network.variables if name not in network.densities]
     by_level = {
@@ -249,7 +254,8 @@ def loo_summary(x: Model) -> pd.Series[Any]:
     pandas.Series
         - ``power``: the best common power of all terms; 1 if none was estimated
         - ``objective``: ``log_likelihood`` minus the penalty of the powers
-        - ``log_likelihood``: Σ ln P(class | features), each row excluded from the counts in turn, in nats
+        - ``log_likelihood``: Σ ln P(class | features), each row excluded from the counts in turn,
+          in nats
         - ``parents``: the largest number of feature parents of a feature
         - ``rows``: the number of rows that were excluded, one at a time
         - ``ridges``: precision of the weights of each type of additional term, 1 to 3000
@@ -261,8 +267,8 @@ def loo_summary(x: Model) -> pd.Series[Any]:
 
     Notes
     -----
-    This is not an estimate of performance on new rows, because structure, cut points and concentrations were
-    learned from all rows; use `cv`.
+    This is not an estimate of performance on new rows, because structure, cut points and
+    concentrations were learned from all rows; use `cv`.
 
     Examples
     --------
@@ -275,7 +281,9 @@ def loo_summary(x: Model) -> pd.Series[Any]:
     (2.15, -264.2, 1, 1728)
     """
     advice = "was not fitted by leave-one-out; lp with held_out='weights', 'parents' or 'power' is"
-    return pd.Series(asdict(_learned_result(check_fitted(x), "leave_one_out", advice)), dtype=object)
+    return pd.Series(
+        asdict(_learned_result(check_fitted(x), "leave_one_out", advice)), dtype=object
+    )
 
 
 def _learned_result(x: Model, name: str, advice: str) -> Any:

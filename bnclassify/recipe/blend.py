@@ -1,9 +1,9 @@
 """The default model: a sum of logistic regression and of models without and with feature parents.
 
-Each has a power by held-out folds of the training rows. Leave-one-out alone is overconfident, because
-weights and arcs are learned from the rows that they are evaluated on. Here, each fold is predicted by arcs,
-tables and weights of the other folds; only the quantiles of numbers are those of all rows. Powers leave
-ln P(y) as it is.
+Each has a power by held-out folds of the training rows. Leave-one-out alone is overconfident,
+because weights and arcs are learned from the rows that they are evaluated on. Here, each fold is
+predicted by arcs, tables and weights of the other folds; only the quantiles of numbers are those of
+all rows. Powers leave ln P(y) as it is.
 """
 
 from __future__ import annotations
@@ -67,13 +67,15 @@ class FoldOdds:
 
     def power(self) -> float:
         """Return the best power of the only member."""
-        return max(common_power(self.odds[0], self.classes, self.counts, offset=self.offset), _LEAST_POWER)
+        return max(
+            common_power(self.odds[0], self.classes, self.counts, offset=self.offset), _LEAST_POWER
+        )
 
     def powers(self, mean: Sequence[float]) -> Array:
         """Return the best powers of the members, around the means of the first ones and of a step to parents.
 
-        No power is below its minimum. Example: with powers (0.4, 0.7, −0.1), the step is fixed at its least
-        value 0, and the others are searched again.
+        No power is below its minimum. Example: with powers (0.4, 0.7, −0.1), the step is fixed at
+        its least value 0, and the others are searched again.
         """
         means = np.array([*mean, _STEP_MEAN][: len(self.odds)])
         least = np.zeros(len(means))
@@ -116,8 +118,9 @@ def fit_blend(
 ) -> Model:
     """Return the sum of logistic regression and of the models without and with feature parents.
 
-    With powers r, a and b, the score is ln P(y) + r·regression + (a − b)·without + b·with, each of them
-    without ln P(y): b moves from the one to the other, and is 0 unless held-out rows require parents.
+    With powers r, a and b, the score is ln P(y) + r·regression + (a − b)·without + b·with, each of
+    them without ln P(y): b moves from the one to the other, and is 0 unless held-out rows require
+    parents.
     """
     data = in_order(as_cases(rows))
     data = data if data.cases is not None else distinct_rows(data)
@@ -150,7 +153,9 @@ def number_of_cases(data: Dataset) -> float:
 class _Members:
     """Logistic regression, if the method has its terms, and models without and with feature parents."""
 
-    def __init__(self, held: HeldOutTerms, method: LeaveOneOut, ridges: Mapping[str, float]) -> None:
+    def __init__(
+        self, held: HeldOutTerms, method: LeaveOneOut, ridges: Mapping[str, float]
+    ) -> None:
         self.held, self.method = held, replace(method, parents=False)
         regresses = method.regresses and held.terms.data.cards[-1] > 1
         self.depth = held.depths[0 if method.parents else -1]
@@ -185,7 +190,8 @@ class _Members:
         held = self.held.at(rows, counts)
         found = [] if self.regression is None else [self.regression.odds_at(held) - held.of_class]
         found += [
-            self._without_class(member, held) for member in (self.plain, *([self.deep] if deepens else []))
+            self._without_class(member, held)
+            for member in (self.plain, *([self.deep] if deepens else []))
         ]
         if deepens:
             found[-1] = found[-1] - found[-2]
@@ -235,7 +241,9 @@ def _odds_of_fold(
     return members.odds_at(rows, taken[rows], deepens=deepens)
 
 
-def _predict(of_fold: Any, folds: Sequence[Array], mean: Sequence[float], *, deepens: bool) -> FoldOdds:
+def _predict(
+    of_fold: Any, folds: Sequence[Array], mean: Sequence[float], *, deepens: bool
+) -> FoldOdds:
     """Return the odds of folds until there are enough rows.
 
     The step to parents is dropped once some rows give it the power 0.

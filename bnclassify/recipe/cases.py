@@ -19,9 +19,7 @@ _MOST_ROWS = 1e12  # with more, the differences between log-likelihoods have too
 _BITS = 26  # of hashes that are added up: sums of 2^27 of them are exact in a float
 _ROUNDS = 4  # in which rows and values describe each other
 _MOST_MARKS = 9  # number of times that one of several rows with the same description is marked
-_MOST_TRIED = (
-    16  # of these rows, which usually stand for each other, as all cells of a table with equal counts
-)
+_MOST_TRIED = 16  # of these rows, which usually stand for each other, as all cells of a table with equal counts
 _BLOCK_CELLS = 2**18  # number of values that are described together
 _FEW = 2**10  # number of different rows up to which this is done
 
@@ -60,7 +58,8 @@ def row_keys(data: Dataset) -> Keys:
 class _Block(NamedTuple):
     """Some columns whose values are described together: (columns, rows) numbers that do not overlap.
 
-    The values of a column begin at its start; ``ranks`` describe the ranks of numbers, 0 in other columns.
+    The values of a column begin at its start; ``ranks`` describe the ranks of numbers, 0 in other
+    columns.
     """
 
     values: Positions
@@ -77,7 +76,10 @@ class _Block(NamedTuple):
         sizes = np.array([size for _, size in columns])
         starts = sizes.cumsum() - sizes
         values = np.array([values for values, _ in columns]) + starts[:, None]
-        ranks = [_hashed(np.arange(n), 11) * np.uint64(of) for n, of in zip(sizes, is_number, strict=False)]
+        ranks = [
+            _hashed(np.arange(n), 11) * np.uint64(of)
+            for n, of in zip(sizes, is_number, strict=False)
+        ]
         tiled = None if mass is None else np.tile(mass, len(columns))
         return cls(values, starts, sizes, np.concatenate(ranks), tiled)
 
@@ -90,12 +92,13 @@ class _Block(NamedTuple):
 class Contents:
     """Hashes that describe rows and columns by their contents alone.
 
-    A value is described by the rows that have it, a column by its values, and a row by its values, in turns;
-    the rank of a number among all numbers of its column also describes it. If different rows have the same
-    description, as in a table with equal counts, one of them is marked, and all are described again: of those
-    that can be marked, the one for which the sum of the new hashes is least. Names, labels, units, and the
-    order of rows, columns and levels have no influence. Example: of 5 rows, 3 of class u and 2 of class v, a
-    level that occurs in 2 rows of class u and 1 of class v has the same description as any other such level.
+    A value is described by the rows that have it, a column by its values, and a row by its values,
+    in turns; the rank of a number among all numbers of its column also describes it. If different
+    rows have the same description, as in a table with equal counts, one of them is marked, and all
+    are described again: of those that can be marked, the one for which the sum of the new hashes is
+    least. Names, labels, units, and the order of rows, columns and levels have no influence.
+    Example: of 5 rows, 3 of class u and 2 of class v, a level that occurs in 2 rows of class u and
+    1 of class v has the same description as any other such level.
     """
 
     def __init__(self, data: Dataset) -> None:
@@ -120,7 +123,9 @@ class Contents:
         self.shapes = np.array([0.0 if of is None else _shape_of_numbers(of) for of in numbers])
         self.rows, self.columns = self._described(own, own)
         for _ in range(_MOST_MARKS):
-            marked = [own + (contents == one) for one in _tied_rows(self.rows, contents)[:_MOST_TRIED]]
+            marked = [
+                own + (contents == one) for one in _tied_rows(self.rows, contents)[:_MOST_TRIED]
+            ]
             if not marked:
                 break
             found = [self._described(mark, self.rows + mark) for mark in marked]

@@ -23,8 +23,9 @@ from ..numbers.discretization import MovedCuts
 class Coarsening(Immutable):
     """One of several discretizations, as a map from fine to coarse intervals.
 
-    ``levels`` are the labels of each feature in this discretization. ``maps`` has one array of (fine
-    levels + 1,) coarse codes per feature, the last -1 for missing values, or None if it is not discretized.
+    ``levels`` are the labels of each feature in this discretization. ``maps`` has one array of
+    (fine levels + 1,) coarse codes per feature, the last -1 for missing values, or None if it is
+    not discretized.
     """
 
     levels: Levels
@@ -33,7 +34,9 @@ class Coarsening(Immutable):
     def __post_init__(self) -> None:
         super().__post_init__()
         pairs = zip(self.maps, self.levels, strict=True)
-        if not all(codes is None or is_within(codes, -1, len(labels) - 1) for codes, labels in pairs):
+        if not all(
+            codes is None or is_within(codes, -1, len(labels) - 1) for codes, labels in pairs
+        ):
             raise ValueError("maps must contain the codes of levels.")
 
     def changes(self, features: Sequence[int]) -> bool:
@@ -125,7 +128,9 @@ class FineData(TrainingData):
     def _view(self, coarsen: Coarsening) -> TrainingData:
         codes = np.concatenate([coarsen(self.codes[:-1]), self.codes[-1:]])
         schema = Schema(self.columns, (*coarsen.levels, self.levels[-1]), self.schema.ordered)
-        return TrainingData(schema, codes, self.index, self.weights, targets=self.targets, order=self.order)
+        return TrainingData(
+            schema, codes, self.index, self.weights, targets=self.targets, order=self.order
+        )
 
 
 def recode(codes: Codes, coarsenings: Sequence[Coarsening]) -> Codes:

@@ -1,7 +1,7 @@
 """Counts of every prefix of a family: the variable given its first 0, 1, 2, … parents.
 
-Only observed configurations of the parents are stored, so the counts of a family with many parents use no
-more memory than the rows.
+Only observed configurations of the parents are stored, so the counts of a family with many parents
+use no more memory than the rows.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ class Numbering(Immutable):
     def __post_init__(self) -> None:
         super().__post_init__()
         keys = self.keys
-        if len(keys) and not (keys[0] >= 0 and keys[-1] < self.size and (keys[1:] > keys[:-1]).all()):
+        if len(keys) and not (
+            keys[0] >= 0 and keys[-1] < self.size and (keys[1:] > keys[:-1]).all()
+        ):
             raise ValueError(f"keys must be ascending numbers from 0 to {self.size - 1}.")
 
     def __len__(self) -> int:
@@ -53,7 +55,9 @@ class Numbering(Immutable):
         return np.where(self.keys[places] == numbers, places, -1)
 
 
-_ROOT = Numbering(np.zeros(1, dtype=np.intp), 1)  # without feature parents there is one configuration
+_ROOT = Numbering(
+    np.zeros(1, dtype=np.intp), 1
+)  # without feature parents there is one configuration
 
 
 @record
@@ -61,10 +65,10 @@ _ROOT = Numbering(np.zeros(1, dtype=np.intp), 1)  # without feature parents ther
 class PrefixCounts(Immutable):
     """Counts of the values of a variable given its first parents.
 
-    ``parents`` are the configurations of the feature parents, numbered by position in the previous prefix ×
-    number of levels of the last parent + its level, and ``cells`` are numbered by position of the
-    configuration × levels + level of the variable. ``counts`` is a (cells, classes) array, with one column if
-    the class is not a parent.
+    ``parents`` are the configurations of the feature parents, numbered by position in the previous
+    prefix × number of levels of the last parent + its level, and ``cells`` are numbered by position
+    of the configuration × levels + level of the variable. ``counts`` is a (cells, classes) array,
+    with one column if the class is not a parent.
     """
 
     bounds = bounded(levels=COUNT, counts=COUNT)
@@ -76,7 +80,9 @@ class PrefixCounts(Immutable):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.cells.size != len(self.parents) * self.levels or len(self.counts) != len(self.cells):
+        if self.cells.size != len(self.parents) * self.levels or len(self.counts) != len(
+            self.cells
+        ):
             raise ValueError(
                 "counts must have one row per cell, and cells within the levels and configurations."
             )
@@ -96,7 +102,9 @@ class PrefixCounts(Immutable):
     def cells_before(self, shorter: PrefixCounts) -> Places:
         """Return the cell of the previous prefix that contains each cell."""
         parents, levels = np.divmod(self.cells.keys, self.levels)
-        card = self.parents.size // max(1, len(shorter.parents))  # number of levels of the last parent
+        card = self.parents.size // max(
+            1, len(shorter.parents)
+        )  # number of levels of the last parent
         return shorter.cells.find(self.parents.keys[parents] // card * self.levels + levels)
 
 
@@ -110,12 +118,13 @@ def count_prefixes(
 ) -> tuple[tuple[PrefixCounts, ...], list[tuple[Places, Places]]]:
     """Count a variable alone, given the class, and given its first 1, 2, … feature parents.
 
-    Each prefix is counted in the rows in which all of it is observed. ``codes`` and ``cards`` describe
-    the variable and its feature parents, -1 where missing; ``classes`` are given if the class is a parent.
-    Rows of several codings can be concatenated; each coding is then a configuration without parents.
+    Each prefix is counted in the rows in which all of it is observed. ``codes`` and ``cards``
+    describe the variable and its feature parents, -1 where missing; ``classes`` are given if the
+    class is a parent. Rows of several codings can be concatenated; each coding is then a
+    configuration without parents.
 
-    The configurations and cells of the rows given 0, 1, 2, … feature parents, -1 if they are not counted,
-    follow the counts.
+    The configurations and cells of the rows given 0, 1, 2, … feature parents, -1 if they are not
+    counted, follow the counts.
 
     >>> variable, parent, classes = np.array([[0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 1, 1]])
     >>> prefixes, places = count_prefixes([variable, parent], [2, 2], classes, 2)
@@ -129,8 +138,12 @@ def count_prefixes(
     result, found = [], []
     for i, (code, card) in enumerate(zip(codes, cards, strict=True)):
         if i > 0:
-            parents, places = _numbered_observed(_joined_codes(places, code, card), len(parents) * card)
-        cells, index = _numbered_observed(_joined_codes(places, codes[0], cards[0]), len(parents) * cards[0])
+            parents, places = _numbered_observed(
+                _joined_codes(places, code, card), len(parents) * card
+            )
+        cells, index = _numbered_observed(
+            _joined_codes(places, codes[0], cards[0]), len(parents) * cards[0]
+        )
         for given in [classes] if i > 0 or classes is None else [None, classes]:
             counts = _sums_by_cell(index, len(cells), given, n_classes, weights)
             result.append(PrefixCounts(cards[0], parents, cells, counts))
@@ -168,7 +181,9 @@ class NestedCounts(Immutable):
         """Return the counts for other levels of the variable, its feature parents and the class."""
         codes, classes, weights = self._as_rows()
         members = recodings[: len(self.cards)]
-        codes = np.stack([np.append(new, -1)[code] for (new, _), code in zip(members, codes, strict=True)])
+        codes = np.stack(
+            [np.append(new, -1)[code] for (new, _), code in zip(members, codes, strict=True)]
+        )
         cards = tuple([card for _, card in members])
         if len(recodings) == len(members):
             return self._of_rows(codes, classes, weights, cards, 1)
@@ -185,7 +200,9 @@ class NestedCounts(Immutable):
     def _as_rows(self) -> tuple[Positions, Positions, Array]:
         """Return rows with these counts: their codes, (variables, rows), their classes and their weights."""
         root, parts = len(self.prefixes) - len(self.cards), []
-        known = np.zeros((0, 1), dtype=np.intp)  # the codes of the feature parents in each configuration
+        known = np.zeros(
+            (0, 1), dtype=np.intp
+        )  # the codes of the feature parents in each configuration
         for i, prefix in enumerate(self.prefixes[root:]):
             if i > 0:
                 before, last = np.divmod(prefix.parents.keys, self.cards[i])
@@ -196,7 +213,9 @@ class NestedCounts(Immutable):
             cells, classes = rest.nonzero()
             places, level = np.divmod(prefix.cells.keys[cells], prefix.levels)
             missing = np.full((len(self.cards) - 1 - i, len(cells)), -1)
-            parts.append((np.vstack([level, known[:, places], missing]), classes, rest[cells, classes]))
+            parts.append(
+                (np.vstack([level, known[:, places], missing]), classes, rest[cells, classes])
+            )
         codes, classes, weights = zip(*parts, strict=True)
         return np.concatenate(codes, axis=1), np.concatenate(classes), np.concatenate(weights)
 
@@ -207,7 +226,9 @@ def count_nested(data: Countable, scopes: Sequence[Sequence[int]]) -> Iterator[N
         members = without_class(scope, len(data.columns) - 1)
         cards = tuple([data.cards[column] for column in members])
         classes = codes[-1] if len(members) < len(scope) else None
-        prefixes, _ = count_prefixes(list(codes[: len(members)]), cards, classes, data.cards[-1], weights)
+        prefixes, _ = count_prefixes(
+            list(codes[: len(members)]), cards, classes, data.cards[-1], weights
+        )
         yield NestedCounts(cards, prefixes)
 
 
@@ -253,12 +274,15 @@ def split_codings(prefixes: Sequence[PrefixCounts], cards: Positions) -> list[li
 
 
 def walk(
-    prefixes: Sequence[PrefixCounts], codes: Sequence[ArrayOf[Any]], cards: Sequence[int], places: Places
+    prefixes: Sequence[PrefixCounts],
+    codes: Sequence[ArrayOf[Any]],
+    cards: Sequence[int],
+    places: Places,
 ) -> Iterator[tuple[Places, Places]]:
     """Yield the positions of rows in the counts of each prefix: their configurations and their cells.
 
-    A position is -1 if a value is missing or does not occur with the previous values. ``places`` are those of
-    the configurations without feature parents.
+    A position is -1 if a value is missing or does not occur with the previous values. ``places``
+    are those of the configurations without feature parents.
     """
     steps = len(prefixes) - len(codes) + 1  # without feature parents
     cells = None
@@ -289,6 +313,8 @@ def _numbered_observed(numbers: Places, bound: int) -> tuple[Numbering, Places]:
     seen = np.zeros(bound + 1, dtype=bool)
     seen[numbers] = True
     numbering = Numbering(seen[:-1].nonzero()[0], bound)
-    places = np.empty(bound + 1, dtype=np.int32)  # most of which is never written, as all numbers occur
+    places = np.empty(
+        bound + 1, dtype=np.int32
+    )  # most of which is never written, as all numbers occur
     places[numbering.keys], places[-1] = np.arange(len(numbering)), -1
     return numbering, np.asarray(places.take(numbers, mode="wrap"))

@@ -1,17 +1,20 @@
 """The default recipe: the steps of `bnc` and `BNCClassifier` if no prior is given, for each type of model.
 
-1. Numbers are discretized four times, into 4 and 8 intervals, and the logs of tables are averaged, so no cut
-   point decides (`cuts`). 16 intervals, MDLP, and the own values of numbers that repeat, are codings with
-   weights of their own.
+1. Numbers are discretized four times, into 4 and 8 intervals, and the logs of tables are averaged,
+   so no cut point decides (`cuts`). 16 intervals, MDLP, and the own values of numbers that repeat,
+   are codings with weights of their own.
 2. A missing value has a shift per class, and counts towards the evidence that a row lacks
    (`recipe/incomplete.py`).
-3. Each row is a case, and whole weights are numbers of rows, unless groups say otherwise (`recipe/cases.py`).
+3. Each row is a case, and whole weights are numbers of rows, unless groups say otherwise
+   (`recipe/cases.py`).
 4. A structure is learned, with the parents of each feature in descending order of use (`kdb_gain`).
-5. Tables are smoothed hierarchically. Their weights, slopes of numbers and shifts of levels maximize the
-   likelihood of held-out rows by leave-one-out, which is fast (`recipe/leave_one_out.py`).
-6. The model without feature parents, the model with them and logistic regression are added up, with powers
-   by folds of the rows, for which arcs, tables and weights are learned again (`recipe/blend.py`):
-   leave-one-out alone is overconfident, because arcs and weights were learned from the same rows.
+5. Tables are smoothed hierarchically. Their weights, slopes of numbers and shifts of levels
+   maximize the likelihood of held-out rows by leave-one-out, which is fast
+   (`recipe/leave_one_out.py`).
+6. The model without feature parents, the model with them and logistic regression are added up, with
+   powers by folds of the rows, for which arcs, tables and weights are learned again
+   (`recipe/blend.py`): leave-one-out alone is overconfident, because arcs and weights were learned
+   from the same rows.
 
 """
 
@@ -52,7 +55,15 @@ RANKING = ("kdb_gain", "kdb_mi")
 MOST_PARENTS = 4
 """The number of feature parents in the deeper model, of learners that rank them."""
 
-_OTHER_METHODS = ("awnb_trees", "awnb_bootstrap", "manb_prior", "wanbia", "missing", "numbers", "subsumption")
+_OTHER_METHODS = (
+    "awnb_trees",
+    "awnb_bootstrap",
+    "manb_prior",
+    "wanbia",
+    "missing",
+    "numbers",
+    "subsumption",
+)
 
 
 def _steps_of(x: Model) -> str:
@@ -86,8 +97,8 @@ def steps(
 ) -> dict[str, Any]:
     """Return the arguments of `lp` for a structure, with the ``given`` ones in place of others.
 
-    The parents are ``ranked`` if some of them can be dropped. Groups are held out by folds, not one by one.
-    If it ``ignores_missing`` values, these are not evidence.
+    The parents are ``ranked`` if some of them can be dropped. Groups are held out by folds, not one
+    by one. If it ``ignores_missing`` values, these are not evidence.
     """
     if any(given.get(name) not in (None, False, "available") for name in _OTHER_METHODS):
         return STEPS["plain"] | given

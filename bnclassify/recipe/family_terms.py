@@ -28,8 +28,8 @@ Part = tuple[tuple[Coding, ...], RaisedTable]
 class FamilyTerm:
     """The sum of the raised tables of a family over discretizations, a term of `Sum`.
 
-    ``cards`` are the numbers of levels of the features in scope before they are coded. ``check`` raises an
-    error if the terms of the model are too large to be written.
+    ``cards`` are the numbers of levels of the features in scope before they are coded. ``check``
+    raises an error if the terms of the model are too large to be written.
     """
 
     owner: int
@@ -51,7 +51,9 @@ class FamilyTerm:
         if len(self.parts) == 1:
             [(codings, term)] = self.parts
             return term.logs(self._coded(codings, codes) if codings else codes)
-        return np.asarray(sum(term.logs(self._coded(codings, codes)) for codings, term in self.parts))
+        return np.asarray(
+            sum(term.logs(self._coded(codings, codes)) for codings, term in self.parts)
+        )
 
     def _coded(self, codings: Sequence[Coding], codes: Codes) -> dict[int, Codes]:
         """Return the codes of the features in scope, in a coding."""
@@ -102,7 +104,9 @@ class FamilyTerm:
 
     def _joined(self, tables: Sequence[Table]) -> Table:
         """Return the sum of tables as a table of the codes before they are coded."""
-        joined = np.zeros([card + 1 for card in self.cards] + [max(t.logs.shape[-1] for t in tables)])
+        joined = np.zeros(
+            [card + 1 for card in self.cards] + [max(t.logs.shape[-1] for t in tables)]
+        )
         for table in tables:
             pairs = zip(table.codings or (None,) * len(self.cards), self.cards, strict=True)
             places = [np.append(np.arange(r), -1) if c is None else c for c, r in pairs]
@@ -120,9 +124,9 @@ def family_terms(
 ) -> tuple[FamilyTerm, ...]:
     """Return a term for each family with a power.
 
-    ``tables`` are those of each discretization, ``powers`` those of the mean over the first discretizations,
-    and of each of the last ones that is apart. ``codings`` has those of all features in each discretization,
-    if there are several.
+    ``tables`` are those of each discretization, ``powers`` those of the mean over the first
+    discretizations, and of each of the last ones that is apart. ``codings`` has those of all
+    features in each discretization, if there are several.
     """
     common, *of_others = powers
     n, of_class, found = len(tables) - len(of_others), len(scopes) - 1, dict[int, list[Part]]()

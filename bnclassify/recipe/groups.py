@@ -30,9 +30,9 @@ _KEPT_PLACES = 2**24  # number of rows x tables whose positions in the counts ar
 class Group:
     """Families with equally many feature parents, (families, members), and their tables by coding.
 
-    Example: two features with one feature parent each, in six codings, are a stack of 12 tables, those of
-    the first feature first. ``places`` are the configurations and cells of the training rows given 0, 1, …
-    feature parents, if they were kept; with 100 rows, 1,200 of each.
+    Example: two features with one feature parent each, in six codings, are a stack of 12 tables,
+    those of the first feature first. ``places`` are the configurations and cells of the training
+    rows given 0, 1, … feature parents, if they were kept; with 100 rows, 1,200 of each.
     """
 
     families: Sequence[int]
@@ -55,8 +55,13 @@ class Group:
         if self.places is None or self.of_class:  # the cells of each class are looked up
             return None
         n, root = len(self.stack.cards), self.stack.root
-        found = [[array.reshape(n, -1)[:, rows].reshape(-1) for array in pair] for pair in self.places]
-        return [(found[max(0, i - root)][0], found[max(0, i - root)][1]) for i in range(root + len(found))]
+        found = [
+            [array.reshape(n, -1)[:, rows].reshape(-1) for array in pair] for pair in self.places
+        ]
+        return [
+            (found[max(0, i - root)][0], found[max(0, i - root)][1])
+            for i in range(root + len(found))
+        ]
 
     def logs(
         self,
@@ -68,8 +73,9 @@ class Group:
     ) -> Iterator[Array]:
         """Yield logs of families by 0, 1, … parents, (1 + further, families, rows, classes or 1).
 
-        The first are means over codings, without the ``further`` last ones, which follow. Families that are
-        the same in all codings have the first alone. ``places`` are those of the rows, if they were kept.
+        The first are means over codings, without the ``further`` last ones, which follow. Families
+        that are the same in all codings have the first alone. ``places`` are those of the rows, if
+        they were kept.
         """
         n = len(self.stack.cards)
         members = _codes_of_members(codes, self.members, self.codings, rows)
@@ -81,7 +87,11 @@ class Group:
             else feature_probabilities(self.stack, members, left_out, places)
         )
         for value in values:
-            logs = log(value).reshape(len(self.families), self.codings, -1, value.shape[1]).swapaxes(0, 1)
+            logs = (
+                log(value)
+                .reshape(len(self.families), self.codings, -1, value.shape[1])
+                .swapaxes(0, 1)
+            )
             kept = max(1, self.codings - further)
             mean = logs[:1] if kept == 1 else logs[:kept].sum(axis=0, keepdims=True) / kept
             yield np.concatenate([mean, logs[kept:]]) if len(logs) > kept else mean
@@ -93,7 +103,9 @@ class Group:
             yield family, tables[i * n : (i + 1) * n]
 
 
-def _codes_of_members(codes: Codes, members: Positions, codings: int, rows: Any = slice(None)) -> list[Codes]:
+def _codes_of_members(
+    codes: Codes, members: Positions, codings: int, rows: Any = slice(None)
+) -> list[Codes]:
     """Return the codes of each member at rows, those of the first family in all codings first."""
     return [codes[:codings, columns][..., rows].swapaxes(0, 1).reshape(-1) for columns in members.T]
 
@@ -120,7 +132,10 @@ def learn_groups(
             block = families[start : start + most]
             members = np.array([without_class(scopes[f], class_number) for f in block])
             by_class = members.shape[1] < len(scopes[block[0]])
-            tables, levels = n * len(block), cards[:n, members].swapaxes(0, 1).reshape(-1, members.shape[1])
+            tables, levels = (
+                n * len(block),
+                cards[:n, members].swapaxes(0, 1).reshape(-1, members.shape[1]),
+            )
             prefixes, places = count_prefixes(
                 _codes_of_members(codes, members, n),
                 levels.max(axis=0).tolist(),
@@ -137,5 +152,7 @@ def learn_groups(
     stacks = make_stacks(counts, all_cards, of_class, prior)
     return [
         Group(block, members[:, 1:] if own else members, stack, places)
-        for (block, members), own, stack, places in zip(found, of_class, stacks, all_places, strict=True)
+        for (block, members), own, stack, places in zip(
+            found, of_class, stacks, all_places, strict=True
+        )
     ]

@@ -60,8 +60,9 @@ class Block(NamedTuple):
 class HeldOutOdds(NamedTuple):
     """The odds by tables and terms at rows that are held out, (…, classes − 1, rows).
 
-    ``by_depth`` are (depths, families, …), ``of_codings`` those in each discretization that is apart, of
-    `Stacked.apart_families`, and ``of_numbers`` the odds of Gaussian terms on each scale, (numbers, …).
+    ``by_depth`` are (depths, families, …), ``of_codings`` those in each discretization that is
+    apart, of `Stacked.apart_families`, and ``of_numbers`` the odds of Gaussian terms on each scale,
+    (numbers, …).
     """
 
     by_depth: Array
@@ -76,7 +77,9 @@ class HeldOutOdds(NamedTuple):
         by_depth, of_codings = terms.stacked.left_out_odds(rows, left_out, depths)
         numbers = terms.values[:, rows]
         of_scales = [each for each in terms.of_numbers if each.gaussians]
-        of_numbers = [odds(t.log_densities(numbers, t.scores(numbers), left_out)) for t in of_scales]
+        of_numbers = [
+            odds(t.log_densities(numbers, t.scores(numbers), left_out)) for t in of_scales
+        ]
         return cls(by_depth, of_codings, of_numbers)
 
     @classmethod
@@ -88,7 +91,9 @@ class HeldOutOdds(NamedTuple):
         def join(arrays: Sequence[Array]) -> Array:
             return np.ascontiguousarray(np.concatenate(arrays, axis=-1)[..., order])
 
-        of_codings, of_numbers = [list(map(join, zip(*each, strict=True))) for each in (codings, numbers)]
+        of_codings, of_numbers = [
+            list(map(join, zip(*each, strict=True))) for each in (codings, numbers)
+        ]
         return cls(join(by_depth), of_codings, of_numbers)
 
     def times(self, kept: Array) -> HeldOutOdds:
@@ -101,9 +106,10 @@ class HeldOutOdds(NamedTuple):
 class HeldOutTerms:
     """Terms of training rows, and the odds by each of them at rows that are held out.
 
-    ``counts`` are the weights of the rows, and ``represented`` is how many training rows they stand for. At
-    incomplete rows, all terms count ``kept``, and ``offset`` are the odds that are added to them. If it
-    ``has_class``, the class is a term with a weight, the last one of the tables; if not, it is in the offset.
+    ``counts`` are the weights of the rows, and ``represented`` is how many training rows they stand
+    for. At incomplete rows, all terms count ``kept``, and ``offset`` are the odds that are added to
+    them. If it ``has_class``, the class is a term with a weight, the last one of the tables; if
+    not, it is in the offset.
     """
 
     terms: Refinement
@@ -119,7 +125,13 @@ class HeldOutTerms:
 
     @classmethod
     def of(
-        cls, terms: Refinement, depths: range, rows: Positions, counts: Array, n: int, odds: HeldOutOdds
+        cls,
+        terms: Refinement,
+        depths: range,
+        rows: Positions,
+        counts: Array,
+        n: int,
+        odds: HeldOutOdds,
     ) -> HeldOutTerms:
         """Return the terms of incomplete rows as they count in predictions; see `Fading`."""
         data, of_tables = terms.data, odds.by_depth[0]
@@ -193,8 +205,15 @@ class HeldOutTerms:
         return [
             Block("tables", odds.by_depth[best]),
             *[Block("depths", odds.by_depth[i, :features]) for i in others],
-            *[Block("codings", of_coding[best]) for of_coding in odds.of_codings if "codings" in asked],
-            *[Block(name, of_scale) for name, of_scale in zip(scales, odds.of_numbers, strict=True)],
+            *[
+                Block("codings", of_coding[best])
+                for of_coding in odds.of_codings
+                if "codings" in asked
+            ],
+            *[
+                Block(name, of_scale)
+                for name, of_scale in zip(scales, odds.of_numbers, strict=True)
+            ],
             *self.columns(),
         ]
 
@@ -254,8 +273,8 @@ class Regression:
 class WeightedFit:
     """The best weights of all terms, with the tables number ``best`` among depths.
 
-    ``powers`` are those of the tables alone. ``precisions`` has one number per weight, and ``ridges`` one per
-    kind of term.
+    ``powers`` are those of the tables alone. ``precisions`` has one number per weight, and
+    ``ridges`` one per kind of term.
     """
 
     held: HeldOutTerms
@@ -274,7 +293,8 @@ class WeightedFit:
     ) -> WeightedFit:
         """Return the best weights around the powers of tables alone, and 0.
 
-        Without ``ridges``, the precisions of the weights by kind of term, they maximize the evidence.
+        Without ``ridges``, the precisions of the weights by kind of term, they maximize the
+        evidence.
         """
         blocks = held.model_blocks(best)
         problem = held.problem(blocks)
@@ -317,7 +337,9 @@ class WeightedFit:
         base = renewed(stacked, powers=tuple(powers), most_parents=depth, further=further)
         if not held.terms.asked:
             return renewed(base, fading=held.fading)
-        of_scales = {terms.name: found[terms.name][0] for terms in held.terms.of_numbers if terms.gaussians}
+        of_scales = {
+            terms.name: found[terms.name][0] for terms in held.terms.of_numbers if terms.gaussians
+        }
         by_class = _weights_by_block(self.problem.by_class(self.weights), blocks)
         return held.terms.assemble(base, of_scales, by_class, held.fading)
 
@@ -332,7 +354,9 @@ class WeightedFit:
         result: list[Power] = []
         structure = self.held.terms.stacked.structure
         for f, scope in enumerate(structure.scopes[:-1]):
-            powers = np.zeros(min(len(without_class(scope, len(structure.features))), len(by_number)))
+            powers = np.zeros(
+                min(len(without_class(scope, len(structure.features))), len(by_number))
+            )
             for number, weights in by_number.items():
                 powers[min(number, len(powers) - 1)] += weights[f]
             result.append(tuple(powers.tolist()))
@@ -350,5 +374,8 @@ def _weights_by_block(by_class: Array, blocks: Sequence[Block]) -> dict[str, Arr
     found, start = {}, 0
     for name, _, columns in blocks:
         if columns is not None:
-            found[name], start = by_class[start : start + columns.shape[1]], start + columns.shape[1]
+            found[name], start = (
+                by_class[start : start + columns.shape[1]],
+                start + columns.shape[1],
+            )
     return found

@@ -31,16 +31,19 @@ class Fading(Immutable):
 
         λ Σ terms + (1 − λ) (ln P(y) + (power + (1 − power) h) M) + μ Σ shifts of the missing values
 
-    λ = (1 − h) (1 − g)^(exponent − 1), where g is the share of features that no training row lacks. M is the
-    mean log evidence of the observed features given the class in trees that marginalize over the missing
-    ones, and ``usual`` the share of the training rows in which each feature is known, which weighs it in h
-    and g. ``power`` is the best one for complete rows, where dependent features are counted repeatedly; of
-    a single feature it is 1. When weights are estimated, M is that of naive Bayes. If a row lacks more than
-    ``gaps`` of the features that training rows lack, n, μ is ``gaps`` / n, because shifts of rows with few
-    gaps do not add up in rows with many; if not, μ is 1.
+    λ = (1 − h) (1 − g)^(exponent − 1), where g is the share of features that no training row lacks.
+    M is the mean log evidence of the observed features given the class in trees that marginalize
+    over the missing ones, and ``usual`` the share of the training rows in which each feature is
+    known, which weighs it in h and g. ``power`` is the best one for complete rows, where dependent
+    features are counted repeatedly; of a single feature it is 1. When weights are estimated, M is
+    that of naive Bayes. If a row lacks more than ``gaps`` of the features that training rows lack,
+    n, μ is ``gaps`` / n, because shifts of rows with few gaps do not add up in rows with many; if
+    not, μ is 1.
     """
 
-    bounds = bounded(usual=(0.0, 1.0), power=POWER, exponent=(1.0, MOST_EXPONENT), gaps=(1.0, POWER[1]))
+    bounds = bounded(
+        usual=(0.0, 1.0), power=POWER, exponent=(1.0, MOST_EXPONENT), gaps=(1.0, POWER[1])
+    )
 
     usual: Array
     power: float
@@ -48,10 +51,13 @@ class Fading(Immutable):
     gaps: float = 1.0
 
     @classmethod
-    def learn(cls, data: Dataset, terms: Array, classes: Codes, counts: Array, *, additive: bool) -> Fading:
+    def learn(
+        cls, data: Dataset, terms: Array, classes: Codes, counts: Array, *, additive: bool
+    ) -> Fading:
         """Return the rule, given the odds at rows of the tables without feature parents.
 
-        If the model is ``additive``, missing values only have their shifts, so that the sum remains one.
+        If the model is ``additive``, missing values only have their shifts, so that the sum remains
+        one.
         """
         if additive:
             return cls(np.zeros(len(data.codes) - 1), 1.0, gaps=max(1.0, len(data.codes) - 1))
@@ -88,7 +94,11 @@ class Fading(Immutable):
     def new_shares(self, codes: Codes) -> Array:
         """Return g of each row, (rows,)."""
         always, total = self.usual >= 1, self.usual.sum()
-        return np.count_nonzero(codes[always] < 0, axis=0) / total if total else np.zeros(codes.shape[1])
+        return (
+            np.count_nonzero(codes[always] < 0, axis=0) / total
+            if total
+            else np.zeros(codes.shape[1])
+        )
 
 
 def first_parents(structure: BNC, tables: Sequence[PrefixTable]) -> tuple[BNC, list[PrefixTable]]:
@@ -101,7 +111,9 @@ def first_parents(structure: BNC, tables: Sequence[PrefixTable]) -> tuple[BNC, l
         kept = table.root + 1 + n
         families.append((variable, *parents[:n], *last))
         short.append(
-            PrefixTable(table.cards[: n + 1], table.prefixes[:kept], table.masses[:kept], table.nested)
+            PrefixTable(
+                table.cards[: n + 1], table.prefixes[:kept], table.masses[:kept], table.nested
+            )
         )
     return replace(structure, families=tuple(families), cpts=None, learned={}), short
 

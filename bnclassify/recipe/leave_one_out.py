@@ -1,7 +1,7 @@
 """Powers of tables, numbers of parents and powers of posteriors, chosen by leave-one-out.
 
-Tables of counts are exact for each held-out row; structure, cut points and concentrations are learned from
-all rows.
+Tables of counts are exact for each held-out row; structure, cut points and concentrations are
+learned from all rows.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ class LeaveOneOutSummary:
     """The results of leave-one-out.
 
     ``power`` is the best common power of all tables, ``objective`` the maximum of the objective,
-    ``log_likelihood`` the log-likelihood of the classes of held-out rows, ``parents`` the largest number of
-    feature parents kept, ``rows`` the number of held-out rows, and ``ridges`` the precision of the weights of
-    additional terms. ``fold_power`` is the power by folds of the rows, or None, and ``fold_rows``
-    the number of rows in these folds.
+    ``log_likelihood`` the log-likelihood of the classes of held-out rows, ``parents`` the largest
+    number of feature parents kept, ``rows`` the number of held-out rows, and ``ridges`` the
+    precision of the weights of additional terms. ``fold_power`` is the power by folds of the rows,
+    or None, and ``fold_rows`` the number of rows in these folds.
     """
 
     power: float
@@ -70,7 +70,9 @@ class LeaveOneOutSummary:
         total = (self.fold_power or 0.0) + regression
         change = "shrunk" if total < 1 else "stretched"
         by = f"{change} by {abs(1 - total):.0%}" if abs(1 - total) >= 0.005 else "unchanged"
-        share = f"; {regression / total:.0%} of the model is logistic regression" if regression else ""
+        share = (
+            f"; {regression / total:.0%} of the model is logistic regression" if regression else ""
+        )
         return f"log odds {by} (tuned on {self.fold_rows:,} held-out rows){share}"
 
 
@@ -124,7 +126,9 @@ class LeaveOneOut(Method):
         """Whether logistic regression can be a member, which has the same terms."""
         return {"slopes", "shifts"} <= {*self.terms}
 
-    def hold_out(self, x: Model, data: Dataset, prior: Prior, *, all_depths: bool = False) -> HeldOutTerms:
+    def hold_out(
+        self, x: Model, data: Dataset, prior: Prior, *, all_depths: bool = False
+    ) -> HeldOutTerms:
         """Count the tables, fit the terms, and compute the odds by each of them at held-out rows."""
         model = x if isinstance(x, LogLinear) else Weighted(cast("BNC", x.graph), recipe=x.recipe)
         stacked = model.learn_tables(data, prior)
@@ -135,7 +139,9 @@ class LeaveOneOut(Method):
         if data.cases is not None and len(np.unique(data.cases)) < len(data):
             weights = np.ones(len(data)) if data.weights is None else data.weights
             by_folds = _odds_by_folds(model, terms, depths, prior)
-            return HeldOutTerms.of(terms, depths, np.arange(len(data)), weights, len(data), by_folds)
+            return HeldOutTerms.of(
+                terms, depths, np.arange(len(data)), weights, len(data), by_folds
+            )
         cells = len(depths) * len(stacked.powers) * (1 + stacked.apart)
         cells += len(terms.numbers) * len(terms.of_numbers)
         rows, counts, left_out, n = rows_to_hold_out(data, cells, distinct=not terms.numbers)
@@ -162,7 +168,9 @@ class LeaveOneOut(Method):
         found, asked = self._weigh(held), held.terms.asked
         fits = {i: each.log_likelihood if asked else each.objective for i, each in found.items()}
         best = min(i for i, fit in fits.items() if fit >= max(fits.values()) - TOLERANCE)
-        return WeightedFit.fit(held if asked else held.up_to(held.depths[best]), best, found[best], ridges)
+        return WeightedFit.fit(
+            held if asked else held.up_to(held.depths[best]), best, found[best], ridges
+        )
 
 
 def summary_of(fit: WeightedFit) -> LeaveOneOutSummary:

@@ -88,7 +88,9 @@ class LogLinear(BuiltOn):
     def facts(self) -> dict[str, Any]:
         """Return the facts of the model, including that it is a sum if no feature has a feature parent."""
         is_sum = (
-            self.fitted and not self.depth and all(len(scope) < 2 for scope in scopes_in(self.score) or ())
+            self.fitted
+            and not self.depth
+            and all(len(scope) < 2 for scope in scopes_in(self.score) or ())
         )
         form = {"form": "sum of one effect per feature"} if is_sum else {}
         return super().facts() | form | {MISSING_RULE: self._missing_rule}
@@ -102,7 +104,11 @@ class LogLinear(BuiltOn):
     def _missing_rule(self) -> str:
         """The treatment of missing values in prediction, in words."""
         if self.fading is None or not self.fading.usual.any():
-            return "ignored, unless they were missing in training" if self.fading is not None else "ignored"
+            return (
+                "ignored, unless they were missing in training"
+                if self.fading is not None
+                else "ignored"
+            )
         return "the fewer values a row has, the more it is predicted by naive Bayes"
 
     @property
@@ -119,10 +125,15 @@ class LogLinear(BuiltOn):
     def total(self) -> Sum:
         """The terms of complete rows: one per family, and others."""
         cards = [len(labels) for labels in self.known_levels]
-        powers, codings = (self.powers, *self.further), [coarsen.maps for coarsen in self.coarsenings]
+        powers, codings = (
+            (self.powers, *self.further),
+            [coarsen.maps for coarsen in self.coarsenings],
+        )
         if not self.further:
             powers = (self.powers, *[(0.0,) * len(self.powers)] * self.apart)
-        terms = family_terms(self.structure.scopes, cards, self.tables, powers, codings, self._check_size)
+        terms = family_terms(
+            self.structure.scopes, cards, self.tables, powers, codings, self._check_size
+        )
         return Sum(terms, marginalizes=False)
 
     @cached_property
@@ -132,7 +143,9 @@ class LogLinear(BuiltOn):
         if fading is None:
             return total
         gaps = [
-            _gap(i, shift, self.known_levels[i]) for i, shift in enumerate(self.gaps) if shift is not None
+            _gap(i, shift, self.known_levels[i])
+            for i, shift in enumerate(self.gaps)
+            if shift is not None
         ]
         if not fading.usual.any():  # a sum, also of incomplete rows
             return replace(total, terms=(*total.terms, *gaps))
@@ -158,14 +171,18 @@ class LogLinear(BuiltOn):
         offset, some = np.zeros(score.shape), np.flatnonzero(~rows.is_complete)
         if self.fading is not None and len(some):
             known, prior = rows.take(some), log(self.class_prior())
-            kept, offset[some] = self.fading.at(known.codes, prior, self.alone_tables.unadjusted(known))
+            kept, offset[some] = self.fading.at(
+                known.codes, prior, self.alone_tables.unadjusted(known)
+            )
             score[some] = kept[:, None] * score[some] + self.shifts_of_gaps(known.codes)
         return score, offset
 
     @cached_property
     def alone_tables(self) -> LogLinear:
         """The tables of the features without feature parents, averaged, with powers of 1."""
-        return renewed(self.of_tables, powers=((1.0,),) * len(self.features) + ((0.0,),), further=())
+        return renewed(
+            self.of_tables, powers=((1.0,),) * len(self.features) + ((0.0,),), further=()
+        )
 
     def shifts_of_gaps(self, codes: Codes) -> Array:
         """Return the sums of the shifts of missing values, (rows, classes)."""
@@ -186,14 +203,19 @@ class LogLinear(BuiltOn):
         trees, nothing = [], np.full((len(self.features), 1), -1)
         averaged = self.tables[: len(self.tables) - self.apart]
         for number in some(averaged):
-            factors, coding = make_tree(self.in_coding(number), averaged[number]), self._coding(number)
+            factors, coding = (
+                make_tree(self.in_coding(number), averaged[number]),
+                self._coding(number),
+            )
             maps = () if coding is None else coding.maps
             *tables, of_class = [
                 Table(i, f.scope, f.table[..., 0, :], tuple([maps[v] for v in f.scope if maps]))
                 for i, f in enumerate(factors)
             ]
             # Given the class: the log joint minus the log joint of an empty row.
-            of_class = replace(of_class, owner=-1, logs=of_class.logs - network_joint(factors, nothing)[0])
+            of_class = replace(
+                of_class, owner=-1, logs=of_class.logs - network_joint(factors, nothing)[0]
+            )
             trees.append(Sum((*tables, of_class), marginalizes=True))
         return tuple(trees)
 
@@ -205,7 +227,9 @@ class LogLinear(BuiltOn):
         """Return the structure with the levels of a discretization."""
         if not self.coarsenings:
             return self.structure
-        return replace(self.structure, levels=(*self.coarsenings[number].levels, self.known_levels[-1]))
+        return replace(
+            self.structure, levels=(*self.coarsenings[number].levels, self.known_levels[-1])
+        )
 
     def _check_size(self) -> None:
         """Raise a ValueError if the terms of families have too many cells to be written."""
@@ -252,4 +276,6 @@ def shortened(x: BNC, parents: int) -> BNC:
 
 def _gap(feature: int, shift: Array, labels: Sequence[object]) -> Table:
     """Return the shift of a missing value of a feature as a table."""
-    return Table(feature, (feature,), np.concatenate([np.zeros((len(labels), len(shift))), shift[None]]))
+    return Table(
+        feature, (feature,), np.concatenate([np.zeros((len(labels), len(shift))), shift[None]])
+    )

@@ -75,7 +75,9 @@ class LeaveOneOutPower(Method):
         """Return the model with the power."""
         fitted = x.estimate(data, prior)
         if not isinstance(fitted, CountedModel):
-            raise TypeError(f"held_out must be None for {x.called}, for which 'power' is not defined.")
+            raise TypeError(
+                f"held_out must be None for {x.called}, for which 'power' is not defined."
+            )
         rows, weights, left_out, n = rows_to_hold_out(data, 1)
         logs = fitted.log_joint_left_out(data, prior, rows, left_out)
         total = odds(logs)

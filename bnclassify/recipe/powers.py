@@ -1,8 +1,8 @@
 """Weights of a model's terms that maximize the likelihood of the classes of held-out rows.
 
-The score of a class is linear in the weights, and ln P(y) = score(y) − ln Σ_k exp score(k), so the problems
-are concave and have one optimum each. Scores are given as odds: the scores of the other classes minus
-the score of the first one, which determine the posterior.
+The score of a class is linear in the weights, and ln P(y) = score(y) − ln Σ_k exp score(k), so the
+problems are concave and have one optimum each. Scores are given as odds: the scores of the other
+classes minus the score of the first one, which determine the posterior.
 """
 
 from __future__ import annotations
@@ -29,12 +29,16 @@ _ITERATIONS = 200
 _CLOSE = 1e-14  # tolerance of the value: twice the gain of the last step of Newton's method
 CLOSE_ENOUGH = 1e-10  # tolerance during the search for ridges
 _REDUCED = 1e-2  # reduction of the squared error of a step by conjugate gradients
-_MOST_ROUNDS = 10  # number of steps of conjugate gradients after which the Hessian is computed again
+_MOST_ROUNDS = (
+    10  # number of steps of conjugate gradients after which the Hessian is computed again
+)
 _HALVINGS = 40
 _FEW_ROWS = 500  # up to which a factor is always fast
 _ROUNDING = 1e-13
 _BLOCK_CELLS = 2**20
-_PRODUCTS = 3e9  # maximum number of multiplications for a Hessian; beyond it, a subset of rows is used
+_PRODUCTS = (
+    3e9  # maximum number of multiplications for a Hessian; beyond it, a subset of rows is used
+)
 _MOST_CELLS = 2**22  # maximum number of cells of a Hessian; beyond it, its diagonal is used
 _ROUNDS = 4
 _LEAST, _MOST, _FACTOR = 1.0, 3000.0, 5.0  # bounds of a ridge, and of its change in a round
@@ -78,9 +82,9 @@ def _log_total(total: Array) -> Array:
 class Problem:
     """The terms of a problem at rows with observed classes and weights ``counts``.
 
-    ``shared`` are arrays of (terms, classes − 1, rows) odds, with one weight per term. ``columns`` have one
-    weight per column and class, which sum to 0 over the classes; see `by_class` for the classes − 1
-    parameters. ``offset`` are odds that have no weight.
+    ``shared`` are arrays of (terms, classes − 1, rows) odds, with one weight per term. ``columns``
+    have one weight per column and class, which sum to 0 over the classes; see `by_class` for the
+    classes − 1 parameters. ``offset`` are odds that have no weight.
     """
 
     shared: Sequence[Array]
@@ -122,7 +126,9 @@ class Problem:
 
     def transposed(self, residuals: Array) -> Array:
         """Return the transpose of `odds`: the sums over rows of residuals times the odds of each weight."""
-        parts = [terms.reshape(len(terms), residuals.size) @ residuals.ravel() for terms in self.shared]
+        parts = [
+            terms.reshape(len(terms), residuals.size) @ residuals.ravel() for terms in self.shared
+        ]
         if self.columns is not None:
             parts.append((self.columns.sums(residuals.T) @ _contrasts(self.others + 1).T).ravel())
         return np.concatenate(parts)
@@ -150,10 +156,10 @@ class Problem:
     def parts(self, posteriors: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]:
         """Return functions that solve (H + Λ) x = slope, and return diag (H + Λ)⁻¹, approximately.
 
-        H is divided into the part of shared terms and that of columns, which is the sum over rows of
-        x xᵀ ⊗ V, with V = diag(p) − p pᵀ for vectors that sum to 0. With two classes V is a number; with
-        more, the parts of the classes are taken apart, with C/(C − 1) of the diagonal of V. The ridges of a
-        column must be equal.
+        H is divided into the part of shared terms and that of columns, which is the sum over rows
+        of x xᵀ ⊗ V, with V = diag(p) − p pᵀ for vectors that sum to 0. With two classes V is a
+        number; with more, the parts of the classes are taken apart, with C/(C − 1) of the diagonal
+        of V. The ridges of a column must be equal.
         """
         end, n, k = self.ends[-1], len(self.classes), self.others
         shared = replace(self, columns=None)
@@ -167,10 +173,14 @@ class Problem:
         width = self.columns.shape[1]
         step = -(-n // max(2 * width, int(_PRODUCTS / width**2 / (k + 1))))
         columns, basis = self.columns[::step], _basis(k + 1)
-        shares = np.concatenate([1 - posteriors.sum(axis=0, keepdims=True), posteriors])[:, ::step].clip(0)
+        shares = np.concatenate([1 - posteriors.sum(axis=0, keepdims=True), posteriors])[
+            :, ::step
+        ].clip(0)
         solvers = []
         for share in shares if k > 1 else shares[:1]:  # two classes have the same part
-            root = columns.times(np.sqrt(self.counts[::step] * step * share * (1 - share) * (k + 1) / k))
+            root = columns.times(
+                np.sqrt(self.counts[::step] * step * share * (1 - share) * (k + 1) / k)
+            )
             wide = root.shape[0] < width
             solvers.append(
                 factor(root.full().T if wide else root.gram(), ridges[end:].reshape(width, k)[:, 0])
@@ -193,7 +203,9 @@ class Problem:
         parts = []
         for terms in self.shared:
             mean: Array = np.einsum("tkr,kr->tr", terms, posteriors)
-            parts.append((np.einsum("tkr,tkr,kr->tr", terms, terms, posteriors) - mean**2) @ self.counts)
+            parts.append(
+                (np.einsum("tkr,tkr,kr->tr", terms, terms, posteriors) - mean**2) @ self.counts
+            )
         if self.columns is not None:
             spread = self.counts * (posteriors * (1 - posteriors)).mean(axis=0)
             parts.append(np.repeat(self.columns.square_sums(spread), self.others))
@@ -213,16 +225,22 @@ class Problem:
         shares, some = posteriors[:, ::step], self.counts[::step]
         counts = some * float(self.counts.sum() / max(some.sum(), 1e-300))
         if size > counts.size * self.others:
-            return _root_of_curvature(np.concatenate([*terms, *self._in_full(columns)]), counts, shares)
+            return _root_of_curvature(
+                np.concatenate([*terms, *self._in_full(columns)]), counts, shares
+            )
         result = np.zeros((size, size))
-        rows_per_block = max(1, _BLOCK_CELLS // max(1, end * self.others), end // max(1, self.others))
+        rows_per_block = max(
+            1, _BLOCK_CELLS // max(1, end * self.others), end // max(1, self.others)
+        )
         for start in range(0, len(counts), rows_per_block):
             block = slice(start, start + rows_per_block)
             design = np.concatenate([array[..., block] for array in terms])
             root = _root_of_curvature(design, counts[block], shares[:, block])
             result[:end, :end] += root @ root.T
             if columns is not None and end:
-                result[:end, end:] += self._cross(design, columns[block], counts[block], shares[:, block])
+                result[:end, end:] += self._cross(
+                    design, columns[block], counts[block], shares[:, block]
+                )
         if columns is not None:
             result[end:, :end] = result[:end, end:].T
             result[end:, end:] = self._of_columns(columns, counts, shares)
@@ -241,7 +259,9 @@ class Problem:
         terms, others, rows = design.shape
         spread: Array = design - np.einsum("tkr,kr->tr", design, shares)[:, None]
         spread *= shares * counts
-        by_class = columns.sums(spread.reshape(-1, rows).T).T.reshape(terms, others, columns.shape[1])
+        by_class = columns.sums(spread.reshape(-1, rows).T).T.reshape(
+            terms, others, columns.shape[1]
+        )
         crossed = np.tensordot(by_class, _contrasts(others + 1), (1, 1))
         return crossed.reshape(terms, columns.shape[1] * others)
 
@@ -282,13 +302,17 @@ class Powers:
 
 
 def best_powers(
-    terms: Array, classes: Codes, weights: Array, start: Powers | None = None, offset: Array | float = 0.0
+    terms: Array,
+    classes: Codes,
+    weights: Array,
+    start: Powers | None = None,
+    offset: Array | float = 0.0,
 ) -> Powers:
     """Return the best common power of terms, and the best powers around it.
 
-    The common power τ maximizes Σ v ln P(y) − ½ (τ − 1)², with all powers τ. The powers w of single terms
-    maximize Σ v ln P(y) − (3/2) Σ (w − τ)². ``terms`` are (terms, classes − 1, rows) odds, and ``weights``
-    count the rows. The search may start from the powers of similar terms.
+    The common power τ maximizes Σ v ln P(y) − ½ (τ − 1)², with all powers τ. The powers w of single
+    terms maximize Σ v ln P(y) − (3/2) Σ (w − τ)². ``terms`` are (terms, classes − 1, rows) odds,
+    and ``weights`` count the rows. The search may start from the powers of similar terms.
     """
     begin = 1.0 if start is None else start.common
     common = common_power(terms.sum(axis=0), classes, weights, begin, offset)
@@ -307,7 +331,9 @@ def common_power(
 ) -> float:
     """Return the best power of the sum of all terms, (classes − 1, rows) odds."""
     problem = Problem([total[None]], classes, weights, offset=offset)
-    return float(maximize(problem, np.ones(1), np.full(1, COMMON_PRECISION), np.array([start]))[0][0])
+    return float(
+        maximize(problem, np.ones(1), np.full(1, COMMON_PRECISION), np.array([start]))[0][0]
+    )
 
 
 def maximize(
@@ -320,8 +346,9 @@ def maximize(
 ) -> tuple[Array, Array, Array]:
     """Return the weights w that maximize Σ v ln P(y) − ½ Σ λ (w − mean)², and odds and posteriors of rows.
 
-    Newton's method with steps halved until the objective increases. Conjugate gradients find the steps, with
-    an earlier Hessian, possibly of a subset of rows, as preconditioner; see `Problem.curvature`.
+    Newton's method with steps halved until the objective increases. Conjugate gradients find the
+    steps, with an earlier Hessian, possibly of a subset of rows, as preconditioner; see
+    `Problem.curvature`.
     """
     weights, total = start, x.offset + x.odds(start)
 
@@ -337,7 +364,9 @@ def maximize(
         slope = x.gradient(posteriors) - ridges * (weights - mean)
         if solve is None:
             solve = x.solver(posteriors, ridges)
-        step, rounds = _conjugate_gradients(partial(_times_curvature, x, posteriors, ridges), slope, solve)
+        step, rounds = _conjugate_gradients(
+            partial(_times_curvature, x, posteriors, ridges), slope, solve
+        )
         move, gain, length = x.odds(step), float(slope @ step), 1.0
         for _ in range(_HALVINGS):
             reached, logs = objective(weights + length * step, total + length * move)
@@ -381,9 +410,13 @@ def _cholesky(table: Array) -> Array:
     """Return the lower factor of a matrix that is positive definite up to rounding."""
     for jitter in (0.0, 1e-12, 1e-9, 1e-6, 1e-3, 1.0):
         with suppress(np.linalg.LinAlgError):
-            added = jitter * np.abs(np.diagonal(table)).max() * np.eye(len(table)) if jitter else 0.0
+            added = (
+                jitter * np.abs(np.diagonal(table)).max() * np.eye(len(table)) if jitter else 0.0
+            )
             return np.asarray(np.linalg.cholesky(table + added))
-    raise ValueError("the weights of the rows differ too much for leave-one-out; use smaller weights")
+    raise ValueError(
+        "the weights of the rows differ too much for leave-one-out; use smaller weights"
+    )
 
 
 def factor(curvature: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]:
@@ -415,7 +448,8 @@ def factor(curvature: Array, ridges: Array) -> tuple[Solve, Callable[[], Array]]
 def _root_of_curvature(terms: Array, weights: Array, posteriors: Array) -> Array:
     """Return A with A Aᵀ = Σ v (Σ_k p_k x_k x_kᵀ − x̄ x̄ᵀ), (terms, (classes − 1) · rows).
 
-    A row has the columns √(v p_k) (x_k − α x̄), where x̄ = Σ p_k x_k, s = Σ p_k and α s = 1 − √(1 − s).
+    A row has the columns √(v p_k) (x_k − α x̄), where x̄ = Σ p_k x_k, s = Σ p_k and α s = 1 − √(1 −
+    s).
     """
     total: Array = posteriors.sum(axis=0)
     share: Array = (1 - np.sqrt(np.maximum(1 - total, 0.0))) / np.where(total > 0, total, 1.0)
@@ -429,9 +463,10 @@ def weigh_blocks(
 ) -> tuple[Array, Array, Array]:
     """Return the best weights around their means, the odds of the rows, and the ridges of all blocks.
 
-    ``blocks`` has the number of the block of each weight. In a ``search``, all ridges except the first
-    maximize the evidence: λ_b ← γ_b / |w_b|², where γ_b = p_b − λ_b tr_b (H + Λ)⁻¹ is the effective number
-    of weights. If H is large, its diagonal stands for it. With one block or one class, the means are kept.
+    ``blocks`` has the number of the block of each weight. In a ``search``, all ridges except the
+    first maximize the evidence: λ_b ← γ_b / |w_b|², where γ_b = p_b − λ_b tr_b (H + Λ)⁻¹ is the
+    effective number of weights. If H is large, its diagonal stands for it. With one block or one
+    class, the means are kept.
     """
     amounts = np.array(ridges, dtype=np.float64)
     weights = mean
@@ -446,7 +481,10 @@ def weigh_blocks(
             effective = 1 - full * factor(curvature, full)[1]()
         else:
             effective = 1 - full * x.parts(posteriors, full)[1]()
-        sums = [np.bincount(blocks, values, len(amounts)) for values in (effective, (weights - mean) ** 2)]
+        sums = [
+            np.bincount(blocks, values, len(amounts))
+            for values in (effective, (weights - mean) ** 2)
+        ]
         wanted = np.clip(sums[0] / np.maximum(sums[1], 1e-9), amounts / _FACTOR, amounts * _FACTOR)
         amounts[1:] = np.clip(wanted, _LEAST, _MOST)[1:]
     close = _CLOSE if search else CLOSE_ENOUGH

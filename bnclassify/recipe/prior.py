@@ -40,7 +40,9 @@ _NO_STEP = 1e-8
 _ROUNDS = 8  # steps of root finding before solved problems are removed
 _FEW = 4  # counts up to which a sum is faster than digamma
 _MOST_LEVELS = 16  # levels that count for `per_level`: with more, few of them occur in a cell
-_BLOCK_CELLS = 2**15  # number of tables that are solved together, so that their arrays stay in cache
+_BLOCK_CELLS = (
+    2**15
+)  # number of tables that are solved together, so that their arrays stay in cache
 
 
 def learn_masses(
@@ -48,8 +50,8 @@ def learn_masses(
 ) -> list[list[Array]]:
     """Return the concentrations of the prefixes of families, one per coding (row of ``cards``).
 
-    The base of a prefix is the distribution of the previous one, so prefix i of all families is learned
-    before prefix i + 1 of any.
+    The base of a prefix is the distribution of the previous one, so prefix i of all families is
+    learned before prefix i + 1 of any.
     """
     learned = [_Nested(*family) for family in zip(families, cards, of_class, strict=True)]
     for i in range(max(map(len, families), default=0)):
@@ -127,15 +129,21 @@ def best_concentrations(
 
     If the likelihood varies by less than 1e-9 over the range, m is `MOST`.
 
-    ``counts`` and ``bases`` hold the n(u, x) above 0 and their p(x | u), and ``totals`` n(u), those of the
-    first table, of ``sizes`` and ``total_sizes``, first.
+    ``counts`` and ``bases`` hold the n(u, x) above 0 and their p(x | u), and ``totals`` n(u), those
+    of the first table, of ``sizes`` and ``total_sizes``, first.
     """
     cells, rows = np.concatenate([[0], sizes.cumsum()]), np.concatenate([[0], total_sizes.cumsum()])
     ends = np.flatnonzero(np.diff(cells[1:] // _BLOCK_CELLS, append=-1)) + 1
     result = np.empty(len(sizes))
     for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
         of_cells, of_rows = slice(cells[start], cells[end]), slice(rows[start], rows[end])
-        found = counts[of_cells], bases[of_cells], sizes[start:end], totals[of_rows], total_sizes[start:end]
+        found = (
+            counts[of_cells],
+            bases[of_cells],
+            sizes[start:end],
+            totals[of_rows],
+            total_sizes[start:end],
+        )
         result[start:end] = _best_of_maxima(_Likelihoods.of(*found))
     return result
 
@@ -144,9 +152,9 @@ def best_concentrations(
 class _Likelihoods:
     """The log marginal likelihoods of tables as functions of their concentrations m, up to constants.
 
-    An entry adds sign · (ln Γ(m · base + count) − ln Γ(m · base)): the count and base of a cell, and, with a
-    negative sign, the total of a configuration, with the base 1. Tables have ``sizes`` entries each, in
-    order.
+    An entry adds sign · (ln Γ(m · base + count) − ln Γ(m · base)): the count and base of a cell,
+    and, with a negative sign, the total of a configuration, with the base 1. Tables have ``sizes``
+    entries each, in order.
     """
 
     counts: Array
@@ -218,10 +226,14 @@ def _best_of_maxima(evidence: _Likelihoods) -> Array:
     slopes = np.stack([evidence.slopes(float(m)) for m in _GRID], axis=1)
     is_top = (slopes[:, :-1] > 0) & (slopes[:, 1:] <= 0)
     at_start = slopes[:, 0] <= 0
-    at_end = (slopes[:, -1] > 0) | ~(at_start | is_top.any(axis=1))  # also if counts of 1e300 give no slopes
+    at_end = (slopes[:, -1] > 0) | ~(
+        at_start | is_top.any(axis=1)
+    )  # also if counts of 1e300 give no slopes
     tables, left = is_top.nonzero()
     ends = slopes[tables, left], slopes[tables, left + 1]
-    tops = np.exp(_find_zero_of_slope(evidence.take(tables), _LOG_GRID[left], _LOG_GRID[left + 1], *ends))
+    tops = np.exp(
+        _find_zero_of_slope(evidence.take(tables), _LOG_GRID[left], _LOG_GRID[left + 1], *ends)
+    )
     owner = np.concatenate([tables, np.flatnonzero(at_start), np.flatnonzero(at_end)])
     candidates = np.concatenate([tops, np.full(at_start.sum(), LEAST), np.full(at_end.sum(), MOST)])
     several = np.flatnonzero(np.bincount(owner)[owner] > 1)
@@ -237,7 +249,9 @@ def _best_of_maxima(evidence: _Likelihoods) -> Array:
     return result
 
 
-def _find_zero_of_slope(evidence: _Likelihoods, a: Array, b: Array, slope_a: Array, slope_b: Array) -> Array:
+def _find_zero_of_slope(
+    evidence: _Likelihoods, a: Array, b: Array, slope_a: Array, slope_b: Array
+) -> Array:
     """Return the zero of the slope of each table in ln m, between a and b, by the Anderson–Björck method."""
     active = np.ones(len(a), dtype=bool)
     for _ in range(_ROUNDS):
@@ -252,7 +266,9 @@ def _find_zero_of_slope(evidence: _Likelihoods, a: Array, b: Array, slope_a: Arr
         if not active.any():
             return b
     rest = np.flatnonzero(active)
-    b[rest] = _find_zero_of_slope(evidence.take(rest), a[rest], b[rest], slope_a[rest], slope_b[rest])
+    b[rest] = _find_zero_of_slope(
+        evidence.take(rest), a[rest], b[rest], slope_a[rest], slope_b[rest]
+    )
     return b
 
 
@@ -267,8 +283,8 @@ class BackOff(Immutable):
     The variable alone is shrunk towards the uniform distribution. The class, if it is a parent, is
     added first, then the feature parents in family order. The class alone has a pseudo-count of 1.
 
-    If ``per_level`` is a number, tables with feature parents are shrunk by this number of pseudo-counts for
-    each level of the variable, at most 16 of them.
+    If ``per_level`` is a number, tables with feature parents are shrunk by this number of
+    pseudo-counts for each level of the variable, at most 16 of them.
     """
 
     bounds = bounded(per_level=POSITIVE)
@@ -313,7 +329,9 @@ def make_stacks(
     for start in range(0, len(families), _BLOCK_FAMILIES):
         block = slice(start, start + _BLOCK_FAMILIES)
         if nested:
-            masses += _nested_masses(families[block], cards[block], of_class[block], prior.per_level)
+            masses += _nested_masses(
+                families[block], cards[block], of_class[block], prior.per_level
+            )
         else:
             masses += map(partial(_given_masses, prior), families[block], cards[block])
     return [
@@ -331,10 +349,14 @@ def _nested_masses(
     """Return the concentrations of prefixes, of those with feature parents maybe a number per level."""
     if per_level is None:
         return learn_masses(families, cards, of_class)
-    roots = [len(prefixes) - levels.shape[1] for prefixes, levels in zip(families, cards, strict=True)]
+    roots = [
+        len(prefixes) - levels.shape[1] for prefixes, levels in zip(families, cards, strict=True)
+    ]
     alone = [prefixes[: root + 1] for prefixes, root in zip(families, roots, strict=True)]
     searched = learn_masses(alone, [levels[:, :1] for levels in cards], of_class)
-    given = [per_level * np.minimum(levels[:, 0], _MOST_LEVELS).astype(np.float64) for levels in cards]
+    given = [
+        per_level * np.minimum(levels[:, 0], _MOST_LEVELS).astype(np.float64) for levels in cards
+    ]
     return [
         [*masses, *[amounts] * (levels.shape[1] - 1)]
         for masses, amounts, levels in zip(searched, given, cards, strict=True)
@@ -389,7 +411,9 @@ def _check_backoff(asked: object) -> bool | float:
     if isinstance(asked, bool):
         return asked
     if not isinstance(asked, Number):
-        raise TypeError(must_be("backoff", "True or False, or a number of pseudo-counts per level", asked))
+        raise TypeError(
+            must_be("backoff", "True or False, or a number of pseudo-counts per level", asked)
+        )
     return Real(LEAST_AMOUNT, MOST_AMOUNT).check("backoff", asked)
 
 

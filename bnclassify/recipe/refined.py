@@ -24,7 +24,17 @@ from .tables import PrefixTable
 from .terms import NumberTerms
 from .weighted import Stacked
 
-KNOWN_TERMS = ("gaussians", "zscores", "densities", "slopes", "shifts", "steps", "depths", "codings", "gaps")
+KNOWN_TERMS = (
+    "gaussians",
+    "zscores",
+    "densities",
+    "slopes",
+    "shifts",
+    "steps",
+    "depths",
+    "codings",
+    "gaps",
+)
 """The terms that can be added, in the order of `feature_weights`."""
 
 ADDITIVE = ("densities", "slopes", "shifts", "steps", "codings", "gaps")
@@ -36,13 +46,14 @@ ADDITIVE = ("densities", "slopes", "shifts", "steps", "codings", "gaps")
 class Refined(LogLinear):
     """The model of the default recipe: weighted tables, and additional terms of single features.
 
-    `bnc` without a prior and `BNCClassifier` return it. The log posterior is a sum, up to a constant:
+    `bnc` without a prior and `BNCClassifier` return it. The log posterior is a sum, up to a
+    constant:
 
-        w₀ ln P(c) + Σ_f T_f(x, c) with
-        T_f = Σ_l a_fl ln P_l(x_f | c, first l parents) + Σ_s g_fs ln p_s(x_f | c) + β_fc z_f + γ_fc(x_f)
+        w₀ ln P(c) + Σ_f T_f(x, c) with T_f = Σ_l a_fl ln P_l(x_f | c, first l parents) + Σ_s g_fs
+        ln p_s(x_f | c) + β_fc z_f + γ_fc(x_f)
 
-    It does not define a joint distribution. `feature_weights` returns its weights, `summary` describes it,
-    and the page :doc:`Formulas </methods>` explains the terms.
+    It does not define a joint distribution. `feature_weights` returns its weights, `summary`
+    describes it, and the page :doc:`Formulas </methods>` explains the terms.
 
     Attributes
     ----------
@@ -51,7 +62,8 @@ class Refined(LogLinear):
     numbers, of_numbers : tuple
         The positions of the numeric features, and their terms g and β on each scale.
     shifts, gaps : tuple of arrays
-        The shifts γ of the levels of each feature, (levels + 1, classes), and of its missing values.
+        The shifts γ of the levels of each feature, (levels + 1, classes), and of its missing
+        values.
     intercept : (classes,) array or None
         A constant per class.
     recipe : Recipe or None
@@ -80,15 +92,22 @@ class Refined(LogLinear):
     def __post_init__(self) -> None:
         super().__post_init__()
         n, cards = len(self.features), [len(labels) for labels in self.known_levels]
-        fits = all(0 <= i < n for i in self.numbers) and {len(self.shifts), len(self.gaps)} <= {0, n}
+        fits = all(0 <= i < n for i in self.numbers) and {len(self.shifts), len(self.gaps)} <= {
+            0,
+            n,
+        }
         fits &= all(len(terms.scales) == len(self.numbers) for terms in self.of_numbers)
         of_classes = [terms.slopes[:1].T for terms in self.of_numbers]
         of_classes += [term.shapes for terms in self.of_numbers for term in terms.gaussians]
         of_classes += [] if self.intercept is None else [self.intercept]
         fits &= all(len(values) == cards[-1] for values in of_classes)
         shapes = zip(self.shifts, cards[:-1], strict=False)
-        if not fits or any(s is not None and s.shape != (card + 1, cards[-1]) for s, card in shapes):
-            raise ValueError("numbers, of_numbers and shifts must be terms of the features of base.")
+        if not fits or any(
+            s is not None and s.shape != (card + 1, cards[-1]) for s, card in shapes
+        ):
+            raise ValueError(
+                "numbers, of_numbers and shifts must be terms of the features of base."
+            )
 
     @property
     def of_tables(self) -> LogLinear:
@@ -117,9 +136,12 @@ class Refined(LogLinear):
 
     def raised(self, power: float) -> Refined:
         """Return the model with the power multiplied into its weights."""
-        terms = [replace(t, powers=power * t.powers, slopes=power * t.slopes) for t in self.of_numbers]
+        terms = [
+            replace(t, powers=power * t.powers, slopes=power * t.slopes) for t in self.of_numbers
+        ]
         shifts, gaps = (
-            [None if a is None else power * a for a in arrays] for arrays in (self.shifts, self.gaps)
+            [None if a is None else power * a for a in arrays]
+            for arrays in (self.shifts, self.gaps)
         )
         return renewed(
             self,
@@ -187,7 +209,9 @@ class Refined(LogLinear):
             terms += of_numbers.described(self.numbers, len(scales))
             pairs = zip(self.numbers, of_numbers.scales, strict=True)
             scales += [ScaledNumber(i, scale.knots, scale.scores) for i, scale in pairs]
-        terms += [Table(i, (i,), shifts) for i, shifts in enumerate(self.shifts) if shifts is not None]
+        terms += [
+            Table(i, (i,), shifts) for i, shifts in enumerate(self.shifts) if shifts is not None
+        ]
         terms += [] if self.intercept is None else [Table(-1, (), self.intercept)]
         return Sum(tuple(terms), False, tuple(scales))
 
@@ -198,7 +222,9 @@ class Refined(LogLinear):
         depth = max((len(power) for power in of_features if isinstance(power, tuple)), default=1)
         columns: dict[str, Array] = {}
         if depth == 1:
-            columns["tables"] = np.array([float(np.sum(power)) for power in (of_class, *of_features)])
+            columns["tables"] = np.array(
+                [float(np.sum(power)) for power in (of_class, *of_features)]
+            )
         else:
             powers = np.full((len(names), depth), np.nan)
             for row, power in zip(powers, [np.sum(of_class), *of_features], strict=True):

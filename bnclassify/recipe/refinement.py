@@ -33,9 +33,9 @@ Shifts: TypeAlias = list[tuple[int, Positions]]
 class Refinement:
     """The terms that were requested for the features of a network, fitted to training rows.
 
-    ``numeric`` are the numeric features, and ``numbers`` those with a term, for Gaussian terms in descending
-    order of their information on the class, with ``values`` (numbers, rows). ``of_numbers`` are their terms
-    on each scale, without weights.
+    ``numeric`` are the numeric features, and ``numbers`` those with a term, for Gaussian terms in
+    descending order of their information on the class, with ``values`` (numbers, rows).
+    ``of_numbers`` are their terms on each scale, without weights.
     """
 
     asked: Sequence[str]
@@ -53,21 +53,27 @@ class Refinement:
         numeric = _discretized_features(stacked, data)
         numbers = numeric if names or "slopes" in asked else []
         parents: list[list[int]] = []
-        values = np.array([as_floats(data.numbers[data.columns[f]]) for f in numbers]).reshape(-1, len(data))
+        values = np.array([as_floats(data.numbers[data.columns[f]]) for f in numbers]).reshape(
+            -1, len(data)
+        )
         if len(values) and names and names != ["densities"]:
             order, parents = _gaussian_parents(values, data, numbers)
             numbers, values = [numbers[i] for i in order], values[order]
         weights = np.ones(len(data)) if data.weights is None else data.weights
         none, terms = np.empty((0, data.cards[-1])), []
         for name in (names or ["slopes"]) if numbers else []:
-            scales = tuple([SCALES.get(name, normal_scores)(numbers, weights) for numbers in values])
+            scales = tuple(
+                [SCALES.get(name, normal_scores)(numbers, weights) for numbers in values]
+            )
             of_scale = NumberTerms(name, scales, (), np.empty(0), none)
             if name in names:
                 scores = of_scale.scores(values)
                 rows = LeftOut(data.codes[-1], weights)
                 given = parents if name != "densities" else [[] for _ in numbers]
                 gaussians = fit_terms(scores, np.isnan(values), given, rows, data.cards[-1])
-                of_scale = replace(of_scale, gaussians=tuple(gaussians), powers=np.ones(len(numbers)))
+                of_scale = replace(
+                    of_scale, gaussians=tuple(gaussians), powers=np.ones(len(numbers))
+                )
             terms.append(of_scale)
         return cls(asked, stacked, data, frozenset(numeric), tuple(numbers), values, tuple(terms))
 
@@ -97,7 +103,9 @@ class Refinement:
         if "steps" not in self.asked or not self.stacked.apart:
             return []
         maps = self.stacked.coarsenings[-self.stacked.apart].maps
-        chosen = [(i, places) for i, places in enumerate(maps) if i in self.numeric and places is not None]
+        chosen = [
+            (i, places) for i, places in enumerate(maps) if i in self.numeric and places is not None
+        ]
         return [(i, places.astype(np.intp)) for i, places in chosen if places.max() > 0]
 
     @cached_property
@@ -113,16 +121,23 @@ class Refinement:
             if i in numeric:  # only "(missing)"
                 count[: len(labels) - (labels[-1:] == (MISSING,))] = 0
             counts.append(count)
-        least = np.sort(np.concatenate([np.empty(0), *counts]))[-_MOST_SHIFTS:][:1].max(initial=1e-300)
+        least = np.sort(np.concatenate([np.empty(0), *counts]))[-_MOST_SHIFTS:][:1].max(
+            initial=1e-300
+        )
         kept = [np.append(count >= least, False) for count in counts]
         return [(i, np.where(has, has.cumsum() - 1, -1)) for i, has in enumerate(kept) if has.any()]
 
     def assemble(
-        self, base: Stacked, of_scales: Mapping[str, Array], by_class: Mapping[str, Array], fading: Fading
+        self,
+        base: Stacked,
+        of_scales: Mapping[str, Array],
+        by_class: Mapping[str, Array],
+        fading: Fading,
     ) -> Refined:
         """Return the model with the weights of Gaussian terms by scale, and of columns by term."""
         terms = [
-            replace(t, powers=of_scales.get(t.name, np.zeros(len(t.gaussians)))) for t in self.of_numbers
+            replace(t, powers=of_scales.get(t.name, np.zeros(len(t.gaussians))))
+            for t in self.of_numbers
         ]
         d = len(base.features)
         shifts: list[Array | None] = [None] * d
@@ -175,8 +190,8 @@ def _gaussian_parents(
 ) -> tuple[list[int], list[list[int]]]:
     """Return an order of numbers, (numbers, rows), and for each the positions of its parents in this order.
 
-    Numbers are in descending order of I(X;C), and parents are the earlier ones with the largest I(X;Y|C),
-    both for normal distributions of the normal scores. Ties are broken by the contents.
+    Numbers are in descending order of I(X;C), and parents are the earlier ones with the largest
+    I(X;Y|C), both for normal distributions of the normal scores. Ties are broken by the contents.
     """
     weights = np.ones(len(data)) if data.weights is None else data.weights
     scores = np.array([normal_scores(numbers, weights)(numbers) for numbers in values])

@@ -41,7 +41,11 @@ def split_cases(cases: Codes, classes: Codes, rows: Codes, number: int) -> list[
     """Return the rows of each fold: whole cases, those of each class (of the first row) in turns."""
     _, first, case = np.unique(cases, return_index=True, return_inverse=True)
     if len(first) < number:
-        remedy = f"Use k={len(first)} or less" if len(first) > 1 else "Each row needs the label of its group"
+        remedy = (
+            f"Use k={len(first)} or less"
+            if len(first) > 1
+            else "Each row needs the label of its group"
+        )
         raise ValueError(
             f"groups must contain at least {number} groups, one for each fold; got {len(first)}. {remedy}."
         )
@@ -56,25 +60,35 @@ def split_cases(cases: Codes, classes: Codes, rows: Codes, number: int) -> list[
 def split_rows(data: Dataset, folds: int, *, by_content: bool = True) -> list[RowFold]:
     """Return the rows, or the units of whole weights, of each fold: unit i of class c is in (i + c) mod V.
 
-    Units are in the given order, and classes, ``by_content``, by frequency. Rows of a case, which has the
-    class of its first row, stay together.
+    Units are in the given order, and classes, ``by_content``, by frequency. Rows of a case, which
+    has the class of its first row, stay together.
     """
     rows, weights = np.arange(len(data)), data.weights
     classes: Codes = class_ranks(data, rows)[data.codes[-1]] if by_content else data.codes[-1]
     if data.cases is not None:
         return split_cases(data.cases, classes, rows, folds)
     whole = weights is not None and not (weights % 1).any()
-    units = weights.astype(np.int64) if weights is not None and whole else np.ones(len(data), dtype=np.int64)
-    starts = np.empty(len(data), dtype=np.int64)  # the number of the first unit of a row, within its class
+    units = (
+        weights.astype(np.int64)
+        if weights is not None and whole
+        else np.ones(len(data), dtype=np.int64)
+    )
+    starts = np.empty(
+        len(data), dtype=np.int64
+    )  # the number of the first unit of a row, within its class
     for of_class in (np.flatnonzero(classes == c) for c in range(data.cards[-1])):
         starts[of_class] = units[of_class].cumsum() - units[of_class]
     result = []
     for fold in range(folds):
-        # The units of class c in this fold are (fold − c) mod V, and then each V-th. In fold 0 of 5, those
-        # of class 0 are 0, 5, 10, …, so a row with the units 7 to 11 has one of them.
+        # The units of class c in this fold are (fold − c) mod V, and then each V-th. In fold 0 of
+        # 5, those of class 0 are 0, 5, 10, …, so a row with the units 7 to 11 has one of them.
         first = (fold - classes.astype(np.intp)) % folds
-        before, until = [-((first - end) // folds) for end in (starts, starts + units)]  # rounded up
+        before, until = [
+            -((first - end) // folds) for end in (starts, starts + units)
+        ]  # rounded up
         some = np.flatnonzero(until > before)
         if len(some):
-            result.append(RowFold(some, (until - before)[some].astype(np.float64) if whole else None))
+            result.append(
+                RowFold(some, (until - before)[some].astype(np.float64) if whole else None)
+            )
     return result

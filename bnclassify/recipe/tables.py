@@ -23,7 +23,9 @@ RowPlaces: TypeAlias = Iterable[tuple[Places, Places]]
 """The configuration and the cell of rows in the counts of each prefix, -1 if there is none."""
 
 
-def back_off(prefixes: int, read: Read, mass: Callable[[int, Array, Array], Any]) -> Iterator[Array]:
+def back_off(
+    prefixes: int, read: Read, mass: Callable[[int, Array, Array], Any]
+) -> Iterator[Array]:
     """Yield the distributions of the prefixes of a family, each estimated with a base distribution.
 
         P(x | u) = (n(u, x) + mass · base(x)) / (n(u) + mass), and the base if both are 0
@@ -31,8 +33,8 @@ def back_off(prefixes: int, read: Read, mass: Callable[[int, Array, Array], Any]
     Example: x occurs in 3 of the 4 rows of u, its base is 0.5, and the mass is 4. Then P(x | u) is
     (3 + 4 · 0.5) / (4 + 4) = 0.625. It is the base of the next prefix, which adds a parent to u.
 
-    ``read`` returns n(u, x), n(u) and the base of a prefix by its number and the distributions of the
-    previous prefix; ``mass`` returns its number of pseudo-counts, given n(u, x) and the base.
+    ``read`` returns n(u, x), n(u) and the base of a prefix by its number and the distributions of
+    the previous prefix; ``mass`` returns its number of pseudo-counts, given n(u, x) and the base.
     """
     value: Array | None = None
     for i in range(prefixes):
@@ -61,9 +63,9 @@ def shrunk(counts: Array, totals: Array, base: Array, amount: Any) -> Array:
 class PrefixTable(Immutable):
     """The distributions of a variable alone, given the class, and given its first 1, 2, … feature parents.
 
-    ``cards`` are the numbers of levels of the variable and of its feature parents, and there is one more
-    prefix if the class is a parent. ``masses`` are the pseudo-counts of each prefix, distributed like the
-    previous prefix if ``nested``, and uniformly if not. See `back_off`.
+    ``cards`` are the numbers of levels of the variable and of its feature parents, and there is one
+    more prefix if the class is a parent. ``masses`` are the pseudo-counts of each prefix,
+    distributed like the previous prefix if ``nested``, and uniformly if not. See `back_off`.
     """
 
     bounds = bounded(cards=COUNT, masses=COUNT)
@@ -75,9 +77,13 @@ class PrefixTable(Immutable):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        fits = len(self.prefixes) - len(self.cards) in (0, 1) and len(self.masses) == len(self.prefixes)
+        fits = len(self.prefixes) - len(self.cards) in (0, 1) and len(self.masses) == len(
+            self.prefixes
+        )
         if not fits or any(prefix.levels != self.cards[0] for prefix in self.prefixes):
-            raise ValueError("prefixes must have one element, with a mass, per variable, class and parent.")
+            raise ValueError(
+                "prefixes must have one element, with a mass, per variable, class and parent."
+            )
 
     @property
     def root(self) -> int:
@@ -107,7 +113,10 @@ class PrefixTable(Immutable):
             columns, counts, totals = prefix.counts.shape[1], prefix.counts, prefix.totals
             if len(prefix.cells) < prod(shape) * levels:  # some do not occur
                 before, level = np.divmod(prefix.cells.keys, levels)
-                counts, totals = np.zeros((prod(shape), levels, columns)), np.zeros((prod(shape), columns))
+                counts, totals = (
+                    np.zeros((prod(shape), levels, columns)),
+                    np.zeros((prod(shape), columns)),
+                )
                 counts[numbers[before], level], totals[numbers] = prefix.counts, prefix.totals
             base = np.array(1 / levels) if shorter is None or not self.nested else shorter
             return counts.reshape(*shape, levels, columns), totals.reshape(*shape, 1, columns), base
@@ -142,7 +151,10 @@ class PrefixTable(Immutable):
         return Stack(np.array([self.cards]), self.prefixes, masses, self.nested)
 
     def at_rows(
-        self, codes: Sequence[ArrayOf[Any]], classes: ArrayOf[Any] | None = None, deduct: Deduct | None = None
+        self,
+        codes: Sequence[ArrayOf[Any]],
+        classes: ArrayOf[Any] | None = None,
+        deduct: Deduct | None = None,
     ) -> Iterator[Array]:
         """Yield P(x | class, first parents) at rows; see `Stack.at_rows`."""
         return self.stacked.at_rows(codes, classes, deduct)
@@ -152,10 +164,10 @@ class PrefixTable(Immutable):
 class Stack:
     """Tables with equally many feature parents, as of one family in several codings, counted together.
 
-    ``cards`` has one row per table, and the masses of a prefix one number per table. Table t is configuration
-    t without feature parents, and the rows of all tables are concatenated: with 6 tables and 100 rows, row
-    230 is row 30 in table 2. The prefixes number the values of each variable by its largest number of levels.
-    See `PrefixTable`.
+    ``cards`` has one row per table, and the masses of a prefix one number per table. Table t is
+    configuration t without feature parents, and the rows of all tables are concatenated: with 6
+    tables and 100 rows, row 230 is row 30 in table 2. The prefixes number the values of each
+    variable by its largest number of levels. See `PrefixTable`.
     """
 
     cards: Positions
@@ -182,10 +194,10 @@ class Stack:
     ) -> Iterator[Array]:
         """Yield P(x | class, first parents) at rows, for 0 feature parents and more, as (rows, classes or 1).
 
-        ``codes`` are the codes of the variable and its feature parents, with codings concatenated. If a
-        parent is missing (-1), the distribution given the previous parents is used. ``deduct`` returns, for
-        the number of a prefix, the amounts to subtract at each row from n(u, x) and n(u), in the column of
-        its class. ``places`` are those of the rows, if they are known.
+        ``codes`` are the codes of the variable and its feature parents, with codings concatenated.
+        If a parent is missing (-1), the distribution given the previous parents is used. ``deduct``
+        returns, for the number of a prefix, the amounts to subtract at each row from n(u, x) and
+        n(u), in the column of its class. ``places`` are those of the rows, if they are known.
         """
         n = len(self.cards)
         codings = np.repeat(np.arange(n), len(codes[0]) // n)
@@ -219,7 +231,9 @@ class Stack:
         cards = self.cards[:, : 1 + parents]
         kept = self.root + cards.shape[1]
         masses = np.stack(self.masses[:kept], axis=1).tolist()
-        codings = zip(cards.tolist(), split_codings(self.prefixes[:kept], cards), masses, strict=True)
+        codings = zip(
+            cards.tolist(), split_codings(self.prefixes[:kept], cards), masses, strict=True
+        )
         return [PrefixTable(tuple(c), tuple(p), tuple(m), self.nested) for c, p, m in codings]
 
 
@@ -272,14 +286,20 @@ def class_probabilities(
 
     def column(c: int) -> Iterator[Array]:
         of_class = [np.full(rows, c), *codes]
-        return table.at_rows(of_class) if left_out is None else left_out.of_class(table, of_class, c)
+        return (
+            table.at_rows(of_class) if left_out is None else left_out.of_class(table, of_class, c)
+        )
 
     for values in zip(*map(column, range(table.prefixes[0].levels)), strict=True):
         yield np.concatenate(values, axis=1)
 
 
 def _subtract_own_row(
-    amounts: tuple[Array, Array], counts: Array, totals: Array, classes: ArrayOf[Any] | None, parents: Places
+    amounts: tuple[Array, Array],
+    counts: Array,
+    totals: Array,
+    classes: ArrayOf[Any] | None,
+    parents: Places,
 ) -> None:
     """Subtract amounts from counts and totals in the column of each row's class, if parents are observed."""
     n_classes = counts.shape[1]

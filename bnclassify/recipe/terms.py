@@ -10,7 +10,16 @@ import numpy as np
 from scipy.special import gammaln, ndtri
 
 from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, log
-from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, POWER, Immutable, bounded, cached_property, record
+from ..base.immutable import (
+    ANY_NUMBER,
+    COUNT,
+    POSITIVE,
+    POWER,
+    Immutable,
+    bounded,
+    cached_property,
+    record,
+)
 from ..counts.contingency import flat_index
 from ..network.families import Scope
 from ..scores.formulas import Slope, Student
@@ -25,12 +34,19 @@ Power: TypeAlias = float | tuple[float, ...]
 class RaisedTable:
     """The log tables of a family times their powers by number of parents.
 
-    Their sum is written out as a table, if it is not too large, once rows have been asked for as many values
-    as it has; the values of fewer rows are worked out from the counts.
+    Their sum is written out as a table, if it is not too large, once rows have been asked for as
+    many values as it has; the values of fewer rows are worked out from the counts.
     """
 
-    def __init__(self, table: PrefixTable, features: Scope, powers: Array, most_cells: float) -> None:
-        self.table, self.features, self.powers, self.most_cells = table, features, powers, most_cells
+    def __init__(
+        self, table: PrefixTable, features: Scope, powers: Array, most_cells: float
+    ) -> None:
+        self.table, self.features, self.powers, self.most_cells = (
+            table,
+            features,
+            powers,
+            most_cells,
+        )
         self.of_class = len(features) < len(table.cards)
         self._asked = 0
 
@@ -94,7 +110,9 @@ class RaisedTable:
     def _work_out(self, members: list[Codes]) -> Array:
         """Return the logs of rows from the counts."""
         if self.of_class:
-            return self._sum(class_probabilities(self.table, members, len(members[0]) if members else 1))
+            return self._sum(
+                class_probabilities(self.table, members, len(members[0]) if members else 1)
+            )
         return self._sum(feature_probabilities(self.table, members))
 
 
@@ -131,7 +149,9 @@ class Scale(Immutable):
         super().__post_init__()
         knots, fits = self.knots, self.knots.ndim == 1 and self.knots.shape == self.scores.shape
         if not fits or not len(knots) or (knots[1:] < knots[:-1]).any():
-            raise ValueError("knots must contain ascending numbers, at least one, with as many scores.")
+            raise ValueError(
+                "knots must contain ascending numbers, at least one, with as many scores."
+            )
 
     def __call__(self, numbers: Array) -> Array:
         """Return scores, 0 for missing numbers."""
@@ -181,9 +201,10 @@ SCALES: dict[str, Callable[[Array, Array], Scale]] = {
 class GaussianTerm(Immutable):
     """A linear regression of the score of a number on the scores of others, within each class.
 
-    x ~ N(u·β, σ²), u = (1, parents), with the prior β ~ N(0, σ² / diag(0.01, 1, …)), σ² ~ InvGamma(2, ½).
-    The posterior has ``means`` (classes, k) of β and ``roots`` (classes, k, k), R Rᵀ σ² being the variance of
-    β, and ``shapes`` and ``rates`` (classes,) of σ². ``parents`` are positions among the numbers.
+    x ~ N(u·β, σ²), u = (1, parents), with the prior β ~ N(0, σ² / diag(0.01, 1, …)), σ² ~
+    InvGamma(2, ½). The posterior has ``means`` (classes, k) of β and ``roots`` (classes, k, k), R
+    Rᵀ σ² being the variance of β, and ``shapes`` and ``rates`` (classes,) of σ². ``parents`` are
+    positions among the numbers.
     """
 
     bounds = bounded(
@@ -201,16 +222,22 @@ class GaussianTerm(Immutable):
         classes, k = len(self.shapes), len(self.parents) + 1
         fits = self.means.shape == (classes, k) and self.roots.shape == (classes, k, k)
         if not (fits and self.shapes.shape == self.rates.shape == (classes,)):
-            raise ValueError("means and roots must have one array per class, of the size of parents.")
+            raise ValueError(
+                "means and roots must have one array per class, of the size of parents."
+            )
 
     def log_density(self, scores: Array, number: int, left_out: LeftOut | None = None) -> Array:
         """Return ln of the predictive density for each class, (rows, classes), without ``left_out`` rows."""
-        (logs,) = _AlikeTerms.stack([number], [self]).log_densities(scores, np.isnan(scores).T, left_out)
+        (logs,) = _AlikeTerms.stack([number], [self]).log_densities(
+            scores, np.isnan(scores).T, left_out
+        )
         return np.asarray(logs)
 
     def described(self, owner: int, first: int, number: int, power: float) -> Student:
         """Return the term as a part of a formula; see `NumberTerms.described`."""
-        constants = gammaln(self.shapes + 0.5) - gammaln(self.shapes) - 0.5 * np.log(2 * np.pi * self.rates)
+        constants = (
+            gammaln(self.shapes + 0.5) - gammaln(self.shapes) - 0.5 * np.log(2 * np.pi * self.rates)
+        )
         parents = tuple([first + parent for parent in self.parents])
         arrays = self.means, self.roots, self.shapes, self.rates, constants
         return Student(owner, first + number, parents, power, *arrays)
@@ -237,7 +264,9 @@ def fit_terms(
             learned = []
             for at in of_class:
                 x, design = scores.T[block][:, at], _design_of_parents(scores.T, of_block, at)
-                learned.append(_regress_within_class(x, design, rows.shares[at] * ~missing[block][:, at]))
+                learned.append(
+                    _regress_within_class(x, design, rows.shares[at] * ~missing[block][:, at])
+                )
             arrays = [np.stack(parts, axis=1) for parts in zip(*learned, strict=True)]
             for i, *own in zip(block, *arrays, strict=True):
                 found[i] = GaussianTerm(tuple(parents[i]), *own)
@@ -277,7 +306,9 @@ class _AlikeTerms(NamedTuple):
     def stack(cls, numbers: Sequence[int], terms: Sequence[GaussianTerm]) -> _AlikeTerms:
         """Stack terms of these numbers."""
         parents = np.array([term.parents for term in terms], dtype=np.intp)
-        learned = [[getattr(t, name) for t in terms] for name in ("means", "roots", "shapes", "rates")]
+        learned = [
+            [getattr(t, name) for t in terms] for name in ("means", "roots", "shapes", "rates")
+        ]
         return cls(np.array(numbers, dtype=np.intp), parents, *map(np.array, learned))
 
     def log_densities(self, scores: Array, missing: Mask, left_out: LeftOut | None) -> Array:
@@ -293,16 +324,22 @@ class _AlikeTerms(NamedTuple):
             spread = design @ self.roots.transpose(0, 2, 1, 3).reshape(m, k, -1)
             by_class = spread.reshape(*residual.shape, k)
             leverage: Array = np.einsum("mrck,mrck->mrc", by_class, by_class)
-            result[:, block] = _log_student(self.shapes[:, None], self.rates[:, None], residual, leverage)
+            result[:, block] = _log_student(
+                self.shapes[:, None], self.rates[:, None], residual, leverage
+            )
             if left_out is not None:
                 taken = left_out.take(block)
                 shares = np.where(missing[self.numbers, block], 0.0, taken.shares)
                 own = np.arange(m)[:, None], np.arange(rows.shape[1]), taken.classes
-                result[:, block][own] = self._without_own(residual[own], leverage[own], taken.classes, shares)
+                result[:, block][own] = self._without_own(
+                    residual[own], leverage[own], taken.classes, shares
+                )
         result[missing[self.numbers]] = 0.0
         return result
 
-    def _without_own(self, residual: Array, leverage: Array, classes: ArrayOf[Any], share: Array) -> Array:
+    def _without_own(
+        self, residual: Array, leverage: Array, classes: ArrayOf[Any], share: Array
+    ) -> Array:
         """Return the log densities of held-out rows given their own classes, (terms, rows)."""
         kept = 1 - share * leverage
         shape = self.shapes[:, classes] - share / 2
@@ -337,12 +374,16 @@ class NumberTerms(Immutable):
         fits = self.powers.shape == (len(self.gaussians),) and self.slopes.ndim == 2
         fits &= {len(self.gaussians), len(self.slopes)} <= {0, n}
         if not fits or any(parent >= n for term in self.gaussians for parent in term.parents):
-            raise ValueError("scales must be one per number, as many as Gaussian terms, powers and slopes.")
+            raise ValueError(
+                "scales must be one per number, as many as Gaussian terms, powers and slopes."
+            )
 
     def scores(self, numbers: Array) -> Array:
         """Return the scores of (numbers, rows), as (rows, numbers)."""
         scaled = zip(numbers, self.scales, strict=True)
-        columns = np.array([np.interp(values, scale.knots, scale.scores) for values, scale in scaled])
+        columns = np.array(
+            [np.interp(values, scale.knots, scale.scores) for values, scale in scaled]
+        )
         return np.where(np.isnan(numbers), 0.0, columns).T.copy()
 
     @cached_property
@@ -351,7 +392,9 @@ class NumberTerms(Immutable):
         groups = alike([term.parents for term in self.gaussians])
         return [_AlikeTerms.stack(group, [self.gaussians[i] for i in group]) for group in groups]
 
-    def log_densities(self, numbers: Array, scores: Array, left_out: LeftOut | None = None) -> Array:
+    def log_densities(
+        self, numbers: Array, scores: Array, left_out: LeftOut | None = None
+    ) -> Array:
         """Return the log densities of all numbers, (numbers, rows, classes), 0 if missing."""
         result = np.empty((len(self.gaussians), len(scores), self._stacked[0].shapes.shape[1]))
         missing = np.isnan(numbers)
@@ -375,7 +418,10 @@ class NumberTerms(Immutable):
 
     def described(self, numbers: Sequence[int], first: int) -> tuple[Student | Slope, ...]:
         """Return the terms as parts of a formula, whose scales of these features begin at ``first``."""
-        gaussians, slopes = enumerate(zip(self.gaussians, self.powers, strict=True)), enumerate(self.slopes)
+        gaussians, slopes = (
+            enumerate(zip(self.gaussians, self.powers, strict=True)),
+            enumerate(self.slopes),
+        )
         return (
             *[term.described(numbers[i], first, i, float(power)) for i, (term, power) in gaussians],
             *[Slope(numbers[i], first + i, of_classes) for i, of_classes in slopes],

@@ -35,11 +35,12 @@ _BLOCK_CELLS = 2**17  # number of log probabilities of a family, which stay in c
 class Weighted(LogLinear):
     """A network whose log tables are multiplied by powers, and averaged over its discretizations.
 
-    Without ``coarsenings``, there is one table per family: P(c | x) ∝ P(c)^w₀ Π_i P(x_i | parents, c)^w_i. If
-    not, the levels of ``structure`` are the intervals between the cut points of all discretizations.
-    ``tables`` are empty until `lp` estimates them. A missing feature is ignored, and a family with a missing
-    parent backs off to the previous parents, unless ``fading`` is given. The last discretizations, ``apart``
-    in number, do not belong to the average, but may have powers of their own, ``further``.
+    Without ``coarsenings``, there is one table per family: P(c | x) ∝ P(c)^w₀ Π_i P(x_i | parents,
+    c)^w_i. If not, the levels of ``structure`` are the intervals between the cut points of all
+    discretizations. ``tables`` are empty until `lp` estimates them. A missing feature is ignored,
+    and a family with a missing parent backs off to the previous parents, unless ``fading`` is
+    given. The last discretizations, ``apart`` in number, do not belong to the average, but may have
+    powers of their own, ``further``.
     """
 
     bounds = bounded(powers=POWER, further=POWER)
@@ -64,7 +65,9 @@ class Weighted(LogLinear):
             cards, scopes = self.in_coding(i).cards, self.structure.scopes
             expected = [tuple([cards[v] for v in scope]) for scope in scopes]
             fits &= expected == [(*t.cards, cards[-1]) if t.root else t.cards for t in tables]
-            lengths = [len(by_depth(p, len(t.cards))) for p, t in zip(self.powers, tables, strict=False)]
+            lengths = [
+                len(by_depth(p, len(t.cards))) for p, t in zip(self.powers, tables, strict=False)
+            ]
             fits &= lengths == [len(table.cards) for table in tables]
         if not fits:
             raise ValueError(
@@ -75,7 +78,9 @@ class Weighted(LogLinear):
     @property
     def called(self) -> str:  # type: ignore[override]
         """What messages call the model."""
-        return "a model that averages over discretizations" if self.coarsenings else LogLinear.called
+        return (
+            "a model that averages over discretizations" if self.coarsenings else LogLinear.called
+        )
 
     @property
     def fitted(self) -> bool:
@@ -89,7 +94,11 @@ class Weighted(LogLinear):
 
     def _member(self, number: int) -> Model:
         recipe, preparation = self.recipe, self.preparation
-        if recipe is not None and preparation is not None and isinstance(preparation.discretizer, MovedCuts):
+        if (
+            recipe is not None
+            and preparation is not None
+            and isinstance(preparation.discretizer, MovedCuts)
+        ):
             coarse = replace(preparation, discretizer=preparation.discretizer.at_times[number])
             recipe = replace(recipe, preparation=coarse)
         structure = replace(self.in_coding(number), recipe=recipe)
@@ -104,7 +113,9 @@ class Weighted(LogLinear):
         if self.coarsenings:
             return None
         families = zip(self.tables[0], self.structure.families, strict=True)
-        return replace(self.structure, cpts=tuple([table.conditional(family) for table, family in families]))
+        return replace(
+            self.structure, cpts=tuple([table.conditional(family) for table, family in families])
+        )
 
     def unweighted(self) -> Model:
         """Return the network without powers; with several discretizations, whose powers are 1, the model."""
@@ -127,8 +138,8 @@ class Weighted(LogLinear):
 class Stacked(LogLinear):
     """A network whose tables, in all codings of the rows, are together, as they were learned.
 
-    ``origin`` is the model that `split` gives the tables. ``codes`` are those of the training rows, (codings,
-    variables, rows). The tables have at most ``most_parents`` feature parents.
+    ``origin`` is the model that `split` gives the tables. ``codes`` are those of the training rows,
+    (codings, variables, rows). The tables have at most ``most_parents`` feature parents.
     """
 
     origin: Weighted
@@ -147,7 +158,9 @@ class Stacked(LogLinear):
         structure = replace(x.structure, levels=data.levels, cpts=None, learned={})
         origin = renewed(x, structure=structure, tables=(), powers=(), learned={}, fading=None)
         coded = recode(data.codes[:-1], x.coarsenings)
-        codes = np.concatenate([coded, np.broadcast_to(data.codes[-1], (len(coded), 1, len(data)))], axis=1)
+        codes = np.concatenate(
+            [coded, np.broadcast_to(data.codes[-1], (len(coded), 1, len(data)))], axis=1
+        )
         cards = np.array([origin.in_coding(i).cards for i in range(len(codes))])
         varies = x.coarsenings[0].changes if x.coarsenings else lambda scope: False
         groups = learn_groups(structure.scopes, cards, codes, data, prior, varies)
@@ -168,7 +181,9 @@ class Stacked(LogLinear):
         """The table of each family in each coding."""
         found = dict(pair for group in self.groups for pair in group.tables(self.most_parents))
         families = [found[family] for family in range(len(found))]
-        return tuple([tuple([each[i % len(each)] for each in families]) for i in range(len(self.codes))])
+        return tuple(
+            [tuple([each[i % len(each)] for each in families]) for i in range(len(self.codes))]
+        )
 
     @property
     def apart(self) -> int:
@@ -177,7 +192,9 @@ class Stacked(LogLinear):
 
     def class_prior(self) -> Array:
         """Return the smoothed shares of the classes in training."""
-        *_, stack = [group.stack for group in self.groups if group.families[0] == len(self.features)]
+        *_, stack = [
+            group.stack for group in self.groups if group.families[0] == len(self.features)
+        ]
         parents = [np.zeros(1, dtype=np.intp)] * (stack.cards.shape[1] - 1)
         return next(class_probabilities(stack, parents, 1)).ravel()
 
@@ -244,7 +261,10 @@ class Stacked(LogLinear):
     @cached_property
     def apart_families(self) -> list[Positions]:
         """The families that have levels in each discretization that is apart."""
-        cards = [self.origin.in_coding(i).cards for i in range(len(self.codes) - self.apart, len(self.codes))]
+        cards = [
+            self.origin.in_coding(i).cards
+            for i in range(len(self.codes) - self.apart, len(self.codes))
+        ]
         return [self._varying[np.array(card)[self._varying] > 1] for card in cards]
 
     def left_out_odds(

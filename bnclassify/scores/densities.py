@@ -1,8 +1,9 @@
 """Densities of a number in each configuration (cell) of its coded parents and class: Gaussian, and kernels.
 
-A density has arrays (levels of each parent…, classes), sufficient statistics that add up over rows, the
-estimate that follows from them, and its parameters as ``columns``. It ``is_parametric`` if a cell has two
-parameters, mean and variance, and no others. Cells are numbered with the class varying fastest.
+A density has arrays (levels of each parent…, classes), sufficient statistics that add up over rows,
+the estimate that follows from them, and its parameters as ``columns``. It ``is_parametric`` if a
+cell has two parameters, mean and variance, and no others. Cells are numbered with the class varying
+fastest.
 """
 
 from __future__ import annotations
@@ -25,10 +26,14 @@ _LEAST_SHARE = 1e-9
 """The smallest variance, as a share of the largest variance of the number within the classes."""
 
 
-def fall_back(name: Hashable, within: Moments | None, by_class: Moments) -> tuple[Moments, Mask, float]:
+def fall_back(
+    name: Hashable, within: Moments | None, by_class: Moments
+) -> tuple[Moments, Mask, float]:
     """Return moments per cell (without variance, those of the class), a mask of these, and the floor."""
     if not by_class.n.any():
-        raise ValueError(f"dataset must have an observed value of {shown(name)}; got none. Drop the column.")
+        raise ValueError(
+            f"dataset must have an observed value of {shown(name)}; got none. Drop the column."
+        )
     variance = by_class.variance
     floor = _LEAST_SHARE * (float(variance.max()) or 1.0)
     empty: Mask = by_class.n == 0
@@ -49,7 +54,9 @@ def _parents_of_density(scope: Sequence[int]) -> list[Sequence[int]]:
 def choose(where: Mask, first: Moments, second: Moments) -> Moments:
     """Return the first moments if a condition holds, and the second if not."""
     names = Moments.__dataclass_fields__
-    return Moments(*[np.where(where, getattr(first, name), getattr(second, name)) for name in names])
+    return Moments(
+        *[np.where(where, getattr(first, name), getattr(second, name)) for name in names]
+    )
 
 
 @record
@@ -82,7 +89,9 @@ class Gaussian(Immutable):
     @staticmethod
     def count(data: Dataset, scope: Sequence[int]) -> list[Moments]:
         """Return the moments in each cell, if there are parents, and in each class."""
-        return [number_moments(data, scope[0], condition) for condition in _parents_of_density(scope)]
+        return [
+            number_moments(data, scope[0], condition) for condition in _parents_of_density(scope)
+        ]
 
     @classmethod
     def estimate(cls, counts: Sequence[Moments], name: Hashable) -> Self:
@@ -94,7 +103,9 @@ class Gaussian(Immutable):
     @np.errstate(over="ignore")  # the density of a number that is far away is 0
     def log_density(self, values: Array, parents: Positions) -> Array:
         """Return ln N(value; mean, variance), (rows, classes)."""
-        mean, variance = (array.reshape(-1, self.shape[-1])[parents] for array in (self.mean, self.variance))
+        mean, variance = (
+            array.reshape(-1, self.shape[-1])[parents] for array in (self.mean, self.variance)
+        )
         deviations: Array = values[:, None] - mean
         if self.rest is not None:
             deviations -= self.rest.reshape(-1, self.shape[-1])[parents]
@@ -128,9 +139,13 @@ class Points(Immutable):
     def __post_init__(self) -> None:
         super().__post_init__()
         cells = self.cells
-        fits = len(self.values) == len(cells) == len(self.weights) and (cells[1:] >= cells[:-1]).all()
+        fits = (
+            len(self.values) == len(cells) == len(self.weights) and (cells[1:] >= cells[:-1]).all()
+        )
         if not fits or cells.max(initial=-1) >= prod(self.shape):
-            raise ValueError("cells must be ascending positions of cells, with as many values and weights.")
+            raise ValueError(
+                "cells must be ascending positions of cells, with as many values and weights."
+            )
 
     def __add__(self, other: Points) -> Points:
         values, cells = np.append(self.values, other.values), np.append(self.cells, other.cells)
@@ -188,7 +203,9 @@ class Kernel(Immutable):
             self.within is None or self.within.shape == self.shape,
         ]
         if len(shapes) > 1 or not all(points) or not len(self.by_class.values):
-            raise ValueError("mean, variance, bandwidth, falls and points must have the shape of the family.")
+            raise ValueError(
+                "mean, variance, bandwidth, falls and points must have the shape of the family."
+            )
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -202,19 +219,30 @@ class Kernel(Immutable):
         for condition in _parents_of_density(scope):
             values, cells, weights = known_values(data, scope[0], condition)
             shape = tuple([data.cards[column] for column in condition])
-            points.append(merged(shape, values, cells, np.ones(len(values)) if weights is None else weights))
+            points.append(
+                merged(shape, values, cells, np.ones(len(values)) if weights is None else weights)
+            )
         return points
 
     @classmethod
     def estimate(cls, counts: Sequence[Points], name: Hashable) -> Self:
         """Return the density with Silverman's bandwidth, 1.06 s n^(−1/5), with the floor of `fall_back`."""
         *within, by_class = counts
-        moments, falls, floor = fall_back(name, within[0].moments if within else None, by_class.moments)
+        moments, falls, floor = fall_back(
+            name, within[0].moments if within else None, by_class.moments
+        )
         n = np.maximum(moments.n, 1.0)
         free = np.where(moments.n > 1, moments.n - 1, 1.0)
         s = np.sqrt(np.where(moments.low < moments.high, moments.squares / free, 0.0))
         bandwidth = np.maximum(_SILVERMAN * s * n ** (-0.2), np.sqrt(floor))
-        return cls(within[0] if within else None, by_class, moments.mean, moments.variance, bandwidth, falls)
+        return cls(
+            within[0] if within else None,
+            by_class,
+            moments.mean,
+            moments.variance,
+            bandwidth,
+            falls,
+        )
 
     def _points(self, cell: int) -> tuple[Array, Array]:
         """Return the values around which there are kernels in a cell, and their weights."""
@@ -232,7 +260,9 @@ class Kernel(Immutable):
             rows = np.nonzero(parents == configuration)[0]
             found, inverse = np.unique(values[rows], return_inverse=True)
             for c in range(n_classes):
-                logs[rows, c] = self._log_density_of_cell(found, configuration * n_classes + c)[inverse]
+                logs[rows, c] = self._log_density_of_cell(found, configuration * n_classes + c)[
+                    inverse
+                ]
         return logs
 
     def _log_density_of_cell(self, values: Array, cell: int) -> Array:

@@ -1,10 +1,11 @@
 """Marginalization in networks: sums and maxima over the missing variables of rows.
 
-The missing features of a row form unconnected components. The sum over all missing features is the product
-of the sums over the components, so each is eliminated once for all rows that have it. A second pass in
-reverse order gives the posteriors of the missing values. With the maximum in place of the sum, it finds their
-most probable values; an average of networks does not factorize, so all combinations are scored.
-If no variable has two feature parents, the sums are messages between the features (`forests`).
+The missing features of a row form unconnected components. The sum over all missing features is the
+product of the sums over the components, so each is eliminated once for all rows that have it. A
+second pass in reverse order gives the posteriors of the missing values. With the maximum in place
+of the sum, it finds their most probable values; an average of networks does not factorize, so all
+combinations are scored. If no variable has two feature parents, the sums are messages between the
+features (`forests`).
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ class LogTable(NamedTuple):
 class Component(NamedTuple):
     """Features that are missing together in some rows, in an order to eliminate them.
 
-    ``factors`` are the positions of the factors over them, and ``tables`` these factors in the rows.
+    ``factors`` are the positions of the factors over them, and ``tables`` these factors in the
+    rows.
     """
 
     order: list[int]
@@ -68,7 +70,8 @@ def network_joint(
 ) -> Array:
     """Return the log joint of one network, (rows, classes), from a term per feature, and of the class.
 
-    If arcs can form cycles, it is the log of the product of terms, summed over all missing features.
+    If arcs can form cycles, it is the log of the product of terms, summed over all missing
+    features.
     """
     total = sum_terms(terms, codes, context)
     if codes.min(initial=0) < 0:
@@ -77,13 +80,17 @@ def network_joint(
     return total
 
 
-def joint_in_blocks(networks: Sequence[Sequence[Term]], codes: Codes, *, cyclic: bool = False) -> Array:
+def joint_in_blocks(
+    networks: Sequence[Sequence[Term]], codes: Codes, *, cyclic: bool = False
+) -> Array:
     """Return the log of the mean joint of networks, (rows, classes), a block of rows at a time."""
     result = np.empty((codes.shape[1], networks[0][-1].n_classes))
     for block in blocks(len(result), BLOCK_ROWS):
         joints = [network_joint(terms, codes[:, block], cyclic=cyclic) for terms in networks]
         result[block] = (
-            joints[0] if len(joints) == 1 else log_sum_exp(np.stack(joints), axis=0) - np.log(len(joints))
+            joints[0]
+            if len(joints) == 1
+            else log_sum_exp(np.stack(joints), axis=0) - np.log(len(joints))
         )
     return result
 
@@ -93,8 +100,8 @@ def add_missing(
 ) -> None:
     """Add the terms of families with missing features, marginalized over, to the log joint of the rows.
 
-    ``total`` is (rows, classes) with the terms of observed families, ``codes`` are (features, rows) with
-    -1 where missing, and ``context`` is (rows,). The term of the class is the last one.
+    ``total`` is (rows, classes) with the terms of observed families, ``codes`` are (features, rows)
+    with -1 where missing, and ``context`` is (rows,). The term of the class is the last one.
     """
     factors, codes = tabulate_numbers(terms, codes)
     if forests.is_forest(factors) and not cyclic:
@@ -119,7 +126,9 @@ def add_components(
         total[component.rows] += multiply(remaining).logs
 
 
-def beliefs(factors: Sequence[Factor], codes: Codes, context: Codes | None = None) -> Iterator[Belief]:
+def beliefs(
+    factors: Sequence[Factor], codes: Codes, context: Codes | None = None
+) -> Iterator[Belief]:
     """Yield the posteriors of the missing members of each family; arguments are as in `add_missing`."""
     for component in hidden_components(factors, codes, context, everywhere=True):
         joined, _ = collect(component.order, component.tables)
@@ -132,27 +141,39 @@ def beliefs(factors: Sequence[Factor], codes: Codes, context: Codes | None = Non
 
 
 def hidden_components(
-    factors: Sequence[Factor], codes: Codes, context: Codes | None = None, *, everywhere: bool = False
+    factors: Sequence[Factor],
+    codes: Codes,
+    context: Codes | None = None,
+    *,
+    everywhere: bool = False,
 ) -> Iterator[Component]:
     """Yield connected missing features in blocks of rows; unless ``everywhere``, only relevant ones."""
     *of_features, of_class = factors
     context = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
     parents = {v: list(factor.scope[1:]) for v, factor in enumerate(of_features)}
     matters = (
-        np.full(codes.shape, True) if everywhere else _has_observed_descendant(parents, of_class.scope, codes)
+        np.full(codes.shape, True)
+        if everywhere
+        else _has_observed_descendant(parents, of_class.scope, codes)
     )
     parents[len(codes)] = list(of_class.scope)
     for component, all_rows in _connected_components(parents, matters, codes).items():
         free = set(component)
         touching = [i for i, factor in enumerate(factors) if not free.isdisjoint(factor.scope)]
         tables = [factors[i] for i in touching]
-        card = {u: f.table.shape[f.scope.index(u)] for u in component for f in tables if u in f.scope}
+        card = {
+            u: f.table.shape[f.scope.index(u)] for u in component for f in tables if u in f.scope
+        }
         card[_CLASS] = max(f.table.shape[-1] for f in tables)
-        scopes = [(set(f.scope) & free) | ({_CLASS} if f.table.shape[-1] > 1 else set()) for f in tables]
+        scopes = [
+            (set(f.scope) & free) | ({_CLASS} if f.table.shape[-1] > 1 else set()) for f in tables
+        ]
         order, cells = plan_scopes(component, scopes, card)
         check_plan(component, cells)
         for rows in (all_rows[block] for block in blocks(len(all_rows), _BLOCK_CELLS, cells)):
-            restricted = [_restrict_factor(factor, free, codes[:, rows], context[rows]) for factor in tables]
+            restricted = [
+                _restrict_factor(factor, free, codes[:, rows], context[rows]) for factor in tables
+            ]
             yield Component(order, touching, rows, restricted)
 
 
@@ -198,11 +219,15 @@ def equal_columns(mask: Mask) -> Iterator[tuple[tuple[int, ...], Positions]]:
     keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
     _, example, group = np.unique(keys, return_index=True, return_inverse=True)
     ends = np.cumsum(np.bincount(group))
-    for column, columns in zip(example, np.split(np.argsort(group, kind="stable"), ends), strict=False):
+    for column, columns in zip(
+        example, np.split(np.argsort(group, kind="stable"), ends), strict=False
+    ):
         yield tuple(np.nonzero(mask[:, column])[0].tolist()), columns
 
 
-def _component_labels(parents: Mapping[int, Sequence[int]], matters: Mask, hidden: Mask) -> Positions:
+def _component_labels(
+    parents: Mapping[int, Sequence[int]], matters: Mask, hidden: Mask
+) -> Positions:
     """Label each hidden feature in each row with the first feature of its component."""
     n = len(hidden)
     label = np.where(hidden, np.arange(n)[:, None], n)
@@ -224,8 +249,8 @@ def plan_scopes(
 ) -> tuple[list[int], int]:
     """Order an elimination of scopes; return the order and the cells of the largest table.
 
-    Of two greedy orders, the one with fewer cells in all tables: the smallest table first [1]_ and, if that
-    needs large tables, the fewest cells of new pairs first.
+    Of two greedy orders, the one with fewer cells in all tables: the smallest table first [1]_ and,
+    if that needs large tables, the fewest cells of new pairs first.
 
     .. [1] Kjaerulff, U. (1992). Optimal decomposition of probabilistic networks by simulated annealing.
     """
@@ -252,7 +277,9 @@ def plan_scopes(
 
 
 def _greedy_elimination_order(
-    met: Mapping[int, set[int]], card: Mapping[int, int], cost: Callable[[Mapping[int, set[int]], int], int]
+    met: Mapping[int, set[int]],
+    card: Mapping[int, int],
+    cost: Callable[[Mapping[int, set[int]], int], int],
 ) -> tuple[list[int], list[int]]:
     """Eliminate the variable of the lowest cost again and again; return the order, and the cells of tables.
 
@@ -275,7 +302,9 @@ def _greedy_elimination_order(
     return order, cells
 
 
-def eliminate(order: Iterable[int], tables: Iterable[T], combine: Callable[[int, list[T]], T]) -> list[T]:
+def eliminate(
+    order: Iterable[int], tables: Iterable[T], combine: Callable[[int, list[T]], T]
+) -> list[T]:
     """Eliminate variables from tables, whose first items are their variables; return the remaining tables.
 
     ``combine`` returns the table that replaces the tables over a variable.
@@ -327,7 +356,9 @@ def multiply(tables: Sequence[LogTable]) -> LogTable:
     """Return the product of tables, over the features of all of them."""
     scope = tuple(sorted({u for members, _ in tables for u in members}))
     smallest_first = sorted(tables, key=lambda table: table.logs.size)
-    return LogTable(scope, reduce(np.add, [_spread_over_axes(*table, scope) for table in smallest_first]))
+    return LogTable(
+        scope, reduce(np.add, [_spread_over_axes(*table, scope) for table in smallest_first])
+    )
 
 
 def _spread_over_axes(members: tuple[int, ...], logs: Array, scope: tuple[int, ...]) -> Array:
@@ -339,14 +370,18 @@ def _spread_over_axes(members: tuple[int, ...], logs: Array, scope: tuple[int, .
     return logs.reshape(rows, *[length.get(u, 1) for u in scope], classes)
 
 
-def _restrict_factor(factor: Factor, free: Collection[int], codes: Codes, context: Codes) -> LogTable:
+def _restrict_factor(
+    factor: Factor, free: Collection[int], codes: Codes, context: Codes
+) -> LogTable:
     """Look up the observed members of a factor; missing members keep their axes, in ascending order."""
     axis = {u: i for i, u in enumerate(factor.scope)}
     free_members = sorted(u for u in factor.scope if u in free)
     fixed = [u for u in factor.scope if u not in free]
     table = factor.padded[tuple(slice(-1) if u in free else slice(None) for u in factor.scope)]
     n = len(axis)
-    table = np.transpose(table, [axis[u] for u in fixed] + [n] + [axis[u] for u in free_members] + [n + 1])
+    table = np.transpose(
+        table, [axis[u] for u in fixed] + [n] + [axis[u] for u in free_members] + [n + 1]
+    )
     # The context is observed in every row; a missing code, -1, selects the padding.
     index = np.zeros(codes.shape[1], dtype=np.intp)
     for u in fixed:
@@ -363,7 +398,9 @@ _COMPLETED_CELLS = 2**20
 LogJoint = Callable[[Codes], Array]
 
 
-def score_all(log_joint: LogJoint, codes: Codes, hidden: Sequence[int], cards: Sequence[int]) -> Array:
+def score_all(
+    log_joint: LogJoint, codes: Codes, hidden: Sequence[int], cards: Sequence[int]
+) -> Array:
     """Return logs of rows with each combination of the values of hidden variables, (rows, n, classes)."""
     n = prod(cards)
     tried = np.repeat(codes, n, axis=1)
@@ -395,7 +432,9 @@ def try_all(log_joint: LogJoint, cards: Sequence[int], codes: Codes) -> Codes:
             logs = score_all(log_joint, codes[:-1, block], features, shape)
             possible = (labels == np.arange(cards[-1])) | (labels < 0)
             best = first_best(np.where(possible[:, None], logs, -np.inf).reshape(len(block), -1))
-            result[np.ix_(np.array([*features, -1]), block)] = np.unravel_index(best, (*shape, cards[-1]))
+            result[np.ix_(np.array([*features, -1]), block)] = np.unravel_index(
+                best, (*shape, cards[-1])
+            )
     return result
 
 
@@ -415,8 +454,14 @@ def complete(terms: Sequence[Term], codes: Codes, rng: np.random.Generator | Non
         joined, _ = collect(component.order, component.tables, over)
         rows, levels = np.arange(len(component.rows)), slice(None)
         for u, (scope, logs) in zip(reversed(component.order), reversed(joined), strict=True):
-            classes = result[-1:, component.rows].ravel() if logs.shape[-1] > 1 else np.zeros_like(rows)
-            index = (rows, *[levels if w == u else result[w, component.rows] for w in scope], classes)
+            classes = (
+                result[-1:, component.rows].ravel() if logs.shape[-1] > 1 else np.zeros_like(rows)
+            )
+            index = (
+                rows,
+                *[levels if w == u else result[w, component.rows] for w in scope],
+                classes,
+            )
             result[u, component.rows] = choose(logs[index])
     return result
 

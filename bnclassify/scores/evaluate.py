@@ -1,17 +1,19 @@
 """The one evaluation of a fitted model: scores at rows, in sequence, by term, and of features alone.
 
-`predict`, `explain`, `counterfactual`, `value_of_information` and `query` evaluate the formula of a model by
-these functions. `to_sql` and `write_page` write the same formula, so this module is also their specification.
+`predict`, `explain`, `counterfactual`, `value_of_information` and `query` evaluate the formula of a
+model by these functions. `to_sql` and `write_page` write the same formula, so this module is also
+their specification.
 
-- `scores_at` returns the scores of rows. A value can be *missing*, or *unknown*, which is not evidence.
-  A sum that marginalizes does so for both. In other sums, the entry of a missing value is added. A term whose
-  owner is unknown is not; an unknown parent has the entry of a missing one. `Completed` adds what the known
-  effects say of the unknown ones.
-- `scores_in_sequence` returns the scores of rows with the first 0, 1, 2 … features in an order, whose
-  differences are the contributions that `explain` shows.
-- `values_at` returns the terms of a sum, `effects_at` the parts of the scores that depend on some features
-  alone, and `main_effects` their tables.
-- `scopes_in` returns the features that are together in a term, `averaged_in` the formulas of an average.
+- `scores_at` returns the scores of rows. A value can be *missing*, or *unknown*, which is not
+  evidence. A sum that marginalizes does so for both. In other sums, the entry of a missing value is
+  added. A term whose owner is unknown is not; an unknown parent has the entry of a missing one.
+  `Completed` adds what the known effects say of the unknown ones.
+- `scores_in_sequence` returns the scores of rows with the first 0, 1, 2 … features in an order,
+  whose differences are the contributions that `explain` shows.
+- `values_at` returns the terms of a sum, `effects_at` the parts of the scores that depend on some
+  features alone, and `main_effects` their tables.
+- `scopes_in` returns the features that are together in a term, `averaged_in` the formulas of an
+  average.
 """
 
 from __future__ import annotations
@@ -63,7 +65,9 @@ def scores_at(x: Formula, rows: Rows, *, adjusted: bool = True) -> Array:
         return x.at(rows)
     if len(rows) <= BLOCK_ROWS:
         return _scores(x, rows, adjusted)
-    return np.concatenate([_scores(x, rows.take(block), adjusted) for block in blocks(len(rows), BLOCK_ROWS)])
+    return np.concatenate(
+        [_scores(x, rows.take(block), adjusted) for block in blocks(len(rows), BLOCK_ROWS)]
+    )
 
 
 def _scores(x: Formula, rows: Rows, adjusted: bool) -> Array:
@@ -206,11 +210,16 @@ def terms_with(x: Sum, rows: Rows, labels: Codes) -> tuple[Sequence[Factor | Den
 
 
 def _blend(
-    x: Blend, scores: Array, rows: Rows, at: Callable[[Formula, Rows], Array], order: Sequence[int] | None
+    x: Blend,
+    scores: Array,
+    rows: Rows,
+    at: Callable[[Formula, Rows], Array],
+    order: Sequence[int] | None,
 ) -> None:
     """Blend the scores of incomplete rows, (…, rows, classes), with the trees, and add the shifts.
 
-    ``at`` returns the scores of a tree at rows. With an ``order``, the scores are those in sequence.
+    ``at`` returns the scores of a tree at rows. With an ``order``, the scores are those in
+    sequence.
     """
     some = np.flatnonzero(~rows.is_complete)
     if not len(some):
@@ -224,7 +233,9 @@ def _blend(
     scores[..., some, :] = kept[:, None] * scores[..., some, :] + (1 - kept)[:, None] * rest
     lacking = np.count_nonzero(missing[~always], axis=0)
     share = (x.most / np.maximum(lacking, x.most))[:, None]
-    shifts = {gap.owner: share * _unless_unknown(gap.owner, gap.at(known.codes), known) for gap in x.gaps}
+    shifts = {
+        gap.owner: share * _unless_unknown(gap.owner, gap.at(known.codes), known) for gap in x.gaps
+    }
     if order is None:
         scores[some] += sum(shifts.values(), np.zeros(1))
     elif shifts:
@@ -235,7 +246,8 @@ def _blend(
 def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
     """Return the scores of rows with their first 0, 1, 2 … features, (1 + features, rows, classes).
 
-    Each feature comes after the others in the scope of the terms that it owns, unless these form a cycle.
+    Each feature comes after the others in the scope of the terms that it owns, unless these form a
+    cycle.
     """
     if isinstance(x, Raised):
         return _power_at(x, rows) * scores_in_sequence(x.formula, rows, order)
@@ -268,7 +280,9 @@ def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
 def _completed(x: Completed, rows: Rows) -> tuple[Array, Array]:
     """Return the parts of the class and of each table, with what known effects say of unknown ones."""
     unknown = x.unknown.unknown_in(rows.codes, rows.unknown)
-    [constant] = [term.logs for term in x.formula.terms if isinstance(term, Table) and term.owner < 0]
+    [constant] = [
+        term.logs for term in x.formula.terms if isinstance(term, Table) and term.owner < 0
+    ]
     tables, of_features = tables_of(x), np.where(unknown, UNKNOWN, np.minimum(rows.codes, 0))
     size = len(tables), len(rows)
     states = np.array([of_features[list(term.scope)].min(axis=0) for term in tables]).reshape(size)
@@ -288,7 +302,9 @@ def tables_of(x: Completed) -> list[Table]:
 
 def _class_depends_on_features(x: Sum) -> bool:
     """Whether the class has parents."""
-    return any(term.scope for term in x.terms if term.owner < 0 and not isinstance(term, Slope | Student))
+    return any(
+        term.scope for term in x.terms if term.owner < 0 and not isinstance(term, Slope | Student)
+    )
 
 
 def _by_steps(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
@@ -321,12 +337,15 @@ def _terms_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
 def effects_at(x: Formula, rows: Rows, cards: Sequence[int]) -> Iterator[Effect]:
     """Yield parts of the scores that depend on some features alone: main effects, and terms of several.
 
-    ``cards`` are the numbers of levels of the features. What the parts do not explain are interactions.
+    ``cards`` are the numbers of levels of the features. What the parts do not explain are
+    interactions.
     """
     if isinstance(x, Recoded):
         yield from effects_at(x.formula, recoded(x, rows), cards)
     elif isinstance(x, Raised):
-        yield from ((i, scope, x.power * logs) for i, scope, logs in effects_at(x.formula, rows, cards))
+        yield from (
+            (i, scope, x.power * logs) for i, scope, logs in effects_at(x.formula, rows, cards)
+        )
     elif isinstance(x, Completed):
         terms, (_, parts) = tables_of(x), _completed(x, rows)
         yield from ((term.owner, term.scope, part) for term, part in zip(terms, parts, strict=True))
@@ -351,8 +370,9 @@ def effects_at(x: Formula, rows: Rows, cards: Sequence[int]) -> Iterator[Effect]
 def main_effects(x: Formula, cards: Sequence[int]) -> list[Array]:
     """Return the score of each level of a feature less that of nothing known, (levels + 1, classes) each.
 
-    The last entry is that of a missing value, and 0 unless the formula has entries for missing values. In a
-    sum of tables, the table of a feature is the first that it owns, if all others are missing.
+    The last entry is that of a missing value, and 0 unless the formula has entries for missing
+    values. In a sum of tables, the table of a feature is the first that it owns, if all others are
+    missing.
     """
     if isinstance(x, Raised):
         return [x.power * table for table in main_effects(x.formula, cards)]

@@ -40,7 +40,8 @@ class Factor:
     def add_to(self, total: Array, codes: Codes, context: Codes | None = None) -> None:
         """Add the term to (rows, classes) sums, and 0 to a row in which a member of the family is missing.
 
-        Rows are (features, rows) codes and, if tables differ by row, the context, which is the table to use.
+        Rows are (features, rows) codes and, if tables differ by row, the context, which is the
+        table to use.
         """
         coordinates: list[Codes] = [codes[i] for i in self.scope]
         if context is not None:
@@ -90,7 +91,9 @@ class DensityTerm:
         values, places = np.unique(self.values[codes[known]], return_inverse=True)
         *parents, n_classes = self.density.shape
         cells = prod(parents)
-        logs = self.density.log_density(np.repeat(values, cells), np.tile(np.arange(cells), len(values)))
+        logs = self.density.log_density(
+            np.repeat(values, cells), np.tile(np.arange(cells), len(values))
+        )
         table = np.zeros((len(values) + 1, *parents, 1, n_classes))
         table[1:] = logs.reshape(len(values), *table.shape[1:])
         positions = np.zeros(len(codes), dtype=np.intp)

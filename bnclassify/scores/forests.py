@@ -1,8 +1,8 @@
 """Marginalization in networks in which no variable has two feature parents: messages between the features.
 
-A missing feature is marginalized over, given the evidence of its children, and the sums are sent to its
-parent if the parent is missing, too. A pass in reverse order distributes the posteriors of parents. All rows
-in which a feature is missing are processed at once.
+A missing feature is marginalized over, given the evidence of its children, and the sums are sent to
+its parent if the parent is missing, too. A pass in reverse order distributes the posteriors of
+parents. All rows in which a feature is missing are processed at once.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def collect_evidence(
 ) -> Iterator[ChildEvidence]:
     """Add terms as `add_missing`, and yield evidence on missing features (maybe leaves), children first."""
     parent, children = _arcs_of_forest(factors)
-    # From missing features to missing parents: logs at the rows that lack both, (rows, levels of the
-    # parent, classes).
+    # From missing features to missing parents: logs at the rows that lack both, (rows, levels of
+    # the parent, classes).
     messages: dict[int, Array] = {}
     parents = {v: [] if p is None else [p] for v, p in enumerate(parent)}
     for v in (v for layer in reversed(layers(parents)) for v in layer):
@@ -91,7 +91,9 @@ def descend(
             belief[~known] = np.concatenate(marginals)
         beliefs[v] = rows, belief
         for child in children.get(v, ()):
-            observed, given, _ = _split_rows_by_known(rows, None if child == len(codes) else child, codes)
+            observed, given, _ = _split_rows_by_known(
+                rows, None if child == len(codes) else child, codes
+            )
             yield Belief(child, given, (v,), belief[observed])
 
 
@@ -127,8 +129,8 @@ def _conditional_logs(
 def _log_means_by_parent(table: Array, context: Codes, evidence: Array) -> Array:
     """Return ln Σ_v P(v | p) e(v) for each level p of a missing parent, (rows, levels of p, classes).
 
-    Without further contexts, this is a product of matrices per class. It is repeated with logs where it is
-    so small that a term may have been rounded to 0.
+    Without further contexts, this is a product of matrices per class. It is repeated with logs
+    where it is so small that a term may have been rounded to 0.
     """
     if table.shape[-2] > 1:
         pairs = _pair_blocks(table, context, evidence)

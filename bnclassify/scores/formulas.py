@@ -1,11 +1,13 @@
 """Formulas of the scores of the classes: a fitted model is its formula, which `evaluate` evaluates.
 
-A row is one code per feature, -1 if it is missing, and the numbers of some features, NaN if missing. The
-value of a formula is one score per class. The posterior is exp(score) / Σ exp(score), and uniform if all
-scores are -inf. A score is NaN if the formula does not apply to the row. If that of the whole formula is NaN,
-the prediction is missing. h is the share of the features whose code is -1.
+A row is one code per feature, -1 if it is missing, and the numbers of some features, NaN if
+missing. The value of a formula is one score per class. The posterior is exp(score) / Σ exp(score),
+and uniform if all scores are -inf. A score is NaN if the formula does not apply to the row. If that
+of the whole formula is NaN, the prediction is missing. h is the share of the features whose code is
+-1.
 
-Each term has an `owner`: the position of the feature to whose family it belongs, -1 for that of the class.
+Each term has an `owner`: the position of the feature to whose family it belongs, -1 for that of the
+class.
 
 `written` returns a formula of plain values only, which other languages can evaluate.
 """
@@ -35,9 +37,9 @@ Coding: TypeAlias = ArrayOf[Any] | None
 class Table:
     """Entries that are looked up: ``logs[codes of the features in scope]``, one number per class.
 
-    ``logs`` is (values of each feature in scope…, classes), or (…, 1) if all classes have the same entry. In
-    a `Sum` that does not marginalize, each feature has one value more, the last, for a missing value.
-    ``codings`` has one `Coding` per feature in scope, and is empty if none is coded.
+    ``logs`` is (values of each feature in scope…, classes), or (…, 1) if all classes have the same
+    entry. In a `Sum` that does not marginalize, each feature has one value more, the last, for a
+    missing value. ``codings`` has one `Coding` per feature in scope, and is empty if none is coded.
     """
 
     owner: int
@@ -114,8 +116,8 @@ class Numeric:
 class Normal:
     """The log density of the number of the owner: -(ln(2π variance) + (number - mean)² / variance) / 2.
 
-    ``mean`` and ``variance`` are looked up like a `Table`. If the number is missing, the term is 0 for all
-    values of the features in scope.
+    ``mean`` and ``variance`` are looked up like a `Table`. If the number is missing, the term is 0
+    for all values of the features in scope.
     """
 
     owner: int
@@ -151,9 +153,10 @@ class Slope:
 class Student:
     """The predictive log density of z given other scores, times a power; 0 if the owner's number is missing.
 
-    With u = (1, z of each of the ``parents``), r = z - u·mean and a = 1 + |uᵀroot|² of class c, the term is
-    power·(constant - ln(a)/2 - (shape + 1/2)·ln(1 + r²/(2·rate·a))). ``scale`` and ``parents`` are positions
-    among the scales. Per class, there are means (classes, k), roots (classes, k, k), and one of the rest.
+    With u = (1, z of each of the ``parents``), r = z - u·mean and a = 1 + |uᵀroot|² of class c, the
+    term is power·(constant - ln(a)/2 - (shape + 1/2)·ln(1 + r²/(2·rate·a))). ``scale`` and
+    ``parents`` are positions among the scales. Per class, there are means (classes, k), roots
+    (classes, k, k), and one of the rest.
     """
 
     owner: int
@@ -181,7 +184,9 @@ class Sum:
     @cached_property
     def factors(self) -> tuple[Factor, ...]:
         """The tables of a sum that marginalizes, in the order of the terms."""
-        return tuple([Factor(t.scope, t.logs[..., None, :]) for t in self.terms if isinstance(t, Table)])
+        return tuple(
+            [Factor(t.scope, t.logs[..., None, :]) for t in self.terms if isinstance(t, Table)]
+        )
 
     @cached_property
     def students(self) -> list[AlikeStudents]:
@@ -202,14 +207,19 @@ class Sum:
     def codings(self) -> dict[int, ArrayOf[Any]]:
         """The codings of the features that the tables of a sum that marginalizes share."""
         pairs = [
-            pair for t in self.terms if isinstance(t, Table) for pair in zip(t.scope, t.codings, strict=False)
+            pair
+            for t in self.terms
+            if isinstance(t, Table)
+            for pair in zip(t.scope, t.codings, strict=False)
         ]
         return {v: coding for v, coding in pairs if coding is not None}
 
     @cached_property
     def is_cyclic(self) -> bool:
         """Whether the arcs from the other features in the scopes to the owners form a cycle."""
-        scopes = {term.owner: term.scope for term in self.terms if not isinstance(term, Slope | Student)}
+        scopes = {
+            term.owner: term.scope for term in self.terms if not isinstance(term, Slope | Student)
+        }
         above = {i: [v for v in scope if v != i] for i, scope in scopes.items() if i >= 0}
         return bool(find_cycle(above))
 
@@ -241,11 +251,11 @@ class Raised:
 class Blend:
     """The score of a formula and, if features are missing, of trees: k·score + (1-k)·(log_prior + w·t) + s·g.
 
-    w = power + (1 - power)·h, t is the mean of the scores of the trees, and g the sum of the entries of
-    ``gaps`` for missing values. Here, h is the sum of the ``usual`` shares of the missing features, divided
-    by that of all features, and k = (1 - h)·(1 - m)^(exponent - 1), where m is the number of missing features
-    with a ``usual`` share of 1, divided in the same way. If n other features are missing, more than ``most``,
-    s = most / n; if not, s = 1.
+    w = power + (1 - power)·h, t is the mean of the scores of the trees, and g the sum of the
+    entries of ``gaps`` for missing values. Here, h is the sum of the ``usual`` shares of the
+    missing features, divided by that of all features, and k = (1 - h)·(1 - m)^(exponent - 1), where
+    m is the number of missing features with a ``usual`` share of 1, divided in the same way. If n
+    other features are missing, more than ``most``, s = most / n; if not, s = 1.
     """
 
     formula: Formula
@@ -270,8 +280,9 @@ class Completed:
 class Computed:
     """Scores that a function computes: faster than the formula that they equal, or because there is none.
 
-    ``at`` returns the scores of `Rows`, (rows, classes). ``plain``, if any, returns the formula, or raises a
-    TypeError. If it ``averages``, the formula is a `Mixture`. ``called`` is the model in messages.
+    ``at`` returns the scores of `Rows`, (rows, classes). ``plain``, if any, returns the formula, or
+    raises a TypeError. If it ``averages``, the formula is a `Mixture`. ``called`` is the model in
+    messages.
     """
 
     at: Callable[[Rows], Array]
@@ -333,7 +344,9 @@ def sums_in(formula: Formula) -> Iterator[Sum]:
         return
     for value in vars(formula).values():
         for part in value if isinstance(value, tuple) else (value,):
-            if isinstance(part, Sum | Mixture | Choice | Raised | Blend | Completed | Computed | Recoded):
+            if isinstance(
+                part, Sum | Mixture | Choice | Raised | Blend | Completed | Computed | Recoded
+            ):
                 yield from sums_in(part)
 
 

@@ -39,9 +39,9 @@ class _Term(NamedTuple):
 class GibbsSampler:
     """Draws features given the class: in each sweep, one after the other given all others, in an order.
 
-    A feature is drawn from its own table times those of its children that are not its parents, too: in a
-    network without cycles its distribution given all others, and in one whose arcs all have both directions
-    its own table alone.
+    A feature is drawn from its own table times those of its children that are not its parents, too:
+    in a network without cycles its distribution given all others, and in one whose arcs all have
+    both directions its own table alone.
     """
 
     terms: Mapping[int, Sequence[_Term]]
@@ -51,8 +51,17 @@ class GibbsSampler:
         """Return the sampler of the families of features; parents come first unless arcs form a cycle."""
         parents = {v: list(factor.scope[1:]) for v, factor in enumerate(factors)}
         terms = {}
-        for v in parents if find_cycle(parents) else [v for layer in layers(parents) for v in layer]:
-            own = [v, *(child for child, above in parents.items() if v in above and child not in parents[v])]
+        for v in (
+            parents if find_cycle(parents) else [v for layer in layers(parents) for v in layer]
+        ):
+            own = [
+                v,
+                *(
+                    child
+                    for child, above in parents.items()
+                    if v in above and child not in parents[v]
+                ),
+            ]
             terms[v] = [_conditional(factors[u], v) for u in own]
         return cls(terms)
 

@@ -40,14 +40,19 @@ class AlikeStudents:
 
         ``missing`` is (terms, rows).
         """
-        # u = (1, z of the parents), (terms, rows, k), residuals and leverages are (terms, rows, classes)
+        # u = (1, z of the parents), (terms, rows, k), residuals and leverages are (terms, rows,
+        # classes)
         u = np.concatenate([np.ones((len(self.owners), 1, z.shape[1])), z[self.parents]], axis=1)
         u = u.transpose(0, 2, 1)
         residual = z[self.scales][:, :, None] - u @ self.means.transpose(0, 2, 1)
         m, k = self.roots.shape[0], self.roots.shape[-1]
-        spread = (u @ self.roots.transpose(0, 2, 1, 3).reshape(m, k, -1)).reshape(*residual.shape, k)
+        spread = (u @ self.roots.transpose(0, 2, 1, 3).reshape(m, k, -1)).reshape(
+            *residual.shape, k
+        )
         leverage: Array = 1 + np.einsum("mrck,mrck->mrc", spread, spread)
         inside = np.log1p(residual**2 / (2 * self.rates[:, None] * leverage))
-        logs = self.constants[:, None] - np.log(leverage) / 2 - (self.shapes + 0.5)[:, None] * inside
+        logs = (
+            self.constants[:, None] - np.log(leverage) / 2 - (self.shapes + 0.5)[:, None] * inside
+        )
         logs[missing] = 0.0
         return np.asarray(logs * self.powers[:, None, None])

@@ -17,7 +17,9 @@ UNKNOWN = -2
 _MOST_EFFECTS = 2_000  # of which all covariances are kept
 _DIGITS = 9  # of covariances, which are written to files and pages
 _LEAST_VARIANCE = 1e-5
-_PROBIT = np.pi / 8  # the mean of a logistic function of a normal number z is about that of z / √(1 + πv/8)
+_PROBIT = (
+    np.pi / 8
+)  # the mean of a logistic function of a normal number z is about that of z / √(1 + πv/8)
 
 
 @record
@@ -25,17 +27,18 @@ _PROBIT = np.pi / 8  # the mean of a logistic function of a normal number z is a
 class UnknownEffects(Immutable):
     """The means and covariances of the effects of features, and then of pairs, in the training rows.
 
-    An effect is the log odds of a class against the first one, so that a feature has one per other class;
-    they are in the order of the features and pairs. A pair is known if both features are. If some effects
-    are unknown, their sum has a normal distribution given the known ones, with mean E and, as the mean over
-    pairs of classes, variance v. With the log odds L of the class ``shares``, and the variance v₀ and the log
-    odds z₀ of a row of which nothing is known, the log odds are
+    An effect is the log odds of a class against the first one, so that a feature has one per other
+    class; they are in the order of the features and pairs. A pair is known if both features are. If
+    some effects are unknown, their sum has a normal distribution given the known ones, with mean E
+    and, as the mean over pairs of classes, variance v. With the log odds L of the class ``shares``,
+    and the variance v₀ and the log odds z₀ of a row of which nothing is known, the log odds are
 
         (constant + Σ known effects + E) / √(1 + π v / 8) + (L − z₀ / √(1 + π v₀ / 8)) v / v₀
 
-    so that they are those of the shares if nothing is known. ``covariances`` has variances only if there are
-    more than 2,000 effects. A missing value of a feature that is ``always`` known in training is unknown,
-    and so are those of features with ``gaps`` if a row has more than ``most``, as no training row does.
+    so that they are those of the shares if nothing is known. ``covariances`` has variances only if
+    there are more than 2,000 effects. A missing value of a feature that is ``always`` known in
+    training is unknown, and so are those of features with ``gaps`` if a row has more than ``most``,
+    as no training row does.
     """
 
     bounds = bounded(means=ANY_NUMBER, covariances=ANY_NUMBER, shares=PROBABILITY, most=COUNT)
@@ -51,11 +54,17 @@ class UnknownEffects(Immutable):
         super().__post_init__()
         n = self.means.size
         fits = self.covariances.shape in ((n, n), (n,)) and self.means.shape[0] >= len(self.always)
-        if not fits or self.means.ndim != 2 or self.shares.shape not in ((self.means.shape[1] + 1,), (0,)):
+        if (
+            not fits
+            or self.means.ndim != 2
+            or self.shares.shape not in ((self.means.shape[1] + 1,), (0,))
+        ):
             raise ValueError("means and covariances must be those of the effects of each feature.")
 
     @classmethod
-    def of_rows(cls, effects: Array, missing: Mask, weights: Array, shares: Array) -> UnknownEffects:
+    def of_rows(
+        cls, effects: Array, missing: Mask, weights: Array, shares: Array
+    ) -> UnknownEffects:
         """Return the moments of effects in rows, (effects, rows, classes), that have weights.
 
         ``missing`` are the missing values, (features, rows).
@@ -83,7 +92,9 @@ class UnknownEffects(Immutable):
         too_many = np.count_nonzero(gaps, axis=0) > self.most
         return np.asarray(unknown | (missing & self.always[:, None]) | (gaps & too_many))
 
-    def moved(self, before: Sequence[Array], after: Sequence[Array], masses: Sequence[Array]) -> Self:
+    def moved(
+        self, before: Sequence[Array], after: Sequence[Array], masses: Sequence[Array]
+    ) -> Self:
         """Return the moments for tables whose effects change a little, by the shares of the values."""
         changes = [new - old for new, old in zip(after, before, strict=True)]
         pairs = zip(changes, masses, strict=True)
@@ -93,7 +104,9 @@ class UnknownEffects(Immutable):
     def taken(self, features: Sequence[int]) -> Self:
         """Return the moments of some of the features."""
         at = [i * self.others + c for i in features for c in range(self.others)]
-        of_features = {name: getattr(self, name)[list(features)] for name in ("means", "always", "gaps")}
+        of_features = {
+            name: getattr(self, name)[list(features)] for name in ("means", "always", "gaps")
+        }
         covariances = self.covariances[np.ix_(*[at] * self.covariances.ndim)]
         return replace(self, covariances=covariances, **of_features)
 
@@ -105,9 +118,9 @@ class UnknownEffects(Immutable):
     def parts(self, constant: Array, effects: Array, states: Codes) -> tuple[Array, Array]:
         """Return what the class and the effects add to the scores, (rows, classes), and one for each effect.
 
-        ``effects`` are (effects, rows, classes), and ``states`` (effects, rows): 0 known, `UNKNOWN`, or -1
-        missing. Unknown effects are not read, and missing ones are not evidence of these. What the known
-        effects say of the unknown ones is in the parts of the known ones.
+        ``effects`` are (effects, rows, classes), and ``states`` (effects, rows): 0 known,
+        `UNKNOWN`, or -1 missing. Unknown effects are not read, and missing ones are not evidence of
+        these. What the known effects say of the unknown ones is in the parts of the known ones.
         """
         odds = effects[..., 1:] - effects[..., :1]
         start, parts = np.zeros(effects.shape[1:]), np.zeros(effects.shape)

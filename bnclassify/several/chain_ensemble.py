@@ -28,8 +28,8 @@ _BLOCK_CELLS = 2**20
 class ChainEnsemble(Chained):
     """An average of classifier chains, each with another order of the class variables.
 
-    Posteriors are the means of those of the chains. `chain` learns the structure if it is given ``orders``,
-    `lp` the parameters.
+    Posteriors are the means of those of the chains. `chain` learns the structure if it is given
+    ``orders``, `lp` the parameters.
 
     Attributes
     ----------
@@ -64,8 +64,12 @@ class ChainEnsemble(Chained):
             kinds = [type(member).__name__ for member in self.members]
             raise TypeError(f"members must be chains, at least one; got {listed(kinds)}.")
         for name in ("class_vars", "features", "levels", "fitted"):
-            if any(getattr(member, name) != getattr(self.members[0], name) for member in self.members):
-                raise ValueError(f"members must have the same {name}. Learn all of them from the same data.")
+            if any(
+                getattr(member, name) != getattr(self.members[0], name) for member in self.members
+            ):
+                raise ValueError(
+                    f"members must have the same {name}. Learn all of them from the same data."
+                )
 
     @property
     def basis(self) -> Chain:
@@ -80,7 +84,9 @@ class ChainEnsemble(Chained):
 
     def log_marginals(self, rows: Rows, *, greedy: bool = False) -> list[Array]:
         found = [member.log_marginals(rows, greedy=greedy) for member in self.members]
-        return [_log_mean([log_normalize(logs) for logs in own]) for own in zip(*found, strict=True)]
+        return [
+            _log_mean([log_normalize(logs) for logs in own]) for own in zip(*found, strict=True)
+        ]
 
     def most_probable(self, rows: Rows, *, greedy: bool = False) -> Codes:
         if self.is_followed(greedy):

@@ -1,6 +1,7 @@
 """Networks with several class variables: MBC, and averages of MBCs (MAODE).
 
-Class variables are missing variables of such a network, and are marginalized over like missing features.
+Class variables are missing variables of such a network, and are marginalized over like missing
+features.
 """
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ def _unknown_labels(codes: Codes, cards: Sequence[int]) -> Codes:
     return np.full((len(cards), codes.shape[1]), -1, dtype=codes.dtype)
 
 
-def _marginals_of_classes(terms: Sequence[Factor], codes: Codes, cards: Sequence[int]) -> list[Array]:
+def _marginals_of_classes(
+    terms: Sequence[Factor], codes: Codes, cards: Sequence[int]
+) -> list[Array]:
     """Return for each class variable ln P(label, observed features) in one network, (rows, labels)."""
     results: list[Array] = [np.empty((codes.shape[1], card)) for card in cards]
     variables = np.concatenate([codes, _unknown_labels(codes, cards)])
@@ -66,11 +69,15 @@ def _marginals_of_classes(terms: Sequence[Factor], codes: Codes, cards: Sequence
         for i, rows, free, shares in beliefs(terms, variables[:, block]):
             if i >= len(codes):
                 others = tuple([1 + axis for axis, v in enumerate(free) if v != i])
-                results[i - len(codes)][block][rows] = log(shares.sum(axis=others)[..., 0]) + evidence[rows]
+                results[i - len(codes)][block][rows] = (
+                    log(shares.sum(axis=others)[..., 0]) + evidence[rows]
+                )
     return results
 
 
-def _best_labels(members: Sequence[Sequence[Factor]], codes: Codes, cards: Sequence[int]) -> Positions:
+def _best_labels(
+    members: Sequence[Sequence[Factor]], codes: Codes, cards: Sequence[int]
+) -> Positions:
     """Return the most probable combination of labels, (class variables, rows), the first if tied."""
     if len(members) > 1:
         return _best_of_all(members, codes, cards)
@@ -87,7 +94,11 @@ def _best_labels(members: Sequence[Sequence[Factor]], codes: Codes, cards: Seque
 
 def _labels_of_component(component: Component, first_class: int) -> dict[int, Positions]:
     """Return the best labels of connected class variables: a sum over features, a maximum over classes."""
-    card = {u: r for scope, logs in component.tables for u, r in zip(scope, logs.shape[1:], strict=False)}
+    card = {
+        u: r
+        for scope, logs in component.tables
+        for u, r in zip(scope, logs.shape[1:], strict=False)
+    }
     features = _plan([u for u in component.order if u < first_class], component.tables, card)
     _, tables = collect(features, component.tables)
     order = _plan([u for u in component.order if u >= first_class], tables, card)
@@ -100,7 +111,9 @@ def _labels_of_component(component: Component, first_class: int) -> dict[int, Po
     return chosen
 
 
-def _plan(component: Sequence[int], tables: Sequence[LogTable], card: Mapping[int, int]) -> list[int]:
+def _plan(
+    component: Sequence[int], tables: Sequence[LogTable], card: Mapping[int, int]
+) -> list[int]:
     order, cells = plan_scopes(component, [table.scope for table in tables], card)
     check_plan(component, cells)
     return order
@@ -116,7 +129,9 @@ def _fix_class_label(table: LogTable, u: int, label: Positions) -> LogTable:
     return LogTable(tuple([w for w in table.scope if w != u]), logs)
 
 
-def _best_of_all(members: Sequence[Sequence[Factor]], codes: Codes, cards: Sequence[int]) -> Positions:
+def _best_of_all(
+    members: Sequence[Sequence[Factor]], codes: Codes, cards: Sequence[int]
+) -> Positions:
     n = prod(cards)
     if n > MOST_COMBINATIONS:
         raise ValueError(
@@ -126,7 +141,9 @@ def _best_of_all(members: Sequence[Sequence[Factor]], codes: Codes, cards: Seque
     variables = np.concatenate([codes, _unknown_labels(codes, cards)])
     hidden, best = range(len(codes), len(variables)), np.empty(codes.shape[1], dtype=np.intp)
     for block in blocks(len(best), MOST_COMBINATIONS, n):
-        logs = score_all(lambda tried: joint_in_blocks(members, tried), variables[:, block], hidden, cards)
+        logs = score_all(
+            lambda tried: joint_in_blocks(members, tried), variables[:, block], hidden, cards
+        )
         best[block] = first_best(logs[..., 0])
     return np.array(np.unravel_index(best, cards))
 
@@ -144,11 +161,17 @@ class Bridged(MultiModel):
         return [_terms_of(member) for member in self.members]
 
     def log_marginals(self, rows: Rows, *, greedy: bool = False) -> list[Array]:
-        found = [_marginals_of_classes(terms, rows.codes, self.class_cards) for terms in self._terms]
-        return [reduce(np.logaddexp, logs) - np.log(len(found)) for logs in zip(*found, strict=True)]
+        found = [
+            _marginals_of_classes(terms, rows.codes, self.class_cards) for terms in self._terms
+        ]
+        return [
+            reduce(np.logaddexp, logs) - np.log(len(found)) for logs in zip(*found, strict=True)
+        ]
 
     def log_joint_at(self, rows: Rows, labels: Codes) -> Array:
-        return joint_in_blocks(self._terms, np.concatenate([rows.codes, labels]))[:, 0]  # -1 is unknown
+        return joint_in_blocks(self._terms, np.concatenate([rows.codes, labels]))[
+            :, 0
+        ]  # -1 is unknown
 
     def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
         evidence = self.log_joint_at(rows, _unknown_labels(rows.codes, self.class_cards))
@@ -165,16 +188,17 @@ class Bridged(MultiModel):
 class MBC(Bridged, Graph):
     """A multidimensional Bayesian network classifier: a directed acyclic graph over features and classes.
 
-    It has class variables as parents of features (the bridge), a graph among the class variables, and a
-    graph among the features, but any acyclic graph is accepted. `mbc` learns the structure, `lp` the tables.
+    It has class variables as parents of features (the bridge), a graph among the class variables,
+    and a graph among the features, but any acyclic graph is accepted. `mbc` learns the structure,
+    `lp` the tables.
 
     Attributes
     ----------
     class_vars : tuple of str
         Names of the class variables.
     families : tuple of tuple
-        ``(variable, feature parents…, class parents…)`` of each feature and then of each class variable,
-        with class parents in the order of ``class_vars``.
+        ``(variable, feature parents…, class parents…)`` of each feature and then of each class
+        variable, with class parents in the order of ``class_vars``.
     levels : tuple of tuple, or None
         Labels of each variable in the order of ``families``; None without data.
     cpts : tuple of read-only arrays, or None
@@ -210,7 +234,9 @@ class MBC(Bridged, Graph):
     @cached_property
     def features(self) -> tuple[Hashable, ...]:
         """The names of the features in the order of ``families``."""
-        return tuple([family[0] for family in self.families[: len(self.families) - len(self.class_vars)]])
+        return tuple(
+            [family[0] for family in self.families[: len(self.families) - len(self.class_vars)]]
+        )
 
 
 def _check_bridged(class_vars: tuple[Hashable, ...], families: tuple[Family, ...]) -> None:

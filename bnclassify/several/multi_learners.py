@@ -13,7 +13,17 @@ import pandas as pd
 
 from ..base.arrays import TOLERANCE
 from ..base.calls import check_arguments, parameters_of, progress_bar
-from ..base.checks import Instance, Names, OneOf, ScoreName, Seed, Whole, check_name, check_rng, must_be
+from ..base.checks import (
+    Instance,
+    Names,
+    OneOf,
+    ScoreName,
+    Seed,
+    Whole,
+    check_name,
+    check_rng,
+    must_be,
+)
 from ..base.graphs import maximum_arborescence, maximum_forest
 from ..base.immutable import record
 from ..base.messages import sharing, shown
@@ -69,9 +79,9 @@ def mbc(
 ) -> MBC:
     """Learn a multidimensional Bayesian network classifier: one network that predicts several classes.
 
-    The class variables that a feature depends on become its parents, so that evidence about one class
-    variable changes the posteriors of the others. With both graphs empty, this is the multidimensional
-    naive Bayes, and with two trees the tree-augmented classifier [1]_.
+    The class variables that a feature depends on become its parents, so that evidence about one
+    class variable changes the posteriors of the others. With both graphs empty, this is the
+    multidimensional naive Bayes, and with two trees the tree-augmented classifier [1]_.
 
     Parameters
     ----------
@@ -92,10 +102,10 @@ def mbc(
 
     Notes
     -----
-    Among tied sets of class parents (within 1e-9), the smallest is chosen, then the first. In the tree of
-    features, the weight of an arc p → v is N I(v; p | class parents of v), and the tree is a maximum
-    arborescence (Edmonds). Rows in which some class variables are missing count for observed
-    families. In prediction, missing features are marginalized over exactly.
+    Among tied sets of class parents (within 1e-9), the smallest is chosen, then the first. In the
+    tree of features, the weight of an arc p → v is N I(v; p | class parents of v), and the tree is
+    a maximum arborescence (Edmonds). Rows in which some class variables are missing count for
+    observed families. In prediction, missing features are marginalized over exactly.
 
     References
     ----------
@@ -117,7 +127,10 @@ def mbc(
     97          n           y     y         0.27
     """
     names = _check_class_vars(class_vars)
-    graphs = {"classes": _GRAPHS.check("classes", classes), "features": _GRAPHS.check("features", features)}
+    graphs = {
+        "classes": _GRAPHS.check("classes", classes),
+        "features": _GRAPHS.check("features", features),
+    }
     settings = _score_settings(score, ess, max_parents)
     data = prepare(dataset, names, named_by="class_vars")
     bridge = _choose_class_parents(data, progress, **settings)
@@ -141,7 +154,8 @@ def maode(
 ) -> MAODE:
     """Build an average of networks, each with one class variable as the parent of the other classes.
 
-    The root of the class variables need not be chosen, because each of them is the root of one network.
+    The root of the class variables need not be chosen, because each of them is the root of one
+    network.
 
     Parameters
     ----------
@@ -157,9 +171,9 @@ def maode(
 
     Notes
     -----
-    P(classes, features) is the mean over the members of their joint distributions, from which posteriors,
-    the most probable combination of labels and the marginalization over missing features follow. The paper
-    [1]_ pools the logs of the members instead.
+    P(classes, features) is the mean over the members of their joint distributions, from which
+    posteriors, the most probable combination of labels and the marginalization over missing
+    features follow. The paper [1]_ pools the logs of the members instead.
 
     References
     ----------
@@ -204,7 +218,9 @@ def _score_settings(score: str, ess: float, max_parents: int) -> dict[str, Any]:
 
 
 def _families(data: Learnable, parents: Sequence[Parents]) -> tuple[Family, ...]:
-    return tuple([(data.columns[v], *(data.columns[p] for p in ps)) for v, ps in enumerate(parents)])
+    return tuple(
+        [(data.columns[v], *(data.columns[p] for p in ps)) for v, ps in enumerate(parents)]
+    )
 
 
 def _choose_class_parents(
@@ -269,8 +285,9 @@ def chain(
     order : list of str, optional
         Class variables in the order of the chain. By default, the order of `class_vars`.
     orders : int or list of orders, optional
-        Learn an ensemble of chains in place of one: their orders, or their number. The first of a number of
-        chains has the order of `class_vars`, the others have random orders, which can be equal.
+        Learn an ensemble of chains in place of one: their orders, or their number. The first of a
+        number of chains has the order of `class_vars`, the others have random orders, which can be
+        equal.
     dag_args : dict, optional
         Additional arguments of the learner, the same for all class variables.
     rng : int or numpy.random.Generator, optional
@@ -283,15 +300,16 @@ def chain(
 
     Notes
     -----
-    P(c_1 … c_m | features) = Π P(c_j | features, c_1 … c_{j−1}), where each factor is the posterior of a
-    classifier of one class variable. `predict` enumerates all combinations of labels if there are at most
-    65,536. Beyond that, or with ``greedy=True``, it predicts one class variable after the other, given the
-    labels predicted before. Rows in which a class variable is missing are excluded only from the model of
-    that variable. Missing features are treated as in the models of the chain.
+    P(c_1 … c_m | features) = Π P(c_j | features, c_1 … c_{j−1}), where each factor is the posterior
+    of a classifier of one class variable. `predict` enumerates all combinations of labels if there
+    are at most 65,536. Beyond that, or with ``greedy=True``, it predicts one class variable after
+    the other, given the labels predicted before. Rows in which a class variable is missing are
+    excluded only from the model of that variable. Missing features are treated as in the models of
+    the chain.
 
     The posteriors of an ensemble are means over its chains: those of each class variable, and with
-    ``joint=True`` those of combinations of labels. If these are too many, or with ``greedy=True``, the best
-    of the combinations that the chains predict is returned.
+    ``joint=True`` those of combinations of labels. If these are too many, or with ``greedy=True``,
+    the best of the combinations that the chains predict is returned.
 
     References
     ----------
@@ -323,10 +341,13 @@ def chain(
 
     def recipe(**of_order: Any) -> Recipe:
         settings = {"learner": learner, **of_order, "dag_args": options}
-        return Recipe(names, Step("chain", chain_again, settings, draws="rng" in parameters_of(function)))
+        return Recipe(
+            names, Step("chain", chain_again, settings, draws="rng" in parameters_of(function))
+        )
 
     chains = [
-        Chain(names, _learn_links(data, own, function, options), recipe(order=own)) for own in chain_orders
+        Chain(names, _learn_links(data, own, function, options), recipe(order=own))
+        for own in chain_orders
     ]
     if orders is None:
         return chains[0]
@@ -352,7 +373,10 @@ def _check_orders(
 
 
 def _learn_links(
-    data: Learnable, order: Sequence[Hashable], learner: Callable[..., Model], options: Mapping[str, Any]
+    data: Learnable,
+    order: Sequence[Hashable],
+    learner: Callable[..., Model],
+    options: Mapping[str, Any],
 ) -> tuple[Model, ...]:
     """Return the models of a chain, in its order."""
     links = []

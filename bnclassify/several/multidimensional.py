@@ -112,7 +112,9 @@ class MultiModel(CountedModel):
                 "greedy must be False unless x is a chain, which chain(class_vars, dataset) learns."
             )
         if joint and prob and _PROBABILITY in self.class_vars:
-            raise ValueError(f"x must not have a class variable called {shown(_PROBABILITY)}. Rename it.")
+            raise ValueError(
+                f"x must not have a class variable called {shown(_PROBABILITY)}. Rename it."
+            )
         data, levels = read_for(self, newdata, self.features, unknown=unknown), self.known_levels
         rows = Rows(match(data, self.features, levels[: len(self.features)], unseen=unseen))
         if joint:
@@ -129,7 +131,9 @@ class MultiModel(CountedModel):
     def _label_frame(self, codes: Iterable[Codes], index: pd.Index[Any]) -> pd.DataFrame:
         """Return labels from codes, with one categorical column per class variable."""
         columns = zip(self.class_levels, self.class_vars, codes, strict=True)
-        series = [Labelling(labels, name, index).labels(own_codes) for labels, name, own_codes in columns]
+        series = [
+            Labelling(labels, name, index).labels(own_codes) for labels, name, own_codes in columns
+        ]
         names = pd.Index(list(self.class_vars), tupleize_cols=False)
         return pd.DataFrame(dict(enumerate(series)), index=index).set_axis(names, axis="columns")
 
@@ -137,7 +141,10 @@ class MultiModel(CountedModel):
         """Return posteriors, one column per class variable and label."""
         named = zip(self.class_vars, self.class_levels, strict=True)
         pairs = [(name, label) for name, labels in named for label in labels]
-        levels = [pd.Index(list(own), dtype=object, tupleize_cols=False) for own in zip(*pairs, strict=True)]
+        levels = [
+            pd.Index(list(own), dtype=object, tupleize_cols=False)
+            for own in zip(*pairs, strict=True)
+        ]
         columns = pd.MultiIndex.from_arrays(levels)
         posteriors = np.hstack([np.exp(log_normalize(logs)) for logs in marginals])
         return pd.DataFrame(posteriors, index=index, columns=columns)
@@ -207,7 +214,9 @@ class Chained(MultiModel):
 
     def each(self, function: Callable[..., Model], *others: Any) -> Self:
         alike = zip(self.members, *[other.members for other in others], strict=True)
-        return replace(self, members=tuple([member.each(function, *rest) for member, *rest in alike]))
+        return replace(
+            self, members=tuple([member.each(function, *rest) for member, *rest in alike])
+        )
 
     def prepared(self, dataset: Opened) -> Learnable:
         """Return the training rows of all members."""
@@ -220,15 +229,16 @@ class Chained(MultiModel):
 class Chain(Chained):
     """A probabilistic classifier chain: P(classes | features) = Π P(class | features, earlier classes).
 
-    `chain` learns the structure, `lp` the parameters. It does not define a distribution of the features.
+    `chain` learns the structure, `lp` the parameters. It does not define a distribution of the
+    features.
 
     Attributes
     ----------
     class_vars : tuple of str
         Names of the class variables, in the order of the predicted columns.
     members : tuple of models
-        One model per class variable, in the order of the chain. Earlier class variables may be among the
-        features of a model.
+        One model per class variable, in the order of the chain. Earlier class variables may be
+        among the features of a model.
     recipe : Recipe or None
         The steps that learned it; `cv` repeats them.
     learned : mapping
@@ -320,7 +330,9 @@ class Chain(Chained):
 
     def log_posterior_at(self, rows: Rows, labels: Codes) -> Array:
         given = zip(_follow_chain(self, rows.codes, labels)[0], labels.astype(np.intp), strict=True)
-        return np.asarray(sum(np.take_along_axis(logs, own[:, None], axis=1)[:, 0] for logs, own in given))
+        return np.asarray(
+            sum(np.take_along_axis(logs, own[:, None], axis=1)[:, 0] for logs, own in given)
+        )
 
     def learn_by(self, function: Fit, dataset: Opened, step: Step | None = None) -> Chain:
         members = tuple(map(function, self.members, self._rows(dataset)))
@@ -344,11 +356,19 @@ class Chain(Chained):
 
 def _check_links(class_vars: tuple[Hashable, ...], members: tuple[Model, ...]) -> None:
     """Raise unless there is one model per class variable, without later class variables as features."""
-    if strange := [type(m).__name__ for m in members if not isinstance(m, Model) or not m.one_class]:
-        raise TypeError(f"members must be models of one class variable each; got {listed(strange)}.")
+    if strange := [
+        type(m).__name__ for m in members if not isinstance(m, Model) or not m.one_class
+    ]:
+        raise TypeError(
+            f"members must be models of one class variable each; got {listed(strange)}."
+        )
     order = [member.class_var for member in members]
-    if len(set(class_vars)) < len(class_vars) or sorted(map(hash, order)) != sorted(map(hash, class_vars)):
-        raise ValueError(f"members must be one model of each of {listed(class_vars)}; got {listed(order)}.")
+    if len(set(class_vars)) < len(class_vars) or sorted(map(hash, order)) != sorted(
+        map(hash, class_vars)
+    ):
+        raise ValueError(
+            f"members must be one model of each of {listed(class_vars)}; got {listed(order)}."
+        )
     known: dict[Hashable, tuple[Hashable, ...]] = {}
     for i, member in enumerate(members):
         if ahead := [name for name in member.features if name in order[i:]]:

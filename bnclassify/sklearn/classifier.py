@@ -29,7 +29,13 @@ from ..frames.encode import each_a_case
 from ..frames.numeric import check_index, check_weights
 from ..frames.opening import Meaning, group_labels, open_data
 from ..frames.sources import in_pandas
-from ..inference.predict import check_class_prior, check_costs, log_prior_ratio, predict, weigh_classes
+from ..inference.predict import (
+    check_class_prior,
+    check_costs,
+    log_prior_ratio,
+    predict,
+    weigh_classes,
+)
 from ..learners import LEARNERS, find_learner
 from ..model.arguments import check_joint, check_model
 from ..model.model import Model
@@ -53,12 +59,22 @@ _NO_ROWS = "feature_importances_ must be asked of an estimator with training row
 def _arguments_of(x: Model) -> dict[str, Any]:
     """Return the arguments of an estimator that repeats the recipe of a model."""
     if not x.one_class:
-        raise TypeError(f"x must have one class variable; got {type(x).__name__}. Use BNCMultiClassifier.")
+        raise TypeError(
+            f"x must have one class variable; got {type(x).__name__}. Use BNCMultiClassifier."
+        )
     recipe = x.recipe
     by = None if recipe is None else recipe.parameters
     if recipe is None or (x.fitted and (by is None or by.function is not lp)):
-        how = "no recipe" if recipe is None else "tables without a recipe" if by is None else f"those of {by}"
-        raise ValueError(f"x must have parameters that lp estimated, or none; got {how}. Learn it with bnc.")
+        how = (
+            "no recipe"
+            if recipe is None
+            else "tables without a recipe"
+            if by is None
+            else f"those of {by}"
+        )
+        raise ValueError(
+            f"x must have parameters that lp estimated, or none; got {how}. Learn it with bnc."
+        )
     step, lp_args = recipe.structure, dict(by.settings) if by else {}
     dag_args, steps = dict(step.settings), {"discretize": None, "missing_level": None}
     learner: Any = step.name if step.name in LEARNERS else step.function
@@ -68,7 +84,9 @@ def _arguments_of(x: Model) -> dict[str, Any]:
         held_out_args = dict(lp_args.get("held_out_args", {}))
         ranked = held_out_args.pop("parents", False)
         usual = lp_args | ({"held_out_args": held_out_args} if held_out_args else {})
-        if step.settings.get("is_default") and usual in default.STEPS.values():  # the default recipe
+        if (
+            step.settings.get("is_default") and usual in default.STEPS.values()
+        ):  # the default recipe
             dag_args = {name: v for name, v in dag_args.items() if name != "kdbk" or not ranked}
             lp_args = {}
     if isinstance(dag_args.get("parents"), tuple):  # of anb
@@ -86,28 +104,30 @@ def _are_text(labels: Iterable[Hashable]) -> bool:
 class BNCClassifier(ClassifierMixin, CategoricalInput):
     """A Bayesian network classifier as an estimator of scikit-learn.
 
-    It calls `bnc` and `predict`. Its ``model_`` is a model of the package, so all functions of the package
-    can be used with it, such as ``plot(clf)``.
+    It calls `bnc` and `predict`. Its ``model_`` is a model of the package, so all functions of the
+    package can be used with it, such as ``plot(clf)``.
 
     Parameters
     ----------
     learner : str, callable or EffectTable, default "kdb_gain"
-        Learner of the structure, or its name, as in `bnc`. Of a sum of effects, such as one that is made
-        monotone or a scorecard, `fit` repeats the recipe; the other arguments of the fit are not used.
+        Learner of the structure, or its name, as in `bnc`. Of a sum of effects, such as one that is
+        made monotone or a scorecard, `fit` repeats the recipe; the other arguments of the fit are
+        not used.
     smooth : float, optional
-        As in `lp`. Without `smooth` or another prior in `lp_args`, the default recipe of `bnc` is used:
-        held-out rows choose how complex and how confident the model is.
+        As in `lp`. Without `smooth` or another prior in `lp_args`, the default recipe of `bnc` is
+        used: held-out rows choose how complex and how confident the model is.
     dag_args : dict, optional
-        Additional arguments of the learner, such as ``{"score": "aic"}``. The greedy learners require a
-        number of folds, ``{"k": 5}``.
+        Additional arguments of the learner, such as ``{"score": "aic"}``. The greedy learners
+        require a number of folds, ``{"k": 5}``.
     lp_args : dict, optional
         Additional arguments of `lp`, such as ``{"wanbia": True}`` or ``{"missing": "em"}``. With
         ``{"numbers": "gaussian"}`` and ``discretize=None``, numeric columns are kept as numbers.
     discretize, bins, min_count, missing_level : optional
         As in `bnc`. With "auto", numeric columns are also discretized if a prior is given.
     handle_unknown : {"error", "missing"}, default "missing"
-        Whether a value that did not occur in `fit` raises an error or is treated as missing. All categories
-        of a categorical column are known. A column in which only the type is wrong is always an error.
+        Whether a value that did not occur in `fit` raises an error or is treated as missing. All
+        categories of a categorical column are known. A column in which only the type is wrong is
+        always an error.
     prior, costs : optional
         As in `bnclassify.predict`. Costs change labels, not probabilities.
     additive : bool, default False
@@ -117,7 +137,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     interval, draws : bool and int, default False and 20
         Whether to keep refits for intervals of posteriors, and their number, as in `bnc`.
     weights_are : {"frequencies", "cases"}, optional
-        Whether whole weights in `fit` are numbers of equal rows, or each row is one case; see `fit`.
+        Whether whole weights in `fit` are numbers of equal rows, or each row is one case; see
+        `fit`.
     random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
         Seed of everything that is drawn at random: ``rng`` of the learner, of `lp` and of the the
         folds of the default recipe, which by default depend on the contents of the rows alone.
@@ -130,14 +151,15 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     Attributes
     ----------
     model_ : BNC, AODE or another model
-        The fitted model. Its class has the name of the Series `y`, or "class", and its features those of the
-        DataFrame if these are text or integers, or x0, x1, ...
+        The fitted model. Its class has the name of the Series `y`, or "class", and its features
+        those of the DataFrame if these are text or integers, or x0, x1, ...
     discretizer_ : Discretizer or None
         The cut points of ``model_``; None if `discretize` is None.
     feature_importances_ : (features,) array
         Mean absolute contributions of the features to the log odds, as proportions.
     classes_ : (classes,) array
-        Labels that occur in `y`, sorted. ``model_`` has those of an ordered categorical in their order.
+        Labels that occur in `y`, sorted. ``model_`` has those of an ordered categorical in their
+        order.
     n_features_in_ : int
         Number of columns of `X`.
     feature_names_in_ : (features,) array of str
@@ -150,12 +172,12 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     Notes
     -----
-    Text, bool and categorical columns are categorical, and so are numbers with two values. Other numeric
-    columns are discretized, and one with a single interval is dropped unless it is the only one. The
-    default recipe also uses numbers that repeat as labels. With a prior, whole numbers with at most ten
-    values stay categories, also of type float, as OrdinalEncoder and KBinsDiscretizer return them. NaN,
-    None and pd.NA are missing values. In grids, ``dag_args__score`` is the argument `score` in
-    ``dag_args``. `score` returns the accuracy.
+    Text, bool and categorical columns are categorical, and so are numbers with two values. Other
+    numeric columns are discretized, and one with a single interval is dropped unless it is the only
+    one. The default recipe also uses numbers that repeat as labels. With a prior, whole numbers
+    with at most ten values stay categories, also of type float, as OrdinalEncoder and
+    KBinsDiscretizer return them. NaN, None and pd.NA are missing values. In grids,
+    ``dag_args__score`` is the argument `score` in ``dag_args``. `score` returns the accuracy.
 
     Examples
     --------
@@ -213,20 +235,22 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         Parameters
         ----------
         x : BNC, AODE or another model
-            A model of `bnc`, or of a learner and `lp`, which `load` may have read from a file, or a table of
-            effects, also made monotone or rounded to a scorecard. Without parameters, `fit` estimates those
-            of the default recipe.
+            A model of `bnc`, or of a learner and `lp`, which `load` may have read from a file, or a
+            table of effects, also made monotone or rounded to a scorecard. Without parameters,
+            `fit` estimates those of the default recipe.
 
         Returns
         -------
         BNCClassifier
-            If `x` has parameters, the estimator is fitted: its ``model_`` is `x`, and `X` has the columns of
-            the training data. ``feature_importances_`` requires `fit`, because a model contains no rows.
+            If `x` has parameters, the estimator is fitted: its ``model_`` is `x`, and `X` has the
+            columns of the training data. ``feature_importances_`` requires `fit`, because a model
+            contains no rows.
 
         Raises
         ------
         TypeError, ValueError
-            If `x` is not a model of one class variable, or its recipe is not a learner followed by `lp`.
+            If `x` is not a model of one class variable, or its recipe is not a learner followed by
+            `lp`.
 
         Examples
         --------
@@ -280,12 +304,13 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         y : (n,) array-like
             Class of each row, without missing values.
         sample_weight : (n,) array-like of numbers, optional
-            Weight of each row, at least 0, such as survey weights. Rows of weight 0 are ignored, and constant
-            weights have no effect. Each row is one case if a weight has a fraction or a feature is a number;
-            if not, whole weights are numbers of equal rows. `weights_are` overrides this.
+            Weight of each row, at least 0, such as survey weights. Rows of weight 0 are ignored,
+            and constant weights have no effect. Each row is one case if a weight has a fraction or
+            a feature is a number; if not, whole weights are numbers of equal rows. `weights_are`
+            overrides this.
         groups : (n,) array-like, optional
-            Label of the group of each row, such as a patient with several rows. The rows of a group are one
-            case, as in `bnc`.
+            Label of the group of each row, such as a patient with several rows. The rows of a group
+            are one case, as in `bnc`.
 
         Returns
         -------
@@ -295,7 +320,8 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         Raises
         ------
         TypeError, ValueError
-            If `y` has missing values or other rows than `X`, or an argument of the estimator is not valid.
+            If `y` has missing values or other rows than `X`, or an argument of the estimator is not
+            valid.
 
         Warns
         -----
@@ -323,7 +349,12 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             cases = None if cases is None else cases[rows]
         classes, codes = np.unique(labels, return_inverse=True)
         self._check_decisions(classes.tolist())
-        if isinstance(X, pd.DataFrame) and isinstance(y, pd.Series) and y.name in X and y.equals(X[y.name]):
+        if (
+            isinstance(X, pd.DataFrame)
+            and isinstance(y, pd.Series)
+            and y.name in X
+            and y.equals(X[y.name])
+        ):
             warn(f"X has the class as its column {shown(y.name)}. Drop it from X.")
         target = self._name_of_class(y, frame)
         frame[target] = as_categories(y, classes, codes)
@@ -334,7 +365,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         model = self._learn_model(learner, target, data, preparing)
         some = np.linspace(0, len(frame) - 1, min(len(frame), _MOST_ROWS)).astype(np.intp)
         sample = frame.drop(columns=target).iloc[some].astype(object)
-        self._sample = sample.where(sample.notna(), None).to_numpy()  # in which all libraries can save it
+        self._sample = sample.where(
+            sample.notna(), None
+        ).to_numpy()  # in which all libraries can save it
         self.classes_, self.model_ = classes, model
         self.discretizer_ = model.discretizer
         return self
@@ -343,15 +376,18 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     def feature_importances_(self) -> Array:
         """Mean absolute contributions of the features to the log odds, as proportions, (features,).
 
-        The contributions are those of `explain` by default, in at most 200 training rows, evenly spaced.
-        They sum to 1, unless all are 0. A feature that the model dropped has importance 0.
-        ``sklearn.inspection.permutation_importance`` measures how the performance changes without a feature.
+        The contributions are those of `explain` by default, in at most 200 training rows, evenly
+        spaced. They sum to 1, unless all are 0. A feature that the model dropped has importance 0.
+        ``sklearn.inspection.permutation_importance`` measures how the performance changes without a
+        feature.
         """
         check_is_fitted(self, "_sample", msg=_NO_ROWS)
         means = np.zeros(len(self._names))
         if len(self.classes_) > 1 and self.model_.features:
             columns = zip(self._names, self._sample.T, strict=True)
-            sample = pd.DataFrame({name: pd.Series(values).infer_objects() for name, values in columns})
+            sample = pd.DataFrame(
+                {name: pd.Series(values).infer_objects() for name, values in columns}
+            )
             strengths = measure_strengths(self.model_, sample, _MOST_ROWS)
             means = np.array([strengths.get(name, 0.0) for name in self._names])
         means = np.minimum(means, _MOST_LOG_ODDS)
@@ -378,15 +414,18 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     def predict_joint_log_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Predict ln P(features, class), with columns as in ``classes_``, as CategoricalNB does.
 
-        Missing features are marginalized over. Models without a joint distribution, such as those of the
-        default recipe, raise a TypeError; with ``smooth=1``, networks and their averages have one.
+        Missing features are marginalized over. Models without a joint distribution, such as those
+        of the default recipe, raise a TypeError; with ``smooth=1``, networks and their averages
+        have one.
         """
         frame = self._rows(X)
         model = check_joint(self.model_, "predict_joint_log_proba")
         logs = weigh_classes(model, frame, unseen=self.handle_unknown)[0]
         if self.prior is not None:
             labels = model.known_levels[-1]
-            logs = logs + log_prior_ratio(model.class_prior(), check_class_prior(self.prior, labels), labels)
+            logs = logs + log_prior_ratio(
+                model.class_prior(), check_class_prior(self.prior, labels), labels
+            )
         return logs[:, self._places]
 
     def _find_learner(self) -> Callable[..., Model]:
@@ -425,7 +464,9 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
     ) -> tuple[Dataset, Preparing]:
         """Return encoded data with weights and cases, and what is left to prepare."""
         preparing = self._preparing
-        reading = preparing._replace(discretize="mdlp") if preparing.discretize == "auto" else preparing
+        reading = (
+            preparing._replace(discretize="mdlp") if preparing.discretize == "auto" else preparing
+        )
         read = reading.read(open_data(frame, "X"), target, frame.columns)
         preparing = preparing if read.numbers else preparing._replace(discretize=None)
         data = replace(read, weights=weights, cases=cases)
@@ -445,27 +486,42 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         if not isinstance(self.learner, EffectTable):
             return class_name(getattr(y, "name", None), frame.columns)
         if self.learner.class_var in frame.columns:
-            raise ValueError(f"X must not have the class {shown(self.learner.class_var)}; drop this column.")
+            raise ValueError(
+                f"X must not have the class {shown(self.learner.class_var)}; drop this column."
+            )
         return self.learner.class_var
 
     def _learn_model(
-        self, learner: Callable[..., Model], target: str, data: pd.DataFrame | Dataset, preparing: Preparing
+        self,
+        learner: Callable[..., Model],
+        target: str,
+        data: pd.DataFrame | Dataset,
+        preparing: Preparing,
     ) -> Model:
         if isinstance(self.learner, EffectTable):
             recipe = self.learner.recipe
             if recipe is None:
-                raise ValueError("learner must be a table with a recipe, which fit repeats; got none.")
+                raise ValueError(
+                    "learner must be a table with a recipe, which fit repeats; got none."
+                )
             fitted: Model = recipe.fit(raw_rows(self.learner, open_data(data, "X")))
             return fitted
         rng: dict[str, Any] = {"rng": draw_seed(self.random_state)}
-        lp_args = {**({} if self.smooth is None else {"smooth": self.smooth}), **(self.lp_args or {})}
+        lp_args = {
+            **({} if self.smooth is None else {"smooth": self.smooth}),
+            **(self.lp_args or {}),
+        }
         defaults = (
-            {"kdbk": default.MOST_PARENTS} if ranks_parents(learner) and PRIORS.keys() & lp_args else {}
+            {"kdbk": default.MOST_PARENTS}
+            if ranks_parents(learner) and PRIORS.keys() & lp_args
+            else {}
         )
         drawn = rng if "rng" in parameters_of(learner) else {}
         dag_args = {**defaults, **drawn, **(self.dag_args or {})}
         options = {name: getattr(preparing, name) for name in _PREPARATION}
-        options |= {name: getattr(self, name) for name in ("additive", "pairs", "interval", "draws")}
+        options |= {
+            name: getattr(self, name) for name in ("additive", "pairs", "interval", "draws")
+        }
         given = None if self.additive and learner is LEARNERS[default.LEARNER] else learner
         with showing_progress(self.verbose, "verbose"), using_jobs(self.n_jobs):
             return bnc(given, target, data, dag_args=dag_args, **options, **{**rng, **lp_args})

@@ -38,7 +38,9 @@ class CategoricalInput(BaseEstimator):
         known = cls._get_param_names()
         for name in parameters:
             if name not in known:
-                raise TypeError(f"{cls.__name__} has no parameter {shown(name)}. {available(name, known)}")
+                raise TypeError(
+                    f"{cls.__name__} has no parameter {shown(name)}. {available(name, known)}"
+                )
         estimator: Self = super().__new__(cls)
         return estimator
 
@@ -60,7 +62,11 @@ class CategoricalInput(BaseEstimator):
         params: dict[str, Any] = super().get_params(deep)
         for name in _DICTS if deep else ():
             inner = params.get(name)
-            params |= {f"{name}__{key}": v for key, v in inner.items()} if isinstance(inner, Mapping) else {}
+            params |= (
+                {f"{name}__{key}": v for key, v in inner.items()}
+                if isinstance(inner, Mapping)
+                else {}
+            )
         return params
 
     def set_params(self, **params: Any) -> Self:
@@ -93,11 +99,19 @@ class CategoricalInput(BaseEstimator):
                 in_order = f"columns in the order of fit, {listed(self._names)}"
                 raise ValueError(must_be("X", f"a table with {in_order}", list(X.columns)))
             if reset and not frame.size:
-                raise ValueError(f"X must be a table with rows and columns; got shape {frame.shape}.")
+                raise ValueError(
+                    f"X must be a table with rows and columns; got shape {frame.shape}."
+                )
         else:
-            checks = {"reset": reset, "ensure_all_finite": "allow-nan", "ensure_min_samples": int(reset)}
+            checks = {
+                "reset": reset,
+                "ensure_all_finite": "allow-nan",
+                "ensure_min_samples": int(reset),
+            }
             array: ArrayOf[Any] = validate_data(self, X, dtype=None, **checks)
-            if array.dtype.kind == "U" and not hasattr(X, "dtype"):  # NumPy converted NaN to the text "nan"
+            if array.dtype.kind == "U" and not hasattr(
+                X, "dtype"
+            ):  # NumPy converted NaN to the text "nan"
                 array = validate_data(self, X, dtype=object, **checks)
             frame = pd.DataFrame(array)
         arrays = column_arrays(frame)
@@ -146,7 +160,10 @@ def _are_integers(names: list[Any]) -> bool:
 
 def _is_text(column: ArrayLike) -> bool:
     """Whether all values of a column are text."""
-    return value_type(column.categories.array if isinstance(column, pd.Categorical) else column) == "string"
+    return (
+        value_type(column.categories.array if isinstance(column, pd.Categorical) else column)
+        == "string"
+    )
 
 
 def _as_integers(column: ArrayLike) -> ArrayLike:
@@ -186,13 +203,19 @@ def as_labels(y: Any) -> ArrayLike:
             f"y must be a 1d array with one class per row; got {columns[0]} columns. For several class "
             "variables, use BNCMultiClassifier."
         )
-    labels = y.to_numpy() if isinstance(y, pd.Series | pd.Index | pd.api.extensions.ExtensionArray) else y
+    labels = (
+        y.to_numpy()
+        if isinstance(y, pd.Series | pd.Index | pd.api.extensions.ExtensionArray)
+        else y
+    )
     missing = 0 if y is None else np.count_nonzero(pd.isna(labels))
     if missing:
         raise ValueError(f"y must have no missing values; got {missing}. Drop these rows.")
     if getattr(labels, "dtype", None) != np.dtype(object) or np.ndim(labels) != 1:
         return labels
-    labels = pd.Series(labels).infer_objects().to_numpy()  # all bools, or all numbers, in their own type
+    labels = (
+        pd.Series(labels).infer_objects().to_numpy()
+    )  # all bools, or all numbers, in their own type
     types = {type(label).__name__ for label in labels}
     if labels.dtype == object and types - {"str"}:
         raise ValueError(

@@ -46,15 +46,16 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
     dag_args : dict, optional
         Additional arguments of the learner, such as ``{"learner": "tan_cl"}`` of a chain.
     lp_args : dict, optional
-        Additional arguments of `lp`. By default, a chain of naive Bayes models, which is the default, has
-        ``{"held_out": "weights"}``: weights by held-out rows, for more accurate probabilities.
+        Additional arguments of `lp`. By default, a chain of naive Bayes models, which is the
+        default, has ``{"held_out": "weights"}``: weights by held-out rows, for more accurate
+        probabilities.
     discretize : {"quantile", "width"} or None, default "quantile"
         Method that discretizes numeric columns.
     bins : int, default 4
         Number of intervals.
     joint : bool, default False
-        If True, `predict` returns the most probable combination of labels. By default, it returns the most
-        probable label of each class variable.
+        If True, `predict` returns the most probable combination of labels. By default, it returns
+        the most probable label of each class variable.
     handle_unknown : {"error", "missing"}, default "missing"
         As in `BNCClassifier`.
     random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
@@ -112,8 +113,8 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         X : (n, features) DataFrame or array-like
             Categorical and numeric columns, which may contain missing values.
         y : (n, class variables) DataFrame or array-like
-            Labels, without missing values. With a single class variable, all results have the form of
-            single-output classifiers.
+            Labels, without missing values. With a single class variable, all results have the form
+            of single-output classifiers.
 
         Returns
         -------
@@ -157,7 +158,9 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         predicted = predict(self.model_, frame, unseen=self.handle_unknown, joint=self.joint)
         pairs = zip(self._classes(), predicted.items(), strict=True)
         labels = [levels[column.cat.codes] for levels, (_, column) in pairs]
-        return np.array(labels, dtype=np.result_type(*labels)).T if self.n_outputs_ > 1 else labels[0]
+        return (
+            np.array(labels, dtype=np.result_type(*labels)).T if self.n_outputs_ > 1 else labels[0]
+        )
 
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> list[Array] | Array:
         """Predict the posterior probabilities of each class variable, as a list of arrays.
@@ -186,7 +189,9 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         """Return the learner, or raise an error for unknown arguments."""
         learner = _LEARNERS.get(self.learner) if isinstance(self.learner, str) else self.learner
         if not callable(learner):
-            raise ValueError(must_be("learner", f"a function or one of {listed(_LEARNERS)}", self.learner))
+            raise ValueError(
+                must_be("learner", f"a function or one of {listed(_LEARNERS)}", self.learner)
+            )
         self._check_arguments(learner, "class_vars")
         return learner
 
@@ -217,7 +222,9 @@ def _as_columns(values: object, y: object) -> pd.DataFrame:
 def _output_names(labels: pd.DataFrame, columns: pd.Index[Any]) -> list[str]:
     """Return the column names as names of the class variables, or names that no feature has."""
     names = list(labels.columns)
-    if all(isinstance(name, str) for name in names) and len({*names, *columns}) == len(names) + len(columns):
+    if all(isinstance(name, str) for name in names) and len({*names, *columns}) == len(names) + len(
+        columns
+    ):
         return names
     prefix = "y"
     while any(f"{prefix}{j}" in columns for j in range(len(names))):

@@ -53,7 +53,8 @@ class MDLPDiscretizer(_Columns):
     """Discretize all columns at cut points that depend on the class, as a transformer of scikit-learn.
 
     It calls `discretize`. To discretize some of the columns, use it in a ``ColumnTransformer``.
-    `BNCClassifier` discretizes numbers itself, so it does not need this transformer; other classifiers do.
+    `BNCClassifier` discretizes numbers itself, so it does not need this transformer; other
+    classifiers do.
 
     Parameters
     ----------
@@ -62,8 +63,8 @@ class MDLPDiscretizer(_Columns):
     bins : int, default 5
         Number of intervals of the methods other than "mdlp".
     encode : {"ordinal", "interval"}, default "ordinal"
-        Output: the numbers of the intervals, from 0, or the intervals as text such as "(-inf, 5.1]", which
-        are ordered categories in a DataFrame. Missing values stay missing.
+        Output: the numbers of the intervals, from 0, or the intervals as text such as "(-inf,
+        5.1]", which are ordered categories in a DataFrame. Missing values stay missing.
 
     Attributes
     ----------
@@ -116,7 +117,9 @@ class MDLPDiscretizer(_Columns):
         frame = self._frame(X, reset=True)
         names = list(frame.columns)
         other = [
-            name for name in names if frame[name].notna().any() and value_type(frame[name]) not in NUMBERS
+            name
+            for name in names
+            if frame[name].notna().any() and value_type(frame[name]) not in NUMBERS
         ]
         if other:
             remedy = "To discretize the others, use it in a ColumnTransformer(..., remainder='passthrough')."
@@ -141,9 +144,9 @@ class MDLPDiscretizer(_Columns):
 class RareLevelMerger(_Columns):
     """Merge the rare levels of categorical columns into one, as a transformer of scikit-learn.
 
-    It calls `merge_rare`. `BNCClassifier` with ``min_count`` does the same after it discretizes numbers.
-    Whole numbers are merged like categories. Columns without rare levels, ordered categories and numbers with
-    fractions are returned as they are.
+    It calls `merge_rare`. `BNCClassifier` with ``min_count`` does the same after it discretizes
+    numbers. Whole numbers are merged like categories. Columns without rare levels, ordered
+    categories and numbers with fractions are returned as they are.
 
     Parameters
     ----------

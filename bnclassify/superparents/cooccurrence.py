@@ -39,10 +39,11 @@ MAX_BYTES = 8 * MAX_CELLS
 class Cooccurrence(Immutable):
     """Counts of levels by class, each over the rows in which all counted features are observed.
 
-    `cards` has the number of levels of each feature, `classes` is a (classes,) array, and `single` a (levels,
-    classes) array. `pairs`, (levels, classes, levels), has the count of a level on its diagonal and 0 at
-    other levels of the same feature; it has no rows if pairs are not counted. `triples` has one array per
-    level, (owners, classes, columns), over the rows with that level: see `Beside`.
+    `cards` has the number of levels of each feature, `classes` is a (classes,) array, and `single`
+    a (levels, classes) array. `pairs`, (levels, classes, levels), has the count of a level on its
+    diagonal and 0 at other levels of the same feature; it has no rows if pairs are not counted.
+    `triples` has one array per level, (owners, classes, columns), over the rows with that level:
+    see `Beside`.
     """
 
     bounds = bounded(cards=COUNT, classes=COUNT, single=COUNT, pairs=COUNT, triples=COUNT)
@@ -73,7 +74,9 @@ class Cooccurrence(Immutable):
 
     def __add__(self, other: Cooccurrence) -> Cooccurrence:
         pairs = narrow(added([self.pairs, other.pairs]))
-        both = Cooccurrence(self.cards, self.classes + other.classes, self.single + other.single, pairs)
+        both = Cooccurrence(
+            self.cards, self.classes + other.classes, self.single + other.single, pairs
+        )
         every = np.arange(len(self.feature)), np.arange(len(self.classes))
         return _add_triples(both, [(self, *every), (other, *every)])
 
@@ -81,9 +84,14 @@ class Cooccurrence(Immutable):
         """Return the counts for other levels of the features and then of the class."""
         *features, of_class = recodings
         cards = tuple([card for _, card in features])
-        levels = [span.start + codes for span, (codes, _) in zip(spans_of(cards), features, strict=True)]
+        levels = [
+            span.start + codes for span, (codes, _) in zip(spans_of(cards), features, strict=True)
+        ]
         of_level = Recoding(np.concatenate([np.empty(0, dtype=np.intp), *levels]), sum(cards))
-        classes, single = recoded(self.classes, [of_class]), recoded(self.single, [of_level, of_class])
+        classes, single = (
+            recoded(self.classes, [of_class]),
+            recoded(self.single, [of_level, of_class]),
+        )
         no_pairs = np.empty((0, of_class.card, 0))
         pairs = recoded(self.pairs, [of_level, of_class, of_level]) if len(self.pairs) else no_pairs
         both = Cooccurrence(cards, classes, single, pairs)
@@ -91,8 +99,9 @@ class Cooccurrence(Immutable):
 
     def beside(self, level: int) -> Beside:
         """Return which levels are counted together in the rows with a level."""
-        # Of features a (levels 0, 1), b (2, 3) and c (4, 5, 6, 7), let level 0 occur with 2, 4 and 5. Of each
-        # feature, one column stands for all absent levels: kept = [2, 3, 4, 5, 6], and 7 has the column of 6.
+        # Of features a (levels 0, 1), b (2, 3) and c (4, 5, 6, 7), let level 0 occur with 2, 4 and
+        # 5. Of each feature, one column stands for all absent levels: kept = [2, 3, 4, 5, 6], and 7
+        # has the column of 6.
         own: Mask = self.feature == self.feature[level]
         occurs: Mask = self.occurs_with(level) & ~own
         absent = np.flatnonzero(~occurs & ~own)
@@ -125,7 +134,9 @@ class Cooccurrence(Immutable):
         if len(features) == 1:
             return self.single[spans[0]]
         if len(features) == 2:
-            return np.asarray(self.pairs[spans[0], :, spans[1]].transpose(0, 2, 1), dtype=np.float64)
+            return np.asarray(
+                self.pairs[spans[0], :, spans[1]].transpose(0, 2, 1), dtype=np.float64
+            )
         table = np.zeros((*[self.cards[f] for f in features], len(self.classes)))
         order = sorted(range(3), key=features.__getitem__)
         first, second, third = [spans[i] for i in order]
@@ -142,9 +153,9 @@ class Cooccurrence(Immutable):
 class Beside:
     """The levels that are counted together in the rows with one level.
 
-    `kept` has the observed levels of other features, and one level per feature for all unobserved ones.
-    `columns` maps levels to positions among them, -1 in the same feature. `owners` are the observed levels
-    of later features.
+    `kept` has the observed levels of other features, and one level per feature for all unobserved
+    ones. `columns` maps levels to positions among them, -1 in the same feature. `owners` are the
+    observed levels of later features.
     """
 
     level: int
@@ -161,7 +172,9 @@ def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
         tables = count_families(data, [(f, len(cards)) for f in range(len(cards))])
         single = np.concatenate([np.empty((0, n_classes)), *tables])
         return Cooccurrence(tuple(cards), classes, single, np.empty((0, n_classes, 0)))
-    _check_size(data, "pairs", sum(cards) ** 2 * n_classes, 8)  # log tables, with as many cells, are floats
+    _check_size(
+        data, "pairs", sum(cards) ** 2 * n_classes, 8
+    )  # log tables, with as many cells, are floats
     pairs = count_pairs(data)
     single = pairs[np.arange(len(pairs)), :, np.arange(len(pairs))].astype(np.float64)
     both = Cooccurrence(tuple(cards), classes, single, pairs)

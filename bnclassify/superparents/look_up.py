@@ -46,7 +46,8 @@ class LookUp:
     """Log tables by superparent, (superparents, levels + 1, classes), the last level for a missing value.
 
     `spans` are the levels of each feature. The entries at the levels of a row are looked up for its
-    superparents and added up or, if levels are few, added up for all superparents by a product of matrices.
+    superparents and added up or, if levels are few, added up for all superparents by a product of
+    matrices.
     """
 
     logs: Array
@@ -57,9 +58,10 @@ class LookUp:
     ) -> Array:
         """Return the log of the weighted sum over members of the joints of rows, (rows, classes).
 
-        `levels` are (features, rows), -1 if missing, `superparents` is (members, rows), -1 if a member is
-        not used, and `log_weights` is (members,). If it ``marginalizes``, each superparent is the level of
-        a feature, and if it is missing, the member is the sum over the levels of the feature.
+        `levels` are (features, rows), -1 if missing, `superparents` is (members, rows), -1 if a
+        member is not used, and `log_weights` is (members,). If it ``marginalizes``, each
+        superparent is the level of a feature, and if it is missing, the member is the sum over the
+        levels of the feature.
         """
         if self._multiplies(len(superparents)):
             return self._total_by_product(levels, superparents, log_weights, marginalizes)
@@ -85,8 +87,9 @@ class LookUp:
     @cached_property
     def _groups(self) -> tuple[list[int], list[int]]:
         """The first feature of each group that is looked up in one table, and the strides of features."""
-        # Two features with 3 levels have 4 · 4 joint levels, counting the missing ones: one table with 16
-        # entries per superparent is looked up, at first + 4 · second, in place of two tables with 4.
+        # Two features with 3 levels have 4 · 4 joint levels, counting the missing ones: one table
+        # with 16 entries per superparent is looked up, at first + 4 · second, in place of two
+        # tables with 4.
         most = max(_JOINT_LEVELS, _JOINT_CELLS // max(1, self.logs.shape[0] * self.logs.shape[2]))
         firsts, strides, joint = list[int](), list[int](), most + 1
         for feature, span in enumerate(self.spans):
@@ -120,7 +123,9 @@ class LookUp:
         firsts, strides = self._groups
         return np.asarray(np.add.reduceat(codes * np.array(strides)[:, None], firsts, axis=0))
 
-    def _total_by_look_up(self, places: Positions, superparents: Codes, log_weights: Array) -> Array:
+    def _total_by_look_up(
+        self, places: Positions, superparents: Codes, log_weights: Array
+    ) -> Array:
         _, n_superparents, n_classes = self._tables[0].shape
         result = np.empty((places.shape[1], n_classes))
         for rows in blocks(len(result), _BLOCK_CELLS, len(superparents) * n_classes):
@@ -155,7 +160,10 @@ class LookUp:
         result = np.empty((levels.shape[1], self.logs.shape[2]))
         complete: Mask = np.asarray((levels >= 0).all(axis=0))
         with one_thread:
-            for has_all, some in ((True, np.flatnonzero(complete)), (False, np.flatnonzero(~complete))):
+            for has_all, some in (
+                (True, np.flatnonzero(complete)),
+                (False, np.flatnonzero(~complete)),
+            ):
                 for part in blocks(len(some), size):
                     own = some[part]
                     rows = np.resize(own, -(-len(own) // _REGISTER_ROWS) * _REGISTER_ROWS)
@@ -203,8 +211,9 @@ class LookUp:
     def _matrix_of_own_levels(self) -> tuple[Array, Array]:
         """The entries of superparents at their own level, and tables that exclude their other levels.
 
-        The first is (classes, superparents), the second (levels, classes · superparents). If a row has
-        another level of the feature of a superparent, its sum is so small that its exponential is 0.
+        The first is (classes, superparents), the second (levels, classes · superparents). If a row
+        has another level of the feature of a superparent, its sum is so small that its exponential
+        is 0.
         """
         every = np.arange(len(self._feature))
         matrix = self.logs[:, :-1].transpose(1, 2, 0).copy()
@@ -216,7 +225,9 @@ class LookUp:
     @cached_property
     def _feature(self) -> Positions:
         """The feature of each level."""
-        return np.repeat(np.arange(len(self.spans)), [span.stop - span.start for span in self.spans])
+        return np.repeat(
+            np.arange(len(self.spans)), [span.stop - span.start for span in self.spans]
+        )
 
     @cached_property
     def _matrix(self) -> Array:
@@ -227,8 +238,8 @@ class LookUp:
     def _differences(self) -> tuple[Positions, Array]:
         """The levels but the first of each feature, and a matrix for rows without missing values.
 
-        Its first row is the sum of the entries at all first levels; each other row is the difference
-        between the entries at a level and at the first level of its feature.
+        Its first row is the sum of the entries at all first levels; each other row is the
+        difference between the entries at a level and at the first level of its feature.
         """
         firsts = np.unique(self._feature, return_index=True)[1]
         others = np.delete(np.arange(len(self._feature)), firsts)

@@ -38,7 +38,10 @@ class Estimators:
     def information(self) -> Array:
         """The mutual information of each feature and the class, in nats."""
         return np.array(
-            [_information_without_rare_cells(self.counts.single[span]) for span in self.counts.spans]
+            [
+                _information_without_rare_cells(self.counts.single[span])
+                for span in self.counts.spans
+            ]
         )
 
     @cached_property
@@ -61,7 +64,9 @@ class Estimators:
         if self.subsumption is None:
             return np.empty((0, 2), dtype=np.intp)
         both: Array = self.counts.pairs.sum(axis=1, dtype=np.float64)
-        return implied_values(both, self.counts.feature, np.diagonal(both) > self.subsumption + TOLERANCE)
+        return implied_values(
+            both, self.counts.feature, np.diagonal(both) > self.subsumption + TOLERANCE
+        )
 
 
 def _information_without_rare_cells(counts: Array) -> Array:
@@ -69,7 +74,9 @@ def _information_without_rare_cells(counts: Array) -> Array:
     joint: Array = counts / max(counts.sum(), 1.0)
     independent: Array = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
     is_common: Mask = (joint >= _RARE) & (independent >= _RARE)
-    information: float = np.sum(joint[is_common] * np.log(joint[is_common] / independent[is_common]))
+    information: float = np.sum(
+        joint[is_common] * np.log(joint[is_common] / independent[is_common])
+    )
     return np.where(information > _ROUNDING, information, 0.0)
 
 
@@ -92,7 +99,9 @@ class MemberTables:
             rows = np.array([counts.single[span].sum() for span in counts.spans])[owners[:, 0]]
         else:
             rows = np.array([counts.classes.sum()])
-        cells: Array = len(counts.classes) * np.array(counts.cards, dtype=float)[owners].prod(axis=1)
+        cells: Array = len(counts.classes) * np.array(counts.cards, dtype=float)[owners].prod(
+            axis=1
+        )
         pseudo: Array = np.zeros(cells.shape) + self.x.prior.per_cell(cells, 1)
         return pseudo, rows + cells * pseudo
 
@@ -109,21 +118,28 @@ class MemberTables:
         own_counts = self.counts[every, :, self.own_level]
         joint = (own_counts + pseudo[:, None]) / np.where(total > 0, total, 1.0)[:, None]
         tables[every, :, self.own_level] = joint
-        return np.concatenate([log(tables), np.zeros((*joint.shape, 1))], axis=2).transpose(0, 2, 1).copy()
+        return (
+            np.concatenate([log(tables), np.zeros((*joint.shape, 1))], axis=2)
+            .transpose(0, 2, 1)
+            .copy()
+        )
 
     @cached_property
     def look_up(self) -> LookUp:
         """The logs, to be added up over the features of rows."""
-        return LookUp(self.logs, spans_of(np.bincount(self.feature, minlength=len(self.x.counts.cards))))
+        return LookUp(
+            self.logs, spans_of(np.bincount(self.feature, minlength=len(self.x.counts.cards)))
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class MemberBlock:
     """Members that can be used in some rows, by position.
 
-    `levels`, (features, rows), has the positions of the rows' levels in the tables, -1 where a feature is
-    not a child. `superparents` is (members, n), and `superparent_index`, (members, rows), has the
-    combination of the superparents' levels in the tables, -1 if the member is not used.
+    `levels`, (features, rows), has the positions of the rows' levels in the tables, -1 where a
+    feature is not a child. `superparents` is (members, n), and `superparent_index`, (members,
+    rows), has the combination of the superparents' levels in the tables, -1 if the member is not
+    used.
     """
 
     rows: Positions
@@ -140,7 +156,9 @@ class MemberBlock:
     def weigh(self, weights: Array) -> Array:
         """Return the weight of each member, given those of features as superparents."""
         no_superparent = np.ones(1)
-        return weights[self.superparents].sum(axis=1) if self.superparents.shape[1] else no_superparent
+        return (
+            weights[self.superparents].sum(axis=1) if self.superparents.shape[1] else no_superparent
+        )
 
     def log_joint(self, log_weights: Array) -> Array:
         """Return the log of the weighted sum of the joints of the members, (rows, classes)."""
@@ -151,9 +169,10 @@ class MemberBlock:
 class RowGroup:
     """Rows in which members with n superparents are used.
 
-    `levels`, (features, rows), has the position of each row's level among all levels, -1 if missing or
-    subsumed. `weights` has one weight per feature as a superparent; two superparents have the sum of their
-    weights. `total_weight`, (rows,), is the sum of the weights of the members that are used.
+    `levels`, (features, rows), has the position of each row's level among all levels, -1 if missing
+    or subsumed. `weights` has one weight per feature as a superparent; two superparents have the
+    sum of their weights. `total_weight`, (rows,), is the sum of the weights of the members that are
+    used.
     """
 
     rows: Positions
@@ -164,7 +183,9 @@ class RowGroup:
 
 
 def mean_joint(
-    x: Estimators, codes: Codes, joint_of: Callable[[RowGroup, MemberBlock, Array], Array] | None = None
+    x: Estimators,
+    codes: Codes,
+    joint_of: Callable[[RowGroup, MemberBlock, Array], Array] | None = None,
 ) -> Array:
     """Return the log of the mean joint of the members that are used in each row, (rows, classes).
 
@@ -196,7 +217,9 @@ def row_groups(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
             rows = rows[total == 0]
             if not len(rows):
                 return
-    yield RowGroup(rows, 0, (levels if x.n else remaining)[:, rows], equal_weights, np.ones(len(rows)))
+    yield RowGroup(
+        rows, 0, (levels if x.n else remaining)[:, rows], equal_weights, np.ones(len(rows))
+    )
 
 
 def _total_weight(x: Estimators, n: int, levels: Codes, weights: Array) -> Array:
@@ -214,7 +237,9 @@ def member_blocks(x: Estimators, n: int, levels: Codes) -> Iterator[MemberBlock]
     if n == 0:
         always = np.full((1, len(every)), len(counts.feature), dtype=levels.dtype)
         index: Codes = np.zeros((1, len(every)), dtype=np.intp)
-        yield MemberBlock(every, np.concatenate([levels, always]), x.naive.superparents, index, x.naive)
+        yield MemberBlock(
+            every, np.concatenate([levels, always]), x.naive.superparents, index, x.naive
+        )
     elif n == 1 and len(levels):
         is_rare = np.append(counts.single.sum(axis=1) < x.min_count - TOLERANCE, False)
         index = np.where(is_rare[levels], -1, levels) if is_rare.any() else levels
@@ -254,7 +279,9 @@ def choice_of_members(x: Estimators) -> Choice:
         options.insert(0, Mixture(tuple(members), np.zeros(len(members))))
         some = np.flatnonzero(x.information)
         if x.is_weighted and len(some):
-            options.insert(0, Mixture(tuple([members[i] for i in some]), np.log(x.information[some])))
+            options.insert(
+                0, Mixture(tuple([members[i] for i in some]), np.log(x.information[some]))
+            )
     return Choice(tuple(options))
 
 
@@ -265,7 +292,9 @@ def _member_formula(x: Estimators, i: int) -> Sum:
     rare: Mask = x.counts.single[own].sum(axis=1) < x.min_count - TOLERANCE
     joint = np.where(rare[:, None], np.nan, x.singles.logs[own, own])
     children = [
-        Table(j, (j, i), padded(logs[:, span].swapaxes(0, 1))) for j, span in enumerate(spans) if j != i
+        Table(j, (j, i), padded(logs[:, span].swapaxes(0, 1)))
+        for j, span in enumerate(spans)
+        if j != i
     ]
     return Sum((*children, Table(i, (i,), padded(joint, np.nan))), marginalizes=False)
 
@@ -274,7 +303,8 @@ def left_out_joint(x: Estimators, codes: Codes, left_out: LeftOut) -> Array:
     """Return the log joint of training rows, (rows, classes), each estimated from all other rows."""
     result = np.empty((codes.shape[1], len(x.counts.classes)))
     for share in map(float, np.unique(left_out.shares)):
-        # N − share ≥ limit is N ≥ limit + share, and all counts of a row's own values include the row.
+        # N − share ≥ limit is N ≥ limit + share, and all counts of a row's own values include the
+        # row.
         limit = None if x.subsumption is None else x.subsumption + share
         stricter = replace(x, min_count=x.min_count + share, subsumption=limit)
         rows = np.flatnonzero(left_out.shares == share)

@@ -39,8 +39,8 @@ from .members import Estimators, choice_of_members, left_out_joint, mean_joint
 class ANDE(Average):
     """Averaged n-dependence estimators: in each, n features are the superparents of all others.
 
-    The model keeps counts, and computes probabilities for each prediction. The members that are used depend
-    on the row.
+    The model keeps counts, and computes probabilities for each prediction. The members that are
+    used depend on the row.
 
     Attributes
     ----------
@@ -53,13 +53,14 @@ class ANDE(Average):
     n : int
         The number of superparents of each member: 0, 1 or 2.
     min_count : int
-        Minimum number of training rows with the superparents' values of a row for the member to be used.
+        Minimum number of training rows with the superparents' values of a row for the member to be
+        used.
     subsumption : int or None
-        A value is dropped if another value of the row implies it, which occurs in more training rows than
-        this. If None, no values are dropped.
+        A value is dropped if another value of the row implies it, which occurs in more training
+        rows than this. If None, no values are dropped.
     weighting : str or None
-        "mi" if members are weighted by the mutual information of their superparents and the class; None
-        if all have equal weights.
+        "mi" if members are weighted by the mutual information of their superparents and the class;
+        None if all have equal weights.
     counts : Cooccurrence or None
         Counts of levels alone, in pairs and in triples; None before `lp`.
     prior : pseudo-counts, or None
@@ -153,7 +154,9 @@ class ANDE(Average):
         cells = counts.table(*superparents)
         joint = prior(cells.reshape(-1)).reshape(cells.shape)
         tables = {s: _next_factor(joint, i) for i, s in enumerate(superparents)}
-        tables |= {scope[0]: prior(counts.table(*scope)) for scope in scopes if scope[0] not in tables}
+        tables |= {
+            scope[0]: prior(counts.table(*scope)) for scope in scopes if scope[0] not in tables
+        }
         cpts = (*[tables[f] for f in range(len(self.features))], _next_factor(joint, None))
         return BNC(self.class_var, families, self.levels, cpts, self.recipe)
 
@@ -162,7 +165,9 @@ class ANDE(Average):
         """The weight of each member if all are used; they sum to 1."""
         if self.weighting is None or self.n == 0 or not self.fitted:
             return normalize(np.ones(len(self.superparents)))
-        return normalize(np.array([self._estimators.information[list(s)].sum() for s in self.superparents]))
+        return normalize(
+            np.array([self._estimators.information[list(s)].sum() for s in self.superparents])
+        )
 
     @property
     def shares(self) -> Array:
@@ -205,7 +210,9 @@ class ANDE(Average):
         return Computed(self._scores_by_counts, self.called, self._choice)
 
     def _scores_by_counts(self, rows: Rows) -> Array:
-        return by_blocks(partial(mean_joint, self._estimators), rows.codes, len(self.known_levels[-1]))
+        return by_blocks(
+            partial(mean_joint, self._estimators), rows.codes, len(self.known_levels[-1])
+        )
 
     def _choice(self) -> Formula:
         """Return the formula of up to one superparent, or raise."""
@@ -216,8 +223,12 @@ class ANDE(Average):
             )
         return choice_of_members(self._estimators)
 
-    def log_joint_left_out(self, data: Dataset, prior: Any, rows: Positions, left_out: LeftOut) -> Array:
-        return left_out_joint(self.estimate(data, prior)._estimators, data.codes[:-1, rows], left_out)
+    def log_joint_left_out(
+        self, data: Dataset, prior: Any, rows: Positions, left_out: LeftOut
+    ) -> Array:
+        return left_out_joint(
+            self.estimate(data, prior)._estimators, data.codes[:-1, rows], left_out
+        )
 
     def arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         return {(self.class_var, feature): 1.0 for feature in self.features}
@@ -246,7 +257,9 @@ def _check_counts(counts: Cooccurrence, levels: Levels | None, n: int) -> None:
     shapes = counts.cards, counts.classes.shape, counts.single.shape
     if shapes != (tuple(cards), (n_classes,), (total, n_classes)):
         raise ValueError(f"counts must be of {listed(cards)} levels and {n_classes} classes.")
-    if (n and counts.pairs.shape != (total, n_classes, total)) or (n > 1 and not counts.has_triples):
+    if (n and counts.pairs.shape != (total, n_classes, total)) or (
+        n > 1 and not counts.has_triples
+    ):
         raise ValueError(f"counts must contain all levels that occur together, {n + 1} at a time.")
 
 
@@ -274,20 +287,23 @@ def ande(
     class_var : str
         Name of the class.
     dataset : pandas.DataFrame, Dataset, or partitioned data
-        Data with the levels of each variable. By default, all columns except the class are features.
+        Data with the levels of each variable. By default, all columns except the class are
+        features.
     n : int, default 1
         Number of superparents of each estimator: 0 is naive Bayes, 1 AODE, 2 A2DE.
     features : list of str, optional
         Names of the features, a selection of the columns.
     min_count : int, default 1
-        Minimum number of training rows with the superparents' values of a row for the estimator to be used
-        in that row. If there is none, estimators with one superparent fewer are used, down to naive Bayes.
+        Minimum number of training rows with the superparents' values of a row for the estimator to
+        be used in that row. If there is none, estimators with one superparent fewer are used, down
+        to naive Bayes.
     subsumption : int, optional
-        Drop a value of a row if another value of the row implies it: the other value is in more training
-        rows than this number, usually 50, and all of them have both. By default, no values are dropped.
+        Drop a value of a row if another value of the row implies it: the other value is in more
+        training rows than this number, usually 50, and all of them have both. By default, no values
+        are dropped.
     weights : {"mi"}, optional
-        If "mi", estimators are weighted by the mutual information of their superparents and the class,
-        summed over two superparents. By default, all weights are equal.
+        If "mi", estimators are weighted by the mutual information of their superparents and the
+        class, summed over two superparents. By default, all weights are equal.
 
     Returns
     -------
@@ -296,14 +312,14 @@ def ande(
 
     Notes
     -----
-    The posterior is Σ_i w_i P(c, x_i) Π_{j ≠ i} P(x_j | c, x_i), normalized, over the features i and j that
-    are observed in the row, with N(x_i) ≥ min_count [1]_. For n = 2, pairs of features take the place of i
-    [2]_. Missing features are skipped, so the model has no joint distribution, and no `loglik`, `AIC`,
-    `BIC` or EM, in contrast to `aode`. WAODE [4]_ is ``weights="mi"`` and ``lp(..., m=1)``. The page
-    :doc:`Formulas </methods>` defines the estimates.
+    The posterior is Σ_i w_i P(c, x_i) Π_{j ≠ i} P(x_j | c, x_i), normalized, over the features i
+    and j that are observed in the row, with N(x_i) ≥ min_count [1]_. For n = 2, pairs of features
+    take the place of i [2]_. Missing features are skipped, so the model has no joint distribution,
+    and no `loglik`, `AIC`, `BIC` or EM, in contrast to `aode`. WAODE [4]_ is ``weights="mi"`` and
+    ``lp(..., m=1)``. The page :doc:`Formulas </methods>` defines the estimates.
 
-    Subsumption resolution [3]_ drops x_i if there is an x_j in the row with N(x_j) > ``subsumption`` and
-    N(x_i, x_j) = N(x_j).
+    Subsumption resolution [3]_ drops x_i if there is an x_j in the row with N(x_j) >
+    ``subsumption`` and N(x_i, x_j) = N(x_j).
 
     References
     ----------

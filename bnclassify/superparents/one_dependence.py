@@ -33,8 +33,8 @@ _SMALL = 2**20  # cells
 class AODE(Average):
     """An ensemble of one-dependence estimators, one for each feature as the superparent.
 
-    The tables of all estimators are stacked in three arrays, in which the levels of all features are
-    numbered consecutively. `members` returns the estimators as networks.
+    The tables of all estimators are stacked in three arrays, in which the levels of all features
+    are numbered consecutively. `members` returns the estimators as networks.
 
     Attributes
     ----------
@@ -105,7 +105,9 @@ class AODE(Average):
             *tables, _ = np.split(self.children[i], list(ends))
             tables.insert(i, self.superparents[self.spans[i]])
             cpts = (*tables, self.priors[i])
-        learned = {name: by_member[i] for name, by_member in self.learned.items() if name != "counts"}
+        learned = {
+            name: by_member[i] for name, by_member in self.learned.items() if name != "counts"
+        }
         all_families = (*families, (self.class_var,))
         return BNC(self.class_var, all_families, self.levels, cpts, self.recipe, learned=learned)
 
@@ -150,11 +152,15 @@ class AODE(Average):
             learned=learned,
         )
 
-    def recoded(self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any) -> Any:
+    def recoded(
+        self, counts: tuple[Any, ...], recodings: Mapping[Hashable, Recoding], before: Any
+    ) -> Any:
         n, by_member = len(self.features), counts
         if isinstance(counts[0], np.ndarray):
             classes, square = counts
-            tables = [[square[before._cells(i, j, len(classes))] for j in range(n)] for i in range(n)]
+            tables = [
+                [square[before._cells(i, j, len(classes))] for j in range(n)] for i in range(n)
+            ]
             by_member = tuple([(*own, classes) for own in tables])
         members = zip(self.members, by_member, strict=True)
         by_member = tuple([member.recoded(tables, recodings, before) for member, tables in members])
@@ -162,7 +168,8 @@ class AODE(Average):
             return by_member
         (*_, classes), total = by_member[0], self.spans[-1].stop
         square = np.zeros(
-            (total, len(classes), total), dtype=np.result_type(*[table for own in by_member for table in own])
+            (total, len(classes), total),
+            dtype=np.result_type(*[table for own in by_member for table in own]),
         )
         for i, own in enumerate(by_member):
             for j in range(n):
@@ -171,7 +178,9 @@ class AODE(Average):
 
     def _cells(self, i: int, j: int, n_classes: int) -> tuple[Positions, ...]:
         """Return where the counts of feature j in estimator i are among those of all pairs of levels."""
-        superparent, levels = (np.arange(self.spans[k].start, self.spans[k].stop)[:, None] for k in (i, j))
+        superparent, levels = (
+            np.arange(self.spans[k].start, self.spans[k].stop)[:, None] for k in (i, j)
+        )
         return superparent if i == j else levels[:, None], np.arange(n_classes), superparent
 
     def _stacked(self, members: Sequence[BNC]) -> AODE:
@@ -182,8 +191,12 @@ class AODE(Average):
             levels=members[0].levels,
             priors=np.stack([cpts[-1] for cpts in tables]),
             superparents=np.concatenate([cpts[i] for i, cpts in enumerate(tables)]),
-            children=tuple([np.concatenate([*cpts[:i], *cpts[i + 1 : -1]]) for i, cpts in enumerate(tables)]),
-            learned={name: tuple([m.learned[name] for m in members]) for name in members[0].learned},
+            children=tuple(
+                [np.concatenate([*cpts[:i], *cpts[i + 1 : -1]]) for i, cpts in enumerate(tables)]
+            ),
+            learned={
+                name: tuple([m.learned[name] for m in members]) for name in members[0].learned
+            },
         )
 
     def maximize(self, data: Dataset, prior: PseudoCounts, em: EM) -> AODE:
