@@ -269,7 +269,7 @@ def shortest_between(low: float, high: float, otherwise: float) -> float:
     """Return the number with the fewest digits between two numbers, nearest to their middle.
 
     Of two that are equally near, as 0.2 and 0.3 between 0 and 0.5, the middle is returned. If there
-    is no number between them, or they are beyond 1e300, it is another number.
+    is not a number between them, or they are beyond 1e300, ``otherwise`` is returned.
 
     >>> [shortest_between(*ends, 0.0) for ends in ((43.9, 44.3), (0, 0.5), (0.9, 1), (2951, 3051), (3, 4))]
     [44.0, 0.25, 0.95, 3000.0, 3.5]
